@@ -1,0 +1,34 @@
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check fix serve bench docs lock
+
+BIN := .venv/bin
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: ## install what is missing (Debian packages, Python environment); quick when nothing is
+	@scripts/setup
+
+demo: setup ## serve, open a practice meeting, send a bot, print the transcript (KEEP=1 leaves it running)
+	@$(BIN)/sederunt demo $(if $(KEEP),--keep)
+
+test: setup check ## all checks and all tests
+	@scripts/test
+
+check: setup ## formatting, lint, types, import contracts, JavaScript
+	@scripts/check
+
+fix: setup ## format and repair what can be repaired
+	@$(BIN)/ruff check --fix --quiet src tests; $(BIN)/ruff format --quiet src tests
+
+serve: setup ## run the service here (data in ./data)
+	@$(BIN)/sederunt serve --data data
+
+bench: setup ## measure capture against a classical bot
+	@$(BIN)/sederunt bench capture
+
+docs: setup ## write the generated parts of the documentation
+	@$(BIN)/python scripts/docs.py
+
+lock: ## resolve the locked requirements anew
+	@scripts/lock

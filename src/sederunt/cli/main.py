@@ -1,0 +1,52 @@
+"""The `sederunt` command: gathers the groups; each lives in a module of its own and is imported only when called."""
+
+import importlib
+import sys
+
+import typer
+
+# command → (module, attribute, help). Loaded lazily so that `sederunt keys` does not import browsers and models.
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "serve": ("sederunt.cli.serve", "serve", "Run everything on this machine: NATS, api, host, worker."),
+    "api": ("sederunt.cli.roles", "api", "Run the api role alone."),
+    "host": ("sederunt.cli.roles", "host", "Run the host role alone: browsers and capture."),
+    "worker": ("sederunt.cli.roles", "worker", "Run the worker role alone: assemble, transcribe, deliver, clean."),
+    "keys": ("sederunt.cli.keys", "app", "Create, list and revoke API keys."),
+    "credentials": ("sederunt.cli.credentials", "app", "Keys of transcription vendors."),
+    "accounts": ("sederunt.cli.accounts", "app", "Accounts (tenants), and meeting accounts that bots sign in with."),
+    "bots": ("sederunt.cli.bots", "app", "List and look at bots."),
+    "models": ("sederunt.cli.models", "app", "List, pull and verify speech models."),
+    "transcribe": ("sederunt.cli.transcribe", "transcribe", "Transcribe a file here and now."),
+    "config": ("sederunt.cli.config", "config", "Print the effective settings and where each comes from."),
+    "doctor": ("sederunt.cli.doctor", "doctor", "Prove browser, NATS, disk, storage and model with real audio."),
+    "practice": ("sederunt.cli.practice", "app", "Open a practice meeting shaped like the real sites."),
+    "demo": ("sederunt.cli.demo", "demo", "The main job, end to end, in a practice meeting."),
+    "bench": ("sederunt.cli.bench", "app", "Measurements."),
+}
+
+
+def main() -> None:
+    """Entry point: find the command, import its module, run it."""
+    names = [argument for argument in sys.argv[1:2] if argument in COMMANDS]
+    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False, help=__doc__)
+    for name, (module, attribute, text) in COMMANDS.items():
+        if not names or name in names:
+            _add(app, name, module, attribute, text, load=bool(names))
+    if names:
+        app.callback()(lambda: None)
+    app()
+
+
+def _add(app: typer.Typer, name: str, module: str, attribute: str, text: str, *, load: bool) -> None:
+    if not load:
+        app.command(name, help=text)(lambda: None)
+        return
+    target = getattr(importlib.import_module(module), attribute)
+    if isinstance(target, typer.Typer):
+        app.add_typer(target, name=name, help=text)
+    else:
+        app.command(name, help=text)(target)
+
+
+if __name__ == "__main__":
+    main()

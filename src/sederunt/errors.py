@@ -1,0 +1,119 @@
+"""Every error the house raises on purpose.
+
+SederuntError
+├── RequestError            the caller's fault
+│   ├── InvalidConfig         fields: {name: [sentence]}
+│   ├── NotFound · Unauthorized · LimitReached · TooLarge · TooManyRequests
+│   └── Conflict              status, attempted act
+├── PageError               PageChanged · PageStuck · PageCrashed
+├── ProviderError           a vendor's or credential's fault; retryable yes or no
+├── DestinationError        a webhook target's or a fetched address's fault; retryable yes or no
+├── MediaError              UnsupportedMedia · BrokenMedia
+├── SetupError              this installation lacks something; the sentence says what to do
+└── Superseded              another holder owns the bot now
+
+An exception is a name and a sentence: raised where the facts are, translated once at the door.
+"""
+
+from collections.abc import Mapping, Sequence
+
+
+class SederuntError(Exception):
+    """The root of all our errors."""
+
+
+class RequestError(SederuntError):
+    """The caller's fault. `status` is the HTTP status it becomes."""
+
+    status = 400
+
+
+class InvalidConfig(RequestError):
+    """All faults of one request at once: {field: [sentence, …]}, nested fields with dots."""
+
+    def __init__(self, fields: Mapping[str, Sequence[str]]) -> None:
+        self.fields = {name: list(sentences) for name, sentences in fields.items()}
+        super().__init__(next((s for sentences in self.fields.values() for s in sentences), "Invalid request."))
+
+
+class NotFound(RequestError):
+    status = 404
+
+
+class Unauthorized(RequestError):
+    status = 401
+
+    def __init__(self) -> None:
+        super().__init__("Unauthenticated.")
+
+
+class LimitReached(RequestError):
+    status = 403
+
+
+class Conflict(RequestError):
+    status = 409
+
+
+class TooLarge(RequestError):
+    status = 413
+
+
+class TooManyRequests(RequestError):
+    status = 429
+
+    def __init__(self, message: str, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class PageError(SederuntError):
+    """The meeting page did not do what was expected."""
+
+
+class PageChanged(PageError):
+    """An element the journey needs is not where the evidence table says."""
+
+
+class PageStuck(PageError):
+    """The page did not answer within its deadline."""
+
+
+class PageCrashed(PageError):
+    """The renderer, or the browser, is gone."""
+
+
+class ProviderError(SederuntError):
+    """A transcription vendor's or a credential's fault."""
+
+    def __init__(self, message: str, *, retryable: bool) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
+class DestinationError(SederuntError):
+    """A webhook target's or a fetched address's fault."""
+
+    def __init__(self, message: str, *, retryable: bool) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
+class MediaError(SederuntError):
+    """A file or stream that cannot be used."""
+
+
+class UnsupportedMedia(MediaError):
+    """Not one of the formats we take."""
+
+
+class BrokenMedia(MediaError):
+    """The right format, but damaged, empty, or encrypted."""
+
+
+class SetupError(SederuntError):
+    """This installation lacks something; the sentence says what to do."""
+
+
+class Superseded(SederuntError):
+    """Another holder owns the bot now: stop, write nothing more."""

@@ -1,0 +1,117 @@
+"""The bot: what its caller asked for, and what has become of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from sederunt.model.status import BotStatus, StopReason
+
+
+class Service(StrEnum):
+    """The meeting services; the values are fixed by the interface."""
+
+    GMEET = "gmeet"
+    TEAMS = "teams"
+    ZOOM = "zoom"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StopOptions:
+    """When a bot leaves by itself, in minutes. 0 switches the two detections off."""
+
+    time_limit: int = 240
+    waiting_room_timeout: int = 10
+    last_person_detection: int = 2
+    silence_detection: int = 15
+
+
+# (least, most) for each stop option, in minutes.
+STOP_OPTION_LIMITS: Mapping[str, tuple[int, int]] = {
+    "time_limit": (5, 240),
+    "waiting_room_timeout": (1, 60),
+    "last_person_detection": (0, 60),
+    "silence_detection": (0, 60),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Authentication:
+    """How to enter a private meeting. The token is sealed before it is stored, and never shown."""
+
+    account_id: str | None = None
+    zoom_zak_token: str | None = field(default=None, repr=False)
+    always_authenticate: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BotConfig:
+    """Everything a caller can ask of a bot, after validation."""
+
+    service: Service
+    meeting_url: str
+    bot_name: str
+    transcription_model: str  # the identifier as it was sent; an alias stays an alias
+    transcription_credentials: UUID | None = None
+    bot_avatar_url: str | None = None
+    bot_avatar_object: str | None = None  # where an uploaded picture lies in storage
+    lang: str | None = None
+    video: bool = False
+    webhook_url: str | None = None
+    store_recording_for_1_year: bool = False
+    profanity_filter: bool = False
+    initial_chat_message: str | None = None
+    stop_options: StopOptions = field(default_factory=StopOptions)
+    authentication: Authentication | None = None
+    custom_vocabulary: tuple[str, ...] = ()
+    realtime_audio: bool = False
+    custom_metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+class Verdict(StrEnum):
+    """What an ended bot delivered (our extension)."""
+
+    HEALTHY = "healthy"
+    SILENT_ROOM = "silent_room"
+    CAPTURE_FAILED = "capture_failed"
+    ENGINE_FAILED = "engine_failed"
+    NEVER_ADMITTED = "never_admitted"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gap:
+    """A stretch of the recording in which the bot was away. Seconds from the start of the recording."""
+
+    start: float
+    end: float
+    cause: str  # "host_lost", "page_crashed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bot:
+    """One bot as it stands in the database."""
+
+    id: UUID
+    account_id: UUID  # the tenant
+    config: BotConfig
+    status: BotStatus
+    created_at: datetime
+    stop_reason: StopReason | None = None
+    scheduled_for: datetime | None = None
+    finished_at: datetime | None = None
+    recording_started_at: datetime | None = None  # zero of every time in the recording and the transcript
+    recording_ended_at: datetime | None = None
+    recording_object: str | None = None  # where the assembled file lies in storage
+    recording_available_until: datetime | None = None
+    detected_lang: str | None = None
+    verdict: Verdict | None = None
+    gaps: tuple[Gap, ...] = ()
+    capture: Mapping[str, object] = field(default_factory=dict)  # backend, packets, lost, levels: facts, for the reader
+    evidence: Mapping[str, str] = field(default_factory=dict)  # kind ("screenshot", "page_text", …) → object in storage
+    host: str | None = None  # who holds it
+    epoch: int = 0  # raised at each claim; a write with an older one changes nothing
+    attempts: int = 0  # joins tried after a challenge
+    stop_requested: bool = False
+    delete_requested: bool = False  # asked while leaving
+    secret: str = field(default="", repr=False)  # in its socket addresses

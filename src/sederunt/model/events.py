@@ -1,0 +1,64 @@
+"""What happens in a meeting, as the platforms' decoders tell it. Times are Unix milliseconds of this machine."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ParticipantSeen:
+    """Someone is in the roster: new, or known with a better name. The bot itself comes with `is_self`."""
+
+    key: str
+    name: str
+    at_ms: int
+    avatar: str | None = None
+    is_self: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ParticipantLeft:
+    key: str
+    at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceNamed:
+    """An audio source (a CSRC in decimal, or a track name) belongs to a participant."""
+
+    source: str
+    key: str
+    at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SpeakingChanged:
+    """The site shows that someone began or stopped to speak. Captured audio is the better witness where it is per person."""
+
+    key: str
+    speaking: bool
+    at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChatReceived:
+    username: str
+    content: str
+    at_ms: int
+    message_id: str | None = None
+    avatar: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Removed:
+    """The roster says that the bot itself was put out."""
+
+    at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeetingOver:
+    """The site's own signal that the meeting ended for everyone."""
+
+    at_ms: int
+
+
+MeetingEvent = ParticipantSeen | ParticipantLeft | SourceNamed | SpeakingChanged | ChatReceived | Removed | MeetingOver

@@ -1,0 +1,51 @@
+"""A transcript: segments, their utterances, their words. All times are seconds from the start of the recording."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Word:
+    word: str
+    start: float
+    end: float
+    confidence: float  # 0 to 1
+    speaker: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Utterance:
+    start: float
+    end: float
+    speaker: int
+    confidence: float
+    transcript: str
+    words: tuple[Word, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NameGuess:
+    name: str
+    confidence: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Segment:
+    """What one speaker said in one go.
+
+    Exactly one of `speaker_name` and `potential_speaker_names` is set once names were looked for.
+    """
+
+    start: float
+    end: float
+    speaker: int
+    confidence: float
+    transcript: str
+    utterances: tuple[Utterance, ...] = ()
+    speaker_name: str | None = None
+    potential_speaker_names: tuple[NameGuess, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Transcript:
+    segments: tuple[Segment, ...]
+    detected_lang: str | None = None

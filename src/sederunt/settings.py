@@ -1,0 +1,146 @@
+"""One frozen tree of settings; the only module that reads the environment.
+
+Order: command line (the CLI passes overrides in), environment (`SEDERUNT_…`, a double underscore goes one level
+down), then the defaults. Any secret may be given as `…_FILE`, a path whose content is the value.
+"""
+
+import os
+import socket
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ApiSettings(Section):
+    host: str = Field("127.0.0.1", description="Address the API listens on.")
+    port: int = Field(8080, ge=0, le=65535, description="Port the API listens on; 0 picks a free one.")
+    public_url: str | None = Field(None, description="How callers reach us; used in every address we hand out.")
+    max_body_mb: int = Field(12, description="Largest JSON body, in MB (an avatar of 5 MB in base64 fits).")
+    max_upload_bytes: int = Field(1_000_000_000, description="Largest uploaded or fetched recording.")
+    requests_per_minute: int = Field(1200, description="Requests per key and minute before a 429; 0 for no limit.")
+    concurrent_bots: int = Field(100, description="Bots of one account at work at once before a 403.")
+    cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from.")
+
+
+class DatabaseSettings(Section):
+    url: str | None = Field(None, description="SQLAlchemy address; default is a SQLite file in the data directory.")
+
+
+class BusSettings(Section):
+    url: str | None = Field(None, description="nats:// address; default is an embedded nats-server.")
+    token: SecretStr | None = Field(None, description="Token of the NATS server.")
+    ack_wait_s: float = Field(12.0, gt=1, description="Silence after which a holder's work is given to another.")
+
+
+class StorageSettings(Section):
+    url: str | None = Field(None, description="file:///…, s3://bucket/prefix, gs://… or az://…; default is a folder.")
+    options: dict[str, str] = Field(default_factory=dict, description="Options of the object store client.")
+    secret_options: dict[str, SecretStr] = Field(default_factory=dict, description="The same, for secrets.")
+
+
+class BrowserSettings(Section):
+    executable: Path | None = Field(None, description="Chromium; default: found on this machine.")
+    shell_executable: Path | None = Field(None, description="chromium-headless-shell; default: found on this machine.")
+    mode: Literal["auto", "shell", "headless", "headful"] = Field(
+        "auto", description="auto: headful for the real services, shell where host rules point elsewhere."
+    )
+    host_rules: str | None = Field(None, description="Chromium's --host-resolver-rules, to reach practice sites.")
+    ignore_certificate_errors: bool = Field(False, description="Accept any certificate; for practice sites only.")
+    bots_per_browser: int = Field(8, ge=1, le=16, description="Guest bots that share one browser.")
+    warm: int = Field(1, ge=0, description="Empty browsers kept ready.")
+    sandbox: bool = Field(False, description="Chromium's own sandbox; needs a kernel and user that allow it.")
+    locale: str = Field("en-US", description="The language every site is pinned to.")
+
+
+class CaptureSettings(Section):
+    backend: Literal["auto", "encoded", "worklet"] = Field(
+        "auto", description="auto: encoded, worklet if that is deaf."
+    )
+    forward: bool = Field(False, description="Let the page hear too: safer where a site watches its audio, +2 % core.")
+    batch_ms: int = Field(200, ge=20, le=2000, description="How long the page gathers packets before sending them on.")
+    piece_s: float = Field(4.0, gt=0.5, le=5, description="Length of a piece on disk: the most a killed host loses.")
+    deaf_after_s: float = Field(3.0, description="Somebody speaks and nothing arrives for so long: change backend.")
+
+
+class HostSettings(Section):
+    name: str = Field(default_factory=socket.gethostname, description="This host's name; unique among hosts.")
+    max_bots: int = Field(40, ge=1, description="Most bots at once, whatever the load.")
+    max_load: float = Field(0.8, gt=0, le=1, description="Share of all cores above which no further bot is taken.")
+    min_free_mb: int = Field(700, description="Free memory below which no further bot is taken.")
+
+
+class WhisperSettings(Section):
+    model: str = Field("auto", description="tiny.en, base, … or a hub id. auto: base where installed, else tiny.en.")
+    path: Path | None = Field(None, description="A model directory; wins over everything.")
+    cache: Path | None = Field(None, description="Where downloaded models lie; default: models in the data directory.")
+    offline: bool = Field(False, description="Never ask the hub.")
+    threads: int = Field(1, ge=1, description="Threads per decode.")
+
+
+class WebhookSettings(Section):
+    timeout_s: float = Field(10.0, description="How long a receiver may take to answer.")
+
+
+class ProviderSettings(Section):
+    url: str | None = Field(None, description="The vendor's REST address.")
+    socket_url: str | None = Field(None, description="The vendor's WebSocket address.")
+    key: SecretStr | None = Field(None, description="The operator's own key, used where a caller brings none.")
+
+
+class LogSettings(Section):
+    style: Literal["json", "lines"] = Field("json", description="One JSON object or one readable line per event.")
+    level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least level written.")
+
+
+class Settings(BaseSettings):
+    """Everything an operator can choose."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SEDERUNT_",
+        env_nested_delimiter="__",
+        frozen=True,
+        extra="forbid",
+        nested_model_default_partial_update=True,
+    )
+
+    data: Path = Field(Path("data"), description="The data directory: database, storage, queue, spool, models.")
+    allow_private_addresses: bool = Field(
+        False, description="Let webhooks, avatars and recordings be on private networks."
+    )
+    secret_keys: tuple[SecretStr, ...] = Field(
+        (), description="Keys that seal stored secrets, newest first; default: one made in the data directory."
+    )
+    api: ApiSettings = ApiSettings()
+    database: DatabaseSettings = DatabaseSettings()
+    bus: BusSettings = BusSettings()
+    storage: StorageSettings = StorageSettings()
+    browser: BrowserSettings = BrowserSettings()
+    capture: CaptureSettings = CaptureSettings()
+    host: HostSettings = HostSettings()
+    whisper: WhisperSettings = WhisperSettings()
+    webhooks: WebhookSettings = WebhookSettings()
+    providers: dict[str, ProviderSettings] = Field(
+        default_factory=dict, description="Per vendor: url, socket_url, key."
+    )
+    log: LogSettings = LogSettings()
+
+
+def load(**overrides: Any) -> Settings:
+    """The settings of this process. `overrides` come from the command line; their names are top-level sections."""
+    _read_secret_files(os.environ)
+    return Settings(**overrides)
+
+
+def _read_secret_files(environment: "os._Environ[str]") -> None:
+    """Turn SEDERUNT_…_FILE=/path into SEDERUNT_…=<content>."""
+    for name in [n for n in environment if n.startswith("SEDERUNT_") and n.endswith("_FILE")]:
+        target = name.removesuffix("_FILE")
+        if target not in environment:
+            environment[target] = Path(environment[name]).read_text(encoding="utf-8").strip()
+        del environment[name]
