@@ -1,0 +1,191 @@
+"""What a bot knows of the meeting it sits in: who is here, who speaks, when anything was last heard. Pure state."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from sederunt.model.events import (
+    ChatReceived,
+    MeetingEvent,
+    MeetingOver,
+    ParticipantLeft,
+    ParticipantSeen,
+    Removed,
+    SourceNamed,
+    SpeakingChanged,
+)
+from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
+
+# Words in the names of other recording bots: they do not count as company. Lower case, matched as whole words.
+BOT_WORDS = frozenset({"notetaker", "recorder", "bot", "assistant", "transcriber", "notetaking", "recording"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tracked:
+    """A participant was seen for the first time, or is back."""
+
+    participant: Participant
+    at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spoke:
+    participant: Participant
+    speaking: bool
+    at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wrote:
+    message: ChatReceived
+
+
+Change = Tracked | Spoke | Wrote
+
+
+class Scene:
+    """Folds meeting events into the picture that stop rules and the journal read.
+
+    Two witnesses tell who speaks: captured audio per source (`heard`) and the site's own display. Once a
+    participant's own source was heard, the audio alone is believed for that participant.
+    """
+
+    def __init__(self, *, company_seen: bool = False) -> None:
+        self._participants: dict[str, Participant] = {}
+        self._present: set[str] = set()
+        self._self_keys: set[str] = set()
+        self._sources: dict[str, str] = {}
+        self._speaking: set[str] = set()
+        self._pending_speech: dict[str, int] = {}  # source speaks, its owner is not known yet → since when
+        self._believed: set[str] = set()  # keys whose own audio was heard
+        self._changed: set[str] = set()
+        self.company_seen = company_seen  # a bot that came back knows that it was not the first
+        self.removed = False
+        self.over = False
+        self.last_sound_ms: int | None = None
+
+    @property
+    def participants(self) -> tuple[Participant, ...]:
+        """Everyone ever seen but the bot itself, in order of first sight."""
+        return tuple(p for key, p in self._participants.items() if key not in self._self_keys)
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """Audio source → participant key."""
+        return self._sources
+
+    @property
+    def company(self) -> frozenset[str]:
+        """Keys of the people here now: neither the bot itself nor, by their names, other bots."""
+        return frozenset(
+            key for key in self._present if key not in self._self_keys and not is_bot_name(self._participants[key].name)
+        )
+
+    @property
+    def someone_shown_speaking(self) -> bool:
+        return bool(self._speaking)
+
+    def take_changed(self) -> tuple[Participant, ...]:
+        """Participants that changed since the last call: what the journal has to write."""
+        changed = tuple(self._participants[key] for key in sorted(self._changed - self._self_keys))
+        self._changed.clear()
+        return changed
+
+    def apply(self, event: MeetingEvent) -> list[Change]:
+        """Fold in one event from the page; returns what listeners should hear of."""
+        match event:
+            case ParticipantSeen():
+                return self._seen(event)
+            case ParticipantLeft():
+                return self._left(event)
+            case SourceNamed():
+                return self._named(event)
+            case SpeakingChanged():
+                if event.key in self._believed:
+                    return []
+                return self._spoke(event.key, event.speaking, event.at_ms)
+            case ChatReceived():
+                return [Wrote(message=event)]
+            case Removed():
+                self.removed = True
+            case MeetingOver():
+                self.over = True
+        return []
+
+    def heard(self, source: str, speaking: bool, at_ms: int) -> list[Change]:
+        """Captured audio says that a source began or stopped to carry sound."""
+        if speaking:
+            self.last_sound_ms = at_ms
+        key = self._sources.get(source)
+        if key is None:
+            if speaking:
+                self._pending_speech[source] = at_ms
+            else:
+                self._pending_speech.pop(source, None)
+            return []
+        self._believed.add(key)
+        return self._spoke(key, speaking, at_ms)
+
+    def sound(self, at_ms: int) -> None:
+        """Something audible was captured, whoever made it."""
+        self.last_sound_ms = at_ms
+
+    def hush(self, at_ms: int) -> list[Change]:
+        """The stay is over: nobody speaks any more."""
+        return [change for key in sorted(self._speaking) for change in self._spoke(key, False, at_ms)]
+
+    def _seen(self, event: ParticipantSeen) -> list[Change]:
+        if event.is_self:
+            self._self_keys.add(event.key)
+        known = self._participants.get(event.key)
+        participant = (
+            replace(known, name=event.name or known.name, avatar=event.avatar or known.avatar)
+            if known
+            else Participant(
+                key=event.key,
+                name=event.name,
+                avatar=event.avatar,
+                first_seen_at=datetime.fromtimestamp(event.at_ms / 1000, UTC),
+            )
+        )
+        if participant != known:
+            self._participants[event.key] = participant
+            self._changed.add(event.key)
+        back = event.key not in self._present
+        self._present.add(event.key)
+        if self.company:
+            self.company_seen = True
+        if event.key in self._self_keys or not (back and participant.name):
+            return []
+        return [Tracked(participant=participant, at_ms=event.at_ms)]
+
+    def _left(self, event: ParticipantLeft) -> list[Change]:
+        self._present.discard(event.key)
+        return self._spoke(event.key, False, event.at_ms)
+
+    def _named(self, event: SourceNamed) -> list[Change]:
+        if self._sources.get(event.source) == event.key:
+            return []
+        self._sources[event.source] = event.key
+        since = self._pending_speech.pop(event.source, None)
+        if since is None:
+            return []
+        self._believed.add(event.key)
+        return self._spoke(event.key, True, since)
+
+    def _spoke(self, key: str, speaking: bool, at_ms: int) -> list[Change]:
+        known = self._participants.get(key)
+        if known is None or (key in self._speaking) == speaking or key in self._self_keys:
+            return []
+        (self._speaking.add if speaking else self._speaking.discard)(key)
+        kind = SpeakingKind.STARTED if speaking else SpeakingKind.STOPPED
+        participant = replace(known, events=(*known.events, SpeakingEvent(type=kind, timestamp=at_ms)))
+        self._participants[key] = participant
+        self._changed.add(key)
+        return [Spoke(participant=participant, speaking=speaking, at_ms=at_ms)]
+
+
+def is_bot_name(name: str) -> bool:
+    """Whether a display name says of itself that it belongs to a recording bot."""
+    words = "".join(letter if letter.isalnum() else " " for letter in name.casefold()).split()
+    return not BOT_WORDS.isdisjoint(words)

@@ -1,0 +1,73 @@
+"""The scene: who is here, who speaks, told by two witnesses."""
+
+from sederunt.meetings.scene import Scene, Spoke, Tracked, is_bot_name
+from sederunt.model.events import ParticipantLeft, ParticipantSeen, SourceNamed, SpeakingChanged
+from sederunt.model.participant import SpeakingKind
+
+
+def seen(key: str, name: str, at_ms: int = 0, *, is_self: bool = False) -> ParticipantSeen:
+    return ParticipantSeen(key=key, name=name, at_ms=at_ms, is_self=is_self)
+
+
+def test_a_participant_is_tracked_once_however_often_it_is_seen() -> None:
+    scene = Scene()
+    assert [type(change) for change in scene.apply(seen("a", "Ada", 1000))] == [Tracked]
+    assert scene.apply(seen("a", "Ada", 2000)) == []
+    assert scene.participants[0].first_seen_at.timestamp() == 1
+
+
+def test_the_bot_itself_is_neither_participant_nor_company() -> None:
+    scene = Scene()
+    scene.apply(seen("b", "Minutes", is_self=True))
+    assert scene.participants == ()
+    assert not scene.company
+    assert not scene.company_seen
+
+
+def test_other_bots_are_participants_but_no_company() -> None:
+    scene = Scene()
+    scene.apply(seen("n", "Acme Notetaker"))
+    assert [p.name for p in scene.participants] == ["Acme Notetaker"]
+    assert not scene.company
+
+
+def test_a_name_that_merely_contains_the_word_is_a_person() -> None:
+    assert not is_bot_name("Abbott Botham")
+    assert is_bot_name("Fred's (Notetaker)")
+
+
+def test_speech_heard_before_its_owner_is_known_counts_from_when_it_began() -> None:
+    scene = Scene()
+    scene.apply(seen("a", "Ada"))
+    assert scene.heard("1001", True, 5000) == []
+    (change,) = scene.apply(SourceNamed(source="1001", key="a", at_ms=5600))
+    assert isinstance(change, Spoke)
+    assert (change.speaking, change.at_ms) == (True, 5000)
+
+
+def test_once_a_voice_is_heard_the_display_is_no_longer_believed() -> None:
+    scene = Scene()
+    scene.apply(seen("a", "Ada"))
+    scene.apply(SourceNamed(source="1001", key="a", at_ms=0))
+    scene.heard("1001", True, 1000)
+    assert scene.apply(SpeakingChanged(key="a", speaking=False, at_ms=1500)) == []
+    (change,) = scene.heard("1001", False, 2000)
+    assert isinstance(change, Spoke)
+    assert [e.type for e in scene.participants[0].events] == [SpeakingKind.STARTED, SpeakingKind.STOPPED]
+
+
+def test_who_leaves_while_speaking_stops_speaking() -> None:
+    scene = Scene()
+    scene.apply(seen("a", "Ada"))
+    scene.apply(SpeakingChanged(key="a", speaking=True, at_ms=10))
+    (change,) = scene.apply(ParticipantLeft(key="a", at_ms=20))
+    assert isinstance(change, Spoke)
+    assert not change.speaking
+    assert not scene.someone_shown_speaking
+
+
+def test_the_journal_is_told_each_change_once() -> None:
+    scene = Scene()
+    scene.apply(seen("a", "Ada"))
+    assert [p.key for p in scene.take_changed()] == ["a"]
+    assert scene.take_changed() == ()
