@@ -1,0 +1,102 @@
+"""Finds the one web address a text means: unwraps mail and redirect wrappers, drops noise, refuses second addresses."""
+
+import base64
+import binascii
+import re
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+from sederunt.platforms.platform import InvalidLink
+
+LONGEST = 8192
+_SCHEME = re.compile(r"https?:/{1,2}", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://[^\s<>“”]+", re.IGNORECASE)
+_BARE = re.compile(r"(?<![\w@./%-])(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/[^\s<>“”]*", re.IGNORECASE)
+_TRAILING = ".,;:!?'’\")]}>*"
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
+_ONE_ADDRESS = "expected one meeting address, found several"
+
+# Wrappers that carry the real address in a parameter: (host, path, parameters).
+_WRAPPERS = (
+    (re.compile(r"(?:www\.)?google\.[a-z.]{2,6}"), re.compile(r"/url"), ("q", "url")),
+    (re.compile(r"(?:[a-z0-9-]+\.)*safelinks\.protection\.outlook\.(?:com|us)"), re.compile(r".*"), ("url",)),
+    (re.compile(r"statics\.teams\.(?:cdn\.office\.net|microsoft\.com)"), re.compile(r".*safelinks.*"), ("url",)),
+)
+
+
+def decoded(text: str) -> str:
+    """Percent-decoded until nothing changes."""
+    for _ in range(6):
+        further = unquote(text)
+        if further == text:
+            break
+        text = further
+    return text
+
+
+def the_address(text: str, expected: str) -> SplitResult:
+    """The only web address in a text, scheme https, its host in lower case and without "www.".
+
+    `expected` ends the sentence of an InvalidLink. The parts are as written, percent-encoding included.
+    """
+    text = _cleaned(text, expected)
+    for _ in range(4):
+        address = _single(text, expected)
+        inner = _unwrapped(address)
+        if inner is None:
+            return address
+        text = _cleaned(inner, expected)
+    raise InvalidLink(f"The meeting_url is wrapped too often: {expected}.")
+
+
+def refuse_second_address(address: SplitResult, expected: str) -> None:
+    """Raise InvalidLink where path, query or fragment hide another address, plain, percent- or base64-encoded."""
+    rest = decoded(f"{address.path}?{address.query}#{address.fragment}")
+    if _SCHEME.search(rest) or any(_SCHEME.search(text) for text in _base64_texts(rest)):
+        raise InvalidLink(f"The meeting_url hides a second address: {expected}.")
+
+
+def base64_text(token: str) -> str:
+    """What a base64 token (either alphabet, padding optional) says as text; empty where it is none."""
+    token = token.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(token + "=" * (-len(token) % 4)).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _cleaned(text: str, expected: str) -> str:
+    text = re.sub(r"[\u200b-\u200d\u2060\ufeff]", "", text.replace("\xa0", " ")).strip()
+    if not text or len(text) > LONGEST:
+        raise InvalidLink(f"The meeting_url is {'too long' if text else 'empty'}: {expected}.")
+    if "://" not in text and re.search(r"https?%(?:25)*3a", text, re.IGNORECASE):
+        text = decoded(text)
+    return text
+
+
+def _single(text: str, expected: str) -> SplitResult:
+    found = _ADDRESS.findall(text) if "://" in text else [f"https://{bare}" for bare in _BARE.findall(text)]
+    if len(found) > 1:
+        raise InvalidLink(f"The meeting_url is not clear: {_ONE_ADDRESS}; {expected}.")
+    if not found:
+        raise InvalidLink(f"The meeting_url holds no web address: {expected}.")
+    try:
+        address = urlsplit(found[0].rstrip(_TRAILING))
+        host = (address.hostname or "").lower().removeprefix("www.")
+    except ValueError:
+        raise InvalidLink(f"The meeting_url is not a web address: {expected}.") from None
+    if not host or "@" in address.netloc:
+        raise InvalidLink(f"The meeting_url is not a plain web address: {expected}.")
+    return address._replace(scheme="https", netloc=host)
+
+
+def _unwrapped(address: SplitResult) -> str | None:
+    """What a wrapper carries; None where this is no wrapper."""
+    for host, path, parameters in _WRAPPERS:
+        if host.fullmatch(address.netloc.removeprefix("www.")) and path.fullmatch(address.path):
+            query = parse_qs(address.query)
+            return next((query[name][0] for name in parameters if name in query), "")
+    return None
+
+
+def _base64_texts(text: str) -> list[str]:
+    return [base64_text(token) for token in _BASE64.findall(text)]

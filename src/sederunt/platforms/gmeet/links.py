@@ -1,0 +1,38 @@
+"""Google Meet addresses: a code of 3-4-3 letters, or a nickname that an organisation gave."""
+
+import re
+
+from sederunt.model.bot import Service
+from sederunt.platforms.addresses import decoded, refuse_second_address, the_address
+from sederunt.platforms.platform import InvalidLink, MeetingLink
+
+HOST = "meet.google.com"
+EXPECTED = f"expected https://{HOST}/abc-defg-hij"
+
+# Three sources agree on 3-4-3; one takes one letter more at either end, and codes without dashes.
+_CODE = re.compile(r"([a-z]{3,4})-([a-z]{4})-([a-z]{3,4})")
+_UNDASHED = re.compile(r"([a-z]{3})([a-z]{4})([a-z]{3})")
+_NICKNAME = re.compile(r"[a-z0-9][a-z0-9-]{3,38}[a-z0-9]")
+# Short groups of letters are a code with a slip in it, not a nickname: better said now than by the site.
+_MISTYPED_CODE = re.compile(r"[a-z]{1,5}(?:-[a-z]{1,5}){0,2}")
+_NOT_A_MEETING = frozenset({"new", "landing", "lookup"})
+
+
+def parse_link(text: str) -> MeetingLink:
+    """The meeting that a text names. Raises InvalidLink."""
+    address = the_address(text, EXPECTED)
+    if address.netloc != HOST:
+        raise InvalidLink(f"The meeting_url is not on {HOST}: {EXPECTED}.")
+    refuse_second_address(address, EXPECTED)
+    code = _code_of(decoded(address.path).strip("/").lower())
+    # The language is pinned because the texts we read are English; every other parameter is dropped.
+    return MeetingLink(service=Service.GMEET, url=f"https://{HOST}/{code}?hl=en", meeting_id=code)
+
+
+def _code_of(path: str) -> str:
+    path = path.rstrip(" .,;>")
+    if found := _CODE.fullmatch(path) or _UNDASHED.fullmatch(path):
+        return "-".join(found.groups())
+    if path not in _NOT_A_MEETING and not _MISTYPED_CODE.fullmatch(path) and _NICKNAME.fullmatch(path):
+        return path
+    raise InvalidLink(f"The meeting_url holds no meeting code: {EXPECTED}.")

@@ -1,0 +1,133 @@
+"""What the house asks of a meeting site: the protocol, and the small records that pass through it.
+
+Nothing here imports the browser at run time: the API parses links with these names and stays light.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sederunt.errors import RequestError
+from sederunt.model.bot import Service
+from sederunt.model.events import MeetingEvent
+from sederunt.model.status import StopReason
+
+if TYPE_CHECKING:
+    from sederunt.browser.page import MeetingPage, Signal
+
+
+class Standing(StrEnum):
+    """Where a bot stands with the site, as far as its page tells."""
+
+    LOADING = "loading"  # nothing known yet
+    DIALOG = "dialog"  # something must be answered before the way goes on
+    PREJOIN = "prejoin"
+    LOBBY = "lobby"  # asked to be let in, or waiting for the host
+    IN_CALL = "in_call"
+    RECONNECTING = "reconnecting"
+    REFUSED = "refused"
+    SIGN_IN_NEEDED = "sign_in_needed"
+    SIGN_IN_REJECTED = "sign_in_rejected"
+    CHALLENGED = "challenged"  # the site takes us for an unwanted robot
+    REMOVED = "removed"
+    OVER = "over"
+    TROUBLE = "trouble"  # the site's own fault: worth another try on a fresh page
+
+
+# A try to join is at its end with one of these. TROUBLE and CHALLENGED may be tried again on a fresh context.
+ENDINGS: frozenset[Standing] = frozenset(
+    {
+        Standing.REFUSED,
+        Standing.SIGN_IN_NEEDED,
+        Standing.SIGN_IN_REJECTED,
+        Standing.CHALLENGED,
+        Standing.REMOVED,
+        Standing.OVER,
+        Standing.TROUBLE,
+    }
+)
+
+
+class InvalidLink(RequestError):
+    """Not an address of a meeting on this service; the sentence says what was expected."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeetingLink:
+    """A meeting's address, stripped of wrappers and noise."""
+
+    service: Service
+    url: str = field(repr=False)  # what the browser opens
+    meeting_id: str  # the site's own code, number or thread
+    passcode: str | None = field(default=None, repr=False)  # for a passcode field, where one is shown
+    fallback_url: str | None = field(default=None, repr=False)  # another door, tried where the first one stalls
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """What one look at the page means."""
+
+    standing: Standing
+    reason: StopReason | None = None
+    row: str = ""  # id of the evidence row that decided
+    url: str = ""
+    seen: str = ""  # the text, selector, address or signal that matched
+    settle_s: float = 0.0  # how long this must be seen before it is believed
+
+
+class Decoder(Protocol):
+    """Turns one page's raw signals into events. Pure but for what it remembers of the roster."""
+
+    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+        """The events one signal tells, none where it tells nothing. Never raises, whatever the site sends."""
+
+    @property
+    def noted(self) -> Collection[str]:
+        """Words for evidence rows of kind `signal`, such as "conversation_end:5854"."""
+
+
+class Platform(Protocol):
+    """One meeting site."""
+
+    @property
+    def service(self) -> Service: ...
+
+    @property
+    def name_limit(self) -> int:
+        """The longest name a guest may have, in UTF-16 units (what a field's maxlength counts)."""
+
+    @property
+    def chat_limit(self) -> int:
+        """The longest chat message, in UTF-16 units; longer ones go in parts."""
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Origins that get microphone and camera permission."""
+
+    def parse_link(self, text: str) -> MeetingLink:
+        """The meeting that a text names. Raises InvalidLink, and nothing else, whatever the text."""
+
+    def watch_plan(self) -> Mapping[str, Any]:
+        """What the in-page scripts shall report: JSON, see browser/."""
+
+    def decoder(self) -> Decoder:
+        """A fresh decoder for one stay in one meeting."""
+
+    async def read(self, page: MeetingPage, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+        """One look at the page. `noted` is the decoder's word on signals. Raises PageStuck and PageCrashed."""
+
+    async def enter(self, page: MeetingPage, reading: Reading, *, name: str, link: MeetingLink) -> str | None:
+        """Do what the page asks for next on the way in (answer a dialog, give the name, knock). Returns the id of
+        what was done, None where nothing could be done yet."""
+
+    async def send_chat(self, page: MeetingPage, text: str) -> None:
+        """Send to everyone, in parts where the text is longer than the site takes. Raises PageChanged."""
+
+    async def leave(self, page: MeetingPage) -> None:
+        """Leave the meeting or its waiting room by the site's own button; harmless where there is none."""
+
+    async def settle(self, page: MeetingPage) -> None:
+        """After admission: answer notices, join the sound, open what the roster needs."""

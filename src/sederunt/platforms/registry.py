@@ -1,0 +1,19 @@
+"""Which meeting sites this installation knows: the entry points of the group "sederunt.platforms"."""
+
+from functools import cache
+from importlib.metadata import entry_points
+
+from sederunt.errors import SetupError
+from sederunt.model.bot import Service
+from sederunt.platforms.platform import Platform
+
+GROUP = "sederunt.platforms"
+
+
+@cache
+def platform_of(service: Service) -> Platform:
+    """The platform that serves a service. Raises SetupError where none is installed."""
+    for entry in entry_points(group=GROUP, name=service.value):
+        platform: Platform = entry.load()
+        return platform
+    raise SetupError(f"No platform for '{service}' is installed: reinstall sederunt, entry point group '{GROUP}'.")

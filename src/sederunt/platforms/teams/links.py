@@ -1,0 +1,157 @@
+"""Microsoft Teams addresses: classic, short, personal, forced-web, launcher and light forms, and told meeting numbers.
+
+Every form is brought back to the plain classic or short link, which each client of the site accepts; the forced-web
+form of the same meeting stays beside it as a second door.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from urllib.parse import SplitResult, parse_qs, quote, unquote
+
+from sederunt.model.bot import Service
+from sederunt.platforms.addresses import base64_text, decoded, refuse_second_address, the_address
+from sederunt.platforms.platform import InvalidLink, MeetingLink
+
+EXPECTED = "expected https://teams.microsoft.com/l/meetup-join/… or https://teams.microsoft.com/meet/<number>?p=…"
+WORK_HOST = "teams.microsoft.com"
+PERSONAL_HOST = "teams.live.com"
+
+_HOST = re.compile(
+    r"(?:[a-z0-9-]+\.)*(?:teams\.microsoft\.com|teams\.live\.com|teams\.microsoft\.us|teams\.cloud\.microsoft)"
+)
+_CLASSIC = re.compile(r"/l/meetup-join/(19:[^/?#\s]+@[A-Za-z0-9.]+)/(\d+)", re.IGNORECASE)
+_SHORT = re.compile(r"/meet/(\d{9,16})(?![\d])")
+_TENANT = re.compile(r"[\"']Tid[\"']\s*:\s*[\"']([0-9a-f-]{8,40})", re.IGNORECASE)
+_ORGANISER = re.compile(r"[\"']Oid[\"']\s*:\s*[\"']([0-9a-f-]{8,40})", re.IGNORECASE)
+_PASS = re.compile(r"[?&]p=([^&#\s]+)")
+_TOKEN = re.compile(r"#token=([^&#\s]+)")
+_LIGHT = re.compile(r"/light-meetings/", re.IGNORECASE)
+_TOLD_NUMBER = re.compile(r"meeting\s*id\s*[:=]?\s*((?:\d[ \u2009\xa0-]?){9,16})(?!\d)", re.IGNORECASE)
+_TOLD_PASSCODE = re.compile(r"pass(?:code|word)\s*[:=]?\s*([^\s)>\]\"',;]{1,32})", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Classic:
+    thread: str  # "19:meeting_…@thread.v2"
+    message: str  # "0" or Unix milliseconds
+    tenant: str
+    organiser: str | None
+
+
+def parse_link(text: str) -> MeetingLink:
+    """The meeting that a text names. Raises InvalidLink."""
+    if "://" not in text and "/" not in text and (told := _told_meeting(text)):
+        return told
+    address = the_address(text, EXPECTED)
+    if not _HOST.fullmatch(address.netloc):
+        raise InvalidLink(f"The meeting_url is not on {WORK_HOST} or {PERSONAL_HOST}: {EXPECTED}.")
+    refuse_second_address(address, EXPECTED)
+    token = _TOKEN.search(f"#{address.fragment}")
+    link = _light(address) if _LIGHT.search(address.path) else _plain(address)
+    if link is None:
+        raise InvalidLink(f"The meeting_url names no meeting: {EXPECTED}.")
+    return _with_token(link, token.group(1)) if token else link
+
+
+def _plain(address: SplitResult) -> MeetingLink | None:
+    """Classic or short, wherever in the address it stands: path, fragment, or a launcher's parameter."""
+    whole = decoded(address.geturl())
+    if found := _CLASSIC.search(whole):
+        tenant, organiser = _TENANT.search(whole), _ORGANISER.search(whole)
+        if tenant is None:
+            raise InvalidLink(f"The meeting_url lacks its context with the tenant (Tid): {EXPECTED}.")
+        meeting = _Classic(
+            thread=found.group(1),
+            message=found.group(2),
+            tenant=tenant.group(1),
+            organiser=organiser.group(1) if organiser else None,
+        )
+        return _classic_link(address.netloc, meeting)
+    if found := _SHORT.search(whole):
+        return _short_link(address.netloc, found.group(1), _pass_of(address))
+    return None
+
+
+def _pass_of(address: SplitResult) -> str | None:
+    """The opaque `p`, decoded once from where it stands: it may itself hold escapes."""
+    for place in (f"?{address.query}", f"#{address.fragment}", unquote(address.query), unquote(address.fragment)):
+        if found := _PASS.search(place):
+            return unquote(found.group(1))
+    return None
+
+
+def _light(address: SplitResult) -> MeetingLink | None:
+    """The anonymous client's address carries the meeting as base64 of percent-encoded JSON."""
+    query = parse_qs(address.query)
+    told = decoded(base64_text(query.get("coords", [""])[0]))
+    try:
+        coordinates = json.loads(told)
+    except ValueError:
+        return None
+    if not isinstance(coordinates, dict):
+        return None
+    known = {name: value for name, value in coordinates.items() if isinstance(value, str) and value}
+    if (code := known.get("meetingCode", "")) and _SHORT.fullmatch(f"/meet/{code}"):
+        return _short_link(address.netloc, code, known.get("passcode") or query.get("p", [None])[0])
+    if "tenantId" not in known or not (
+        found := _CLASSIC.fullmatch(f"/l/meetup-join/{known.get('conversationId')}/{known.get('messageId', '0')}")
+    ):
+        return None
+    meeting = _Classic(
+        thread=found.group(1),
+        message=found.group(2),
+        tenant=known["tenantId"],
+        organiser=known.get("organizerId"),
+    )
+    return _classic_link(address.netloc, meeting)
+
+
+def _told_meeting(text: str) -> MeetingLink | None:
+    """ "Meeting ID: 123 456 789 012  Passcode: aB3" as an invitation prints it."""
+    number, passcode = _TOLD_NUMBER.search(text), _TOLD_PASSCODE.search(text)
+    if number is None:
+        return None
+    digits = re.sub(r"\D", "", number.group(1))
+    told = passcode.group(1) if passcode else None
+    url = _forced_web(WORK_HOST, f"/meet/{digits}", f"p={quote(told, safe='')}" if told else "")
+    return MeetingLink(service=Service.TEAMS, url=url, meeting_id=digits, passcode=told)
+
+
+def _classic_link(host: str, meeting: _Classic) -> MeetingLink:
+    context = {"Tid": meeting.tenant} | ({"Oid": meeting.organiser} if meeting.organiser else {})
+    path = f"/l/meetup-join/{quote(meeting.thread, safe='')}/{meeting.message}"
+    query = f"context={quote(json.dumps(context, separators=(',', ':')), safe='')}"
+    return MeetingLink(
+        service=Service.TEAMS,
+        url=f"https://{host}{path}?{query}",
+        meeting_id=meeting.thread,
+        fallback_url=_forced_web(host, path, query),
+    )
+
+
+def _short_link(host: str, number: str, opaque: str | None) -> MeetingLink:
+    # Guests need `p`; some tenants leave it out, so its absence is the site's to judge.
+    query = f"p={quote(opaque, safe='')}" if opaque else ""
+    return MeetingLink(
+        service=Service.TEAMS,
+        url=f"https://{host}/meet/{number}" + (f"?{query}" if query else ""),
+        meeting_id=number,
+        fallback_url=_forced_web(host, f"/meet/{number}", query),
+    )
+
+
+def _forced_web(host: str, path: str, query: str) -> str:
+    """The address that skips most of the launcher."""
+    return f"https://{host}/v2/?meetingjoin=true#{path}?{query + '&' if query else ''}anon=true"
+
+
+def _with_token(link: MeetingLink, token: str) -> MeetingLink:
+    """A registered bot names itself by a token in the fragment; it stays on the plain link."""
+    return MeetingLink(
+        service=link.service,
+        url=f"{link.url}#token={token}",
+        meeting_id=link.meeting_id,
+        passcode=link.passcode,
+        fallback_url=link.fallback_url,
+    )

@@ -1,0 +1,1 @@
+"""Zoom's web client."""

@@ -1,0 +1,70 @@
+"""Zoom addresses: join, webinar, start, web client and personal links, brought to the web client's door."""
+
+import re
+from urllib.parse import SplitResult, parse_qs, quote, urlencode, urlunsplit
+
+from sederunt.model.bot import Service
+from sederunt.platforms.addresses import decoded, refuse_second_address, the_address
+from sederunt.platforms.platform import InvalidLink, MeetingLink
+
+EXPECTED = "expected https://zoom.us/j/<number>?pwd=<passcode>"
+
+_HOST = re.compile(r"(?:[a-z0-9-]+\.)*(?:zoom\.us|zoom\.com|zoomgov\.com)")
+_EVENTS = re.compile(r"(?:events|ev)\.zoom\.(?:us|com)")
+_NUMBER = r"(\d{8,11})"
+_PATHS = tuple(
+    re.compile(pattern)
+    for pattern in (rf"/[jws]/{_NUMBER}", rf"/wc/{_NUMBER}(?:/(?:join|start))?", rf"/wc/join/{_NUMBER}")
+)
+_PERSONAL = re.compile(r"/my/([A-Za-z0-9][A-Za-z0-9._-]*)")
+_PASSCODE_TEXT = re.compile(r"pass(?:code|word)\s*[:=]\s*([^\s)>\]\"',;]{1,32})", re.IGNORECASE)
+
+
+def parse_link(text: str) -> MeetingLink:
+    """The meeting that a text names. Raises InvalidLink."""
+    address = the_address(text, EXPECTED)
+    host = re.sub(r"zoom\.com$", "zoom.us", address.netloc)
+    if _EVENTS.fullmatch(address.netloc):
+        raise InvalidLink(f"The meeting_url is a Zoom Events page, which needs registration: {EXPECTED}.")
+    if not _HOST.fullmatch(host):
+        raise InvalidLink(f"The meeting_url is not on zoom.us: {EXPECTED}.")
+    refuse_second_address(address, EXPECTED)
+    path = decoded(address.path).rstrip("/ ")
+    query = _query(address)
+    password = query.get("pwd") or query.get("password")
+    passcode = _told_passcode(text, address) or password
+    if personal := _PERSONAL.fullmatch(path):
+        url = _written(host, path, {"pwd": password})
+        return MeetingLink(service=Service.ZOOM, url=url, meeting_id=personal.group(1), passcode=passcode)
+    number = next((found.group(1) for pattern in _PATHS if (found := pattern.fullmatch(path))), None)
+    if number is None:
+        raise InvalidLink(f"The meeting_url holds no meeting number of 8 to 11 digits: {EXPECTED}.")
+    return MeetingLink(
+        service=Service.ZOOM, url=_door(host, number, path, query, password), meeting_id=number, passcode=passcode
+    )
+
+
+def _query(address: SplitResult) -> dict[str, str]:
+    """The parameters, also where `pwd%3D` was encoded once too often."""
+    query = address.query if "=" in address.query else decoded(address.query)
+    return {name.lower(): values[0].strip() for name, values in parse_qs(query).items()}
+
+
+def _told_passcode(text: str, address: SplitResult) -> str | None:
+    """A passcode told in words beside the address."""
+    beside = decoded(text).replace(decoded(address.query), " ") if address.query else decoded(text)
+    found = _PASSCODE_TEXT.search(beside)
+    return found.group(1) if found else None
+
+
+def _door(host: str, number: str, path: str, query: dict[str, str], password: str | None) -> str:
+    """A registrant's token must stay on its own page: elsewhere it is dropped and registration asked for."""
+    if "tk" in query:
+        return _written(host, path, {"tk": query["tk"], "pwd": password})
+    web_host = host if host.endswith("zoomgov.com") else "app.zoom.us"
+    return _written(web_host, f"/wc/{number}/join", {"pwd": password})
+
+
+def _written(host: str, path: str, parameters: dict[str, str | None]) -> str:
+    query = urlencode({name: value for name, value in parameters.items() if value}, quote_via=quote)
+    return urlunsplit(("https", host, path, query, ""))
