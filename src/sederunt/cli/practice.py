@@ -1,0 +1,50 @@
+"""`sederunt practice`: run the practice sites as a process of their own, and print scripts for them."""
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+
+import typer
+
+from sederunt import log
+from sederunt.practice import clips, script
+from sederunt.practice.server import PracticeServer
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+@app.command()
+def serve(
+    port: int = typer.Option(8443, help="Port of the sites (TLS); 0 picks a free one."),
+    control_port: int = typer.Option(8444, help="Port of the control API; 0 picks a free one."),
+    meeting: list[Path] = typer.Option([], help="A script (.toml or .json) to open a meeting with; may be repeated."),
+    demo: bool = typer.Option(False, help="Open a meeting with the demonstration script."),
+) -> None:
+    """Run the practice sites until interrupted; prints what a browser needs to reach them, one JSON object."""
+    log.configure("lines")
+    asyncio.run(_serve(port, control_port, [script.read(path) for path in meeting] + ([script.demo()] if demo else [])))
+
+
+@app.command()
+def demo_script(service: str = typer.Option("gmeet", help="gmeet, teams or zoom.")) -> None:
+    """Print the demonstration script as JSON, to be changed and given to `serve --meeting`."""
+    typer.echo(json.dumps(script.to_data(script.demo()) | {"service": service}, indent=2, ensure_ascii=False))
+
+
+@app.command("clips")
+def list_clips() -> None:
+    """List the speech clips that scripts can use."""
+    for clip in clips.catalogue().values():
+        typer.echo(f"{clip.id:18} {clips.load(clip.id).duration_s:5.1f} s  {clip.text}")
+
+
+async def _serve(port: int, control_port: int, scripts: list[script.Script]) -> None:
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    async with PracticeServer(port, control_port=control_port) as server:
+        opened = [(await server.open_meeting(each)).url for each in scripts]
+        facts = {"port": server.port, "control_url": server.control_url, "host_rules": server.host_rules}
+        typer.echo(json.dumps(facts | {"meetings": opened}))
+        await stopped.wait()

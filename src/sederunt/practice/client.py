@@ -1,0 +1,105 @@
+"""The control API as Python, for tests and demonstrations whose practice server is another process."""
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+import httpx
+
+from sederunt.errors import RequestError
+from sederunt.practice import script
+
+
+class PracticeClient:
+    """One practice server. Use as an async context manager."""
+
+    def __init__(self, control_url: str) -> None:
+        self._http = httpx.AsyncClient(base_url=control_url, timeout=60, trust_env=False)
+
+    async def open_meeting(
+        self, what: script.Script | Mapping[str, Any] | None = None, *, code: str | None = None
+    ) -> "MeetingHandle":
+        """A new meeting; without a script the demonstration."""
+        data = script.to_data(what) if isinstance(what, script.Script) else what
+        made = await self.ask("POST", "/meetings", {"script": data, "code": code})
+        return MeetingHandle(self, made["code"], made["url"])
+
+    async def host_rules(self) -> str:
+        """For Chromium's --host-resolver-rules."""
+        rules: str = (await self.ask("GET", "/meetings"))["host_rules"]
+        return rules
+
+    async def ask(self, method: str, path: str, body: object = None, **query: Any) -> Any:
+        """One request; RequestError with the server's sentence when it refuses, TimeoutError when a wait ran out."""
+        answer = await self._http.request(method, path, json=body, params=query)
+        if answer.status_code == httpx.codes.REQUEST_TIMEOUT:
+            raise TimeoutError(answer.json()["message"])
+        if answer.is_error:
+            raise RequestError(answer.json()["message"])
+        return answer.json() if answer.content else None
+
+    async def __aenter__(self) -> "PracticeClient":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+
+class MeetingHandle:
+    """One meeting on a practice server."""
+
+    def __init__(self, client: PracticeClient, code: str, url: str) -> None:
+        self.code = code
+        self.url = url
+        self._client = client
+
+    async def do(self, deed: str, **arguments: Any) -> None:
+        """Any deed of the control API."""
+        await self._client.ask("POST", f"/meetings/{self.code}/{deed}", arguments)
+
+    async def admit(self, bot: str | None = None) -> None:
+        await self.do("admit", bot=bot)
+
+    async def deny(self, bot: str | None = None) -> None:
+        await self.do("deny", bot=bot)
+
+    async def kick(self, bot: str | None = None) -> None:
+        await self.do("kick", bot=bot)
+
+    async def end(self) -> None:
+        await self.do("end")
+
+    async def say(self, who: str, clip: str) -> None:
+        """That person speaks that clip now."""
+        await self.do("say", who=who, clip=clip)
+
+    async def chat(self, who: str, text: str) -> None:
+        """That person writes to everyone."""
+        await self.do("chat", who=who, text=text)
+
+    async def state(self) -> dict[str, Any]:
+        """People, bots (name, standing), chat, script, reference."""
+        found: dict[str, Any] = await self._client.ask("GET", f"/meetings/{self.code}")
+        return found
+
+    async def events(self, *, after: int = 0, kind: str | None = None) -> list[dict[str, Any]]:
+        query = {"after": after} | ({"kind": kind} if kind else {})
+        found: list[dict[str, Any]] = await self._client.ask("GET", f"/meetings/{self.code}/events", **query)
+        return found
+
+    async def wait_for(self, kind: str, *, after: int = 0, timeout_s: float = 30, **match: Any) -> dict[str, Any]:
+        """The first such event later than number `after`; TimeoutError says what happened instead."""
+        query = {"after": after, "kind": kind, "wait_s": timeout_s, **match}
+        found: list[dict[str, Any]] = await self._client.ask("GET", f"/meetings/{self.code}/events", **query)
+        return found[0]
+
+    async def packets(self, bot: str | None = None, *, after: int = 0) -> list[dict[str, Any]]:
+        """What was sent to a bot: slot, ssrc, sequence, timestamp, csrcs, digest (SHA-256 of the payload), lost."""
+        query = {"after": after} | ({"bot": bot} if bot else {})
+        found: list[dict[str, Any]] = await self._client.ask("GET", f"/meetings/{self.code}/packets", **query)
+        return found
+
+    async def close(self) -> None:
+        await self._client.ask("DELETE", f"/meetings/{self.code}")

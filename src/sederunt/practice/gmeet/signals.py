@@ -1,0 +1,72 @@
+"""What Meet's own channels carry: roster, audio sources and chat as protocol buffers. Pure."""
+
+import zlib
+from collections.abc import Iterable, Sequence
+
+from sederunt.practice.people import ChatMessage, Person
+from sederunt.practice.wire import Message, repeated
+
+IN_CALL, NOT_IN_CALL, REMOVED = 1, 6, 7
+AUDIO, VIDEO = 1, 2
+
+
+def sync_response(people: Iterable[Person], own: Person | None) -> bytes:
+    """The body of SyncMeetingSpaceCollections, before base64."""
+    return bytes(Message((2, Message((2, _users(people, own))))))
+
+
+def roster_event(people: Sequence[Person], own: Person | None) -> bytes:
+    """A frame of the `collections` channel: who is here, and which CSRC is whose."""
+    devices = Message(*repeated(2, (_audio_output(person) for person in people)))
+    return _collection(devices, Message((1, _users(people, own))))
+
+
+def chat_event(message: ChatMessage) -> bytes:
+    """A frame of the `collections` channel: one chat message."""
+    chat = Message(
+        (1, f"{message.sender.key.split('/devices/')[0]}/messages/{message.id}"),
+        (2, message.sender.key),
+        (3, message.at_ms * 1000),
+        (5, Message((1, message.text))),
+    )
+    return _collection(None, Message((4, Message((2, chat)))))
+
+
+def device_created(key: str, *, suspected: bool) -> bytes:
+    """The body of CreateMeetingDevice, before base64; field 36 is the bot mark."""
+    return bytes(Message((1, Message((1, key))), (36, 1 if suspected else None)))
+
+
+def _collection(devices: Message | None, users_and_chat: Message) -> bytes:
+    event = Message((1, Message((2, Message((3, devices), (13, users_and_chat))))))
+    return zlib.compress(bytes(event))
+
+
+def _users(people: Iterable[Person], own: Person | None) -> Message:
+    users = [user for person in people for user in _with_share(person, own)]
+    return Message((1, Message((1, len(users)))), *repeated(2, users))
+
+
+def _with_share(person: Person, own: Person | None) -> list[Message]:
+    user = _user(person, own)
+    if not person.sharing:
+        return [user]
+    share = Message((1, f"{person.key}/share"), (2, person.name), (4, IN_CALL), (21, person.key), (29, person.name))
+    return [user, share]
+
+
+def _user(person: Person, own: Person | None) -> Message:
+    status = REMOVED if person.removed else IN_CALL if person.present else NOT_IN_CALL
+    return Message(
+        (1, person.key),
+        (2, person.name),
+        (3, person.avatar or f"https://lh3.googleusercontent.com/practice/{person.number}"),
+        (4, status),
+        (7, "self" if person is own else None),
+        (29, person.name),
+        (34, 1 if person.host else None),
+    )
+
+
+def _audio_output(person: Person) -> Message:
+    return Message((2, AUDIO), (4, str(person.csrc)), (6, person.key), (10, Message((1, 1 if person.muted else 0))))

@@ -1,0 +1,136 @@
+"""The server's half of the Meet-shaped site: pages, RPCs, sign-in, and when which signal is sent."""
+
+import base64
+import random
+import re
+import string
+from collections.abc import Sequence
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+
+from sederunt.practice import pages
+from sederunt.practice.gmeet import signals
+from sederunt.practice.meeting import Meeting
+from sederunt.practice.people import ChatMessage, Person, Visitor
+from sederunt.practice.script import Script, Variant
+from sederunt.practice.sfu import PeerPlan
+
+HOST = "meet.google.com"
+ACCOUNTS = "accounts.google.com"
+_CODE = re.compile(r"[a-z]{3}-[a-z]{4}-[a-z]{3}")
+_ACCOUNT_COOKIE = "SID"
+
+
+class MeetSite:
+    """Google Meet's shape. Signals: the SyncMeetingSpaceCollections answer and the `collections` data channel."""
+
+    service = "gmeet"
+    hosts: tuple[str, ...] = (HOST, ACCOUNTS, "workspace.google.com", "www.google.com")
+    slots = 3
+
+    def new_code(self) -> str:
+        letters = "".join(random.choices(string.ascii_lowercase, k=10))
+        return f"{letters[:3]}-{letters[3:7]}-{letters[7:]}"
+
+    def address(self, code: str, script: Script) -> str:
+        return f"https://{HOST}/{code}"
+
+    def key(self, code: str, number: int) -> str:
+        return f"spaces/{space(code)}/devices/{100 + number}"
+
+    def plan(self, variant: Variant) -> PeerPlan:
+        return PeerPlan(
+            audio_slots=self.slots,
+            video_slots=variant.video,
+            channel="collections",
+            announce_ssrc=variant.announce_ssrc,
+            level_extension=variant.level_extension,
+            loss=variant.loss,
+            new_ssrc_every_s=variant.new_ssrc_every_s,
+        )
+
+    async def answer(self, request: Request, meetings: dict[str, Meeting]) -> Response | None:
+        host, path = request.url.hostname, request.url.path.strip("/")
+        if host == ACCOUNTS:
+            return await _sign_in(request)
+        if host != HOST:
+            return HTMLResponse("<!doctype html><title>Google Workspace</title><h1>Online video calls</h1>")
+        if path.startswith("$rpc/"):
+            return _rpc(path.rsplit("/", 1)[-1], meetings.get(request.headers.get("x-meeting", "")))
+        if not _CODE.fullmatch(path):
+            return None
+        meeting = meetings.get(path)
+        if meeting and meeting.variant.entry == "sign_in" and not request.cookies.get(_ACCOUNT_COOKIE):
+            return RedirectResponse(
+                f"https://{ACCOUNTS}/v3/signin/identifier?continue=https%3A%2F%2F{HOST}%2F{path}", 302
+            )
+        return pages.html("gmeet", "index.html", meeting.variant if meeting else Variant())
+
+    def greeting(self, meeting: Meeting, cookies: dict[str, str]) -> dict[str, object]:
+        """What the page is told on arrival, besides the variant."""
+        account = cookies.get(_ACCOUNT_COOKIE)
+        stale = meeting.variant.entry == "sign_in" and account == "stale"
+        first = {"invalid": "invalid", "ended": "already_over"}.get(meeting.variant.entry, "prejoin")
+        return {
+            "space": space(meeting.code),
+            "account": account if account and not stale else None,
+            "show": "stale" if stale else "already_over" if meeting.is_over else first,
+        }
+
+    def page_sent(self, meeting: Meeting, visitor: Visitor, label: str, data: bytes | str) -> None:
+        """Nothing that the page sends on its channels matters here."""
+
+    def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Person]) -> None:
+        _send(visitor, signals.roster_event([*changed], visitor.person))
+
+    def chat_sent(self, meeting: Meeting, visitor: Visitor, message: ChatMessage) -> None:
+        _send(visitor, signals.chat_event(message))
+
+    def speaking_changed(self, meeting: Meeting, visitor: Visitor, csrcs: Sequence[int]) -> None:
+        """Meet says it by CSRC alone."""
+
+    def removed(self, meeting: Meeting, visitor: Visitor) -> None:
+        if visitor.person is not None:
+            _send(visitor, signals.roster_event([visitor.person], visitor.person))
+
+    def denied(self, meeting: Meeting, visitor: Visitor) -> None:
+        """The page's text says it."""
+
+    def ended(self, meeting: Meeting, visitor: Visitor) -> None:
+        """The page's text says it."""
+
+
+def space(code: str) -> str:
+    """The space that a code belongs to; any stable name will do."""
+    return base64.urlsafe_b64encode(code.encode()).decode().rstrip("=")[:12]
+
+
+def _send(visitor: Visitor, data: bytes) -> None:
+    if visitor.peer is not None:
+        visitor.peer.send_channel("collections", data)
+
+
+def _rpc(method: str, meeting: Meeting | None) -> Response:
+    if meeting is None:
+        return Response(status_code=404)
+    if method == "SyncMeetingSpaceCollections":
+        latest = next(iter(reversed(meeting.in_call())), None)
+        body = signals.sync_response(meeting.present(), latest.person if latest else None)
+    elif method == "CreateMeetingDevice":
+        body = signals.device_created(f"spaces/{space(meeting.code)}", suspected=meeting.variant.suspected)
+    else:
+        return Response(status_code=404)
+    return PlainTextResponse(base64.b64encode(body).decode())
+
+
+async def _sign_in(request: Request) -> Response:
+    """A fake login that works with any password but "wrong"."""
+    if request.method == "GET":
+        return pages.html("gmeet", "sign_in.html", Variant())
+    form = dict(part.split("=", 1) for part in (await request.body()).decode().split("&") if "=" in part)
+    if form.get("password") == "wrong":
+        return RedirectResponse(str(request.url), 303)
+    answer = RedirectResponse(request.query_params.get("continue", f"https://{HOST}/"), 303)
+    answer.set_cookie(_ACCOUNT_COOKIE, form.get("name", "signed-in"), domain="google.com", secure=True, path="/")
+    return answer

@@ -1,0 +1,49 @@
+// Builds elements without innerHTML, so that pages stay usable under Trusted Types.
+"use strict";
+
+(() => {
+  /** @typedef {Node | string | null | undefined | false} Child */
+
+  /**
+   * An element with attributes (functions become listeners, false and null are left out) and children.
+   * @param {string} tag
+   * @param {Record<string, unknown>} [attributes]
+   * @param {...Child} children
+   * @returns {HTMLElement}
+   */
+  function make(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (typeof value === "function") {
+        element.addEventListener(name, /** @type {EventListener} */ (value));
+      } else if (value !== false && value !== null && value !== undefined) {
+        element.setAttribute(name, value === true ? "" : String(value));
+      }
+    }
+    element.append(...children.filter(isNode));
+    return element;
+  }
+
+  /** @param {Child} child @returns {child is Node | string} */
+  function isNode(child) {
+    return child !== null && child !== undefined && child !== false;
+  }
+
+  /**
+   * The only children that `parent` has from now on.
+   * @param {Element} parent
+   * @param {...Child} children
+   */
+  function fill(parent, ...children) {
+    parent.replaceChildren(...children.filter(isNode));
+  }
+
+  /** @param {string} selector @returns {HTMLElement} */
+  function find(selector) {
+    const element = document.querySelector(selector);
+    if (!(element instanceof HTMLElement)) throw new Error(`${selector} is not on this page`);
+    return element;
+  }
+
+  Object.assign((window.practice = window.practice || {}), { make, fill, find });
+})();

@@ -1,0 +1,136 @@
+// The page's WebRTC side: negotiation in either direction, one audio element per slot, and who is heard.
+"use strict";
+
+(() => {
+  const practice = (window.practice = window.practice || {});
+  const POLL_MS = 100;
+  // Entries of people who stopped stay in the browser's list for seconds: only these are current.
+  const CURRENT_MS = 300;
+
+  /** @type {RTCPeerConnection | undefined} */
+  let connection;
+  /** @type {Map<string, RTCDataChannel>} */
+  const channels = new Map();
+
+  /**
+   * What a site asks for.
+   * @typedef {object} Wishes
+   * @property {number} audio how many audio slots
+   * @property {string[]} localChannels data channels that the page opens
+   * @property {Record<string, any>} variant
+   * @property {(label: string, data: any) => void} onChannelMessage
+   * @property {(element: HTMLMediaElement) => void} place puts an audio or video element into the page
+   */
+
+  /** @param {Wishes} wishes */
+  async function connect(wishes) {
+    connection = new RTCPeerConnection({ bundlePolicy: "max-bundle" });
+    const made = connection;
+    made.addEventListener("track", (event) => takeTrack(event, wishes));
+    made.addEventListener("datachannel", (event) => takeChannel(event.channel, wishes));
+    practice.link.on("offer", (sdp) => answer(made, sdp));
+    practice.link.on("answer", (sdp) => made.setRemoteDescription({ type: "answer", sdp }));
+    for (const label of wishes.localChannels) takeChannel(made.createDataChannel(label), wishes);
+    if (wishes.variant.offers === "server") {
+      practice.link.tell({ do: "negotiate" });
+      return;
+    }
+    for (let slot = 0; slot < wishes.audio; slot += 1) {
+      prepare(made.addTransceiver("audio", { direction: "recvonly" }).receiver, wishes);
+    }
+    for (let slot = 0; slot < wishes.variant.video; slot += 1) made.addTransceiver("video", { direction: "recvonly" });
+    await made.setLocalDescription();
+    practice.link.tell({ do: "offer", sdp: made.localDescription && made.localDescription.sdp });
+  }
+
+  /** @param {RTCPeerConnection} made @param {string} sdp */
+  async function answer(made, sdp) {
+    await made.setRemoteDescription({ type: "offer", sdp });
+    await made.setLocalDescription();
+    practice.link.tell({ do: "answer", sdp: made.localDescription && made.localDescription.sdp });
+  }
+
+  /** @param {RTCTrackEvent} event @param {Wishes} wishes */
+  function takeTrack(event, wishes) {
+    if (wishes.variant.offers === "server") prepare(event.receiver, wishes);
+    const kind = /** @type {"audio" | "video"} */ (event.track.kind);
+    if (kind === "audio" && !wishes.variant.elements) return;
+    const element = /** @type {HTMLMediaElement} */ (document.createElement(kind));
+    element.autoplay = true;
+    element.srcObject = event.streams[0] && kind === "video" ? event.streams[0] : new MediaStream([event.track]);
+    wishes.place(element);
+    element.play().catch(() => undefined);
+  }
+
+  /**
+   * Some sites put their own transform on every receiver; it hands each frame on unchanged.
+   * @param {RTCRtpReceiver} receiver @param {Wishes} wishes
+   */
+  function prepare(receiver, wishes) {
+    if (wishes.variant.transform !== "page" || receiver.track.kind !== "audio") return;
+    receiver.transform = new RTCRtpScriptTransform(transformWorker(), { from: "page" });
+  }
+
+  /** @type {Worker | undefined} */
+  let worker;
+
+  function transformWorker() {
+    if (!worker) {
+      const address = "/practice/page/transform_worker.js";
+      const policy = window.trustedTypes && window.trustedTypes.createPolicy("practice", { createScriptURL: (url) => url });
+      worker = new Worker(/** @type {string} */ (/** @type {unknown} */ (policy ? policy.createScriptURL(address) : address)));
+    }
+    return worker;
+  }
+
+  /** @param {RTCDataChannel} channel @param {Wishes} wishes */
+  function takeChannel(channel, wishes) {
+    channel.binaryType = "arraybuffer";
+    channels.set(channel.label, channel);
+    channel.addEventListener("message", (event) => wishes.onChannelMessage(channel.label, event.data));
+  }
+
+  /** @param {string} label @param {string | ArrayBuffer} data */
+  function send(label, data) {
+    const channel = channels.get(label);
+    if (channel && channel.readyState === "open") channel.send(/** @type {string} */ (data));
+  }
+
+  /**
+   * Report the CSRCs that are heard, each time the set changes. Sites poll this themselves.
+   * @param {(csrcs: number[]) => void} report
+   */
+  function watchSources(report) {
+    let last = "";
+    setInterval(() => {
+      const heard = currentSources();
+      const key = heard.join();
+      if (key !== last) report(heard);
+      last = key;
+    }, POLL_MS);
+  }
+
+  /** @returns {number[]} */
+  function currentSources() {
+    if (!connection) return [];
+    const now = performance.timeOrigin + performance.now();
+    /** @type {Set<number>} */
+    const heard = new Set();
+    for (const receiver of connection.getReceivers()) {
+      if (receiver.track.kind !== "audio") continue;
+      for (const entry of receiver.getContributingSources()) {
+        const at = entry.timestamp > 1e12 ? entry.timestamp : performance.timeOrigin + entry.timestamp;
+        if (now - at < CURRENT_MS) heard.add(entry.source);
+      }
+    }
+    return [...heard].sort();
+  }
+
+  function close() {
+    if (connection) connection.close();
+    connection = undefined;
+    channels.clear();
+  }
+
+  practice.media = { connect, send, watchSources, close };
+})();

@@ -1,0 +1,52 @@
+"""Who is in a practice meeting: the cast, the bots, and what was written."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sederunt.practice.sfu import Peer
+
+Standing = Literal["arrived", "knocking", "refused", "in_call", "gone"]
+
+
+@dataclass(slots=True, eq=False)
+class Person:
+    """Someone in the roster: of the cast, or a bot."""
+
+    number: int
+    name: str
+    key: str
+    csrc: int
+    host: bool = False
+    muted: bool = False
+    video: bool = False
+    avatar: str | None = None
+    present: bool = False
+    sharing: bool = False
+    removed: bool = False
+    bot: str | None = None  # the id of the visitor, for bots
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    id: str
+    sender: Person
+    text: str
+    at_ms: int
+
+
+@dataclass(slots=True, eq=False)
+class Visitor:
+    """One page of one bot."""
+
+    id: str
+    tell: Callable[[dict[str, Any]], None]  # a message to the page
+    standing: Standing = "arrived"
+    name: str = ""
+    person: Person | None = None
+    peer: Peer | None = None
+    paused: bool = False  # the network is away
+    facts: dict[str, Any] = field(default_factory=dict)  # toggles, user agent, …: what the page told
+
+    def to_data(self) -> dict[str, Any]:
+        return {"id": self.id, "name": self.name, "standing": self.standing, **self.facts}

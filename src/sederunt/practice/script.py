@@ -1,0 +1,205 @@
+"""A meeting script: who comes, who says what when, when people leave, and in which variant the site shows itself."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from sederunt.errors import InvalidConfig
+from sederunt.practice import clips
+
+# Acts that a script may schedule and that the control API may ask for at any moment.
+Deed = Literal[
+    "say",  # who, clip
+    "join",  # who (of the cast), or a new name
+    "leave",  # who
+    "mute",  # who
+    "unmute",  # who
+    "share",  # who
+    "unshare",  # who
+    "chat",  # who, text
+    "record",  # the recording notice appears at everyone's page
+    "end",  # the host ends the meeting for everyone
+]
+# How a bot is received.
+Entry = Literal[
+    "open",  # no knock: the bot is in at once
+    "knock",  # waits until the control API admits or denies it
+    "admit_after",  # knock, admitted after `after_s`
+    "deny_after",  # knock, denied after `after_s`
+    "server_timeout",  # knock, the site itself gives up after `after_s`
+    "host_late",  # "waiting for the host" until `after_s`, then in
+    "host_elsewhere",  # the host is in another meeting (Zoom)
+    "invalid",  # unknown code
+    "ended",  # the meeting is over already
+    "blocked",  # hard block after the knock, and a redirect off the host
+    "problem",  # "we encountered a problem joining"
+    "sign_in",  # redirect to the sign-in pages; signed-in visitors get in
+    "captcha",  # a visible challenge
+    "locked",
+    "full",
+]
+MediaPrompt = Literal["off", "both", "microphone"]
+# Misspelt fields of a script are faults, not wishes.
+_STRICT = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Participant:
+    """One simulated person."""
+
+    __pydantic_config__ = _STRICT
+
+    name: str
+    joins_at_s: float = 0.0  # 0 and below: already there when the meeting starts
+    leaves_at_s: float | None = None
+    host: bool = False
+    muted: bool = False  # shown as muted; `say` unmutes
+    video: bool = False
+    avatar: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Act:
+    """One scheduled deed. `who` is a participant's name."""
+
+    __pydantic_config__ = _STRICT
+
+    at_s: float
+    do: Deed
+    who: str = ""
+    clip: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Variant:
+    """How this meeting's site behaves. Everything that real sites were seen to vary, per meeting."""
+
+    __pydantic_config__ = _STRICT
+
+    entry: Entry = "open"
+    after_s: float = 3.0  # delay of the entries that have one
+    media_prompt: MediaPrompt = "off"
+    curly: bool = False  # ’ instead of ' in every text
+    heading: str = ""  # prejoin heading; empty takes the site's usual one
+    slow_s: float = 0.0  # every screen appears late by so much
+    offers: Literal["page", "server"] = "page"  # who makes the WebRTC offer
+    audio: Literal["per_person", "mixed", "webaudio"] = "per_person"  # mixed: one track, several CSRCs
+    idle: Literal["nothing", "silence"] = "nothing"  # what a slot sends while nobody has it
+    dtx: bool = False  # pauses inside a clip are not sent
+    loss: float = 0.0  # share of audio packets that are dropped on the way
+    level_extension: bool = True  # packets carry their loudness
+    announce_ssrc: bool = True  # the SDP names the SSRCs
+    new_ssrc_every_s: float = 0.0  # audio changes its SSRC so often without new SDP; 0 never
+    video: int = 0  # video tracks that the page takes
+    csp: Literal["off", "strict", "trusted_types"] = "strict"
+    transform: Literal["none", "page"] = "none"  # page: the page puts its own transform on every audio receiver
+    elements: bool = True  # the page attaches one audio element per slot
+    speaking: Literal["audio", "server"] = "audio"  # where the page's speaking marks come from
+    trusted_clicks: bool = False  # the join button ignores clicks that no person can have made
+    suspected: bool = False  # the join answer carries the bot mark (field 36)
+    two_step: bool = False  # after the join button a notice with its own "Join now"
+    cookie_banner: bool = False
+    chat: bool = True
+    chat_editable: bool = False  # the composer is a contenteditable, not a textarea
+    redirect_s: float = 2.0  # countdown of the hard block
+    leave_lag_s: float = 0.0  # people who left stay in the roster so long
+    frame: bool = False  # Teams, Zoom: the client sits inside an iframe
+    launcher: bool = True  # Teams, Zoom: the launcher page comes first
+    devices_modal: Literal["never", "before", "after", "both"] = "never"  # Teams: "Continue without audio or video"
+    join_audio: bool = True  # Zoom: the bot has to press "Join Audio by Computer"
+    passcode: str = ""  # Zoom: asked for where the address has none
+    consent: bool = False  # recording consent on entering
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Script:
+    """A whole meeting."""
+
+    __pydantic_config__ = _STRICT
+
+    service: Literal["gmeet", "teams", "zoom"] = "gmeet"
+    title: str = "Practice meeting"
+    cast: tuple[Participant, ...] = ()
+    acts: tuple[Act, ...] = ()
+    starts: Literal["first_bot", "created"] = "first_bot"  # first_bot: when the first bot's media is connected
+    loop_s: float | None = None  # acts start over after so many seconds
+    variant: Variant = field(default_factory=Variant)
+
+    def reference(self) -> list[tuple[str, str]]:
+        """What is said, in order: (speaker, text)."""
+        spoken = sorted((act for act in self.acts if act.do == "say"), key=lambda act: act.at_s)
+        return [(act.who, clips.catalogue()[act.clip].text) for act in spoken]
+
+    def duration_s(self) -> float:
+        """When the last act is over."""
+        return max((act.at_s + _length_s(act) for act in self.acts), default=0.0)
+
+
+_ADAPTER = TypeAdapter(Script)
+
+
+def parse(data: Mapping[str, Any]) -> Script:
+    """A script from JSON or TOML data. InvalidConfig names every fault by its field."""
+    try:
+        script = _ADAPTER.validate_python(data)
+    except ValidationError as error:
+        fields = {".".join(map(str, fault["loc"])) or "script": [fault["msg"]] for fault in error.errors()}
+        raise InvalidConfig(fields) from None
+    unknown = sorted({act.clip for act in script.acts if act.do == "say"} - set(clips.catalogue()))
+    if unknown:
+        raise InvalidConfig(
+            {"acts": [f"There is no clip {name}; known: {', '.join(clips.catalogue())}." for name in unknown]}
+        )
+    return script
+
+
+def read(path: Path) -> Script:
+    """A script from a .toml or .json file."""
+    text = path.read_text(encoding="utf-8")
+    return parse(tomllib.loads(text) if path.suffix == ".toml" else json.loads(text))
+
+
+def to_data(script: Script) -> dict[str, Any]:
+    """The script as JSON data; `parse` reads it back."""
+    data: dict[str, Any] = _ADAPTER.dump_python(script, mode="json", exclude_defaults=True)
+    return data
+
+
+# The demonstration: three people in turn, about 70 seconds, then the host ends the meeting.
+_DEMO_TURNS = (
+    ("Mary Somerville", "cities_times"),
+    ("Charles Babbage", "jfk"),
+    ("Ada Lovelace", "librivox_0870"),
+    ("Mary Somerville", "cities_epoch"),
+    ("Ada Lovelace", "librivox_0880"),
+    ("Mary Somerville", "cities_hope"),
+    ("Ada Lovelace", "librivox_0890"),
+    ("Mary Somerville", "cities_short"),
+)
+
+
+def demo(variant: Variant | None = None, *, turns: int | None = None, pause_s: float = 0.7) -> Script:
+    """Three people who speak in turn; the host ends the meeting after the last one. `turns` shortens it."""
+    acts: list[Act] = []
+    at_s = 1.0
+    for who, clip in _DEMO_TURNS[:turns]:
+        acts.append(Act(at_s=round(at_s, 2), do="say", who=who, clip=clip))
+        at_s += clips.load(clip).duration_s + pause_s
+    acts.append(Act(at_s=round(at_s, 2), do="end"))
+    cast = ("Ada Lovelace", "Charles Babbage", "Mary Somerville")
+    return Script(
+        title="The Analytical Engine",
+        cast=tuple(Participant(name=name, host=name == "Ada Lovelace") for name in cast),
+        acts=tuple(acts),
+        variant=variant or Variant(),
+    )
+
+
+def _length_s(act: Act) -> float:
+    return clips.load(act.clip).duration_s if act.do == "say" else 0.0

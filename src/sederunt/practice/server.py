@@ -1,0 +1,186 @@
+"""The practice server: the sites over TLS under their real names, and the control API beside them.
+
+`async with PracticeServer() as server:` runs everything on the caller's loop. Browsers come with
+`--host-resolver-rules=<server.host_rules>` and accept the certificate.
+"""
+
+import asyncio
+import contextlib
+import socket
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from sederunt import log
+from sederunt.errors import Conflict, NotFound
+from sederunt.practice import clips, control, pages, script, sites, tls
+from sederunt.practice.meeting import Meeting
+from sederunt.practice.sound import TICK_S
+from sederunt.practice.visit import visit
+
+logger = log.get(room="practice")
+
+
+class PracticeServer:
+    """All meetings of one process. Ports of 0 are chosen by the system."""
+
+    def __init__(self, port: int = 0, *, control_port: int = 0, host: str = "127.0.0.1") -> None:
+        self.meetings: dict[str, Meeting] = {}
+        self._host = host
+        self._sockets = (_listen(host, port), _listen(host, control_port))
+        self._folder = tempfile.TemporaryDirectory(prefix="sederunt-practice-")
+        self.certificate = tls.make(Path(self._folder.name), sites.all_hosts())
+        self._servers = (
+            _Server(_site_app(self.meetings), self._sockets[0], certificate=self.certificate),
+            _Server(control.app(self), self._sockets[1], certificate=None),
+        )
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def port(self) -> int:
+        """The TLS port of the sites."""
+        port: int = self._sockets[0].getsockname()[1]
+        return port
+
+    @property
+    def control_url(self) -> str:
+        """The base address of the control API."""
+        return f"http://{self._host}:{self._sockets[1].getsockname()[1]}"
+
+    @property
+    def host_rules(self) -> str:
+        """For Chromium's --host-resolver-rules: every real host name leads here."""
+        return ",".join(f"MAP {host} {self._host}:{self.port}" for host in sites.all_hosts())
+
+    async def open_meeting(
+        self, what: script.Script | Mapping[str, Any] | None = None, *, code: str | None = None
+    ) -> Meeting:
+        """A new meeting. Its clips are encoded before it opens, so that the beat of 20 ms is never held up."""
+        made = script.demo() if what is None else what if isinstance(what, script.Script) else script.parse(what)
+        site = sites.SITES[made.service]
+        code = code or site.new_code()
+        if code in self.meetings:
+            raise Conflict(f"There is a meeting {code} already.")
+        spoken = {act.clip for act in made.acts if act.do == "say"}
+        await asyncio.gather(*(asyncio.to_thread(clips.load, clip) for clip in spoken))
+        meeting = self.meetings[code] = Meeting(code, made, site)
+        logger.info("A practice meeting was opened", action="practice_opened", service=made.service)
+        return meeting
+
+    def meeting(self, code: str) -> Meeting:
+        """A meeting by its code. NotFound."""
+        if code not in self.meetings:
+            raise NotFound(f"There is no practice meeting {code}.")
+        return self.meetings[code]
+
+    async def close_meeting(self, code: str) -> None:
+        """End it and forget it."""
+        meeting = self.meeting(code)
+        del self.meetings[code]
+        meeting.end()
+        await meeting.close()
+
+    async def __aenter__(self) -> "PracticeServer":
+        self._tasks = [asyncio.create_task(server.run()) for server in self._servers]
+        self._tasks.append(asyncio.create_task(self._beat()))
+        for server in self._servers:
+            await server.ready.wait()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for code in list(self.meetings):
+            await self.close_meeting(code)
+        for server in self._servers:
+            server.should_exit = server.force_exit = True
+        self._tasks[-1].cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for listener in self._sockets:
+            listener.close()
+        self._folder.cleanup()
+
+    async def _beat(self) -> None:
+        """Meeting time: 50 ticks a second, catching up where the loop was late, but never more than half a second."""
+        loop = asyncio.get_running_loop()
+        due = loop.time()
+        while True:
+            due = max(due + TICK_S, loop.time() - 0.5)
+            await asyncio.sleep(max(0.0, due - loop.time()))
+            for meeting in list(self.meetings.values()):
+                _tick(meeting)
+
+
+def _tick(meeting: Meeting) -> None:
+    try:
+        meeting.tick()
+    except Exception:
+        logger.exception("A practice meeting failed", action="practice_failed")
+        meeting.end()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its signal handlers, and with an event that tells when it listens."""
+
+    def __init__(self, app: Starlette, listener: socket.socket, *, certificate: tls.Certificate | None) -> None:
+        secure: dict[str, Any] = {}
+        if certificate is not None:
+            secure = {"ssl_certfile": certificate.certificate, "ssl_keyfile": certificate.key}
+        super().__init__(
+            uvicorn.Config(app, log_config=None, lifespan="off", access_log=False, timeout_keep_alive=30, **secure)
+        )
+        self.ready = asyncio.Event()
+        self._listener = listener
+
+    async def run(self) -> None:  # type: ignore[override]
+        await self.serve(sockets=[self._listener])
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self.ready.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((host, port))
+    return listener
+
+
+def _site_app(meetings: dict[str, Meeting]) -> Starlette:
+    async def static(request: Request) -> Response:
+        found = pages.static(request.path_params["service"], request.path_params["name"])
+        return found or Response(status_code=404)
+
+    async def challenge(_request: Request) -> Response:
+        return HTMLResponse("<!doctype html><title>reCAPTCHA</title><label>I'm not a robot</label>")
+
+    async def page(request: Request) -> Response:
+        site = sites.of_host(request.url.hostname or "")
+        answer = await site.answer(request, meetings) if site else None
+        return answer or PlainTextResponse("404. That's an error.", 404)
+
+    async def line(socket: WebSocket) -> None:
+        await visit(socket, meetings.get(socket.query_params.get("code", "")))
+
+    return Starlette(
+        routes=[
+            WebSocketRoute("/practice/socket", line),
+            Route("/practice/recaptcha/anchor", challenge),
+            Route("/practice/{service}/{name}", static),
+            Route("/{path:path}", page, methods=["GET", "POST"]),
+        ]
+    )

@@ -1,0 +1,58 @@
+"""What the three site shapes have in common for the server: a row of facts and the signals of their own channels."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sederunt.practice.people import ChatMessage, Person, Visitor
+from sederunt.practice.script import Script, Variant
+from sederunt.practice.sfu import PeerPlan
+
+if TYPE_CHECKING:
+    from sederunt.practice.meeting import Meeting
+
+
+class Site(Protocol):
+    """One shape of site. The signal methods are called after the fact, once per bot that is in the call."""
+
+    service: str
+    slots: int  # audio slots
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Real host names that lead here."""
+
+    def new_code(self) -> str:
+        """The code of a new meeting, as the real site makes them."""
+
+    def address(self, code: str, script: Script) -> str:
+        """The link that people would be sent."""
+
+    def key(self, code: str, number: int) -> str:
+        """The id of a participant on the page and in the signals."""
+
+    def plan(self, variant: Variant) -> PeerPlan:
+        """What is negotiated with a bot."""
+
+    async def answer(self, request: Request, meetings: "dict[str, Meeting]") -> Response | None:
+        """Any HTTP request to one of our hosts; None for 404."""
+
+    def greeting(self, meeting: "Meeting", cookies: dict[str, str]) -> dict[str, object]:
+        """What a page is told on arrival besides the variant; `show` names its first screen."""
+
+    def page_sent(self, meeting: "Meeting", visitor: Visitor, label: str, data: bytes | str) -> None:
+        """The page wrote to a data channel."""
+
+    def roster_changed(self, meeting: "Meeting", visitor: Visitor, changed: Sequence[Person]) -> None: ...
+
+    def chat_sent(self, meeting: "Meeting", visitor: Visitor, message: ChatMessage) -> None: ...
+
+    def speaking_changed(self, meeting: "Meeting", visitor: Visitor, csrcs: Sequence[int]) -> None: ...
+
+    def removed(self, meeting: "Meeting", visitor: Visitor) -> None: ...
+
+    def denied(self, meeting: "Meeting", visitor: Visitor) -> None: ...
+
+    def ended(self, meeting: "Meeting", visitor: Visitor) -> None: ...

@@ -1,0 +1,19 @@
+"""The row of sites: service → shape."""
+
+from sederunt.practice.gmeet.site import MeetSite
+from sederunt.practice.site import Site
+
+SITES: dict[str, Site] = {site.service: site for site in (MeetSite(),)}
+
+
+def of_host(host: str) -> Site | None:
+    """The site that answers under this host name."""
+    return next((site for site in SITES.values() if _serves(site, host)), None)
+
+
+def all_hosts() -> list[str]:
+    return [host for site in SITES.values() for host in site.hosts]
+
+
+def _serves(site: Site, host: str) -> bool:
+    return any(host == own or (own.startswith("*.") and host.endswith(own[1:])) for own in site.hosts)
