@@ -1,0 +1,112 @@
+"""API keys: made once, shown once, kept as a digest under a pepper."""
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from sederunt import log
+from sederunt.accounts.house_secrets import PEPPER, house_secret
+from sederunt.accounts.sealing import Sealer
+from sederunt.clock import Clock
+from sederunt.database.accounts import Accounts, ApiKey
+from sederunt.database.engine import Database
+from sederunt.errors import Unauthorized
+
+logger = log.get(room="accounts")
+
+_PREFIX = "sk_"
+_SHOWN = 11  # characters of a key that lists show: "sk_" and 8 more of 43
+_TRUSTED_S = 3.0  # how long an answer is believed: the longest a revoked key still works
+_NOTED_EVERY = timedelta(minutes=1)  # `last_used_at` is no more exact than this
+_MOST_TRUSTED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who a request comes from."""
+
+    account_id: UUID
+    key_id: UUID
+
+
+@dataclass(slots=True)
+class _Trusted:
+    caller: Caller
+    until: float  # on the monotonic clock
+
+
+class Keys:
+    """Makes keys, and tells whose a key is."""
+
+    def __init__(self, database: Database, pepper: bytes, clock: Clock | None = None) -> None:
+        self._accounts = Accounts(database)
+        self._pepper = pepper
+        self._clock = clock or database.clock
+        self._trusted: dict[bytes, _Trusted] = {}
+        self._notes: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    async def open(cls, database: Database, sealer: Sealer, clock: Clock | None = None) -> "Keys":
+        """With the pepper of this house."""
+        return cls(database, await house_secret(database, sealer, PEPPER), clock)
+
+    async def create(self, account_id: UUID, name: str) -> tuple[str, ApiKey]:
+        """(the key, what is kept of it). The key cannot be shown again."""
+        text = _PREFIX + secrets.token_urlsafe(32)
+        kept = await self._accounts.add_key(account_id, name, text[:_SHOWN], self._digest(text))
+        logger.info("An API key was created.", action="key_created", key_id=str(kept.id))
+        return text, kept
+
+    async def of(self, account_id: UUID) -> list[ApiKey]:
+        """The account's keys, oldest first."""
+        return await self._accounts.keys(account_id)
+
+    async def revoke(self, account_id: UUID, key_id: UUID) -> None:
+        """Within 5 seconds no process answers to it any more. Raises NotFound."""
+        await self._accounts.revoke_key(account_id, key_id)
+        self._trusted.clear()
+        logger.info("An API key was revoked.", action="key_revoked", key_id=str(key_id))
+
+    async def caller(self, text: str) -> Caller:
+        """Whose key this is. Raises Unauthorized for one that is unknown or revoked."""
+        digest = self._digest(text)
+        trusted = self._trusted.get(digest)
+        if trusted is not None and trusted.until > self._clock.monotonic():
+            return trusted.caller
+        found = await self._accounts.valid_key(digest) if text.startswith(_PREFIX) else None
+        if found is None:
+            self._trusted.pop(digest, None)
+            raise Unauthorized
+        caller = Caller(account_id=found.account_id, key_id=found.id)
+        self._trust(digest, caller)
+        self._note_use(found)
+        return caller
+
+    async def close(self) -> None:
+        """Wait for what is still to be noted."""
+        await asyncio.gather(*self._notes, return_exceptions=True)
+
+    def _digest(self, text: str) -> bytes:
+        return hmac.new(self._pepper, text.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
+
+    def _trust(self, digest: bytes, caller: Caller) -> None:
+        if len(self._trusted) >= _MOST_TRUSTED:
+            self._trusted.clear()
+        self._trusted[digest] = _Trusted(caller=caller, until=self._clock.monotonic() + _TRUSTED_S)
+
+    def _note_use(self, key: ApiKey) -> None:
+        """Keep `last_used_at` roughly right, beside the request and not in its way."""
+        if key.last_used_at is not None and self._clock.now() - key.last_used_at < _NOTED_EVERY:
+            return
+        note = asyncio.create_task(self._accounts.touch_key(key.id))
+        self._notes.add(note)
+        note.add_done_callback(self._noted)
+
+    def _noted(self, note: asyncio.Task[None]) -> None:
+        self._notes.discard(note)
+        if not note.cancelled() and note.exception() is not None:
+            logger.warning("The use of a key could not be noted.", action="key_use_lost", error=str(note.exception()))

@@ -1,0 +1,107 @@
+"""Sealing of stored secrets: AES-256-GCM, bound to table, column and row, with a list of keys so that they can change.
+
+A sealed value is: key id (8 bytes) · nonce (12 bytes) · ciphertext with its tag. The place a value belongs to is its
+associated data, so a value copied into another row does not open there.
+"""
+
+import contextlib
+import os
+import secrets
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from sederunt.errors import SetupError
+from sederunt.settings import Settings
+
+KEY_FILE = "sealing.key"
+SHORTEST_KEY = 32  # characters
+_ID_BYTES, _NONCE_BYTES = 8, 12
+
+
+class Sealer:
+    """Seals with the first key, opens with any of them."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        """`keys`: texts of at least 32 characters, newest first. Raises SetupError for none, or a shorter one."""
+        if not keys or any(len(key) < SHORTEST_KEY for key in keys):
+            raise SetupError(f"A sealing key needs at least {SHORTEST_KEY} characters (SEDERUNT_SECRET_KEYS).")
+        self._ciphers = dict(_cipher(key) for key in keys)
+        self._newest = _cipher(keys[0])[0]
+
+    def seal(self, text: str, table: str, column: str, row: object) -> bytes:
+        """The text, sealed to its place."""
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        cipher = self._ciphers[self._newest]
+        return self._newest + nonce + cipher.encrypt(nonce, text.encode(), _place(table, column, row))
+
+    def open(self, sealed: bytes, table: str, column: str, row: object) -> str:
+        """The text. Raises SetupError when it was sealed with a key we do not have, or for another place."""
+        key_id, nonce, ciphertext = (
+            sealed[:_ID_BYTES],
+            sealed[_ID_BYTES : _ID_BYTES + _NONCE_BYTES],
+            sealed[_ID_BYTES + _NONCE_BYTES :],
+        )
+        cipher = self._ciphers.get(key_id)
+        if cipher is None:
+            raise SetupError(
+                f"A secret in {table} was sealed with a key that is not here: add it to SEDERUNT_SECRET_KEYS, "
+                f"or bring back {KEY_FILE} of the data directory it was made with."
+            )
+        try:
+            return cipher.decrypt(nonce, ciphertext, _place(table, column, row)).decode()
+        except InvalidTag:
+            raise SetupError(f"A secret in {table} is damaged, or was moved there from elsewhere.") from None
+
+    def is_current(self, sealed: bytes) -> bool:
+        """Is it sealed with the newest key?"""
+        return sealed.startswith(self._newest)
+
+    def reseal(self, sealed: bytes, table: str, column: str, row: object) -> bytes:
+        """The same secret under the newest key."""
+        if self.is_current(sealed):
+            return sealed
+        return self.seal(self.open(sealed, table, column, row), table, column, row)
+
+
+def load_sealer(settings: Settings) -> Sealer:
+    """The sealer of this house: the keys from the settings, else one made in the data directory at the first use."""
+    if settings.secret_keys:
+        return Sealer([key.get_secret_value() for key in settings.secret_keys])
+    return Sealer([_key_of_directory(settings.data)])
+
+
+def _key_of_directory(data: Path) -> str:
+    path = data / KEY_FILE
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_text(encoding="ascii").strip()
+    data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Written whole under another name, then linked: of several processes that start at once, one wins, and nobody
+    # ever reads half a key. mkstemp makes the file 0600.
+    descriptor, draft = tempfile.mkstemp(dir=data, prefix=f".{KEY_FILE}-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(32) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, path)
+    finally:
+        Path(draft).unlink()
+    return path.read_text(encoding="ascii").strip()
+
+
+def _cipher(key: str) -> tuple[bytes, AESGCM]:
+    """(id, cipher) of a key text."""
+    derive = HKDF(algorithm=hashes.SHA256(), length=32 + _ID_BYTES, salt=None, info=b"sederunt sealing")
+    derived = derive.derive(key.encode())
+    return derived[32:], AESGCM(derived[:32])
+
+
+def _place(table: str, column: str, row: object) -> bytes:
+    return f"{table}/{column}/{row}".encode()

@@ -1,0 +1,196 @@
+"""Accounts (tenants) and what hangs on them: API keys, capacity, sealed secrets. Sealing itself is done above."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, bindparam, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import IntegrityError
+
+from sederunt.database import tables as t
+from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
+from sederunt.errors import InvalidConfig, NotFound
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Account:
+    """A tenant."""
+
+    id: UUID
+    name: str
+    created_at: datetime
+    reserved: int  # bots booked ahead
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiKey:
+    """A key as it may be shown: never the key itself."""
+
+    id: UUID
+    account_id: UUID
+    name: str
+    prefix: str
+    created_at: datetime
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+class Accounts:
+    """The store of accounts and their API keys."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        columns = [t.accounts.c[name] for name in ("id", "name", "created_at", "reserved")]
+        self._all = database.query(select(*columns).order_by(t.accounts.c.created_at, t.accounts.c.name))
+        self._one = database.query(select(*columns).where(t.accounts.c.id == _id()))
+        self._named = database.query(select(*columns).where(t.accounts.c.name == bindparam("name")))
+        self._webhook_secret = database.query(select(t.accounts.c.webhook_secret).where(t.accounts.c.id == _id()))
+        keys = select(*(column for column in t.api_keys.c if column.key != "digest"))
+        self._keys = database.query(keys.where(t.api_keys.c.account_id == _id()).order_by(t.api_keys.c.created_at))
+        self._key = database.query(
+            keys.where(
+                t.api_keys.c.digest == bindparam("digest", type_=t.api_keys.c.digest.type),
+                t.api_keys.c.revoked_at.is_(None),
+            )
+        )
+
+    async def create(self, name: str) -> Account:
+        """A new account. Raises InvalidConfig when the name is taken."""
+        account = Account(id=new_id(self._now()), name=name, created_at=self._now(), reserved=0)
+        try:
+            async with self._database.begin() as connection:
+                await connection.execute(
+                    insert(t.accounts).values(id=account.id, name=name, created_at=account.created_at)
+                )
+        except IntegrityError:
+            raise InvalidConfig({"name": [f"There is an account named '{name}' already."]}) from None
+        return account
+
+    async def all(self) -> list[Account]:
+        """All of them, oldest first."""
+        return [Account(**row) for row in await self._all.all()]
+
+    async def get(self, account_id: UUID) -> Account:
+        """One account. Raises NotFound."""
+        return _account(await self._one.first(id=account_id))
+
+    async def named(self, name: str) -> Account:
+        """The account of this name. Raises NotFound."""
+        return _account(await self._named.first(name=name))
+
+    async def reserve(self, account_id: UUID, count: int) -> Account:
+        """Book so many bots ahead. Raises NotFound."""
+        async with self._database.begin() as connection:
+            await connection.execute(update(t.accounts).where(t.accounts.c.id == account_id).values(reserved=count))
+        return await self.get(account_id)
+
+    # --- API keys ---
+
+    async def add_key(self, account_id: UUID, name: str, prefix: str, digest: bytes) -> ApiKey:
+        """Store what is kept of a key."""
+        key = ApiKey(
+            id=new_id(self._now()),
+            account_id=account_id,
+            name=name,
+            prefix=prefix,
+            created_at=self._now(),
+            last_used_at=None,
+            revoked_at=None,
+        )
+        async with self._database.begin() as connection:
+            await connection.execute(
+                insert(t.api_keys).values(
+                    id=key.id,
+                    account_id=account_id,
+                    name=name,
+                    prefix=prefix,
+                    digest=digest,
+                    created_at=key.created_at,
+                )
+            )
+        return key
+
+    async def keys(self, account_id: UUID) -> list[ApiKey]:
+        """The account's keys, revoked ones too, oldest first."""
+        return [ApiKey(**row) for row in await self._keys.all(id=account_id)]
+
+    async def valid_key(self, digest: bytes) -> ApiKey | None:
+        """The key of this digest, unless it is unknown or revoked."""
+        row = await self._key.first(digest=digest)
+        return ApiKey(**row) if row else None
+
+    async def touch_key(self, key_id: UUID) -> None:
+        """It was used now."""
+        async with self._database.begin() as connection:
+            await connection.execute(
+                update(t.api_keys).where(t.api_keys.c.id == key_id).values(last_used_at=self._now())
+            )
+
+    async def revoke_key(self, account_id: UUID, key_id: UUID) -> None:
+        """No request with it is answered any more. Raises NotFound; revoking twice does no harm."""
+        owned = (t.api_keys.c.id == key_id, t.api_keys.c.account_id == account_id)
+        async with self._database.begin() as connection:
+            found = await connection.execute(select(t.api_keys.c.id).where(*owned))
+            if found.first() is None:
+                raise NotFound("There is no key with this id.")
+            await connection.execute(
+                update(t.api_keys).where(*owned, t.api_keys.c.revoked_at.is_(None)).values(revoked_at=self._now())
+            )
+
+    # --- sealed secrets that are made once and then kept ---
+
+    async def webhook_secret(self, account_id: UUID) -> bytes | None:
+        """The sealed secret its webhooks are signed with, or None where none was made yet. Raises NotFound."""
+        row = await self._webhook_secret.first(id=account_id)
+        if row is None:
+            raise NotFound("There is no account with this id.")
+        sealed: bytes | None = row["webhook_secret"]
+        return sealed
+
+    async def set_webhook_secret(self, account_id: UUID, sealed: bytes, *, replace: bool) -> None:
+        """Keep a sealed secret; without `replace` only where there is none, so that two processes agree."""
+        condition: list[ColumnElement[bool]] = [t.accounts.c.id == account_id]
+        if not replace:
+            condition.append(t.accounts.c.webhook_secret.is_(None))
+        async with self._database.begin() as connection:
+            await connection.execute(update(t.accounts).where(*condition).values(webhook_secret=sealed))
+
+    def _now(self) -> datetime:
+        return self._database.clock.now()
+
+
+class HouseSecrets:
+    """Sealed secrets that every process of one house shares."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._one = database.query(select(t.house_secrets.c.value).where(t.house_secrets.c.name == bindparam("name")))
+
+    async def get(self, name: str) -> bytes | None:
+        """The sealed value, or None where none was made yet."""
+        row = await self._one.first(name=name)
+        return bytes(row["value"]) if row else None
+
+    async def add(self, name: str, sealed: bytes) -> bytes:
+        """Keep a value unless there is one already; the value that is kept."""
+        insert_ = sqlite.insert if self._database.is_sqlite else postgresql.insert
+        async with self._database.begin() as connection:
+            adding = insert_(t.house_secrets).values(name=name, value=sealed)
+            await connection.execute(adding.on_conflict_do_nothing())
+        kept = await self.get(name)
+        assert kept is not None
+        return kept
+
+
+def _id() -> Any:
+    return bindparam("id", type_=t.accounts.c.id.type)
+
+
+def _account(row: Mapping[str, Any] | None) -> Account:
+    if row is None:
+        raise NotFound("There is no such account.")
+    return Account(**row)

@@ -1,0 +1,177 @@
+"""What can be asked about bots. Reads never wait for a writer on SQLite, and cost one statement each."""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Integer, Select, and_, bindparam, false, func, or_, select
+
+from sederunt.database import tables as t
+from sederunt.database.bot_rows import NoSeals, Seals, bot_of, metadata_digest, unknown_bot
+from sederunt.database.bot_view import BotView, BotViews
+from sederunt.database.columns import Moment, microseconds, moment_of
+from sederunt.database.engine import Database
+from sederunt.database.queries import Row
+from sederunt.database.roster import Rosters
+from sederunt.errors import InvalidConfig
+from sederunt.model.bot import Bot
+from sederunt.model.history import Event
+from sederunt.model.participant import Participant
+from sederunt.model.status import SEATED, BotStatus
+
+_ID = bindparam("id", type_=t.bots.c.id.type)
+_ACCOUNT = bindparam("account", type_=t.bots.c.account_id.type)
+_NOW = bindparam("now", type_=Moment())
+_MOST = bindparam("most", type_=Integer())
+# A caller sees nothing of a bot that is about to be deleted.
+_VISIBLE = t.bots.c.delete_requested == false()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """One page of a list, and where the next one starts; None at the end."""
+
+    bots: tuple[Bot, ...]
+    cursor: str | None
+
+
+class BotReading:
+    """The reading half of the store of bots."""
+
+    def __init__(self, database: Database, seals: Seals | None = None) -> None:
+        self._database = database
+        self._seals = seals or NoSeals()
+        self._views = BotViews(database)
+        self._rosters = Rosters(database)
+        by_id = select(t.bots).where(t.bots.c.id == _ID)
+        self._one = database.query(by_id)
+        self._owned = database.query(by_id.where(t.bots.c.account_id == _ACCOUNT, _VISIBLE))
+        self._events = database.query(
+            select(t.bot_events).where(t.bot_events.c.bot_id == _ID).order_by(t.bot_events.c.id)
+        )
+        self._scheduled = database.query(
+            select(t.bots)
+            .where(t.bots.c.account_id == _ACCOUNT, t.bots.c.status == BotStatus.SCHEDULED.value, _VISIBLE)
+            .order_by(t.bots.c.scheduled_for, t.bots.c.id)
+        )
+        self._active = database.query(
+            select(func.count().label("bots"))
+            .select_from(t.bots)
+            .where(t.bots.c.account_id == _ACCOUNT, or_(*(t.bots.c.status == status.value for status in SEATED)))
+        )
+        self._expired = database.query(
+            select(t.bots.c.id)
+            .where(t.bots.c.media_removed_at.is_(None), t.bots.c.media_until <= _NOW)
+            .order_by(t.bots.c.media_until)
+            .limit(_MOST)
+        )
+        self._in_status = database.query(
+            select(t.bots).where(t.bots.c.status == bindparam("status")).order_by(t.bots.c.created_at)
+        )
+
+    async def get(self, bot_id: UUID, account_id: UUID | None = None) -> Bot:
+        """One bot, its secret token opened. With an account: only if it is that account's and not being deleted.
+
+        Raises NotFound.
+        """
+        if account_id is None:
+            row = await self._one.first(id=bot_id)
+        else:
+            row = await self._owned.first(id=bot_id, account=account_id)
+        if row is None:
+            raise unknown_bot()
+        return self._bot(row)
+
+    async def view(self, bot_id: UUID, account_id: UUID, *, with_speaker_events: bool = False) -> BotView:
+        """One bot with its events, participants and transcript, by one statement. Raises NotFound."""
+        return await self._views.get(bot_id, account_id, with_speaker_events=with_speaker_events)
+
+    async def participants(self, bot_id: UUID, *, with_events: bool = False) -> list[Participant]:
+        """Its roster in order of appearance; speaking events only when asked for."""
+        return await self._rosters.participants(bot_id, with_events=with_events)
+
+    async def sources(self, bot_id: UUID) -> dict[str, str]:
+        """Whose voice each audio source is: source → participant key."""
+        return await self._rosters.sources(bot_id)
+
+    async def events(self, bot_id: UUID) -> list[Event]:
+        """Its history, oldest first."""
+        return [
+            Event(id=row["id"], event=row["event"], data=row["data"], created_at=row["created_at"])
+            for row in await self._events.all(id=bot_id)
+        ]
+
+    async def scheduled(self, account_id: UUID) -> list[Bot]:
+        """The account's scheduled bots, soonest first."""
+        return [bot_of(row) for row in await self._scheduled.all(account=account_id)]
+
+    async def active_count(self, account_id: UUID) -> int:
+        """How many bots of the account occupy a seat, or are about to."""
+        row = await self._active.first(account=account_id)
+        return int(row["bots"]) if row else 0
+
+    async def with_status(self, status: BotStatus) -> list[Bot]:
+        """Every bot of every account in a status, oldest first; for housekeeping."""
+        return [bot_of(row) for row in await self._in_status.all(status=status.value)]
+
+    async def expired(self, now: datetime, *, limit: int = 100) -> list[UUID]:
+        """Ended bots whose media has had its time; see `Bots.media_removed`."""
+        return [row["id"] for row in await self._expired.all(now=now, most=limit)]
+
+    async def find(
+        self,
+        account_id: UUID,
+        *,
+        status: BotStatus | None = None,
+        metadata: Mapping[str, str] | None = None,
+        cursor: str | None = None,
+        limit: int = 50,
+    ) -> Page:
+        """The account's bots, newest first. `metadata`: every given pair must be there.
+
+        Raises InvalidConfig for a cursor that is not ours.
+        """
+        statement = _list_statement(account_id, status, metadata or {}, cursor, limit + 1)
+        rows = await self._database.query(statement).all()
+        bots = tuple(bot_of(row) for row in rows[:limit])
+        return Page(bots=bots, cursor=_cursor(bots[-1]) if len(rows) > limit else None)
+
+    def _bot(self, row: Row) -> Bot:
+        if row["zak"] is None:
+            return bot_of(row)
+        return bot_of(row, self._seals.open(row["zak"], "bots", "zak", row["id"]))
+
+
+def _list_statement(
+    account_id: UUID, status: BotStatus | None, metadata: Mapping[str, str], cursor: str | None, limit: int
+) -> Select[Any]:
+    statement = select(t.bots).where(t.bots.c.account_id == account_id, _VISIBLE)
+    if status is not None:
+        statement = statement.where(t.bots.c.status == status.value)
+    for name, value in metadata.items():
+        holders = select(t.bot_metadata.c.bot_id).where(t.bot_metadata.c.digest == metadata_digest(name, value))
+        statement = statement.where(t.bots.c.id.in_(holders))
+    if cursor is not None:
+        created_at, bot_id = _position(cursor)
+        statement = statement.where(
+            t.bots.c.created_at <= created_at,
+            or_(t.bots.c.created_at < created_at, and_(t.bots.c.created_at == created_at, t.bots.c.id < bot_id)),
+        )
+    return statement.order_by(t.bots.c.created_at.desc(), t.bots.c.id.desc()).limit(limit)
+
+
+def _cursor(bot: Bot) -> str:
+    place = json.dumps([microseconds(bot.created_at), bot.id.hex])
+    return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
+
+
+def _position(cursor: str) -> tuple[datetime, UUID]:
+    try:
+        created_at, bot_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        return moment_of(created_at), UUID(hex=bot_id)
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        raise InvalidConfig({"cursor": ["The cursor is not one that this list gave out."]}) from None

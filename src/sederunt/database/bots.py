@@ -1,0 +1,326 @@
+"""The store of bots. `record_transition` is the only code in the program that writes a status."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, insert, select, true, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from sederunt import log
+from sederunt.clock import Clock
+from sederunt.database import outbox
+from sederunt.database import tables as t
+from sederunt.database.bot_reading import BotReading
+from sederunt.database.bot_rows import (
+    Seals,
+    bot_of,
+    columns_of,
+    config_columns,
+    fact_columns,
+    metadata_digest,
+    unknown_bot,
+)
+from sederunt.database.deliveries import enqueue
+from sederunt.database.engine import Database, OutboxRow
+from sederunt.database.outbox import Message
+from sederunt.database.retention import kept_until, write_receipt
+from sederunt.errors import Conflict, NotFound, Superseded
+from sederunt.model.bot import Bot, BotConfig
+from sederunt.model.history import STATUS_UPDATE, Event
+from sederunt.model.participant import Participant
+from sederunt.model.status import (
+    ACTIVE,
+    ENDINGS,
+    STOPPABLE,
+    BotStatus,
+    ForbiddenTransition,
+    StopReason,
+    Trigger,
+    advance,
+)
+
+logger = log.get(room="database")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Move:
+    """What a transition is asked to do."""
+
+    trigger: Trigger
+    reason: StopReason | None
+    data: Mapping[str, Any]
+    epoch: int | None
+    changes: Mapping[str, Any]
+
+
+class _LostRace(Exception):
+    """Another writer was there between our read and our update."""
+
+
+class Bots(BotReading):
+    """Bots, their history, and everything that must be told when they change.
+
+    `follow_ups`: status → subject of the job that a bot in this status needs (see jobs/follow_ups).
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock | None = None,
+        *,
+        follow_ups: Mapping[BotStatus, str] | None = None,
+        seals: Seals | None = None,
+    ) -> None:
+        super().__init__(database, seals)
+        self._clock = clock or database.clock
+        self._follow_ups = follow_ups or {}
+
+    async def create(self, bot: Bot, *, job: bool = True) -> Bot:
+        """Store a new bot and, unless it waits for its time, the call for the job of its status."""
+        subject = self._follow_ups.get(bot.status) if job else None
+        messages = [outbox.job(subject, "bot", bot.id, "created")] if subject else []
+        async with self._database.begin() as connection:
+            await connection.execute(insert(t.bots).values(columns_of(bot, self._seals)))
+            await _index_metadata(connection, bot.id, bot.config)
+            rows = await outbox.post(connection, messages, self._database)
+        self._database.announce(rows)
+        return bot
+
+    async def record_transition(
+        self,
+        bot_id: UUID,
+        trigger: Trigger,
+        *,
+        reason: StopReason | None = None,
+        data: Mapping[str, Any] | None = None,
+        epoch: int | None = None,
+        changes: Mapping[str, Any] | None = None,
+    ) -> Bot | None:
+        """Move a bot by what happened to it: status, event, webhook and follow-up job in one transaction.
+
+        `data` goes into the event beside old_status and new_status; `changes` are facts written with the status.
+        Gives the bot as it stands now, or None (logged) where the trigger means nothing in its status.
+        Raises Superseded when `epoch` is not the row's any more, NotFound when there is no such bot.
+        """
+        move = _Move(trigger=trigger, reason=reason, data=data or {}, epoch=epoch, changes=fact_columns(changes or {}))
+        while True:  # each lost race means that another writer got something done meanwhile
+            try:
+                async with self._database.begin() as connection:
+                    bot, rows = await self._move(connection, bot_id, move)
+            except _LostRace:
+                continue
+            except ForbiddenTransition as refusal:
+                logger.info(str(refusal), action="transition_refused", bot_id=str(bot_id), trigger=trigger.value)
+                return None
+            self._database.announce(rows)
+            return bot
+
+    async def _move(self, connection: AsyncConnection, bot_id: UUID, move: _Move) -> tuple[Bot, list[OutboxRow]]:
+        row = await self._row(connection, bot_id)
+        if move.epoch is not None and row["epoch"] != move.epoch:
+            raise Superseded(f"Bot {bot_id} is at epoch {row['epoch']}, the writer at {move.epoch}.")
+        old = BotStatus(row["status"])
+        new = advance(old, move.trigger)
+        if row["delete_requested"] and old is not BotStatus.LEAVING:
+            raise unknown_bot()
+        now = self._clock.now()
+        values = {**_consequences(row, new, move, now), **move.changes, "status": new.value}
+        if new in ENDINGS and "media_until" not in values:
+            kept = values.get("recording_available_until") or row["recording_available_until"]
+            year = row["config"]["store_recording_for_1_year"]
+            values["media_until"] = kept or kept_until("bot", for_1_year=year, since=now)
+        unmoved = (t.bots.c.id == bot_id, t.bots.c.status == old.value, t.bots.c.epoch == row["epoch"])
+        result = await connection.execute(update(t.bots).where(*unmoved).values(values))
+        if result.rowcount != 1:
+            raise _LostRace
+        bot = self._bot({**row, **values})
+        return bot, await self._tell(connection, bot, old, move, now)
+
+    async def _tell(
+        self, connection: AsyncConnection, bot: Bot, old: BotStatus, move: _Move, now: datetime
+    ) -> list[OutboxRow]:
+        data = {**move.data, "old_status": old.value, "new_status": bot.status.value}
+        if bot.stop_reason is not None:
+            data["stop_reason"] = bot.stop_reason.value
+        event = await _add_event(connection, bot.id, STATUS_UPDATE, data, now)
+        messages = [outbox.feed(bot.id, event)]
+        if bot.config.webhook_url:
+            await enqueue(
+                connection,
+                resource="bot",
+                resource_id=bot.id,
+                account_id=bot.account_id,
+                url=bot.config.webhook_url,
+                event=event,
+                custom_metadata=bot.config.custom_metadata,
+            )
+            messages.append(outbox.deliver("bot", bot.id, event.id))
+        if bot.delete_requested:  # asked while it was leaving: it is out now, and nothing of it is wanted
+            await write_receipt(connection, "bot", bot.id, bot.account_id, now)
+        elif subject := self._follow_ups.get(bot.status):
+            messages.append(outbox.job(subject, "bot", bot.id, event.id))
+        return await outbox.post(connection, messages, self._database)
+
+    async def _row(self, connection: AsyncConnection, bot_id: UUID) -> dict[str, Any]:
+        row = (await connection.execute(select(t.bots).where(t.bots.c.id == bot_id))).mappings().first()
+        if row is None:
+            raise unknown_bot()
+        return dict(row)
+
+    async def claim(self, bot_id: UUID, host: str) -> Bot:
+        """Make `host` the holder: its epoch is one higher than any before. Raises NotFound."""
+        raised = update(t.bots).where(t.bots.c.id == bot_id).values(host=host, epoch=t.bots.c.epoch + 1)
+        async with self._database.begin() as connection:
+            row = (await connection.execute(raised.returning(*t.bots.c))).mappings().first()
+        if row is None:
+            raise unknown_bot()
+        return self._bot(dict(row))
+
+    async def mark(self, bot_id: UUID, *, epoch: int | None = None, **facts: Any) -> None:
+        """Write facts (capture, gaps, evidence, verdict, …). Raises Superseded when `epoch` is not the row's."""
+        marking = update(t.bots).where(t.bots.c.id == bot_id).values(fact_columns(facts))
+        if epoch is not None:
+            marking = marking.where(t.bots.c.epoch == epoch)
+        async with self._database.begin() as connection:
+            if (await connection.execute(marking)).rowcount == 1:
+                return
+        await self.get(bot_id)
+        raise Superseded(f"Bot {bot_id} has another holder than the one of epoch {epoch}.")
+
+    async def update_config(
+        self, bot_id: UUID, account_id: UUID, config: BotConfig, scheduled_for: datetime | None
+    ) -> Bot:
+        """Replace what was asked of a scheduled bot. Raises Conflict once it is not scheduled any more, NotFound."""
+        owned = (t.bots.c.id == bot_id, t.bots.c.account_id == account_id, t.bots.c.delete_requested.is_(False))
+        changing = (
+            update(t.bots)
+            .where(*owned, t.bots.c.status == BotStatus.SCHEDULED.value)
+            .values(scheduled_for=scheduled_for, **config_columns(bot_id, config, self._seals))
+        )
+        async with self._database.begin() as connection:
+            if (await connection.execute(changing)).rowcount:
+                await connection.execute(delete(t.bot_metadata).where(t.bot_metadata.c.bot_id == bot_id))
+                await _index_metadata(connection, bot_id, config)
+        bot = await self.get(bot_id, account_id)
+        if bot.status is not BotStatus.SCHEDULED:
+            raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
+        return bot
+
+    async def request_stop(self, bot_id: UUID, account_id: UUID | None = None) -> Bot:
+        """Write down that the bot is to leave. Raises Conflict where it is not running, NotFound."""
+        stopping = update(t.bots).where(
+            t.bots.c.id == bot_id, t.bots.c.status.in_([status.value for status in STOPPABLE])
+        )
+        if account_id is not None:
+            stopping = stopping.where(t.bots.c.account_id == account_id)
+        async with self._database.begin() as connection:
+            stopped = (await connection.execute(stopping.values(stop_requested=True))).rowcount
+        bot = await self.get(bot_id, account_id)
+        if not stopped:
+            raise Conflict(f"Only a running bot can be stopped; this one is {bot.status}.")
+        return bot
+
+    async def request_deletion(self, bot_id: UUID, account_id: UUID) -> Bot:
+        """Hide a bot and write the receipt by which housekeeping removes it; one that is leaving goes when it is out.
+
+        Raises Conflict in the active statuses, NotFound.
+        """
+        now = self._clock.now()
+        async with self._database.begin() as connection:
+            hiding = (
+                update(t.bots)
+                .where(t.bots.c.id == bot_id, t.bots.c.account_id == account_id, t.bots.c.delete_requested.is_(False))
+                .where(t.bots.c.status.not_in([status.value for status in ACTIVE]))
+                .values(delete_requested=true())
+                .returning(*t.bots.c)
+            )
+            row = (await connection.execute(hiding)).mappings().first()
+            if row is not None and row["status"] != BotStatus.LEAVING.value:
+                await write_receipt(connection, "bot", bot_id, account_id, now)
+        if row is not None:
+            return bot_of(dict(row))
+        bot = await self.get(bot_id, account_id)
+        raise Conflict(f"A bot cannot be deleted while it is {bot.status}.")
+
+    async def media_removed(self, bot_id: UUID) -> None:
+        """Its objects in storage had their time and are gone; the rest of the bot stays readable."""
+        async with self._database.begin() as connection:
+            await connection.execute(
+                update(t.bots)
+                .where(t.bots.c.id == bot_id)
+                .values(media_removed_at=self._clock.now(), recording_object=None, evidence=None)
+            )
+
+    async def save_participants(
+        self,
+        bot_id: UUID,
+        participants: Sequence[Participant],
+        sources: Mapping[str, str] | None = None,
+        *,
+        epoch: int | None = None,
+    ) -> None:
+        """Write the roster as it is known now; see Rosters.save. Raises Superseded, NotFound."""
+        await self._rosters.save(bot_id, participants, sources, epoch=epoch)
+
+    async def add_event(
+        self, bot_id: UUID, event: str, data: Mapping[str, Any], *, epoch: int | None = None, to_feed: bool = False
+    ) -> Event:
+        """Write a line of history that is no change of status. Raises Superseded, NotFound."""
+        now = self._clock.now()
+        async with self._database.begin() as connection:
+            row = await self._row(connection, bot_id)
+            if epoch is not None and row["epoch"] != epoch:
+                raise Superseded(f"Bot {bot_id} is at epoch {row['epoch']}, the writer at {epoch}.")
+            written = await _add_event(connection, bot_id, event, data, now)
+            messages: list[Message] = [outbox.feed(bot_id, written)] if to_feed else []
+            rows = await outbox.post(connection, messages, self._database)
+        self._database.announce(rows)
+        return written
+
+    async def due(self, now: datetime, *, limit: int = 100) -> list[UUID]:
+        """Send off the scheduled bots whose time has come; each is given out once, whoever asks."""
+        waiting = (
+            select(t.bots.c.id)
+            .where(t.bots.c.status == BotStatus.SCHEDULED.value, t.bots.c.scheduled_for <= now)
+            .order_by(t.bots.c.scheduled_for)
+            .limit(limit)
+        )
+        found = [row["id"] for row in await self._database.query(waiting).all()]
+        return [bot_id for bot_id in found if await self._send_off(bot_id)]
+
+    async def _send_off(self, bot_id: UUID) -> bool:
+        try:
+            return await self.record_transition(bot_id, Trigger.DUE) is not None
+        except NotFound:  # cancelled meanwhile
+            return False
+
+
+def _consequences(row: Mapping[str, Any], new: BotStatus, move: _Move, now: datetime) -> dict[str, Any]:
+    """What changes with the status by itself."""
+    values: dict[str, Any] = {}
+    if move.reason is not None:
+        values["stop_reason"] = move.reason.value
+    if new in ENDINGS:
+        values["finished_at"] = now
+    if move.trigger is Trigger.ADMITTED and row["recording_started_at"] is None:
+        values["recording_started_at"] = now
+    if move.trigger is Trigger.RETRIED:
+        values |= {"attempts": row["attempts"] + 1, "finished_at": None, "media_until": None, "stop_reason": None}
+    return values
+
+
+async def _add_event(
+    connection: AsyncConnection, bot_id: UUID, event: str, data: Mapping[str, Any], now: datetime
+) -> Event:
+    values = {"bot_id": bot_id, "event": event, "data": dict(data), "created_at": now}
+    event_id = await connection.scalar(insert(t.bot_events).values(values).returning(t.bot_events.c.id))
+    return Event(id=int(event_id or 0), event=event, data=dict(data), created_at=now)
+
+
+async def _index_metadata(connection: AsyncConnection, bot_id: UUID, config: BotConfig) -> None:
+    entries = [{"bot_id": bot_id, "digest": metadata_digest(*entry)} for entry in config.custom_metadata.items()]
+    if entries:
+        await connection.execute(insert(t.bot_metadata), entries)

@@ -1,0 +1,158 @@
+"""The database as one object: it opens (and migrates) itself, hands out write transactions and prepared reads."""
+
+import asyncio
+import importlib.util
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import Connection, Executable, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from sederunt.clock import SYSTEM_CLOCK, Clock
+from sederunt.database import migrate
+from sederunt.database.default_account import ensure_default_account
+from sederunt.database.queries import Driver, PostgresDriver, Query, SqliteDriver
+from sederunt.errors import SetupError
+from sederunt.settings import Settings
+
+# For each connection to SQLite.
+_SQLITE_PRAGMAS = (
+    "PRAGMA busy_timeout = 15000",  # ms that a writer waits for another process; transactions take milliseconds
+    "PRAGMA journal_mode = WAL",  # readers and the writer do not wait for each other
+    # FULL: what was answered with 200 survives a power cut. Costs one fsync a transaction (0.2 to 2 ms, in a
+    # thread); we write some ten transactions per bot and minute.
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = 1",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OutboxRow:
+    """Something other processes must hear of: work for a queue, an event for a feed, a webhook to deliver."""
+
+    id: int
+    kind: Literal["job", "feed", "deliver"]
+    subject: str
+    payload: bytes  # JSON
+    message_id: str  # the bus drops a repeat with the same one
+
+
+def database_url(settings: Settings) -> str:
+    """The address of the database: the one from the settings, else a file in the data directory."""
+    return settings.database.url or f"sqlite+aiosqlite:///{settings.data.resolve() / 'sederunt.db'}"
+
+
+def normalised(address: str) -> URL:
+    """The address with the driver we use. Raises SetupError for an engine we do not speak."""
+    url = make_url(address)
+    match url.get_backend_name():
+        case "sqlite":
+            if not url.database or url.database == ":memory:":
+                raise SetupError("A SQLite database needs a file: sqlite:////path/to/sederunt.db")
+            return url.set(drivername="sqlite+aiosqlite")
+        case "postgresql" | "postgres":
+            if importlib.util.find_spec("asyncpg") is None:
+                raise SetupError("PostgreSQL needs one more package: pip install 'sederunt[postgres]'")
+            return url.set(drivername="postgresql+asyncpg")
+        case other:
+            raise SetupError(f"'{other}' is not a database we know: give sqlite:///… or postgresql://…")
+
+
+class Database:
+    """One database, as one process sees it.
+
+    `on_outbox` is called after each commit with the outbox rows it wrote, so that they can be published at once;
+    whatever is not published by then is found again with `Outbox.unsent`.
+    """
+
+    default_account_id: UUID  # known once open
+
+    def __init__(
+        self, url: str, *, clock: Clock = SYSTEM_CLOCK, on_outbox: Callable[[Sequence[OutboxRow]], None] | None = None
+    ) -> None:
+        self.url = normalised(url)
+        self.clock = clock
+        self.on_outbox = on_outbox
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        # One writer at a time is SQLite's rule; waiting for each other here is fairer than its polling.
+        self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if self.is_sqlite else nullcontext()
+        self._engine = _sqlite_engine(self.url) if self.is_sqlite else _postgres_engine(self.url)
+        self._driver: Driver | None = None
+
+    async def open(self) -> None:
+        """Create what is missing, migrate, make the default account. Safe for several processes at once."""
+        if self.is_sqlite:
+            Path(self.url.database or "").parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        async with self.begin() as connection:
+            await connection.run_sync(migrate.to_newest)
+            self.default_account_id = await ensure_default_account(connection, self.clock.now())
+        self._driver = await self._open_driver()
+
+    async def close(self) -> None:
+        """Give every connection back; prepared queries are dead afterwards."""
+        if self._driver is not None:
+            await self._driver.close()
+            self._driver = None
+        await self._engine.dispose()
+
+    async def __aenter__(self) -> "Database":
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[AsyncConnection]:
+        """A write transaction: committed at the end of the block, undone by an exception."""
+        async with self._turn, self._engine.begin() as connection:
+            yield connection
+
+    def query(self, statement: Executable) -> Query:
+        """A read, compiled once. Values that change are `bindparam`s without expansion."""
+        return Query(statement, self._engine.dialect, self._reader)
+
+    def announce(self, rows: Sequence[OutboxRow]) -> None:
+        """Tell the publisher of this process what was committed."""
+        if rows and self.on_outbox is not None:
+            self.on_outbox(rows)
+
+    def _reader(self) -> Driver:
+        if self._driver is None:
+            raise SetupError("The database is not open.")
+        return self._driver
+
+    async def _open_driver(self) -> Driver:
+        if self.is_sqlite:
+            return SqliteDriver(Path(self.url.database or ""))
+        _, parameters = self._engine.dialect.create_connect_args(self.url)
+        return await PostgresDriver.open(parameters)
+
+
+def _sqlite_engine(url: URL) -> AsyncEngine:
+    engine = create_async_engine(url, pool_size=1, max_overflow=0)
+    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+    event.listen(engine.sync_engine, "begin", _begin_at_once)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # we say BEGIN ourselves: the driver would not for schema changes
+    cursor = connection.cursor()
+    for pragma in _SQLITE_PRAGMAS:
+        cursor.execute(pragma)
+    cursor.close()
+
+
+def _begin_at_once(connection: Connection) -> None:
+    # A deferred transaction that reads first and writes later fails at once when another process wrote in between.
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _postgres_engine(url: URL) -> AsyncEngine:
+    return create_async_engine(url, pool_size=5, max_overflow=10, pool_pre_ping=True)

@@ -1,0 +1,129 @@
+"""Messages written in the transaction they belong to, published after its commit, found again after a crash."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import Integer, bindparam, delete, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from sederunt.database.columns import document_text
+from sederunt.database.engine import Database, OutboxRow
+from sederunt.database.tables import outbox
+from sederunt.model.history import Event
+
+Resource = Literal["bot", "recording"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """An outbox row to be."""
+
+    kind: Literal["job", "feed", "deliver"]
+    subject: str
+    payload: Mapping[str, Any]
+    message_id: str
+
+
+def job(subject: str, resource: Resource, resource_id: UUID, occasion: object) -> Message:
+    """Work for a queue. `occasion` tells this call for the job from others of the same resource."""
+    return Message(
+        kind="job",
+        subject=subject,
+        payload={"id": str(resource_id), "resource": resource},
+        message_id=f"{subject}-{resource_id}-{occasion}",
+    )
+
+
+def deliver(resource: Resource, resource_id: UUID, occasion: object) -> Message:
+    """The call to deliver what is pending for a resource."""
+    return Message(
+        kind="deliver",
+        subject="job.deliver",
+        payload={"id": str(resource_id), "resource": resource},
+        message_id=f"deliver-{resource_id}-{occasion}",
+    )
+
+
+def feed(resource_id: UUID, event: Event) -> Message:
+    """An event for those who listen to a bot."""
+    return Message(
+        kind="feed",
+        subject=f"feed.{resource_id}.events",
+        payload={
+            "seq": event.id,
+            "event": event.event,
+            "data": event.data,
+            "created_at": event.created_at.isoformat(),
+        },
+        message_id=f"feed-{resource_id}-{event.id}",
+    )
+
+
+async def post(connection: AsyncConnection, messages: Sequence[Message], database: Database) -> list[OutboxRow]:
+    """Write messages inside the caller's transaction. Give the result to `Database.announce` after the commit."""
+    if not messages:
+        return []
+    now = database.clock.now()
+    rows = [
+        {
+            "kind": message.kind,
+            "subject": message.subject,
+            "payload": document_text(message.payload),
+            "message_id": message.message_id,
+            "created_at": now,
+        }
+        for message in messages
+    ]
+    ids = await connection.scalars(insert(outbox).returning(outbox.c.id, sort_by_parameter_order=True), rows)
+    return [_row({**row, "id": id_}) for row, id_ in zip(rows, ids, strict=True)]
+
+
+class Outbox:
+    """What is still to be published."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._oldest = database.query(
+            select(outbox)
+            .where(outbox.c.created_at <= bindparam("before", type_=outbox.c.created_at.type))
+            .order_by(outbox.c.id)
+            .limit(bindparam("most", type_=Integer()))
+        )
+
+    async def unsent(self, *, limit: int = 500, older_than_s: float = 0) -> list[OutboxRow]:
+        """The oldest rows first. A sweeper passes an age, so as not to race with the publisher of the writer itself."""
+        before = self._database.clock.now() - timedelta(seconds=older_than_s)
+        return [_row(row) for row in await self._oldest.all(before=before, most=limit)]
+
+    async def mark_sent(self, ids: Sequence[int]) -> None:
+        """They are published: forget them."""
+        if ids:
+            async with self._database.begin() as connection:
+                await connection.execute(delete(outbox).where(outbox.c.id.in_(ids)))
+
+    async def post(self, messages: Sequence[Message]) -> list[OutboxRow]:
+        """Write messages that belong to no other change, in a transaction of their own."""
+        async with self._database.begin() as connection:
+            rows = await post(connection, messages, self._database)
+        self._database.announce(rows)
+        return rows
+
+
+def _row(row: Mapping[str, Any]) -> OutboxRow:
+    return OutboxRow(
+        id=row["id"],
+        kind=row["kind"],
+        subject=row["subject"],
+        payload=row["payload"].encode(),
+        message_id=row["message_id"],
+    )
+
+
+def payload_of(row: OutboxRow) -> dict[str, Any]:
+    """The payload, parsed."""
+    parsed: dict[str, Any] = json.loads(row.payload)
+    return parsed

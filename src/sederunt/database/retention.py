@@ -1,0 +1,87 @@
+"""How long media stays, and the receipts of what was deleted."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import Integer, Table, bindparam, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from sederunt.database import tables as t
+from sederunt.database.engine import Database
+from sederunt.database.outbox import Resource
+
+# resource → (by default, with store_recording_for_1_year)
+KEPT: dict[Resource, tuple[timedelta, timedelta]] = {
+    "bot": (timedelta(days=7), timedelta(days=365)),
+    "recording": (timedelta(days=1), timedelta(days=365)),
+}
+
+_ROWS: dict[Resource, Table] = {"bot": t.bots, "recording": t.recordings}
+
+
+def kept_until(resource: Resource, *, for_1_year: bool, since: datetime) -> datetime:
+    """When the media of a resource may go."""
+    return since + KEPT[resource][for_1_year]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deletion:
+    """A receipt: this resource is to go, or is gone."""
+
+    resource: Resource
+    resource_id: UUID
+    account_id: UUID
+    requested_at: datetime
+    finished_at: datetime | None = None
+
+
+async def write_receipt(
+    connection: AsyncConnection, resource: Resource, resource_id: UUID, account_id: UUID, now: datetime
+) -> None:
+    """Note inside the caller's transaction that a resource is to go."""
+    await connection.execute(
+        t.deletions.insert().values(resource=resource, resource_id=resource_id, account_id=account_id, requested_at=now)
+    )
+
+
+class Deletions:
+    """Deleting in steps that a crash cannot lose: receipt, then objects in storage and at vendors, then rows."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._unfinished = database.query(
+            select(t.deletions)
+            .where(t.deletions.c.finished_at.is_(None))
+            .order_by(t.deletions.c.requested_at)
+            .limit(bindparam("most", type_=Integer()))
+        )
+        self._one = database.query(select(t.deletions).where(t.deletions.c.resource_id == bindparam("id")))
+
+    async def unfinished(self, *, limit: int = 100) -> list[Deletion]:
+        """What has still to be removed, the longest asked for first."""
+        return [Deletion(**row) for row in await self._unfinished.all(most=limit)]
+
+    async def get(self, resource_id: UUID) -> Deletion | None:
+        """The receipt of a resource."""
+        row = await self._one.first(id=resource_id)
+        return Deletion(**row) if row else None
+
+    async def finish(self, deletion: Deletion) -> None:
+        """Remove every row of the resource; call it when its objects are gone. Repeating it does no harm."""
+        async with self._database.begin() as connection:
+            await _remove_rows(connection, deletion.resource, deletion.resource_id)
+            await connection.execute(
+                update(t.deletions)
+                .where(t.deletions.c.resource_id == deletion.resource_id, t.deletions.c.finished_at.is_(None))
+                .values(finished_at=self._database.clock.now())
+            )
+
+
+async def _remove_rows(connection: AsyncConnection, resource: Resource, resource_id: UUID) -> None:
+    rows = _ROWS[resource]
+    await connection.execute(delete(t.transcripts).where(t.transcripts.c.resource_id == resource_id))
+    await connection.execute(delete(t.deliveries).where(t.deliveries.c.resource_id == resource_id))
+    # Its messages end in the id, or carry it between two dashes.
+    await connection.execute(delete(t.outbox).where(t.outbox.c.message_id.contains(str(resource_id), autoescape=True)))
+    await connection.execute(delete(rows).where(rows.c.id == resource_id))  # children cascade

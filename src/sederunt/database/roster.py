@@ -1,0 +1,132 @@
+"""Who sat in a meeting and when they spoke: participants, speaking events, and whose voice each audio source is."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import bindparam, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from sederunt.database import tables as t
+from sederunt.database.bot_rows import unknown_bot
+from sederunt.database.columns import storable
+from sederunt.database.engine import Database
+from sederunt.errors import Superseded
+from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
+
+_ID = bindparam("id", type_=t.bots.c.id.type)
+_BATCH = 500  # rows of one statement, so that an hour's talk does not become one long wait
+
+
+class Rosters:
+    """The rosters of all bots."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._participants = database.query(
+            select(t.participants).where(t.participants.c.bot_id == _ID).order_by(t.participants.c.position)
+        )
+        self._speaking = database.query(
+            select(t.speaking_events)
+            .where(t.speaking_events.c.bot_id == _ID)
+            .order_by(t.speaking_events.c.at_ms, t.speaking_events.c.type.desc())  # a stop before a start
+        )
+        self._sources = database.query(select(t.sources).where(t.sources.c.bot_id == _ID))
+
+    async def save(
+        self,
+        bot_id: UUID,
+        participants: Sequence[Participant],
+        sources: Mapping[str, str] | None = None,
+        *,
+        epoch: int | None = None,
+    ) -> None:
+        """Write a roster as it is known now; what was written before stays, names and avatars take the new value.
+
+        Of each participant's events only those not older than the last one written are added, so the whole list may
+        be given each time. `sources`: audio source → participant key. Raises Superseded, NotFound.
+        """
+        async with self._database.begin() as connection:
+            await _check_holder(connection, bot_id, epoch)
+            await self._save_participants(connection, bot_id, participants)
+            await self._save_speaking(connection, bot_id, participants)
+            rows = [{"bot_id": bot_id, "source": s, "participant": storable(k)} for s, k in (sources or {}).items()]
+            await self._write(connection, t.sources, rows, renew=("participant",))
+
+    async def participants(self, bot_id: UUID, *, with_events: bool = False) -> list[Participant]:
+        """In order of appearance; speaking events only when asked for."""
+        spoken: dict[str, list[SpeakingEvent]] = {}
+        for row in await self._speaking.all(id=bot_id) if with_events else ():
+            event = SpeakingEvent(type=SpeakingKind(row["type"]), timestamp=row["at_ms"])
+            spoken.setdefault(row["participant"], []).append(event)
+        return [
+            Participant(
+                key=row["key"],
+                name=row["name"],
+                avatar=row["avatar"],
+                first_seen_at=row["first_seen_at"],
+                events=tuple(spoken.get(row["key"], ())),
+            )
+            for row in await self._participants.all(id=bot_id)
+        ]
+
+    async def sources(self, bot_id: UUID) -> dict[str, str]:
+        """Audio source → participant key."""
+        return {row["source"]: row["participant"] for row in await self._sources.all(id=bot_id)}
+
+    async def _save_participants(
+        self, connection: AsyncConnection, bot_id: UUID, participants: Sequence[Participant]
+    ) -> None:
+        known = func.coalesce(func.max(t.participants.c.position), -1)
+        first = int(await connection.scalar(select(known).where(t.participants.c.bot_id == bot_id)) or 0) + 1
+        rows = [
+            {
+                "bot_id": bot_id,
+                "key": storable(participant.key),
+                "position": first + place,
+                "name": storable(participant.name),
+                "avatar": participant.avatar and storable(participant.avatar),
+                "first_seen_at": participant.first_seen_at,
+            }
+            for place, participant in enumerate(participants)
+        ]
+        await self._write(connection, t.participants, rows, renew=("name", "avatar"))
+
+    async def _save_speaking(
+        self, connection: AsyncConnection, bot_id: UUID, participants: Sequence[Participant]
+    ) -> None:
+        events = t.speaking_events.c
+        newest = select(events.participant, func.max(events.at_ms)).where(events.bot_id == bot_id)
+        found = await connection.execute(newest.group_by(events.participant))
+        last: dict[str, int] = dict(found.tuples().all())
+        rows = [
+            {"bot_id": bot_id, "participant": key, "at_ms": event.timestamp, "type": event.type.value}
+            for participant in participants
+            for key in (storable(participant.key),)
+            for event in participant.events
+            if event.timestamp >= last.get(key, 0)
+        ]
+        await self._write(connection, t.speaking_events, rows, renew=())
+
+    async def _write(
+        self, connection: AsyncConnection, table: Any, rows: Sequence[Mapping[str, Any]], *, renew: Sequence[str]
+    ) -> None:
+        """Insert what is new, renew these columns of what is there."""
+        insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
+        statement = insert(table)
+        if renew:
+            values = {name: statement.excluded[name] for name in renew}
+            statement = statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=values)
+        else:
+            statement = statement.on_conflict_do_nothing()
+        for start in range(0, len(rows), _BATCH):
+            await connection.execute(statement, rows[start : start + _BATCH])
+
+
+async def _check_holder(connection: AsyncConnection, bot_id: UUID, epoch: int | None) -> None:
+    found = await connection.scalar(select(t.bots.c.epoch).where(t.bots.c.id == bot_id))
+    if found is None:
+        raise unknown_bot()
+    if epoch is not None and found != epoch:
+        raise Superseded(f"Bot {bot_id} is at epoch {found}, the writer at {epoch}.")

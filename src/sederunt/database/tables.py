@@ -1,0 +1,282 @@
+"""Every table. Ids are uuids, times are microseconds, documents are JSON that nobody searches in."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    Uuid,
+    text,
+)
+
+from sederunt.database.columns import RISING, Document, Moment
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "%(table_name)s_by_%(column_0_N_name)s",
+        "uq": "%(table_name)s_%(column_0_N_name)s_once",
+        "fk": "%(table_name)s_%(column_0_name)s_of_%(referred_table_name)s",
+        "pk": "%(table_name)s_pk",
+    }
+)
+
+# --- accounts -------------------------------------------------------------------------------------------------------
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("created_at", Moment, nullable=False),
+    Column("reserved", Integer, nullable=False, server_default=text("0")),  # bots booked ahead
+    Column("webhook_secret", LargeBinary),  # sealed; made when first asked for
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("name", Text, nullable=False),
+    Column("prefix", Text, nullable=False),  # the first characters, for people to tell keys apart
+    Column("digest", LargeBinary, nullable=False, unique=True),  # HMAC-SHA-256 under the house's pepper
+    Column("created_at", Moment, nullable=False),
+    Column("last_used_at", Moment),
+    Column("revoked_at", Moment),
+)
+
+credentials = Table(
+    "credentials",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("provider", Text, nullable=False),
+    Column("key", LargeBinary, nullable=False),  # sealed
+    Column("hint", Text, nullable=False),  # its last characters
+    Column("region", Text),
+    Column("organisation", Text),
+    Column("created_at", Moment, nullable=False),
+)
+
+meeting_accounts = Table(
+    "meeting_accounts",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("service", Text, nullable=False),  # gmeet or teams
+    Column("email", Text, nullable=False),
+    Column("secret", LargeBinary, nullable=False),  # sealed: a browser state, or a password
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+)
+
+# What the whole house shares and keeps for ever (the pepper of the keys, the secret of signed links), sealed.
+house_secrets = Table(
+    "house_secrets",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", LargeBinary, nullable=False),
+)
+
+# --- bots -----------------------------------------------------------------------------------------------------------
+
+bots = Table(
+    "bots",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("account_id", Uuid, ForeignKey("accounts.id"), nullable=False),
+    Column("config", Document, nullable=False),
+    Column("zak", LargeBinary),  # sealed; the rest of `authentication` is in `config`
+    Column("status", Text, nullable=False),
+    Column("stop_reason", Text),  # kept from the moment it is known; shown only with an ending that allows it
+    Column("created_at", Moment, nullable=False),
+    Column("scheduled_for", Moment),
+    Column("finished_at", Moment),
+    Column("recording_started_at", Moment),
+    Column("recording_ended_at", Moment),
+    Column("recording_object", Text),
+    Column("recording_available_until", Moment),
+    Column("detected_lang", Text),
+    Column("verdict", Text),
+    Column("gaps", Document),
+    Column("capture", Document),
+    Column("evidence", Document),
+    Column("host", Text),
+    Column("epoch", Integer, nullable=False, server_default=text("0")),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("stop_requested", Boolean, nullable=False, server_default=text("false")),
+    Column("delete_requested", Boolean, nullable=False, server_default=text("false")),
+    Column("secret", Text, nullable=False, server_default=text("''")),
+    Column("media_until", Moment),  # set at the ending: until then its objects stay in storage, whatever the ending
+    Column("media_removed_at", Moment),
+    Index("bots_newest", "account_id", "created_at", "id"),
+    Index("bots_newest_of_status", "account_id", "status", "created_at", "id"),
+)
+_SCHEDULED = bots.c.status == "scheduled"
+_MEDIA_LEFT = bots.c.media_removed_at.is_(None)
+Index("bots_due", bots.c.scheduled_for, sqlite_where=_SCHEDULED, postgresql_where=_SCHEDULED)
+Index("bots_scheduled", bots.c.account_id, bots.c.scheduled_for, sqlite_where=_SCHEDULED, postgresql_where=_SCHEDULED)
+Index("bots_expiring", bots.c.media_until, sqlite_where=_MEDIA_LEFT, postgresql_where=_MEDIA_LEFT)
+
+# One row per metadata entry, as a digest of name and value: found by index, whatever their length.
+bot_metadata = Table(
+    "bot_metadata",
+    metadata,
+    Column("bot_id", Uuid, ForeignKey("bots.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("digest", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("digest", "bot_id"),
+)
+
+bot_events = Table(
+    "bot_events",
+    metadata,
+    Column("id", RISING, primary_key=True),
+    Column("bot_id", Uuid, ForeignKey("bots.id", ondelete="CASCADE"), nullable=False),
+    Column("event", Text, nullable=False),
+    Column("data", Document, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Index("bot_events_in_order", "bot_id", "id"),
+    sqlite_autoincrement=True,  # an id is a feed's sequence: it must not come again after a deletion
+)
+
+participants = Table(
+    "participants",
+    metadata,
+    Column("bot_id", Uuid, ForeignKey("bots.id", ondelete="CASCADE"), nullable=False),
+    Column("key", Text, nullable=False),
+    Column("position", Integer, nullable=False),  # order of appearance
+    Column("name", Text, nullable=False),
+    Column("avatar", Text),
+    Column("first_seen_at", Moment, nullable=False),
+    PrimaryKeyConstraint("bot_id", "key"),
+)
+
+speaking_events = Table(
+    "speaking_events",
+    metadata,
+    Column("bot_id", Uuid, ForeignKey("bots.id", ondelete="CASCADE"), nullable=False),
+    Column("participant", Text, nullable=False),  # its key
+    Column("at_ms", BigInteger, nullable=False),
+    Column("type", Text, nullable=False),
+    PrimaryKeyConstraint("bot_id", "participant", "at_ms", "type"),
+)
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("bot_id", Uuid, ForeignKey("bots.id", ondelete="CASCADE"), nullable=False),
+    Column("source", Text, nullable=False),
+    Column("participant", Text, nullable=False),
+    PrimaryKeyConstraint("bot_id", "source"),
+)
+
+# --- recordings -----------------------------------------------------------------------------------------------------
+
+recordings = Table(
+    "recordings",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("account_id", Uuid, ForeignKey("accounts.id"), nullable=False),
+    Column("config", Document, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("finished_at", Moment),
+    Column("source_url", Text),
+    Column("source_bot_id", Uuid),
+    Column("recording_object", Text),
+    Column("recording_available_until", Moment),
+    Column("detected_lang", Text),
+    Column("delete_requested", Boolean, nullable=False, server_default=text("false")),
+    Column("media_until", Moment),
+    Column("media_removed_at", Moment),
+    Index("recordings_newest", "account_id", "created_at", "id"),
+)
+_SOURCE_LEFT = recordings.c.media_removed_at.is_(None)
+Index("recordings_expiring", recordings.c.media_until, sqlite_where=_SOURCE_LEFT, postgresql_where=_SOURCE_LEFT)
+
+recording_events = Table(
+    "recording_events",
+    metadata,
+    Column("id", RISING, primary_key=True),
+    Column("recording_id", Uuid, ForeignKey("recordings.id", ondelete="CASCADE"), nullable=False),
+    Column("event", Text, nullable=False),
+    Column("data", Document, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Index("recording_events_in_order", "recording_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+# --- of both --------------------------------------------------------------------------------------------------------
+
+transcripts = Table(
+    "transcripts",
+    metadata,
+    Column("resource_id", Uuid, primary_key=True),  # a bot or a recording
+    Column("segments", Text, nullable=False),  # JSON, in the shape callers see
+    Column("detected_lang", Text),
+    Column("updated_at", Moment, nullable=False),
+)
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("position", RISING, primary_key=True),  # the order within a resource
+    Column("id", Uuid, nullable=False, unique=True),  # the webhook-id header
+    Column("account_id", Uuid, nullable=False),
+    Column("resource", Text, nullable=False),  # bot or recording
+    Column("resource_id", Uuid, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("type", Text, nullable=False),
+    Column("data", Document, nullable=False),
+    Column("custom_metadata", Document, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("next_attempt_at", Moment),
+    Index("deliveries_in_order", "resource_id", "position"),
+    sqlite_autoincrement=True,
+)
+_PENDING = deliveries.c.state == "pending"
+Index("deliveries_due", deliveries.c.next_attempt_at, sqlite_where=_PENDING, postgresql_where=_PENDING)
+
+delivery_attempts = Table(
+    "delivery_attempts",
+    metadata,
+    Column("id", RISING, primary_key=True),
+    Column("delivery_id", Uuid, ForeignKey("deliveries.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("at", Moment, nullable=False),
+    Column("status", Integer),  # None where no answer came
+    Column("ms", Integer, nullable=False),
+    Column("answer", Text, nullable=False),  # the first 250 characters, or what went wrong
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", RISING, primary_key=True),
+    Column("kind", Text, nullable=False),  # job, feed, deliver
+    Column("subject", Text, nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("message_id", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+# What remains of a deleted resource: that it was deleted, and whether everything is gone already.
+deletions = Table(
+    "deletions",
+    metadata,
+    Column("resource_id", Uuid, primary_key=True),
+    Column("resource", Text, nullable=False),
+    Column("account_id", Uuid, nullable=False),
+    Column("requested_at", Moment, nullable=False),
+    Column("finished_at", Moment),
+)
+_UNFINISHED = deletions.c.finished_at.is_(None)
+Index("deletions_unfinished", deletions.c.requested_at, sqlite_where=_UNFINISHED, postgresql_where=_UNFINISHED)

@@ -1,0 +1,70 @@
+"""Transcripts of bots and recordings, kept in the JSON shape that callers see."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from sederunt.database import tables as t
+from sederunt.database.columns import document_text
+from sederunt.database.engine import Database
+from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
+
+
+class Transcripts:
+    """One transcript per resource; saving replaces it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._one = database.query(
+            select(t.transcripts).where(
+                t.transcripts.c.resource_id == bindparam("id", type_=t.transcripts.c.resource_id.type)
+            )
+        )
+
+    async def save(self, resource_id: UUID, transcript: Transcript) -> None:
+        """Write a transcript, in place of the one that was there."""
+        values = {
+            "segments": segments_text(transcript),
+            "detected_lang": transcript.detected_lang,
+            "updated_at": self._database.clock.now(),
+        }
+        insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
+        saving = insert(t.transcripts).values(resource_id=resource_id, **values)
+        saving = saving.on_conflict_do_update(index_elements=["resource_id"], set_=values)
+        async with self._database.begin() as connection:
+            await connection.execute(saving)
+
+    async def get(self, resource_id: UUID) -> Transcript | None:
+        """The transcript, or None where there is none (yet)."""
+        row = await self._one.first(id=resource_id)
+        return transcript_of(row["segments"], row["detected_lang"]) if row else None
+
+
+def segments_text(transcript: Transcript) -> str:
+    """The segments as JSON: the fields of model.transcript under their own names, an array of segments."""
+    return document_text([asdict(segment) for segment in transcript.segments])
+
+
+def transcript_of(segments: str, detected_lang: str | None) -> Transcript:
+    """A transcript from its stored form."""
+    return Transcript(segments=tuple(_segment(s) for s in json.loads(segments)), detected_lang=detected_lang)
+
+
+def _segment(stored: Mapping[str, Any]) -> Segment:
+    guesses = stored["potential_speaker_names"]
+    return Segment(
+        **{
+            **stored,
+            "utterances": tuple(_utterance(u) for u in stored["utterances"]),
+            "potential_speaker_names": None if guesses is None else tuple(NameGuess(**guess) for guess in guesses),
+        }
+    )
+
+
+def _utterance(stored: Mapping[str, Any]) -> Utterance:
+    return Utterance(**{**stored, "words": tuple(Word(**word) for word in stored["words"])})

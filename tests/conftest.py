@@ -1,0 +1,26 @@
+"""For every test: no setting of the caller's environment, a clock that can be moved, a PostgreSQL server on demand."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from harness.fake_clock import FakeClock
+from harness.postgres import PostgresServer, postgres_server
+
+# Before any of our modules is imported: an operator's own settings must not reach a test.
+for _name in [name for name in os.environ if name.startswith("SEDERUNT_")]:
+    del os.environ[_name]
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """A clock that stands at 09:00 UTC on 2 March 2026 until it is moved."""
+    return FakeClock()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """One server for the session; see PostgresServer.fresh_database."""
+    with postgres_server() as server:
+        yield server

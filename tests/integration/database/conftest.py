@@ -1,0 +1,70 @@
+"""Every store is tested on both engines: `database` comes once as SQLite, once as PostgreSQL."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from harness.fake_clock import FakeClock
+from sederunt.database.bots import Bots
+from sederunt.database.engine import Database, OutboxRow
+from sederunt.database.ids import new_id
+from sederunt.model.bot import Bot, BotConfig, Service
+from sederunt.model.status import BotStatus
+
+FOLLOW_UPS = {
+    BotStatus.BOOTING: "job.attend",
+    BotStatus.PROCESSING: "job.assemble",
+    BotStatus.TRANSCRIBING: "job.transcribe",
+}
+
+MakeBot = Callable[..., Bot]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a database that does not exist yet (SQLite) or is empty (PostgreSQL)."""
+    if request.param == "sqlite":
+        return f"sqlite+aiosqlite:///{tmp_path}/sederunt.db"
+    fresh: str = request.getfixturevalue("postgres").fresh_database()
+    return fresh
+
+
+@pytest.fixture
+def announced() -> list[OutboxRow]:
+    """What was told to the publisher after a commit."""
+    return []
+
+
+@pytest.fixture
+async def database(address: str, clock: FakeClock, announced: list[OutboxRow]) -> AsyncIterator[Database]:
+    async with Database(address, clock=clock, on_outbox=announced.extend) as opened:
+        yield opened
+
+
+@pytest.fixture
+def bots(database: Database) -> Bots:
+    return Bots(database, follow_ups=FOLLOW_UPS)
+
+
+@pytest.fixture
+def make_bot(database: Database, clock: FakeClock) -> MakeBot:
+    """A bot of the default account; `config=` takes some fields of its config, the rest goes to the bot."""
+
+    def make(*, config: dict[str, Any] | None = None, account_id: UUID | None = None, **fields: Any) -> Bot:
+        asked = {
+            "service": Service.GMEET,
+            "meeting_url": "https://meet.google.com/abc-defg-hij",
+            "bot_name": "Notes",
+            "transcription_model": "vendor1",
+        }
+        defaults = {"id": new_id(clock.now()), "status": BotStatus.BOOTING, "created_at": clock.now()}
+        return Bot(
+            account_id=account_id or database.default_account_id,
+            config=BotConfig(**{**asked, **(config or {})}),
+            **{**defaults, **fields},
+        )
+
+    return make
