@@ -20,6 +20,7 @@ from sederunt.practice.people import ChatMessage, Person, Standing, Visitor
 from sederunt.practice.script import Act, Participant, Script
 from sederunt.practice.site import Site
 from sederunt.practice.sound import TICK_S, Sound
+from sederunt.practice.timeline import Timeline
 from sederunt.practice.video import Video
 
 logger = log.get(room="practice")
@@ -50,7 +51,7 @@ class Meeting:
         )
         self._video = Video(self.variant.video) if self.variant.video else None
         self._ticks = 0
-        self._pending = self._schedule()
+        self._timeline = Timeline(script)
         self._timers: set[asyncio.TimerHandle] = set()
         self._closing: set[asyncio.Task[None]] = set()
         if script.starts == "created":
@@ -294,36 +295,13 @@ class Meeting:
 
     # --- inside ---
 
-    def _schedule(self) -> list[Act]:
-        """Every act in order, comings and goings included."""
-        coming = [
-            Act(at_s=person.joins_at_s, do="join", who=person.name)
-            for person in self.script.cast
-            if person.joins_at_s > 0
-        ]
-        going = [
-            Act(at_s=person.leaves_at_s, do="leave", who=person.name)
-            for person in self.script.cast
-            if person.leaves_at_s is not None
-        ]
-        return sorted([*coming, *self.script.acts, *going], key=lambda act: act.at_s)
-
     def _run_due(self) -> None:
-        now_s = self._ticks * TICK_S
-        while self._pending and self._pending[0].at_s <= now_s:
-            self.act(self._pending.pop(0))
-            if not self._pending:
-                self.events.add("script_over")
-                self._begin_again()
-
-    def _begin_again(self) -> None:
-        if self.script.loop_s is not None and not self.is_over:
-            start_s = (self._ticks * TICK_S // self.script.loop_s + 1) * self.script.loop_s
-            acts = [
-                Act(at_s=act.at_s + start_s, do=act.do, who=act.who, clip=act.clip, text=act.text)
-                for act in self.script.acts
-            ]
-            self._pending = sorted(acts, key=lambda act: act.at_s)
+        if self._timeline.is_over:
+            return
+        for act in self._timeline.due(self._ticks * TICK_S):
+            self.act(act)
+        if self._timeline.is_over:
+            self.events.add("script_over")
 
     def _decide_later(self, visitor: Visitor, entry: str) -> None:
         verdicts: dict[str, Callable[[], None]] = {

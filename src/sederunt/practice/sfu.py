@@ -197,7 +197,7 @@ class _Stream:
 
     def __init__(self, transceiver: RTCRtpTransceiver) -> None:
         self._sender: Any = transceiver.sender
-        self.ssrc: int = self._sender._ssrc or 0
+        self.ssrc = transceiver.sender._ssrc
         self._payload_type: int = transceiver._codecs[0].payloadType
         ids = {extension.uri: extension.id for extension in transceiver._headerExtensions}
         self._level_id = ids.get(_LEVEL)

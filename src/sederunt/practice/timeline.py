@@ -1,0 +1,37 @@
+"""The acts of a script in the order of their time, over and over where the script loops."""
+
+import dataclasses
+
+from sederunt.practice.script import Act, Script
+
+
+class Timeline:
+    """Pure: told the meeting time, it hands out what is due."""
+
+    def __init__(self, script: Script) -> None:
+        coming = [Act(at_s=person.joins_at_s, do="join", who=person.name) for person in script.cast]
+        going = [
+            Act(at_s=person.leaves_at_s, do="leave", who=person.name)
+            for person in script.cast
+            if person.leaves_at_s is not None
+        ]
+        self._script = script
+        late = [act for act in coming if act.at_s > 0]  # the others sit there already
+        self._pending = sorted([*late, *script.acts, *going], key=lambda act: act.at_s)
+
+    @property
+    def is_over(self) -> bool:
+        return not self._pending
+
+    def due(self, now_s: float) -> list[Act]:
+        """The acts whose time has come, each once."""
+        acts = [act for act in self._pending if act.at_s <= now_s]
+        self._pending = self._pending[len(acts) :]
+        if self.is_over and self._script.loop_s is not None and self._script.acts:
+            self._begin_again(now_s, self._script.loop_s)
+        return acts
+
+    def _begin_again(self, now_s: float, loop_s: float) -> None:
+        start_s = (now_s // loop_s + 1) * loop_s
+        again = (dataclasses.replace(act, at_s=act.at_s + start_s) for act in self._script.acts)
+        self._pending = sorted(again, key=lambda act: act.at_s)
