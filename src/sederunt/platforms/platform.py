@@ -17,6 +17,8 @@ from sederunt.model.status import StopReason
 
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage, Signal
+    from sederunt.platforms.evidence import Look
+    from sederunt.platforms.targets import Found, Journey, Target
 
 
 class Standing(StrEnum):
@@ -88,9 +90,13 @@ class Decoder(Protocol):
     def noted(self) -> Collection[str]:
         """Words for evidence rows of kind `signal`, such as "conversation_end:5854"."""
 
+    @property
+    def roster_heard(self) -> bool:
+        """Whether a signal of the network told of the roster; else the page's own list has to be read."""
+
 
 class Platform(Protocol):
-    """One meeting site."""
+    """One meeting site. `site.Site` implements this from tables."""
 
     @property
     def service(self) -> Service: ...
@@ -104,8 +110,12 @@ class Platform(Protocol):
         """The longest chat message, in UTF-16 units; longer ones go in parts."""
 
     @property
-    def hosts(self) -> tuple[str, ...]:
+    def origins(self) -> tuple[str, ...]:
         """Origins that get microphone and camera permission."""
+
+    @property
+    def journey(self) -> Journey:
+        """The steps of the way in, for admission."""
 
     def parse_link(self, text: str) -> MeetingLink:
         """The meeting that a text names. Raises InvalidLink, and nothing else, whatever the text."""
@@ -116,12 +126,15 @@ class Platform(Protocol):
     def decoder(self) -> Decoder:
         """A fresh decoder for one stay in one meeting."""
 
-    async def read(self, page: MeetingPage, *, joined: bool, noted: Collection[str] = ()) -> Reading:
-        """One look at the page. `noted` is the decoder's word on signals. Raises PageStuck and PageCrashed."""
+    async def look(self, page: MeetingPage, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]:
+        """What is on the page now, and which of the targets. Raises PageStuck and PageCrashed."""
 
-    async def enter(self, page: MeetingPage, reading: Reading, *, name: str, link: MeetingLink) -> str | None:
-        """Do what the page asks for next on the way in (answer a dialog, give the name, knock). Returns the id of
-        what was done, None where nothing could be done yet."""
+    def judge(self, look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+        """What a look means by this site's evidence table. Pure."""
+
+    async def read(self, page: MeetingPage, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+        """Look and judge; an ending is looked at twice. `noted` is the decoder's word on signals. In the call
+        DIALOG means that a notice wants an answer: `settle` gives it. Raises PageStuck and PageCrashed."""
 
     async def send_chat(self, page: MeetingPage, text: str) -> None:
         """Send to everyone, in parts where the text is longer than the site takes. Raises PageChanged."""
@@ -129,5 +142,6 @@ class Platform(Protocol):
     async def leave(self, page: MeetingPage) -> None:
         """Leave the meeting or its waiting room by the site's own button; harmless where there is none."""
 
-    async def settle(self, page: MeetingPage) -> None:
-        """After admission: answer notices, join the sound, open what the roster needs."""
+    async def settle(self, page: MeetingPage, *, roster_heard: bool = False) -> None:
+        """After admission: answer notices, join the sound, and open the roster unless the network told of it
+        (`roster_heard`, see Decoder). Safe to repeat."""

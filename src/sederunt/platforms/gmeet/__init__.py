@@ -1,1 +1,28 @@
 """Google Meet."""
+
+from sederunt.model.bot import Service
+from sederunt.platforms.gmeet.decode import MeetDecoder
+from sederunt.platforms.gmeet.doors import CHAT, JOURNEY, LEAVING, NOTICES, PEOPLE_PANEL, ROSTER_ROWS
+from sederunt.platforms.gmeet.evidence import NEVER, ROWS
+from sederunt.platforms.gmeet.links import parse_link
+from sederunt.platforms.gmeet.watch import WATCH
+from sederunt.platforms.platform import Platform
+from sederunt.platforms.site import Site
+
+PLATFORM: Platform = Site(
+    service=Service.GMEET,
+    name_limit=60,
+    chat_limit=500,
+    origins=("https://meet.google.com",),
+    rows=ROWS,
+    never=NEVER,
+    journey=JOURNEY,
+    notices=NOTICES,
+    chat_panel=CHAT,
+    leave_targets=LEAVING,
+    people_panel=PEOPLE_PANEL,
+    roster_rows=ROSTER_ROWS,
+    watch=WATCH,
+    make_decoder=MeetDecoder,
+    link_parser=parse_link,
+)

@@ -1,0 +1,98 @@
+"""Sends to a meeting's chat through the site's own panel: parts, one after another, each read back."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sederunt import log
+from sederunt.errors import PageChanged
+from sederunt.platforms.evidence import EvidenceRow, normalised
+from sederunt.platforms.survey import Tally, survey
+from sederunt.platforms.targets import Found, Target
+from sederunt.platforms.words import parts
+
+if TYPE_CHECKING:
+    from sederunt.browser.page import MeetingPage
+
+OPENING_S = 6.0  # elements may come five seconds late
+SENDING_S = 4.0
+BETWEEN_LOOKS_S = 0.2
+
+logger = log.get(room="platforms")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChatPanel:
+    open: Target  # a toggle: pressed only while the composer is not there
+    composer: Target
+    send: Target
+    messages: tuple[str, ...]  # selectors of what holds sent messages
+    disabled: tuple[EvidenceRow, ...] = ()  # signs that chat is switched off
+
+
+async def send(page: MeetingPage, panel: ChatPanel, text: str, *, limit: int) -> None:
+    """Send to everyone, in parts of at most `limit` units. Raises PageChanged where the panel does not obey."""
+    for part in parts(text, limit):
+        composer = await _composer(page, panel)
+        before = await _times_shown(page, panel, part)
+        if await page.type_text([composer.handle, *panel.composer.selectors], part) is None:
+            raise PageChanged("The chat's text field did not take the message.")
+        await _press_send(page, panel)
+        await _read_back(page, panel, part, before)
+
+
+async def _composer(page: MeetingPage, panel: ChatPanel) -> Found:
+    """The text field, opening the panel where it is closed."""
+    deadline = asyncio.get_running_loop().time() + OPENING_S
+    next_press = 0.0
+    while True:
+        look, found = await survey(page, rows=panel.disabled, targets=[panel.open, panel.composer])
+        if (composer := found.get(panel.composer.id)) is not None:
+            return composer
+        now = asyncio.get_running_loop().time()
+        if now >= deadline:
+            why = "chat is switched off in this meeting" if look.matches else "its text field did not appear"
+            raise PageChanged(f"The message was not sent: {why}.")
+        # A toggle pressed twice closes again, so it is given time in between.
+        if panel.open.id in found and now >= next_press:
+            await page.click([found[panel.open.id].handle])
+            next_press = now + OPENING_S / 2
+        await asyncio.sleep(BETWEEN_LOOKS_S)
+
+
+async def _press_send(page: MeetingPage, panel: ChatPanel) -> None:
+    _, found = await survey(page, targets=[panel.send])
+    if panel.send.id in found:
+        await page.click([found[panel.send.id].handle])
+    else:
+        await page.press("Enter")
+
+
+async def _read_back(page: MeetingPage, panel: ChatPanel, part: str, before: int) -> None:
+    """Wait until the field is empty again; press Enter once where the button did nothing."""
+    deadline = asyncio.get_running_loop().time() + SENDING_S
+    insisted = False
+    while True:
+        _, found = await survey(page, targets=[panel.composer])
+        composer = found.get(panel.composer.id)
+        emptied = composer is None or normalised(composer.value) != normalised(part)
+        if emptied and await _times_shown(page, panel, part) > before:
+            return
+        now = asyncio.get_running_loop().time()
+        if now >= deadline:
+            if not emptied:
+                raise PageChanged("The message stayed in the chat's text field.")
+            logger.warning("message left the field but was not seen", action="chat_unverified")
+            return
+        if not emptied and not insisted and now >= deadline - SENDING_S / 2:
+            await page.press("Enter")
+            insisted = True
+        await asyncio.sleep(BETWEEN_LOOKS_S)
+
+
+async def _times_shown(page: MeetingPage, panel: ChatPanel, part: str) -> int:
+    """How many of the shown messages hold the part's beginning."""
+    look, _ = await survey(page, tally=Tally(selectors=panel.messages, phrase=part[:80]))
+    return look.tally

@@ -1,0 +1,122 @@
+"""Evidence: ordered rows that say what something seen on a page means, and the pure function that reads them.
+
+A row of kind `selector`, `text` or `button` is looked for in the page by survey.js, in every frame; rows about the
+address, the title, the answer's HTTP status and the decoder's signals are judged here. The first row that matches,
+in this bot's phase and without a veto, decides. Selectors and texts live in these rows and nowhere else.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from sederunt.model.status import StopReason
+from sederunt.platforms.platform import Reading, Standing
+
+
+class Kind(StrEnum):
+    """What a row's patterns are."""
+
+    SIGNAL = "signal"  # words the decoder noted, exact or up to a final "*"
+    STATUS = "status"  # regular expressions on the HTTP status of the document
+    ADDRESS = "address"  # regular expressions on the top frame's address
+    TITLE = "title"  # phrases in the top frame's title
+    SELECTOR = "selector"  # CSS; each pattern counts once, so a pattern may list alternatives with commas
+    TEXT = "text"  # phrases in the meeting's own interface, compared after normalisation
+    BUTTON = "button"  # whole labels of buttons
+
+
+class Phase(StrEnum):
+    BEFORE = "before"  # on the way in
+    AFTER = "after"  # once in the call
+    ANY = "any"
+
+
+class Showing(StrEnum):
+    """How much of an element must be there."""
+
+    PRESENT = "present"  # in the DOM; toolbars hide themselves
+    LAID_OUT = "laid_out"  # takes part in layout: no template copy, though perhaps transparent
+    VISIBLE = "visible"  # a person would see it
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvidenceRow:
+    """One thing that may be seen, and what it means. `standing` None makes it a witness for other rows only."""
+
+    id: str
+    kind: Kind
+    patterns: tuple[str, ...]
+    standing: Standing | None = None
+    reason: StopReason | None = None
+    phase: Phase = Phase.ANY
+    within: tuple[str, ...] = ()  # selectors; a text or button counts only inside one of them
+    whole: bool = False  # the phrase must be the line's beginning, with little after it
+    showing: Showing = Showing.VISIBLE
+    at_least: int = 1  # how many patterns must be found
+    least_px: tuple[int, int] = (0, 0)  # width and height below which an element does not count
+    unless: tuple[str, ...] = ()  # ids of rows whose match vetoes this one
+    settle_s: float = 0.4  # how long it must be seen before it is believed
+    source: str = ""  # where it was seen: tags of docs/platforms.md
+    seen: str = ""  # when, as year-month
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Look:
+    """What one survey of a page found, all frames together."""
+
+    url: str = ""
+    title: str = ""
+    status: int = 0  # HTTP status of the top document; 0 unknown
+    matches: Mapping[str, Collection[str]] = field(default_factory=dict)  # row id → patterns found
+    tally: int = 0  # messages that hold a phrase, where it was asked for
+
+
+def normalised(text: str) -> str:
+    """The form in which texts are compared; survey.js does the same."""
+    text = text.replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "...")
+    text = re.sub(r"[\u00ad\u200b-\u200f\u2060\ufeff]", "", text)
+    return re.sub(r"\s+", " ", text).strip().lower()
+
+
+def decide(rows: Sequence[EvidenceRow], look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+    """What a look means. LOADING where no row matches."""
+    matched = {row.id: found for row in rows if (found := _found(row, look, noted))}
+    phase = Phase.AFTER if joined else Phase.BEFORE
+    for row in rows:
+        if (
+            row.standing is not None
+            and row.id in matched
+            and row.phase in (phase, Phase.ANY)
+            and not any(veto in matched for veto in row.unless)
+        ):
+            return Reading(
+                standing=row.standing,
+                reason=row.reason,
+                row=row.id,
+                url=look.url,
+                seen=matched[row.id],
+                settle_s=row.settle_s,
+            )
+    return Reading(standing=Standing.LOADING, url=look.url)
+
+
+def _found(row: EvidenceRow, look: Look, noted: Collection[str]) -> str:
+    """What of the row was seen, in words; empty where too little was."""
+    match row.kind:
+        case Kind.SIGNAL:
+            seen = [word for word in noted if any(_signal_fits(pattern, word) for pattern in row.patterns)]
+        case Kind.STATUS:
+            seen = [pattern for pattern in row.patterns if look.status and re.fullmatch(pattern, str(look.status))]
+        case Kind.ADDRESS:
+            seen = [pattern for pattern in row.patterns if look.url and re.search(pattern, look.url, re.IGNORECASE)]
+        case Kind.TITLE:
+            title = normalised(look.title)
+            seen = [pattern for pattern in row.patterns if normalised(pattern) in title]
+        case _:
+            seen = sorted(look.matches.get(row.id, ()))
+    return ", ".join(seen) if len(seen) >= row.at_least else ""
+
+
+def _signal_fits(pattern: str, word: str) -> bool:
+    return word.startswith(pattern[:-1]) if pattern.endswith("*") else word == pattern

@@ -1,0 +1,208 @@
+"""Google Meet's signals as events: the roster, sound owners and chat of its own messages, the page's word until then.
+
+The roster comes twice in the same shape: in the answer of SyncMeetingSpaceCollections (base64 text) and, compressed,
+through the data channel `collections`. Field numbers: two independent sources, 2026-08.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gzip
+import zlib
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from sederunt.model.events import ChatReceived, MeetingEvent, Removed, SpeakingChanged
+from sederunt.platforms.page_words import PageWords
+from sederunt.platforms.wire import Message, parse
+from sederunt.platforms.witness import ChatLedger, Person, Roster
+
+if TYPE_CHECKING:
+    from sederunt.browser.page import Signal
+
+LARGEST = 8_000_000  # bytes after decompression; a roster of thousands is far below
+
+_IN_CALL, _NOT_IN_CALL, _REMOVED = 1, 6, 7
+_AUDIO = 1
+_SYNC = "SyncMeetingSpaceCollections"
+_DEVICE_MADE = "CreateMeetingDevice"
+_SUSPECTED = 36  # field of that answer; absent when clean
+
+
+class MeetDecoder:
+    """Decodes one stay."""
+
+    def __init__(self) -> None:
+        self._roster = Roster()
+        self._chat = ChatLedger()
+        self._page = PageWords(self._roster, self._chat)
+        self._noted: set[str] = set()
+        self._speaking: set[str] = set()
+        self._self_keys: set[str] = set()
+        self._shares: set[str] = set()  # pseudo-devices of screen shares
+
+    @property
+    def noted(self) -> Collection[str]:
+        return self._noted
+
+    @property
+    def roster_heard(self) -> bool:
+        return self._roster.network_heard
+
+    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+        match signal.kind:
+            case "datachannel":
+                return self._channel(
+                    str(signal.data.get("label", "")), _bytes(signal.data.get("payload")), signal.at_ms
+                )
+            case "fetch":
+                return self._answer(str(signal.data.get("url", "")), _bytes(signal.data.get("body")), signal.at_ms)
+            case _:
+                return self._page.decode(signal)
+
+    def _channel(self, label: str, payload: bytes, at_ms: int) -> list[MeetingEvent]:
+        if label == "dcrpc":
+            return self._media_snapshot(payload, at_ms)
+        if label != "collections" or (event := parse(_inflated(payload))) is None:
+            return []
+        events: list[MeetingEvent] = []
+        for wrapper in event.messages(1, 2):
+            for devices in wrapper.messages(3):
+                events += self._sources(devices.messages(2), at_ms)
+            for collections in wrapper.messages(13):
+                for users in collections.messages(1):
+                    events += self._users(users.messages(2), at_ms)
+                events += self._chats(collections.messages(4), at_ms)
+        # The schema's path misses some records, so device outputs are looked for everywhere as well.
+        return events + self._sources((m for m in event.walk() if _is_device_output(m)), at_ms)
+
+    def _answer(self, url: str, body: bytes, at_ms: int) -> list[MeetingEvent]:
+        if _DEVICE_MADE in url:
+            answer = parse(_from_base64(body))
+            if answer is not None and answer.number(_SUSPECTED):
+                self._noted.add("suspected_bot")
+            return []
+        if _SYNC not in url or (answer := parse(_from_base64(body))) is None:
+            return []
+        events: list[MeetingEvent] = []
+        for users in answer.messages(2, 2):
+            events += self._users(users.messages(2), at_ms)
+        return events + self._sources((m for m in answer.walk() if _is_device_output(m)), at_ms)
+
+    def _users(self, users: Iterable[Message], at_ms: int) -> list[MeetingEvent]:
+        present: list[Person] = []
+        events: list[MeetingEvent] = []
+        for user in users:
+            key = user.text(1)
+            if not key:
+                continue
+            if user.text(21):
+                self._shares.add(key)  # a shared screen sits in the roster like a person
+                continue
+            if user.text(7):
+                self._self_keys.add(key)
+            status = user.number(4)
+            if status in (_NOT_IN_CALL, _REMOVED):
+                events += self._gone(key, status, at_ms)
+            elif status == _IN_CALL or self._roster.is_here(key):
+                present.append(_person(user, key, is_self=key in self._self_keys))
+        return self._roster.seen(present, at_ms) + events
+
+    def _gone(self, key: str, status: int, at_ms: int) -> list[MeetingEvent]:
+        events = self._roster.left(key, at_ms)
+        if status == _REMOVED and key in self._self_keys:
+            self._noted.add(f"self_status:{status}")
+            events.append(Removed(at_ms=at_ms))
+        return events
+
+    def _sources(self, outputs: Iterable[Message], at_ms: int) -> list[MeetingEvent]:
+        events: list[MeetingEvent] = []
+        for output in outputs:
+            kind, stream, key = output.number(2), output.text(4), output.text(6)
+            if kind in (_AUDIO, None) and stream.isdecimal() and key not in self._shares:
+                events += self._roster.owns(str(int(stream)), key, at_ms)
+        return events
+
+    def _chats(self, wrappers: Iterable[Message], at_ms: int) -> list[MeetingEvent]:
+        events: list[MeetingEvent] = []
+        for message in (inner for wrapper in wrappers for inner in wrapper.messages(2)):
+            text = next((body.text(1) for body in message.messages(5)), "")
+            sender = self._roster.person(message.text(2))
+            if not text:
+                continue
+            told = ChatReceived(
+                username=sender.name if sender else "",
+                content=text,
+                at_ms=_unix_ms(message.number(3)) or at_ms,
+                message_id=message.text(1) or None,
+                avatar=sender.avatar if sender else None,
+            )
+            events += self._chat.first_word(told, "network")
+        return events
+
+    def _media_snapshot(self, payload: bytes, at_ms: int) -> list[MeetingEvent]:
+        """Who speaks, in the newer media stack: records with a device, numeric ids, and a mark of speech."""
+        frame = parse(payload)
+        if frame is None:
+            return []
+        events: list[MeetingEvent] = []
+        for _, _, packed in (entry for entry in frame.fields if entry[0] == 2 and isinstance(entry[2], bytes)):
+            snapshot = parse(_inflated(packed)) if isinstance(packed, bytes) else None
+            for record in snapshot.walk() if snapshot else ():
+                key = record.text(4)
+                if key.startswith("spaces/"):
+                    speaking = any(True for state in record.messages(9) if any(n == 2 for n, _, _ in state.fields))
+                    events += self._spoke(key, speaking, at_ms)
+        return events
+
+    def _spoke(self, key: str, speaking: bool, at_ms: int) -> list[MeetingEvent]:
+        if (key in self._speaking) == speaking:
+            return []
+        (self._speaking.add if speaking else self._speaking.discard)(key)
+        self._page.speaking_told = True
+        return [SpeakingChanged(key=key, speaking=speaking, at_ms=at_ms)]
+
+
+def _person(user: Message, key: str, *, is_self: bool) -> Person:
+    return Person(key=key, name=user.text(2) or user.text(29), avatar=user.text(3) or None, is_self=is_self)
+
+
+def _is_device_output(message: Message) -> bool:
+    return message.text(4).isdecimal() and message.text(6).startswith("spaces/")
+
+
+def _unix_ms(timestamp: int | None) -> int | None:
+    """Milliseconds of a time told in seconds, milliseconds, or microseconds."""
+    if not timestamp:
+        return None
+    for least, divisor in ((10**17, 10**6), (10**14, 10**3), (10**11, 1)):
+        if timestamp >= least:
+            return timestamp // divisor
+    return timestamp * 1000 if timestamp >= 10**8 else None
+
+
+def _inflated(payload: bytes) -> bytes:
+    """The payload without its compression: gzip, zlib, or none. Bounded."""
+    try:
+        if payload[:2] == b"\x1f\x8b":
+            return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(payload, LARGEST)
+        if payload[:1] == b"\x78":
+            return zlib.decompressobj().decompress(payload, LARGEST)
+    except (zlib.error, gzip.BadGzipFile):
+        return b""
+    return payload
+
+
+def _from_base64(body: bytes) -> bytes:
+    """The bytes of a base64 text; the body itself where it is none."""
+    try:
+        return base64.b64decode(body.strip(), validate=True)
+    except (binascii.Error, ValueError):
+        return body
+
+
+def _bytes(value: object) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    return value.encode() if isinstance(value, str) else b""

@@ -1,0 +1,218 @@
+"""Google Meet: the controls of the way in, of the call and of its chat, in the order in which they are tried."""
+
+from sederunt.platforms.chat import ChatPanel
+from sederunt.platforms.evidence import EvidenceRow, Kind, Showing
+from sederunt.platforms.gmeet.evidence import CTA_NAMES, NAME_FIELDS
+from sederunt.platforms.platform import Standing
+from sederunt.platforms.targets import Act, Journey, Step, Target
+
+_BEFORE_KNOCK = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN})
+_DIALOG = ('[role="dialog"]', '[role="alertdialog"]', '[aria-modal="true"]')
+
+_WITHOUT_DEVICES = Target(
+    id="gmeet.without_devices",
+    names=(
+        "Continue without microphone and camera",
+        "Continue without camera and microphone",
+        "Continue without microphone",
+        "Continue without camera",
+        "Continue without*",
+        "Ohne Mikrofon und Kamera fortfahren",
+    ),
+    source="A V B2 S J",
+    seen="2026-08",
+)
+# Recording, transcription and note-taking notices are a gate of their own: their button may read like a knock.
+_CONSENT = Target(
+    id="gmeet.consent",
+    within=_DIALOG,
+    holding=("recorded", "transcribed", "taking notes", "take notes"),
+    selectors=('button[data-mdc-dialog-action="ok"]',),
+    names=("Join now", "Join", "Continue", "Got it", "Accept", "I agree", "OK"),
+    source="A V B2",
+    seen="2026-08",
+)
+_STAY = Target(
+    id="gmeet.stay",
+    within=_DIALOG,
+    names=("Stay in the call", "Stay in call", "Stay"),
+    source="K",
+    seen="2026-08",
+)
+_COOKIES = Target(
+    id="gmeet.cookies",
+    names=("Reject all", "Accept all", "Accept all cookies", "I agree"),
+    source="A",
+    seen="2026-08",
+)
+_DISMISS = Target(
+    id="gmeet.dismiss",
+    names=("Got it", "Dismiss", "No thanks", "Not now", "Skip", "OK"),
+    source="B2 S",
+    seen="2026-08",
+)
+_CLOSE = Target(
+    id="gmeet.close",
+    within=_DIALOG,
+    selectors=('button[aria-label="Close"]', 'button[aria-label^="Close dialog"]'),
+    names=("Close", "Not now"),
+    but_not=("Close side panel",),
+    source="S B2",
+    seen="2026-08",
+)
+_NO_ACCOUNT = Target(id="gmeet.no_account", names=("Use without an account",), source="B1 B2", seen="2025-06")
+_MICROPHONE_OFF = Target(
+    id="gmeet.microphone_off",
+    selectors=('[aria-label^="Turn off microphone" i]',),
+    source="A V B2 S J",
+    seen="2026-08",
+)
+_CAMERA_OFF = Target(
+    id="gmeet.camera_off",
+    selectors=('[aria-label^="Turn off camera" i]',),
+    source="A V B2 S J",
+    seen="2026-08",
+)
+_NAME = Target(id="gmeet.name", selectors=NAME_FIELDS, source="A V B2 S J MB", seen="2026-08")
+_KNOCK = Target(
+    id="gmeet.knock",
+    names=CTA_NAMES,
+    but_not=(
+        "Ask to join again",
+        "Ask to join and use*",
+        "Other ways to join",
+        "Join and use a phone for audio",
+        "Cast this meeting",
+    ),
+    source="A V B2 S J E",
+    seen="2026-08",
+)
+_ANY_KNOCK = Target(
+    id="gmeet.any_knock",
+    backstops=("button[jsname]:not([aria-label]):has(span)",),
+    but_not=(
+        "Ask to join again",
+        "Other ways to join",
+        "Join and use a phone for audio",
+        "Cast this meeting",
+        "Sign in",
+        "Learn more",
+        "Leave call",
+        "Return to home screen",
+        "Present",
+        "More options",
+    ),
+    source="V",
+    seen="2026-08",
+)
+
+_LEAVE = Target(
+    id="gmeet.leave",
+    selectors=(
+        'button[jsname="CQylAd"][aria-label="Leave call"]',
+        'button[aria-label="Leave call" i]',
+        '[role="button"][aria-label="Leave call" i]',
+    ),
+    names=("Leave call",),
+    showing=Showing.PRESENT,
+    source="A V O R",
+    seen="2026-08",
+)
+_LEAVE_ONLY = Target(
+    id="gmeet.leave_only",
+    within=_DIALOG,
+    names=("Just leave the meeting", "Just leave the call", "Leave meeting", "Leave"),
+    source="A V",
+    seen="2026-08",
+)
+
+JOURNEY = Journey(
+    steps=(
+        Step(target=_WITHOUT_DEVICES, standings=_BEFORE_KNOCK),
+        Step(target=_CONSENT),
+        Step(target=_COOKIES),
+        Step(target=_DISMISS),
+        Step(target=_CLOSE),
+        Step(target=_NO_ACCOUNT, standings=_BEFORE_KNOCK),
+        Step(target=_MICROPHONE_OFF, standings=_BEFORE_KNOCK),
+        Step(target=_CAMERA_OFF, standings=_BEFORE_KNOCK),
+        Step(target=_NAME, act=Act.FILL_NAME, standings=_BEFORE_KNOCK, most=6, again_s=1.0),
+        Step(target=_KNOCK, standings=_BEFORE_KNOCK, most=8, again_s=5.0, without_name_s=6.0),
+        Step(target=_ANY_KNOCK, standings=_BEFORE_KNOCK, most=2, again_s=8.0, patience_s=10.0, without_name_s=15.0),
+    ),
+    cancel=(_LEAVE,),
+)
+
+NOTICES = (
+    Step(target=_CONSENT),
+    Step(target=_STAY),
+    Step(target=Target(id="gmeet.dismiss_in_call", within=_DIALOG, names=_DISMISS.names, source="B2", seen="2026-08")),
+    Step(target=_CLOSE),
+)
+LEAVING = (_LEAVE, _LEAVE_ONLY)
+
+PEOPLE_PANEL = Target(
+    id="gmeet.people",
+    selectors=(
+        'button[aria-label="Show everyone" i]',
+        'button[aria-label^="People" i]',
+        'nav button[data-panel-id="1"]',
+        'div[role="button"][aria-haspopup="dialog"][aria-label^="People" i]',
+    ),
+    names=("People", "Show everyone"),
+    showing=Showing.PRESENT,
+    source="B2 S V",
+    seen="2026-08",
+)
+ROSTER_ROWS = (
+    EvidenceRow(
+        id="gmeet.roster",
+        kind=Kind.SELECTOR,
+        patterns=(
+            '[role="list"][aria-label="Participants"] [role="listitem"]',
+            '[role="listitem"][data-participant-id]',
+        ),
+        showing=Showing.PRESENT,
+        source="J B2 MB",
+        seen="2026-08",
+    ),
+)
+
+CHAT = ChatPanel(
+    open=Target(
+        id="gmeet.chat_open",
+        selectors=(
+            'button[aria-label^="Chat with everyone" i]',
+            'button[aria-label="In-call messages" i]',
+            'nav button[data-panel-id="2"]',
+        ),
+        names=("Chat", "Chat with everyone*"),
+        showing=Showing.PRESENT,
+        source="B2 E A",
+        seen="2026-08",
+    ),
+    composer=Target(
+        id="gmeet.composer",
+        selectors=(
+            'textarea[aria-label="Send a message"]',
+            'textarea[aria-label="Send a message to everyone"]',
+            'textarea[aria-label^="Send a message" i]',
+            'textarea[placeholder*="Send a message" i]',
+            '[contenteditable="true"][role="textbox"][aria-label^="Send a message" i]',
+            '[contenteditable][role="textbox"][aria-label*="message" i]',
+        ),
+        source="A B2 J E",
+        seen="2026-08",
+    ),
+    send=Target(
+        id="gmeet.chat_send",
+        selectors=(
+            'button[aria-label="Send a message"][jsname="SoqoBf"]',
+            'button[aria-label="Send a message" i]',
+            'button[aria-label="Send message" i]',
+        ),
+        source="A B2",
+        seen="2026-08",
+    ),
+    messages=("[data-message-id]", ".jO4O1", 'div[jsname="dTKtvb"]'),
+)

@@ -1,0 +1,89 @@
+"""What a page's own display tells: roster, speaking and chat as seen in the DOM, where the network says nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sederunt.model.events import ChatReceived, MeetingEvent, SpeakingChanged
+from sederunt.platforms.witness import ChatLedger, Person, Roster
+
+if TYPE_CHECKING:
+    from sederunt.browser.page import Signal
+
+# What sites append to names; none of it is part of the name.
+_SUFFIX = re.compile(
+    r"\s*[(\[](?:you|me|host|co-host|guest|unverified|external|meeting host|organi[sz]er|presenting|presenter|"
+    r"host, me|me, host|me, guest|co-host, me)[)\]]\s*$",
+    re.IGNORECASE,
+)
+_SELF_MARK = re.compile(r"[(\[](?:you|me|host, me|me, host|me, guest|co-host, me)[)\]]\s*$", re.IGNORECASE)
+_OWN_NAMES = frozenset({"you", "me"})
+
+
+def bare_name(name: str) -> str:
+    """A display name without the site's remarks."""
+    name = " ".join(name.split())
+    while (stripped := _SUFFIX.sub("", name)) != name:
+        name = stripped
+    return name
+
+
+class PageWords:
+    """Decodes signals of kind dom, speaking and chat."""
+
+    def __init__(self, roster: Roster, chat: ChatLedger) -> None:
+        self._roster, self._chat = roster, chat
+        self._speaking: set[str] = set()
+        self.speaking_told = False  # the network told who speaks: the page is not asked any more
+
+    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+        match signal.kind:
+            case "dom" | "roster":
+                return self._people(signal.data.get("people"), signal.at_ms)
+            case "speaking":
+                return self._speech(signal.data, signal.at_ms)
+            case "chat":
+                return self._message(signal.data, signal.at_ms)
+            case _:
+                return []
+
+    def _people(self, people: object, at_ms: int) -> list[MeetingEvent]:
+        if not isinstance(people, list):
+            return []
+        entries = [entry for entry in people if isinstance(entry, Mapping)]
+        return self._roster.shown([person for entry in entries if (person := _person(entry))], at_ms)
+
+    def _speech(self, data: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
+        name = bare_name(str(data.get("name") or ""))
+        key = str(data.get("key") or "")
+        known = key if key and self._roster.person(key) else self._roster.key_of(name) or key or name
+        speaking = bool(data.get("speaking"))
+        if self.speaking_told or not known or (known in self._speaking) == speaking:
+            return []
+        (self._speaking.add if speaking else self._speaking.discard)(known)
+        return [SpeakingChanged(key=known, speaking=speaking, at_ms=at_ms)]
+
+    def _message(self, data: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
+        sender, text = bare_name(str(data.get("sender") or "")), str(data.get("text") or "").strip()
+        if not text:
+            return []
+        if sender.lower() in _OWN_NAMES:
+            sender = self._roster.self_name() or sender
+        message_id = str(data.get("id") or "") or None
+        told = ChatReceived(username=sender, content=text, at_ms=at_ms, message_id=message_id)
+        return self._chat.first_word(told, "page")
+
+
+def _person(entry: Mapping[str, Any]) -> Person | None:
+    shown = str(entry.get("name") or "")
+    name = bare_name(shown)
+    if not name:
+        return None
+    return Person(
+        key=str(entry.get("key") or "") or name,
+        name=name,
+        avatar=str(entry.get("avatar") or "") or None,
+        is_self=bool(entry.get("is_self")) or bool(_SELF_MARK.search(shown)),
+    )

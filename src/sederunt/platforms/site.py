@@ -1,0 +1,111 @@
+"""A meeting site as a row of data: everything the protocol asks for, done the same way for each of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sederunt.model.bot import Service
+from sederunt.platforms import chat
+from sederunt.platforms.evidence import EvidenceRow, Look, decide
+from sederunt.platforms.platform import ENDINGS, Decoder, MeetingLink, Reading
+from sederunt.platforms.survey import survey
+from sederunt.platforms.targets import Found, Journey, Step, Target
+
+if TYPE_CHECKING:
+    from sederunt.browser.page import MeetingPage
+
+LEAVING_S = 3.0  # how long a site may take to let go; Teams' server wants about that
+PANEL_S = 3.0  # how long a panel may take to open
+BETWEEN_LOOKS_S = 0.25
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Site:
+    """Implements `Platform` from tables."""
+
+    service: Service
+    name_limit: int
+    chat_limit: int
+    origins: tuple[str, ...]
+    rows: tuple[EvidenceRow, ...]
+    never: tuple[str, ...]  # subtrees that people fill: chat, captions, roster, tiles
+    journey: Journey
+    notices: tuple[Step, ...]  # what may cover the call, and the button that takes it away
+    chat_panel: chat.ChatPanel
+    leave_targets: tuple[Target, ...]  # in this order: the button, then what it asks
+    people_panel: Target | None  # the control that opens the roster
+    roster_rows: tuple[EvidenceRow, ...]  # whether the roster can be seen already
+    watch: Mapping[str, Any]
+    make_decoder: Callable[[], Decoder]
+    link_parser: Callable[[str], MeetingLink]
+
+    def parse_link(self, text: str) -> MeetingLink:
+        return self.link_parser(text)
+
+    def watch_plan(self) -> Mapping[str, Any]:
+        return self.watch
+
+    def decoder(self) -> Decoder:
+        return self.make_decoder()
+
+    async def look(self, page: MeetingPage, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]:
+        """The raw look behind a reading, with the targets that are there."""
+        return await survey(page, rows=self.rows, targets=targets, never=self.never)
+
+    def judge(self, look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+        return decide(self.rows, look, joined=joined, noted=noted)
+
+    async def read(self, page: MeetingPage, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+        """One look; an ending is looked at once more after a pause, since pages pass through odd states."""
+        reading = self.judge((await self.look(page))[0], joined=joined, noted=noted)
+        if reading.standing not in ENDINGS:
+            return reading
+        await asyncio.sleep(reading.settle_s)
+        return self.judge((await self.look(page))[0], joined=joined, noted=noted)
+
+    async def send_chat(self, page: MeetingPage, text: str) -> None:
+        await chat.send(page, self.chat_panel, text, limit=self.chat_limit)
+
+    async def leave(self, page: MeetingPage) -> None:
+        """Press what leads out, answer what it asks, and wait until the controls are gone or LEAVING_S passed."""
+        deadline = asyncio.get_running_loop().time() + LEAVING_S
+        pressed: set[str] = set()
+        while asyncio.get_running_loop().time() < deadline:
+            _, found = await survey(page, targets=self.leave_targets)
+            fresh = next((t.id for t in reversed(self.leave_targets) if t.id in found and t.id not in pressed), None)
+            if fresh is not None:
+                await page.click([found[fresh].handle])
+                pressed.add(fresh)
+            elif not found:
+                return
+            await asyncio.sleep(BETWEEN_LOOKS_S)
+
+    async def settle(self, page: MeetingPage, *, roster_heard: bool = False) -> None:
+        """Answer notices and, where the network told nothing of the roster, open the people panel. Safe to repeat."""
+        await self._clear_notices(page)
+        if self.people_panel is not None and not roster_heard:
+            await self._open_people(page, self.people_panel)
+
+    async def _clear_notices(self, page: MeetingPage) -> None:
+        done: dict[str, int] = {}
+        for _ in range(2 * len(self.notices)):
+            _, found = await survey(page, targets=[step.target for step in self.notices], never=self.never)
+            step = next((s for s in self.notices if s.id in found and done.get(s.id, 0) < s.most), None)
+            if step is None:
+                return
+            done[step.id] = done.get(step.id, 0) + 1
+            await page.click([found[step.id].handle])
+            await asyncio.sleep(BETWEEN_LOOKS_S)
+
+    async def _open_people(self, page: MeetingPage, control: Target) -> None:
+        look, found = await survey(page, rows=self.roster_rows, targets=[control])
+        if look.matches or control.id not in found:
+            return
+        await page.click([found[control.id].handle])
+        deadline = asyncio.get_running_loop().time() + PANEL_S
+        while not look.matches and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(BETWEEN_LOOKS_S)
+            look, _ = await survey(page, rows=self.roster_rows)

@@ -1,0 +1,216 @@
+// @ts-check
+/**
+ * Looks over one document: which rows of evidence are there, and where the asked-for targets are.
+ * Pure reading, but for one attribute that marks a found target. Knows no selector and no text of any site.
+ *
+ * @typedef {{id: string, kind: string, patterns: string[], within: string[], whole: boolean, showing: string,
+ *   leastPx: [number, number]}} Row
+ * @typedef {{id: string, selectors: string[], names: string[], butNot: string[], backstops: string[],
+ *   within: string[], holding: string[], showing: string, disabledToo: boolean}} Target
+ * @typedef {{rows: Row[], targets: Target[], never: string[], icons: string[], buttons: string, mark: string,
+ *   tally: {selectors: string[], phrase: string} | null}} Plan
+ * @param {Plan} plan
+ */
+(plan) => {
+  const SKIPPED = new Set(["SCRIPT", "STYLE", "TEMPLATE", "NOSCRIPT", "TEXTAREA", "SELECT", "SVG", "svg", "IFRAME"]);
+  const INLINE = new Set(["A", "ABBR", "B", "BDI", "CODE", "EM", "FONT", "I", "LABEL", "MARK", "S", "SMALL", "SPAN",
+    "STRONG", "SUB", "SUP", "TIME", "U", "BR", "WBR"]);
+  const never = plan.never.join(",");
+  const icons = plan.icons.join(",");
+
+  /** @param {string | null | undefined} text */
+  const normalised = (text) => (text || "")
+    .replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/…/g, "...")
+    .replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, "").replace(/\s+/g, " ").trim().toLowerCase();
+
+  /** Shadow roots included: some layouts keep their controls there. @type {(Document | ShadowRoot)[]} */
+  const roots = [document];
+  for (let at = 0; at < roots.length && roots.length < 200; at += 1) {
+    for (const element of roots[at].querySelectorAll("*")) if (element.shadowRoot) roots.push(element.shadowRoot);
+  }
+  /** @param {string} selector @returns {Element[]} */
+  const all = (selector) => {
+    try { return roots.flatMap((root) => [...root.querySelectorAll(selector)]); } catch { return []; }
+  };
+  /** @param {Element} element @returns {Element | null} */
+  const parentOf = (element) => {
+    if (element.parentElement) return element.parentElement;
+    const root = element.getRootNode();
+    return root instanceof ShadowRoot ? root.host : null;
+  };
+  /** @param {Element} element @param {string} selector @returns {Element | null} */
+  const closest = (element, selector) => {
+    for (let at = /** @type {Element | null} */ (element); at; at = parentOf(at)) if (at.matches(selector)) return at;
+    return null;
+  };
+
+  // A capturing page may paint nothing at all: then boxes say nothing, and each element's own style is asked.
+  const painted = document.documentElement.getClientRects().length > 0
+    && (!document.body || document.body.getClientRects().length > 0);
+  const rootStyle = getComputedStyle(document.documentElement);
+  const rootSeen = rootStyle.visibility === "visible" && rootStyle.opacity !== "0";
+  /** @param {Element} element */
+  const laidOut = (element) => {
+    if (painted) return element.getClientRects().length > 0;
+    for (let at = /** @type {Element | null} */ (element); at && at !== document.body; at = parentOf(at)) {
+      if (getComputedStyle(at).display === "none") return false;
+    }
+    return true;
+  };
+  /** @param {Element} element */
+  const visible = (element) => {
+    if (!laidOut(element)) return false;
+    if (painted) {
+      const box = element.getBoundingClientRect();
+      if (box.width * box.height <= 16) return false;  // clipped for screen readers only
+    }
+    if (!rootSeen) return true;
+    if (getComputedStyle(element).visibility !== "visible") return false;
+    for (let at = /** @type {Element | null} */ (element); at; at = parentOf(at)) {
+      if (getComputedStyle(at).opacity === "0") return false;
+    }
+    return true;
+  };
+  /** @param {Element} element @param {string} showing */
+  const shows = (element, showing) =>
+    showing === "present" || (showing === "laid_out" ? laidOut(element) : visible(element));
+
+  /** The interface's text, line by line, chat and names left out. @type {{text: string, element: Element}[]} */
+  const lines = [];
+  /** @param {Node} node @param {{text: string, element: Element} | null} open */
+  const read = (node, open) => {
+    for (const child of node.childNodes) {
+      if (child.nodeType === Node.TEXT_NODE) {
+        const text = child.nodeValue || "";
+        if (!text.trim()) continue;
+        const host = node instanceof ShadowRoot ? node.host : /** @type {Element} */ (node);
+        if (!open) lines.push(open = { text: "", element: host });
+        open.text += ` ${text}`;
+      } else if (child instanceof Element && !SKIPPED.has(child.tagName)) {
+        if ((never && child.matches(never)) || (icons && child.matches(icons))) continue;
+        if (child.shadowRoot) read(child.shadowRoot, null);
+        if (INLINE.has(child.tagName)) open = read(child, open);
+        else { read(child, null); open = null; }
+      }
+    }
+    return open;
+  };
+  /** @param {Element} element */
+  const label = (element) => {
+    /** @type {string[]} */
+    const parts = [];
+    /** @param {Node} node */
+    const gather = (node) => {
+      for (const child of node.childNodes) {
+        if (child.nodeType === Node.TEXT_NODE) parts.push(child.nodeValue || "");
+        else if (child instanceof Element && !SKIPPED.has(child.tagName) && !(icons && child.matches(icons))) gather(child);
+      }
+    };
+    gather(element);
+    return normalised(parts.join(" "));
+  };
+  /** Everything a button may be called. @param {Element} element */
+  const names = (element) => {
+    const given = [label(element), normalised(element.getAttribute("aria-label")), normalised(element.getAttribute("title"))];
+    if (element instanceof HTMLInputElement) given.push(normalised(element.value));
+    for (const span of element.querySelectorAll("span")) if (!span.children.length) given.push(normalised(span.textContent));
+    return given.filter((name) => name && name.length <= 80);
+  };
+  /** @param {string} pattern @param {string} name */
+  const fits = (pattern, name) => pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+  /** @param {Element} element @param {string[]} within */
+  const inside = (element, within) => !within.length || closest(element, within.join(",")) !== null;
+  /** @param {Element} element */
+  const offLimits = (element) => Boolean(never) && closest(element, never) !== null;
+  /** @param {Element} element */
+  const disabled = (element) => element.matches(":disabled") || element.getAttribute("aria-disabled") === "true"
+    || element.classList.contains("disabled");
+
+  // A frame nobody sees tells nothing.
+  const shown = window === window.top || (innerWidth > 1 && innerHeight > 1 && !(() => {
+    try { return window.frameElement && !window.frameElement.getClientRects().length && painted; } catch { return false; }
+  })());
+  /** @type {Record<string, string[]>} */
+  const matches = {};
+  /** @type {{id: string, handle: string, label: string, value: string, disabled: boolean}[]} */
+  const found = [];
+  const top = window === window.top;
+  const navigation = /** @type {any} */ (performance.getEntriesByType("navigation")[0]);
+  const facts = { top, url: location.href, title: document.title, status: (navigation && navigation.responseStatus) || 0, matches, found, tally: 0 };
+  if (!shown || !document.body) return facts;
+
+  read(document.body, null);
+  for (const line of lines) line.text = normalised(line.text.replace(/\s+/g, " "));
+  /** @type {Element[] | null} */
+  let known = null;
+  const buttons = () => known || (known = all(plan.buttons).filter((element) => !offLimits(element)));
+
+  /** @param {Row} row @param {string} pattern */
+  const holds = (row, pattern) => {
+    if (row.kind === "selector") {
+      return all(pattern).some((element) => {
+        if (!inside(element, row.within) || !shows(element, row.showing)) return false;
+        if (!row.leastPx[0]) return true;
+        const box = element.getBoundingClientRect();
+        return box.width >= row.leastPx[0] && box.height >= row.leastPx[1];
+      });
+    }
+    if (row.kind === "button") {
+      return buttons().some((element) => inside(element, row.within) && names(element).some((name) => fits(pattern, name))
+        && shows(element, row.showing));
+    }
+    return lines.some((line) => (row.whole
+      ? line.text.startsWith(pattern) && line.text.length <= pattern.length + 24
+      : line.text.includes(pattern)) && inside(line.element, row.within) && shows(line.element, row.showing));
+  };
+  for (const row of plan.rows) {
+    const seen = row.patterns.filter((pattern) => holds(row, pattern));
+    if (seen.length) matches[row.id] = seen;
+  }
+
+  /** @param {Target} target @param {Element} element */
+  const acceptable = (target, element) => {
+    if (!shows(element, target.showing) || (!target.disabledToo && disabled(element))) return false;
+    if (target.within.length) {
+      const box = closest(element, target.within.join(","));
+      if (!box) return false;
+      const text = target.holding.length ? normalised(box.textContent) : "";
+      if (target.holding.length && !target.holding.some((phrase) => text.includes(phrase))) return false;
+    }
+    const given = target.butNot.length ? names(element) : [];
+    return !given.some((name) => target.butNot.some((pattern) => fits(pattern, name)));
+  };
+  /** @param {Target} target @returns {Element | undefined} */
+  const locate = (target) => {
+    for (const selector of target.selectors) {
+      const element = all(selector).find((candidate) => acceptable(target, candidate));
+      if (element) return element;
+    }
+    for (const pattern of target.names) {
+      const element = buttons().find((candidate) => names(candidate).some((name) => fits(pattern, name))
+        && acceptable(target, candidate));
+      if (element) return element;
+    }
+    for (const selector of target.backstops) {
+      const element = all(selector).find((candidate) => !offLimits(candidate) && acceptable(target, candidate));
+      if (element) return element;
+    }
+    return undefined;
+  };
+  plan.targets.forEach((target, index) => {
+    const element = locate(target);
+    if (!element) return;
+    const mark = element.getAttribute(plan.mark) || `${index}${Math.random().toString(36).slice(2, 8)}`;
+    element.setAttribute(plan.mark, mark);
+    const field = /** @type {HTMLInputElement} */ (element);
+    found.push({ id: target.id, handle: `[${plan.mark}="${mark}"]`, label: names(element)[0] || "",
+      value: typeof field.value === "string" ? field.value : label(element), disabled: disabled(element) });
+  });
+  if (plan.tally) {
+    // The innermost holders only: a message counts once, however many boxes it lies in.
+    const { selectors, phrase } = plan.tally;
+    const holders = all(selectors.join(",")).filter((element) => normalised(element.textContent).includes(phrase));
+    facts.tally = holders.filter((element) => !holders.some((other) => other !== element && element.contains(other))).length;
+  }
+  return facts;
+}

@@ -1,0 +1,115 @@
+"""One look at a page: hands the evidence rows and targets to survey.js, in every frame, and gathers what it saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from sederunt.platforms.evidence import EvidenceRow, Kind, Look, normalised
+from sederunt.platforms.targets import Found, Target
+
+if TYPE_CHECKING:
+    from sederunt.browser.page import MeetingPage
+
+IN_PAGE = frozenset({Kind.SELECTOR, Kind.TEXT, Kind.BUTTON})
+MARK = "data-seat"  # the attribute by which a found target is clicked
+BUTTONS = "button,[role=button],[role=menuitem],a[href],a[role],span[role=button],input[type=submit],input[type=button]"
+# Elements whose text is the name of a picture, not a word for people.
+ICONS = ("i", ".google-symbols", "[class*='material-icons']", "[class*='material-symbols']")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tally:
+    """Count the elements that hold a phrase."""
+
+    selectors: tuple[str, ...]
+    phrase: str
+
+
+async def survey(
+    page: MeetingPage,
+    *,
+    rows: Sequence[EvidenceRow] = (),
+    targets: Sequence[Target] = (),
+    never: Sequence[str] = (),
+    tally: Tally | None = None,
+) -> tuple[Look, Mapping[str, Found]]:
+    """What is on the page now. `never` are subtrees that people fill: their text and buttons do not count.
+
+    Raises PageStuck past the deadline, PageCrashed when the renderer is gone.
+    """
+    plan = {
+        "rows": [_row(row) for row in rows if row.kind in IN_PAGE],
+        "targets": [_target(target) for target in targets],
+        "never": list(never),
+        "icons": list(ICONS),
+        "buttons": BUTTONS,
+        "mark": MARK,
+        "tally": {"selectors": list(tally.selectors), "phrase": normalised(tally.phrase)} if tally else None,
+    }
+    answers = [answer for answer in await page.evaluate_everywhere(_script(), plan) if isinstance(answer, dict)]
+    return _look(answers, page.url), _targets_in(answers)
+
+
+@cache
+def _script() -> str:
+    return files("sederunt.platforms").joinpath("survey.js").read_text(encoding="utf-8")
+
+
+def _row(row: EvidenceRow) -> dict[str, Any]:
+    patterns = row.patterns if row.kind is Kind.SELECTOR else [normalised(pattern) for pattern in row.patterns]
+    return {
+        "id": row.id,
+        "kind": row.kind.value,
+        "patterns": list(patterns),
+        "within": list(row.within),
+        "whole": row.whole,
+        "showing": row.showing.value,
+        "leastPx": list(row.least_px),
+    }
+
+
+def _target(target: Target) -> dict[str, Any]:
+    return {
+        "id": target.id,
+        "selectors": list(target.selectors),
+        "names": [normalised(name) for name in target.names],
+        "butNot": [normalised(name) for name in target.but_not],
+        "backstops": list(target.backstops),
+        "within": list(target.within),
+        "holding": [normalised(phrase) for phrase in target.holding],
+        "showing": target.showing.value,
+        "disabledToo": target.disabled_too,
+    }
+
+
+def _look(answers: Iterable[Mapping[str, Any]], url: str) -> Look:
+    title, status, tally = "", 0, 0
+    matches: dict[str, set[str]] = {}
+    for answer in answers:
+        if answer.get("top"):
+            title, status = str(answer.get("title", "")), int(answer.get("status") or 0)
+        tally += int(answer.get("tally") or 0)
+        for row, patterns in answer.get("matches", {}).items():
+            matches.setdefault(row, set()).update(patterns)
+    return Look(url=url, title=title, status=status, matches=matches, tally=tally)
+
+
+def _targets_in(answers: Iterable[Mapping[str, Any]]) -> dict[str, Found]:
+    found: dict[str, Found] = {}
+    for answer in answers:
+        for entry in answer.get("found", []):
+            found.setdefault(
+                entry["id"],
+                Found(
+                    id=entry["id"],
+                    handle=entry["handle"],
+                    label=entry["label"],
+                    value=entry["value"],
+                    disabled=entry["disabled"],
+                ),
+            )
+    return found

@@ -1,0 +1,73 @@
+"""Targets: things on a page to click or to fill, and the steps of the way in that use them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sederunt.platforms.evidence import Showing
+from sederunt.platforms.platform import Standing
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """One control. Selectors are tried left to right, then the button labels, then the backstop selectors."""
+
+    id: str
+    selectors: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # whole labels of buttons, normalised; a final "*" allows more
+    but_not: tuple[str, ...] = ()  # labels that disqualify, the same way
+    backstops: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()  # only inside one of these
+    holding: tuple[str, ...] = ()  # … whose text has one of these phrases
+    showing: Showing = Showing.VISIBLE
+    disabled_too: bool = False  # a disabled control is found as well
+    source: str = ""
+    seen: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """A target that is on the page now."""
+
+    id: str
+    handle: str  # a selector that only this element matches, in its own frame
+    label: str
+    value: str
+    disabled: bool
+
+
+class Act(StrEnum):
+    CLICK = "click"
+    FILL_NAME = "fill_name"
+    FILL_PASSCODE = "fill_passcode"
+
+
+# On the way in, steps are taken in these standings.
+ON_THE_WAY = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN, Standing.LOBBY, Standing.RECONNECTING})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One act of the way in, done whenever its target is there. Earlier steps go first."""
+
+    target: Target
+    act: Act = Act.CLICK
+    standings: frozenset[Standing] = ON_THE_WAY
+    most: int = 3  # times in all; what does not go away after that is left alone
+    again_s: float = 2.0  # pause before the same step once more
+    patience_s: float = 0.0  # how long the target must be there first
+    without_name_s: float = 0.0  # … and how long when no name was given yet: the field may come late
+
+    @property
+    def id(self) -> str:
+        return self.target.id
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Journey:
+    """How one site is entered."""
+
+    steps: tuple[Step, ...]
+    cancel: tuple[Target, ...]  # how to give up in the waiting room
+    loading_s: float = 30.0  # nothing known for so long: load again
+    reloads: int = 2
+    name_means_guest: bool = True  # a signed-in browser is never asked for a name

@@ -1,0 +1,89 @@
+"""Reads protocol-buffer bytes without a schema: fields by number, in order, wrong bytes tolerated."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message as (field number, wire type, value): integers for numbers, bytes for the rest."""
+
+    fields: tuple[tuple[int, int, int | bytes], ...]
+
+    def number(self, field: int) -> int | None:
+        """The last integer of this field."""
+        found = [value for number, _, value in self.fields if number == field and isinstance(value, int)]
+        return found[-1] if found else None
+
+    def text(self, field: int) -> str:
+        """The last string of this field; empty where there is none or where it is no text."""
+        found = [value for number, _, value in self.fields if number == field and isinstance(value, bytes)]
+        try:
+            return found[-1].decode("utf-8") if found else ""
+        except UnicodeDecodeError:
+            return ""
+
+    def messages(self, *path: int) -> Iterator["Message"]:
+        """Every message at the end of a path of field numbers."""
+        for number, _, value in self.fields:
+            if number == path[0] and isinstance(value, bytes) and (inner := parse(value)) is not None:
+                if len(path) == 1:
+                    yield inner
+                else:
+                    yield from inner.messages(*path[1:])
+
+    def walk(self, depth: int = 12) -> Iterator["Message"]:
+        """This message and everything inside it that reads as a message."""
+        yield self
+        if depth:
+            for _, _, value in self.fields:
+                if isinstance(value, bytes) and len(value) > 1 and (inner := parse(value)) is not None:
+                    yield from inner.walk(depth - 1)
+
+
+def parse(data: bytes) -> Message | None:
+    """The fields of a message; None where the bytes are no message."""
+    fields: list[tuple[int, int, int | bytes]] = []
+    at = 0
+    try:
+        while at < len(data):
+            key, at = _varint(data, at)
+            number, kind = key >> 3, key & 7
+            if number == 0:
+                return None
+            value: int | bytes
+            if kind == VARINT:
+                value, at = _varint(data, at)
+            elif kind == BYTES:
+                size, at = _varint(data, at)
+                value, at = _slice(data, at, size)
+            elif kind in (FIXED32, FIXED64):
+                raw, at = _slice(data, at, 8 if kind == FIXED64 else 4)
+                value = int.from_bytes(raw, "little")
+            else:
+                return None
+            fields.append((number, kind, value))
+    except (IndexError, ValueError):
+        return None
+    return Message(tuple(fields))
+
+
+def _slice(data: bytes, at: int, size: int) -> tuple[bytes, int]:
+    if at + size > len(data):
+        raise ValueError("message ends early")
+    return data[at : at + size], at + size
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+        if shift > 63:
+            raise ValueError("number too long")

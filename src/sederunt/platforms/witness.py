@@ -1,0 +1,134 @@
+"""Memory of one stay that every decoder needs: the roster, who owns which sound, and which chat was told already.
+
+Two witnesses may tell of the same thing, the network and the page. The network is believed where it speaks at all;
+the page's word counts only until then.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantLeft, ParticipantSeen, SourceNamed
+
+SAME_CHAT_MS = 30_000  # the same words by the same person from the other witness within this are the same message
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Person:
+    """Somebody in the roster, as one witness tells it. None leaves a fact as it was."""
+
+    key: str
+    name: str
+    avatar: str | None = None
+    is_self: bool = False
+
+
+class Roster:
+    """Who is here. Tells only what changed."""
+
+    def __init__(self) -> None:
+        self._here: dict[str, Person] = {}
+        self._known: dict[str, Person] = {}  # everyone ever, for chat and late sounds
+        self._sources: dict[str, str] = {}
+        self._page_only: set[str] = set()  # keys that the page showed and the network has not confirmed
+        self.network_heard = False
+
+    def seen(self, people: Sequence[Person], at_ms: int) -> list[MeetingEvent]:
+        """The network tells of people in the call: one, or all of them."""
+        if not people:
+            return []
+        self.network_heard = True
+        keys, names = {person.key for person in people}, {person.name for person in people}
+        doubtful = self._page_only - keys
+        if len(people) < len(self._page_only):  # a change, not the whole roster: only namesakes are the same people
+            doubtful = {key for key in doubtful if self._here[key].name in names}
+        self._page_only -= doubtful | keys
+        events = [event for key in sorted(doubtful) for event in self._remove(key, at_ms)]
+        return events + [event for person in people for event in self._add(person, at_ms)]
+
+    def left(self, key: str, at_ms: int) -> list[MeetingEvent]:
+        """The network tells that somebody is gone."""
+        self.network_heard = True
+        return self._remove(key, at_ms)
+
+    def shown(self, people: Iterable[Person], at_ms: int) -> list[MeetingEvent]:
+        """The page shows this list. Ignored once the network spoke; an empty list is a closed panel."""
+        listed = {person.key: person for person in people if person.key and person.name}
+        if self.network_heard or not listed:
+            return []
+        gone = [key for key in self._here if key not in listed]
+        self._page_only |= listed.keys()
+        events = [event for key in gone for event in self._remove(key, at_ms)]
+        return events + [event for person in listed.values() for event in self._add(person, at_ms)]
+
+    def owns(self, source: str, key: str, at_ms: int) -> list[MeetingEvent]:
+        """A sound belongs to somebody."""
+        if not source or not key or self._sources.get(source) == key:
+            return []
+        self._sources[source] = key
+        return [SourceNamed(source=source, key=key, at_ms=at_ms)]
+
+    def owner(self, source: str) -> str | None:
+        return self._sources.get(source)
+
+    def person(self, key: str) -> Person | None:
+        return self._known.get(key)
+
+    def self_name(self) -> str | None:
+        return next((person.name for person in self._known.values() if person.is_self), None)
+
+    def key_of(self, name: str) -> str | None:
+        """The key of the one person here of this name; None where there is none, or more than one."""
+        keys = [person.key for person in self._here.values() if person.name == name]
+        return keys[0] if len(keys) == 1 else None
+
+    def is_here(self, key: str) -> bool:
+        return key in self._here
+
+    def _add(self, person: Person, at_ms: int) -> list[MeetingEvent]:
+        known = self._known.get(person.key)
+        if known is not None:
+            person = Person(
+                key=person.key,
+                name=person.name or known.name,
+                avatar=person.avatar or known.avatar,
+                is_self=person.is_self or known.is_self,
+            )
+        if self._here.get(person.key) == person:
+            return []
+        self._here[person.key] = self._known[person.key] = person
+        return [
+            ParticipantSeen(key=person.key, name=person.name, avatar=person.avatar, is_self=person.is_self, at_ms=at_ms)
+        ]
+
+    def _remove(self, key: str, at_ms: int) -> list[MeetingEvent]:
+        self._page_only.discard(key)
+        if self._here.pop(key, None) is None:
+            return []
+        return [ParticipantLeft(key=key, at_ms=at_ms)]
+
+
+class ChatLedger:
+    """Lets each chat message through once, whichever witness brings it, in whatever order."""
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+        self._unmatched: list[tuple[str, ChatReceived]] = []
+
+    def first_word(self, message: ChatReceived, witness: str) -> list[MeetingEvent]:
+        """The message, unless it was told before. `witness` is "network" or "page"."""
+        if message.message_id is not None:
+            if message.message_id in self._ids:
+                return []
+            self._ids.add(message.message_id)
+        fresh = [(w, m) for w, m in self._unmatched if abs(message.at_ms - m.at_ms) <= SAME_CHAT_MS]
+        twin = next((entry for entry in fresh if entry[0] != witness and _same(entry[1], message)), None)
+        if twin is not None:
+            fresh.remove(twin)
+            self._unmatched = fresh
+            return []
+        self._unmatched = [*fresh, (witness, message)]
+        return [message]
+
+
+def _same(one: ChatReceived, other: ChatReceived) -> bool:
+    return one.username == other.username and " ".join(one.content.split()) == " ".join(other.content.split())
