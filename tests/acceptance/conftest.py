@@ -1,0 +1,77 @@
+"""Fixtures of the black-box tier: public interfaces only (REST, webhooks, signed addresses, signals to processes).
+
+Tests here wait for webhooks and for the practice sites' own events, never for time.
+"""
+
+import json
+import subprocess
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import httpx
+import pytest
+
+from harness.receiver import Receiver
+from harness.service import COMMAND, Practice, Service
+from sederunt.practice.client import PracticeClient
+
+
+@pytest.fixture(scope="session")
+def practice() -> Iterator[Practice]:
+    process = subprocess.Popen(
+        [*COMMAND, "practice", "serve", "--port", "0", "--control-port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    said = json.loads(process.stdout.readline())
+    yield Practice(control_url=said["control_url"], host_rules=said["host_rules"])
+    process.terminate()
+    process.wait(20)
+    process.stdout.close()
+
+
+@pytest.fixture
+async def meetings(practice: Practice) -> AsyncIterator[PracticeClient]:
+    async with PracticeClient(practice.control_url) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def start_service(tmp_path_factory: pytest.TempPathFactory, practice: Practice) -> Iterator[Callable[..., Service]]:
+    """Starts a service; all are drained at the end of the session."""
+    started: list[Service] = []
+
+    def start(**settings: str) -> Service:
+        service = Service(tmp_path_factory.mktemp("service") / "data", practice.host_rules, settings)
+        started.append(service)
+        return service
+
+    yield start
+    for service in started:
+        if service.process.poll() is None:
+            service.stop()
+
+
+@pytest.fixture(scope="session")
+def service(start_service: Callable[..., Service]) -> Service:
+    """The service that most tests share."""
+    return start_service()
+
+
+@pytest.fixture
+async def api(service: Service) -> AsyncIterator[httpx.AsyncClient]:
+    async with service.client() as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def receiver() -> Iterator[Receiver]:
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+@pytest.fixture
+def webhook_secret(service: Service) -> str:
+    """The secret with which this account's webhooks are signed."""
+    return service.run("accounts", "webhook-secret").strip()

@@ -1,0 +1,72 @@
+"""A bot sits in a meeting and brings back who said what."""
+
+from datetime import datetime
+from pathlib import Path
+
+import httpx
+from standardwebhooks import Webhook
+
+from harness.journeys import download, ffprobe, largest_hole_s, look, reach, send_bot
+from harness.receiver import Receiver
+from sederunt.bench.words import word_error_rate
+from sederunt.practice.client import PracticeClient
+from sederunt.practice.script import Variant, demo
+
+HAPPY_PATH = ["joining", "recording", "leaving", "processing", "transcribing", "finished"]
+
+
+async def test_a_bot_knocks_listens_and_brings_back_who_said_what(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
+) -> None:
+    script = demo(Variant(entry="knock", media_prompt="both"), turns=4)
+    meeting = await meetings.open_meeting(script)
+    bot = await send_bot(
+        api,
+        meeting.url,
+        receiver,
+        transcription_model="whisper",
+        initial_chat_message="Hello, I take the minutes.",
+        custom_metadata={"room": "7"},
+    )
+    assert bot["status"] == "booting"
+    knocking = await meeting.wait_for("knocked")
+    assert knocking["name"] == "Minutes"
+    await meeting.admit()
+    await reach(receiver, bot, "finished", timeout_s=180)
+
+    found = await look(api, bot)
+    assert receiver.statuses(bot["id"]) == HAPPY_PATH
+    assert found["stop_reason"] == "meeting_ended"
+    assert found["verdict"] == "healthy"
+    assert {p["name"] for p in found["participants"]} == {"Ada Lovelace", "Charles Babbage", "Mary Somerville"}
+    assert {s["speaker_name"] for s in found["transcript"]} == {who for who, _ in script.reference()}
+    heard = " ".join(s["transcript"] for s in found["transcript"])
+    assert word_error_rate(" ".join(text for _, text in script.reference()), heard) <= 0.12
+    assert all(p["events"] for p in found["participants"])
+    for segment in found["transcript"]:
+        for utterance in segment["utterances"]:
+            assert [w["word"] for w in utterance["words"]]
+
+    events = [e for e in found["events"] if e["event"] == "status_update"]
+    assert [e["data"]["new_status"] for e in events] == HAPPY_PATH
+    recording = ffprobe(await download(found["recording_url"], tmp_path / "recording.webm"))
+    assert [s["codec_name"] for s in recording["streams"]] == ["opus"]
+    assert largest_hole_s(recording) < 0.001
+    entered, left = (e["created_at"] for e in events[1:3])
+    stay_s = (datetime.fromisoformat(left) - datetime.fromisoformat(entered)).total_seconds()
+    assert abs(float(recording["format"]["duration"]) - stay_s) < 1
+    chat = (await meeting.state())["chat"]
+    assert [line["text"] for line in chat if line["sender"] == "Minutes"] == ["Hello, I take the minutes."]
+
+
+async def test_webhooks_carry_the_metadata_and_a_signature_anyone_can_check(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, webhook_secret: str
+) -> None:
+    meeting = await meetings.open_meeting(demo(Variant(entry="invalid")))
+    bot = await send_bot(api, meeting.url, receiver, custom_metadata={"room": "9"})
+    await reach(receiver, bot, "not_admitted")
+    deliveries = [d for d in receiver.deliveries if d.body["bot_id"] == bot["id"]]
+    assert deliveries[0].body["type"] == "status_update"
+    assert deliveries[0].body["custom_metadata"] == {"room": "9"}
+    for delivery in deliveries:
+        Webhook(webhook_secret).verify(delivery.raw, {k.lower(): v for k, v in delivery.headers.items()})

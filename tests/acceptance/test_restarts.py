@@ -1,0 +1,118 @@
+"""Any process may be killed at any moment, and nothing that was heard is lost."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from harness.journeys import download, ffprobe, largest_hole_s, look, reach, send_bot
+from harness.receiver import Receiver
+from harness.service import Service, until
+from sederunt.practice.client import PracticeClient
+from sederunt.practice.script import Script, demo
+
+
+@pytest.fixture(scope="module")
+def fragile(start_service: Callable[..., Service]) -> Service:
+    """A service of this module's own: its processes are killed here."""
+    return start_service()
+
+
+def new_pid(service: Service, role: str, old: int) -> int:
+    """Wait until a killed role runs again under a new pid."""
+    return int(until(lambda: (pid := service.pid(role)) != old and psutil.pid_exists(pid) and pid, f"a new {role}"))
+
+
+def browsers_of(pid: int) -> list[psutil.Process]:
+    return [p for p in psutil.Process(pid).children(recursive=True) if "chrom" in p.name()]
+
+
+def words_of(script: Script) -> set[str]:
+    return {who for who, _ in script.reference()}
+
+
+async def test_a_killed_api_changes_nothing_for_the_meeting(
+    fragile: Service, meetings: PracticeClient, receiver: Receiver
+) -> None:
+    meeting = await meetings.open_meeting(demo(turns=2))
+    async with fragile.client() as api:
+        bot = await send_bot(api, meeting.url, receiver)
+        await reach(receiver, bot, "recording")
+        new_pid(fragile, "api", fragile.kill("api"))
+        await reach(receiver, bot, "finished")
+        found = await until_answered(lambda: look(api, bot))
+    assert receiver.statuses(bot["id"]).count("recording") == 1
+    assert found["stop_reason"] == "meeting_ended"
+    assert found["recording_gaps"] == []
+
+
+async def test_a_killed_host_brings_its_bot_back_under_the_same_id_with_a_marked_gap(
+    fragile: Service, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
+) -> None:
+    script = demo()
+    meeting = await meetings.open_meeting(script)
+    async with fragile.client() as api:
+        bot = await send_bot(api, meeting.url, receiver, transcription_model="whisper")
+        await reach(receiver, bot, "recording")
+        first = await meeting.wait_for("in_call")
+        await meeting.wait_for("fell_silent")
+        orphans = browsers_of(fragile.pid("host"))
+        assert orphans
+        fragile.kill("host")
+        _, alive = psutil.wait_procs(orphans, timeout=20)
+        assert not alive, "browsers outlived their host"
+        await meeting.wait_for("in_call", after=first["number"], timeout_s=60)
+        await reach(receiver, bot, "finished", timeout_s=240)
+        found = await look(api, bot)
+    assert receiver.statuses(bot["id"]).count("recording") == 1
+    (gap,) = found["recording_gaps"]
+    assert gap["cause"] == "host_lost"
+    assert 0 < gap["end"] - gap["start"] <= 35
+    recording = ffprobe(await download(found["recording_url"], tmp_path / "recording.webm"))
+    assert largest_hole_s(recording) < 0.001
+    assert any(s["end"] <= gap["start"] + 0.5 for s in found["transcript"])
+    assert any(s["start"] >= gap["end"] - 0.5 for s in found["transcript"])
+
+
+async def test_a_killed_message_server_leaves_the_meeting_alone_and_gives_nothing_out_twice(
+    fragile: Service, meetings: PracticeClient, receiver: Receiver
+) -> None:
+    meeting = await meetings.open_meeting(demo(turns=3))
+    async with fragile.client() as api:
+        bot = await send_bot(api, meeting.url, receiver)
+        await reach(receiver, bot, "recording")
+        new_pid(fragile, "nats", fragile.kill("nats"))
+        await reach(receiver, bot, "finished", timeout_s=180)
+        found = await look(api, bot)
+    assert found["stop_reason"] == "meeting_ended"
+    assert found["recording_gaps"] == []
+    assert len(await meeting.events(kind="arrived")) == 1
+
+
+async def test_a_killed_worker_goes_on_where_it_was(
+    fragile: Service, meetings: PracticeClient, receiver: Receiver
+) -> None:
+    script = demo(turns=4)
+    meeting = await meetings.open_meeting(script)
+    async with fragile.client() as api:
+        bot = await send_bot(api, meeting.url, receiver, transcription_model="whisper")
+        await reach(receiver, bot, "transcribing", timeout_s=180)
+        new_pid(fragile, "worker", fragile.kill("worker"))
+        await reach(receiver, bot, "finished", timeout_s=180)
+        found = await look(api, bot)
+    assert {s["speaker_name"] for s in found["transcript"]} == words_of(script)
+    assert receiver.statuses(bot["id"]).count("transcribing") == 1
+
+
+async def until_answered(ask: Callable[[], Any]) -> Any:
+    """Repeat a request while the server that answers it is coming back."""
+    for _ in range(200):
+        try:
+            return await ask()
+        except httpx.TransportError:
+            await asyncio.sleep(0.1)
+    return await ask()

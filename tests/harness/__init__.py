@@ -1,0 +1,1 @@
+"""What the tests of several tiers need: a service as subprocess, a receiver of webhooks."""

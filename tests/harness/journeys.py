@@ -1,0 +1,73 @@
+"""Steps that many acceptance tests take: send a bot, wait for its end, look at what it left."""
+
+import asyncio
+import json
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from harness.receiver import Receiver
+
+ENDINGS = ("finished", "not_admitted", "bot_detected", "auth_required", "invalid_credentials", "failed")
+
+
+async def send_bot(api: httpx.AsyncClient, meeting_url: str, receiver: Receiver, **fields: Any) -> dict[str, Any]:
+    """POST /bot with sensible defaults; the created bot."""
+    body = {
+        "service": "gmeet",
+        "meeting_url": meeting_url,
+        "bot_name": "Minutes",
+        "transcription_model": "none",
+        "webhook_url": receiver.url,
+        **fields,
+    }
+    answer = await api.post("/bot", json=body)
+    assert answer.status_code == 200, answer.text
+    bot: dict[str, Any] = answer.json()
+    return bot
+
+
+async def reach(receiver: Receiver, bot: dict[str, Any], *statuses: str, timeout_s: float = 120) -> str:
+    """Wait for the webhook that reports one of these statuses; an ending that is none of them fails at once."""
+    reached = await asyncio.to_thread(receiver.wait, bot["id"], *statuses, *ENDINGS, timeout_s=timeout_s)
+    assert reached in statuses, f"{bot['id']} went {receiver.statuses(bot['id'])}"
+    return reached
+
+
+async def look(api: httpx.AsyncClient, bot: dict[str, Any]) -> dict[str, Any]:
+    """GET /bot/{id} with speaker events."""
+    answer = await api.get(f"/bot/{bot['id']}", params={"with-speaker-events": "true"})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def download(url: str, target: Path) -> Path:
+    """A signed address, fetched without a key."""
+    async with httpx.AsyncClient(timeout=30) as anyone:
+        answer = await anyone.get(url)
+    assert answer.status_code == 200, answer.text
+    target.write_bytes(answer.content)
+    return target
+
+
+def ffprobe(path: Path) -> dict[str, Any]:
+    """Streams, format and packets of a media file as ffprobe sees them."""
+    done = subprocess.run(
+        ["ffprobe", "-v", "error", "-show_streams", "-show_format", "-show_packets", "-of", "json", str(path)],
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def largest_hole_s(probe: dict[str, Any]) -> float:
+    """The largest distance between the end of one packet and the start of the next, in seconds."""
+    packets = sorted((float(p["pts_time"]), float(p["duration_time"])) for p in probe["packets"])
+    holes = [later - (start + length) for (start, length), (later, _) in pairwise(packets)]
+    return max(holes, default=0.0)

@@ -1,0 +1,118 @@
+"""The installed command as a subprocess, and the practice sites beside it."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+COMMAND = (sys.executable, "-m", "sederunt.cli.main")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Practice:
+    """The practice server's process."""
+
+    control_url: str
+    host_rules: str
+
+
+class Service:
+    """One `sederunt serve` with a data directory of its own."""
+
+    def __init__(self, data: Path, host_rules: str, settings: Mapping[str, str]) -> None:
+        self.data = data
+        data.mkdir(parents=True, exist_ok=True)
+        self.log = data / "serve.log"
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("SEDERUNT_")},
+            "SEDERUNT_BROWSER__HOST_RULES": host_rules,
+            "SEDERUNT_BROWSER__IGNORE_CERTIFICATE_ERRORS": "true",
+            "SEDERUNT_ALLOW_PRIVATE_ADDRESSES": "true",
+            "SEDERUNT_WHISPER__MODEL": "tiny.en",
+            **settings,
+        }
+        self._environment = environment
+        self.process = subprocess.Popen(
+            [*COMMAND, "serve", "--data", str(data), "--port", "0"],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=self.log.open("ab"),
+            text=True,
+        )
+        self.url = self._wait_for_address() + "/api/v1"
+        self.key = self.create_key("tests")
+
+    def _wait_for_address(self) -> str:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            found = re.search(r"Listening on (\S+)", line)
+            if found:
+                threading.Thread(target=self.process.stdout.read, daemon=True).start()
+                return found[1]
+        raise AssertionError(f"serve ended before it listened:\n{self.log.read_text()[-4000:]}")
+
+    def run(self, *arguments: str) -> str:
+        """One `sederunt` command on this service's data; its standard output."""
+        done = subprocess.run(
+            [*COMMAND, *arguments, "--data", str(self.data)],
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def create_key(self, name: str, *arguments: str) -> str:
+        return self.run("keys", "create", name, *arguments).strip()
+
+    def pid(self, role: str) -> int:
+        """Process id of a role: api, host, worker, nats."""
+        return int((self.data / "run" / f"{role}.pid").read_text())
+
+    def kill(self, role: str) -> int:
+        """SIGKILL one role; returns the pid it had."""
+        pid = self.pid(role)
+        os.kill(pid, signal.SIGKILL)
+        return pid
+
+    def client(self, key: str | None = None) -> httpx.AsyncClient:
+        headers = {"Authorization": f"Bearer {key or self.key}"}
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30)
+
+    def stop(self) -> None:
+        """Drain by SIGTERM; nothing of it may be left."""
+        family = [self.process, *psutil.Process(self.process.pid).children(recursive=True)]
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError(f"serve did not drain:\n{self.log.read_text()[-4000:]}") from None
+        _, alive = psutil.wait_procs([p for p in family if isinstance(p, psutil.Process)], timeout=10)
+        for process in alive:
+            process.kill()
+        assert not alive, f"left behind: {[p.pid for p in alive]}"
+
+
+def until(question: Callable[[], Any], what: str, timeout_s: float = 60) -> Any:
+    """Poll something that has no event of its own, such as a pid file; returns its first true answer."""
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError, ValueError):
+            if answer := question():
+                return answer
+        time.sleep(0.05)
+    raise AssertionError(f"waited {timeout_s} s for {what}")
