@@ -36,6 +36,7 @@ class BusSettings(Section):
     url: str | None = Field(None, description="nats:// address; default is an embedded nats-server.")
     token: SecretStr | None = Field(None, description="Token of the NATS server.")
     ack_wait_s: float = Field(12.0, gt=1, description="Silence after which a holder's work is given to another.")
+    replicas: int = Field(1, ge=1, le=5, description="Servers of a NATS cluster that keep each queue; odd.")
 
 
 class StorageSettings(Section):

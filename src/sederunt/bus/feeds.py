@@ -1,0 +1,198 @@
+"""What a bot's listeners hear: events that are kept and numbered, audio that is not.
+
+The server stores each event of `feed.<bot>.events` and repeats it on `live.<bot>.events` with its number and the
+number of the event before it. A listener hears the second subject, which costs the server nothing per listener, and
+reads what it missed (before it came, while it was away) from the store by number. So it misses nothing, hears
+nothing twice, and survives a restart of the server without state of its own there.
+"""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from nats.js.errors import NotFoundError
+
+from sederunt import log
+from sederunt.bus import streams
+from sederunt.bus.connection import Bus, BusAway, Subscription
+
+logger = log.get(room="bus")
+
+MAX_WAITING = 10_000  # events of a process that NATS has not taken yet; a four-hour meeting has fewer
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedEvent:
+    sequence: int  # rises within a bot's feed, with gaps; resume with `since=sequence`
+    event: Mapping[str, Any]  # as published
+
+
+class EventPublisher:
+    """Sends events in the order they were put, one after another, until NATS has them. `put` never waits."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._waiting: deque[tuple[str, bytes, str]] = deque()
+        self._some = asyncio.Event()
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    def put(self, bot_id: UUID | str, event: Mapping[str, Any], message_id: str | None = None) -> None:
+        if len(self._waiting) >= MAX_WAITING:
+            self._waiting.popleft()
+            logger.warning("event dropped, NATS is away for too long", action="event_dropped", bot_id=str(bot_id))
+        payload = json.dumps(event, ensure_ascii=False).encode()
+        self._waiting.append((streams.events_subject(bot_id), payload, message_id or str(uuid4())))
+        self._empty.clear()
+        self._some.set()
+
+    async def run(self) -> None:
+        while True:
+            await self._some.wait()
+            while self._waiting:
+                subject, payload, message_id = self._waiting[0]
+                try:
+                    await self._bus.publish(subject, payload, message_id)
+                except BusAway:
+                    continue
+                if self._waiting and self._waiting[0][2] == message_id:
+                    self._waiting.popleft()
+            self._some.clear()
+            self._empty.set()
+
+    async def flush(self, within_s: float = 5.0) -> None:
+        """Wait until everything is sent, but no longer than this."""
+        try:
+            async with asyncio.timeout(within_s):
+                await self._empty.wait()
+        except TimeoutError:
+            logger.warning("events unsent", action="events_unsent", count=len(self._waiting))
+
+
+async def publish_audio(bus: Bus, bot_id: UUID | str, pcm: bytes) -> None:
+    """Mono PCM16 at 16 kHz, to whoever listens right now."""
+    await bus.tell(streams.audio_subject(bot_id), pcm)
+
+
+async def audio(bus: Bus, bot_id: UUID | str, *, waiting: int = 50) -> AsyncIterator[bytes]:
+    """Audio as it comes. A reader that falls `waiting` blocks behind loses the oldest."""
+    blocks: asyncio.Queue[bytes] = asyncio.Queue(maxsize=waiting)
+
+    async def on_message(msg: Msg) -> None:
+        if blocks.full():
+            blocks.get_nowait()
+        blocks.put_nowait(msg.data)
+
+    subscription = await bus.subscribe(streams.audio_subject(bot_id), on_message)
+    try:
+        while True:
+            yield await blocks.get()
+    finally:
+        await subscription.close()
+
+
+async def events(bus: Bus, bot_id: UUID | str, *, since: int | None = None) -> AsyncIterator[FeedEvent]:
+    """A bot's events: those after `since` (0: all that are kept; None: only new ones), then new ones as they come."""
+    listener = _Listener(bus, str(bot_id))
+    await listener.open(since)
+    try:
+        while True:
+            yield await listener.next()
+    finally:
+        await listener.close()
+
+
+async def last_sequence(bus: Bus, bot_id: UUID | str) -> int:
+    """The number of a bot's newest event, 0 when it has none. Raises BusAway."""
+    try:
+        message = await bus.js.get_msg(streams.FEEDS, subject=streams.events_subject(bot_id), direct=True)
+    except NotFoundError:
+        return 0
+    except (NatsError, OSError) as error:
+        raise BusAway(f"NATS did not answer: {error}") from None
+    return int(message.seq or 0)
+
+
+class _Listener:
+    def __init__(self, bus: Bus, bot_id: str) -> None:
+        self._bus = bus
+        self._bot_id = bot_id
+        self._seen = 0  # the newest number handed out
+        self._ready: deque[FeedEvent] = deque()
+        self._some = asyncio.Event()
+        self._behind = False  # something may be in the store that we have not seen
+        self._subscription: Subscription | None = None
+        self._end_back: Callable[[], None] | None = None
+
+    async def open(self, since: int | None) -> None:
+        # First listen, then look: what comes between the two is seen at least once, and once only by its number.
+        self._subscription = await self._bus.subscribe(streams.live_subject(self._bot_id), self._heard)
+        self._end_back = self._bus.when_back(self._lost_touch)
+        if since is None:
+            self._seen = max(self._seen, await last_sequence(self._bus, self._bot_id))
+        else:
+            self._seen = since
+            self._behind = True
+
+    async def close(self) -> None:
+        if self._end_back is not None:
+            self._end_back()
+        if self._subscription is not None:
+            await self._subscription.close()
+
+    async def next(self) -> FeedEvent:
+        while True:
+            if self._behind:
+                await self._catch_up()
+            while self._ready:
+                event = self._ready.popleft()
+                if event.sequence > self._seen:
+                    self._seen = event.sequence
+                    return event
+            self._some.clear()
+            if not self._behind:
+                await self._some.wait()
+
+    def _lost_touch(self) -> None:
+        self._behind = True
+        self._some.set()
+
+    async def _heard(self, msg: Msg) -> None:
+        headers = msg.headers or {}
+        sequence = int(headers.get("Nats-Sequence", 0))
+        before = int(headers.get("Nats-Last-Sequence", 0))
+        newest = self._ready[-1].sequence if self._ready else self._seen
+        if before > newest:
+            self._behind = True  # we missed one; the store has it, and this one too
+        else:
+            self._ready.append(FeedEvent(sequence=sequence, event=json.loads(msg.data)))
+        self._some.set()
+
+    async def _catch_up(self) -> None:
+        """Read from the store what comes after the newest number we have handed out."""
+        self._behind = False
+        self._ready.clear()
+        position = self._seen
+        while True:
+            try:
+                message = await self._bus.js.get_msg(
+                    streams.FEEDS,
+                    seq=position + 1,
+                    subject=streams.events_subject(self._bot_id),
+                    direct=True,
+                    next=True,
+                )
+            except NotFoundError:
+                return
+            except (NatsError, OSError):
+                self._behind = True  # NATS is away: again when it is back
+                await asyncio.sleep(0.5)
+                return
+            position = int(message.seq or 0)
+            self._ready.append(FeedEvent(sequence=position, event=json.loads(message.data or b"{}")))

@@ -1,0 +1,182 @@
+"""The one table of streams and queues, their subjects, and the call that makes the server match it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from nats.js.api import (
+    AckPolicy,
+    ConsumerConfig,
+    DiscardPolicy,
+    RePublish,
+    RetentionPolicy,
+    StorageType,
+    StreamConfig,
+)
+from nats.js.errors import BadRequestError, NotFoundError
+
+# How long the server remembers message ids. An outbox row is repeated within seconds of a crash, or after an outage.
+DUPLICATE_WINDOW_S = 3600.0
+
+# A listener may come back this late and still read on where it was; the longest meeting lasts four hours.
+FEED_AGE_S = 12 * 3600.0
+FEED_BYTES = 2 << 30
+
+# Jobs given out and not yet settled, over all holders; a job that waits for its next attempt counts too.
+MAX_HELD = 100_000
+
+# The server's answer to a second message for a resource that may have only one.
+ALREADY_QUEUED = 10077
+_STREAM_EXISTS = 10058
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Queue:
+    """One kind of job: a stream that forgets a message once it is settled, and one consumer shared by all holders."""
+
+    kind: str
+    one_per_resource: bool = False  # a second message for the same resource is refused while one is there
+
+    @property
+    def stream(self) -> str:
+        return f"JOBS_{self.kind.upper()}"
+
+    @property
+    def subjects(self) -> str:
+        return f"job.{self.kind}.>"
+
+
+QUEUES: Mapping[str, Queue] = {
+    queue.kind: queue
+    for queue in (
+        Queue(kind="attend"),
+        Queue(kind="assemble"),
+        Queue(kind="fetch"),
+        Queue(kind="transcribe"),
+        # One message per resource keeps its webhooks in order: nobody else can be at the same resource.
+        Queue(kind="deliver", one_per_resource=True),
+    )
+}
+
+FEEDS = "FEEDS"
+
+
+def job_subject(kind: str, resource_id: UUID | str) -> str:
+    """Where a job is published. The id in the subject lets the queue be asked about one resource."""
+    return f"job.{QUEUES[kind].kind}.{resource_id}"
+
+
+def command_subject(bot_id: UUID | str) -> str:
+    return f"bot.{bot_id}.do"
+
+
+def held_subject(kind: str, resource_id: UUID | str) -> str:
+    """Where whoever works on a job answers for it."""
+    return f"held.{kind}.{resource_id}"
+
+
+def events_subject(bot_id: UUID | str) -> str:
+    return f"feed.{bot_id}.events"
+
+
+def live_subject(bot_id: UUID | str) -> str:
+    """Where the server repeats each stored event with its sequence number."""
+    return f"live.{bot_id}.events"
+
+
+def audio_subject(bot_id: UUID | str) -> str:
+    """Audio is not kept: who is not there does not hear it."""
+    return f"feed.{bot_id}.audio"
+
+
+def next_subject(queue: Queue) -> str:
+    """Where the server is asked for one job."""
+    return f"$JS.API.CONSUMER.MSG.NEXT.{queue.stream}.{queue.kind}"
+
+
+async def declare(js: JetStreamContext, *, ack_wait_s: float, replicas: int) -> None:
+    """Make streams and consumers what the table says. Safe to repeat, and from many processes at once."""
+    for queue in QUEUES.values():
+        await _declare_stream(js, _work_stream(queue, replicas))
+        await js.add_consumer(queue.stream, _holder(queue, ack_wait_s))
+    await _declare_stream(js, _feed_stream(replicas))
+
+
+def _work_stream(queue: Queue, replicas: int) -> StreamConfig:
+    return StreamConfig(
+        name=queue.stream,
+        subjects=[queue.subjects],
+        retention=RetentionPolicy.WORK_QUEUE,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.NEW if queue.one_per_resource else DiscardPolicy.OLD,
+        discard_new_per_subject=queue.one_per_resource,
+        max_msgs_per_subject=1 if queue.one_per_resource else -1,
+        duplicate_window=DUPLICATE_WINDOW_S,
+        num_replicas=replicas,
+    )
+
+
+def _holder(queue: Queue, ack_wait_s: float) -> ConsumerConfig:
+    return ConsumerConfig(
+        durable_name=queue.kind,
+        ack_policy=AckPolicy.EXPLICIT,
+        ack_wait=ack_wait_s,
+        max_deliver=-1,  # giving up is decided by the table of retries, where the resource can be told
+        max_ack_pending=MAX_HELD,
+        filter_subject=queue.subjects,
+    )
+
+
+def _feed_stream(replicas: int) -> StreamConfig:
+    return StreamConfig(
+        name=FEEDS,
+        subjects=["feed.*.events"],
+        retention=RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.OLD,
+        max_age=FEED_AGE_S,
+        max_bytes=FEED_BYTES,
+        duplicate_window=DUPLICATE_WINDOW_S,
+        allow_direct=True,
+        republish=RePublish(src="feed.*.events", dest="live.{{wildcard(1)}}.events"),
+        num_replicas=replicas,
+    )
+
+
+async def _declare_stream(js: JetStreamContext, config: StreamConfig) -> None:
+    try:
+        await js.add_stream(config)
+    except BadRequestError as error:
+        if error.err_code != _STREAM_EXISTS:
+            raise
+        await js.update_stream(config)
+
+
+async def queued(js: JetStreamContext, queue: Queue) -> frozenset[str]:
+    """Ids of the resources for which this queue holds a job, waiting or given out."""
+    prefix = f"job.{queue.kind}."
+    try:
+        info = await js.stream_info(queue.stream, subjects_filter=queue.subjects)
+    except NotFoundError:
+        return frozenset()
+    return frozenset(subject.removeprefix(prefix) for subject in info.state.subjects or {})
+
+
+__all__ = [
+    "ALREADY_QUEUED",
+    "FEEDS",
+    "QUEUES",
+    "NatsError",
+    "Queue",
+    "audio_subject",
+    "command_subject",
+    "declare",
+    "events_subject",
+    "held_subject",
+    "job_subject",
+    "live_subject",
+    "next_subject",
+    "queued",
+]

@@ -1,0 +1,188 @@
+"""Jobs on a real nats-server: given out once, kept through outages, given to another when a holder dies."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+from uuid import uuid4
+
+import pytest
+
+from sederunt.bus.connection import Bus
+from sederunt.bus.consume import Again, Consumer, Delivery, Done, Outcome
+
+Connect = Callable[..., Awaitable[Bus]]
+
+
+class Server(Protocol):
+    async def start(self) -> None: ...
+    async def stop(self) -> None: ...
+
+
+class Tally:
+    """What all holders of a test were given, and a way to wait for the next."""
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+        self._changed = asyncio.Condition()
+
+    async def add(self, resource_id: str) -> None:
+        async with self._changed:
+            self.given.append(resource_id)
+            self._changed.notify_all()
+
+    async def reach(self, count: int, within_s: float = 15) -> None:
+        async with asyncio.timeout(within_s), self._changed:
+            await self._changed.wait_for(lambda: len(self.given) >= count)
+
+
+class Holder:
+    """A consumer whose jobs run until the test lets them end."""
+
+    def __init__(self, bus: Bus, tally: Tally, *, kind: str = "attend", outcome: Outcome | None = None) -> None:
+        self.let_go = asyncio.Event()
+        self.deliveries: list[Delivery] = []
+        self.outcome: Outcome = outcome or Done()
+        self._tally = tally
+        self.consumer = Consumer(bus, kind, self._work, slots=4)
+        self.task = asyncio.create_task(self.consumer.run())
+
+    async def _work(self, delivery: Delivery) -> Outcome:
+        self.deliveries.append(delivery)
+        await self._tally.add(str(delivery.message["id"]))
+        await self.let_go.wait()
+        return self.outcome
+
+    async def close(self) -> None:
+        self.let_go.set()
+        await self.consumer.drain(5)
+        await self.task
+
+
+@pytest.fixture
+def tally() -> Tally:
+    return Tally()
+
+
+async def publish(bus: Bus, *, kind: str = "attend", resource_id: str | None = None) -> str:
+    resource_id = resource_id or str(uuid4())
+    await bus.publish_job(kind, resource_id, json.dumps({"id": resource_id}).encode(), str(uuid4()))
+    return resource_id
+
+
+async def until_empty(bus: Bus, kind: str = "attend") -> None:
+    """The server has no event for an empty queue."""
+    async with asyncio.timeout(20):
+        while await bus.queued(kind):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+async def nothing_more(seconds: float) -> None:
+    """The thing proved is that nothing happens in this time."""
+    await asyncio.sleep(seconds)
+
+
+async def test_a_job_goes_to_one_holder_and_is_gone_when_it_is_done(connect: Connect, tally: Tally) -> None:
+    bus = await connect()
+    holders = [Holder(bus, tally), Holder(await connect(), tally)]
+    ids = sorted([await publish(bus) for _ in range(6)])
+    for holder in holders:
+        holder.let_go.set()
+    await until_empty(bus)
+    assert sorted(tally.given) == ids
+    for holder in holders:
+        await holder.close()
+
+
+async def test_a_message_id_is_stored_once(bus: Bus) -> None:
+    resource_id = str(uuid4())
+    payload = json.dumps({"id": resource_id}).encode()
+    assert await bus.publish_job("assemble", resource_id, payload, "one")
+    assert not await bus.publish_job("assemble", resource_id, payload, "one")
+    assert await bus.queued("assemble") == {resource_id}
+
+
+async def test_a_resource_has_at_most_one_delivery_job(bus: Bus) -> None:
+    resource_id = str(uuid4())
+    payload = json.dumps({"id": resource_id}).encode()
+    assert await bus.publish_job("deliver", resource_id, payload, "one")
+    assert not await bus.publish_job("deliver", resource_id, payload, "two")
+    assert await bus.queued("deliver") == {resource_id}
+
+
+async def test_a_job_outlasts_many_ack_waits_while_its_holder_lives(connect: Connect, tally: Tally) -> None:
+    bus = await connect(ack_wait_s=1.1)
+    holders = [Holder(bus, tally), Holder(await connect(ack_wait_s=1.1), tally)]
+    await publish(bus)
+    await tally.reach(1)
+    await nothing_more(4)
+    assert len(tally.given) == 1
+    for holder in holders:
+        await holder.close()
+    await until_empty(bus)
+
+
+@pytest.mark.parametrize("away_s", [0.1, 5.0])
+async def test_a_killed_server_gives_no_live_job_out_twice(
+    server: Server, connect: Connect, tally: Tally, away_s: float
+) -> None:
+    """The kill comes right after the jobs were given out, which the server then does not remember."""
+    bus = await connect(ack_wait_s=2)
+    holders = [Holder(bus, tally), Holder(await connect(ack_wait_s=2), tally)]
+    ids = [await publish(bus) for _ in range(4)]
+    await tally.reach(4)
+    await server.stop()
+    await nothing_more(away_s)
+    await server.start()
+    ids.append(await publish(bus))
+    await tally.reach(5)
+    await nothing_more(5)
+    assert sorted(tally.given) == sorted(ids)
+    assert not any(delivery.cut_off.is_set() for holder in holders for delivery in holder.deliveries)
+    for holder in holders:
+        await holder.close()
+    await until_empty(bus)
+
+
+async def test_a_job_that_is_handed_back_is_given_out_again_after_its_pause(bus: Bus, tally: Tally) -> None:
+    holder = Holder(bus, tally, outcome=Again(0.5))
+    await publish(bus)
+    await tally.reach(1)
+    holder.let_go.set()
+    await tally.reach(2)
+    holder.outcome = Done()
+    await until_empty(bus)
+    assert holder.deliveries[1].delivered == 2
+    await holder.close()
+
+
+async def test_what_does_not_end_while_draining_is_handed_back_at_once(connect: Connect, tally: Tally) -> None:
+    bus = await connect(ack_wait_s=30)
+    holder = Holder(bus, tally)
+    resource_id = await publish(bus)
+    await tally.reach(1)
+    assert await holder.consumer.drain(0.1) == 1
+    await holder.task
+    other = Holder(await connect(ack_wait_s=30), tally)
+    await tally.reach(2, within_s=5)
+    assert tally.given == [resource_id] * 2
+    await other.close()
+    await until_empty(bus)
+
+
+async def test_a_second_job_for_a_resource_waits_while_the_first_is_at_work_elsewhere(
+    connect: Connect, tally: Tally
+) -> None:
+    bus = await connect()
+    holders = [Holder(bus, tally), Holder(await connect(), tally)]
+    resource_id = await publish(bus)
+    await tally.reach(1)
+    await publish(bus, resource_id=resource_id)
+    await nothing_more(2)
+    assert tally.given == [resource_id]
+    for holder in holders:
+        holder.let_go.set()
+    await tally.reach(2)
+    for holder in holders:
+        await holder.close()
+    await until_empty(bus)
