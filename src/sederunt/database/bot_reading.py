@@ -1,23 +1,21 @@
 """What can be asked about bots. Reads never wait for a writer on SQLite, and cost one statement each."""
 
-import base64
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Integer, Select, and_, bindparam, false, func, or_, select
+from sqlalchemy import Integer, Select, bindparam, false, func, or_, select
 
 from sederunt.database import tables as t
 from sederunt.database.bot_rows import NoSeals, Seals, bot_of, metadata_digest, unknown_bot
 from sederunt.database.bot_view import BotView, BotViews
-from sederunt.database.columns import Moment, microseconds, moment_of
+from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
+from sederunt.database.paging import cursor_of, older_than
 from sederunt.database.queries import Row
 from sederunt.database.roster import Rosters
-from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Bot
 from sederunt.model.history import Event
 from sederunt.model.participant import Participant
@@ -138,7 +136,7 @@ class BotReading:
         statement = _list_statement(account_id, status, metadata or {}, cursor, limit + 1)
         rows = await self._database.query(statement).all()
         bots = tuple(bot_of(row) for row in rows[:limit])
-        return Page(bots=bots, cursor=_cursor(bots[-1]) if len(rows) > limit else None)
+        return Page(bots=bots, cursor=cursor_of(bots[-1].created_at, bots[-1].id) if len(rows) > limit else None)
 
     def _bot(self, row: Row) -> Bot:
         if row["zak"] is None:
@@ -156,22 +154,5 @@ def _list_statement(
         holders = select(t.bot_metadata.c.bot_id).where(t.bot_metadata.c.digest == metadata_digest(name, value))
         statement = statement.where(t.bots.c.id.in_(holders))
     if cursor is not None:
-        created_at, bot_id = _position(cursor)
-        statement = statement.where(
-            t.bots.c.created_at <= created_at,
-            or_(t.bots.c.created_at < created_at, and_(t.bots.c.created_at == created_at, t.bots.c.id < bot_id)),
-        )
+        statement = statement.where(older_than(t.bots, cursor))
     return statement.order_by(t.bots.c.created_at.desc(), t.bots.c.id.desc()).limit(limit)
-
-
-def _cursor(bot: Bot) -> str:
-    place = json.dumps([microseconds(bot.created_at), bot.id.hex])
-    return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
-
-
-def _position(cursor: str) -> tuple[datetime, UUID]:
-    try:
-        created_at, bot_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        return moment_of(created_at), UUID(hex=bot_id)
-    except (ValueError, TypeError, AttributeError, OverflowError):
-        raise InvalidConfig({"cursor": ["The cursor is not one that this list gave out."]}) from None

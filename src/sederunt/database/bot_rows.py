@@ -93,7 +93,10 @@ def fact_columns(facts: Mapping[str, Any]) -> dict[str, Any]:
     unknown = facts.keys() - FACTS
     if unknown:
         raise ValueError(f"not facts of a bot: {', '.join(sorted(unknown))}")
-    return {name: _column_value(name, value) for name, value in facts.items()}
+    values = {name: _column_value(name, value) for name, value in facts.items()}
+    if values.get("recording_available_until") is not None:
+        values["media_until"] = values["recording_available_until"]
+    return values
 
 
 def _column_value(name: str, value: Any) -> Any:

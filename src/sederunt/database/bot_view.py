@@ -1,25 +1,24 @@
 """A bot with everything a caller sees of it, fetched by one statement: the hot path of the API."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, Text, bindparam, false, select
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy import Select, bindparam, false, select
 
 from sederunt.database import tables as t
 from sederunt.database.bot_rows import bot_of, unknown_bot
 from sederunt.database.columns import moment_of
 from sederunt.database.engine import Database
+from sederunt.database.gathered import EVENT_COLUMNS, events_of, gathered, rows_of
 from sederunt.database.queries import Row
 from sederunt.database.transcripts import transcript_of
 from sederunt.model.bot import Bot
 from sederunt.model.history import Event
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.transcript import Transcript
+
+_PERSON_COLUMNS = ("position", "key", "name", "avatar", "first_seen_at")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,39 +53,17 @@ class BotViews:
         return _view_of(row)
 
 
-class _Gathered(FunctionElement[str]):
-    """Columns of many rows as one JSON array of arrays."""
-
-    type = Text()
-    inherit_cache = True
-
-
-@compiles(_Gathered, "sqlite")
-def _gather_sqlite(element: _Gathered, compiler: Any, **options: Any) -> str:
-    return f"json_group_array(json_array({compiler.process(element.clauses, **options)}))"
-
-
-@compiles(_Gathered, "postgresql")
-def _gather_postgresql(element: _Gathered, compiler: Any, **options: Any) -> str:
-    return f"json_agg(json_build_array({compiler.process(element.clauses, **options)}))::text"
-
-
-def _gathered(name: str, *columns: ColumnElement[Any]) -> ColumnElement[Any]:
-    owner = columns[0].table
-    return select(_Gathered(*columns)).where(owner.c.bot_id == t.bots.c.id).scalar_subquery().label(name)
-
-
 def _view(*, with_speaker_events: bool) -> Select[Any]:
-    events, people, speaking = t.bot_events.c, t.participants.c, t.speaking_events.c
-    gathered = [
-        _gathered("events", events.id, events.event, events.data, events.created_at),
-        _gathered("people", people.position, people.key, people.name, people.avatar, people.first_seen_at),
+    children = [
+        gathered("events", t.bot_events, EVENT_COLUMNS, t.bot_events.c.bot_id == t.bots.c.id),
+        gathered("people", t.participants, _PERSON_COLUMNS, t.participants.c.bot_id == t.bots.c.id),
     ]
     if with_speaker_events:
-        gathered.append(_gathered("speaking", speaking.participant, speaking.at_ms, speaking.type))
+        spoken = t.speaking_events.c.bot_id == t.bots.c.id
+        children.append(gathered("speaking", t.speaking_events, ("participant", "at_ms", "type"), spoken))
     transcript = [t.transcripts.c.segments, t.transcripts.c.detected_lang.label("transcript_lang")]
     return (
-        select(t.bots, *transcript, *gathered)
+        select(t.bots, *transcript, *children)
         .join_from(t.bots, t.transcripts, t.transcripts.c.resource_id == t.bots.c.id, isouter=True)
         .where(
             t.bots.c.id == bindparam("id", type_=t.bots.c.id.type),
@@ -99,14 +76,11 @@ def _view(*, with_speaker_events: bool) -> Select[Any]:
 def _view_of(row: Row) -> BotView:
     spoken: dict[str, list[SpeakingEvent]] = {}
     # Of one moment, the stop belongs first.
-    for key, at_ms, kind in sorted(_rows(row.get("speaking")), key=lambda s: (s[1], s[2] != SpeakingKind.STOPPED)):
+    for key, at_ms, kind in sorted(rows_of(row.get("speaking")), key=lambda s: (s[1], s[2] != SpeakingKind.STOPPED)):
         spoken.setdefault(key, []).append(SpeakingEvent(type=SpeakingKind(kind), timestamp=at_ms))
     return BotView(
         bot=bot_of(row),
-        events=tuple(
-            Event(id=id_, event=event, data=json.loads(data), created_at=moment_of(created_at))
-            for id_, event, data, created_at in sorted(_rows(row["events"]))
-        ),
+        events=events_of(row["events"]),
         participants=tuple(
             Participant(
                 key=key,
@@ -115,13 +89,8 @@ def _view_of(row: Row) -> BotView:
                 first_seen_at=moment_of(first_seen_at),
                 events=tuple(spoken.get(key, ())),
             )
-            for _, key, name, avatar, first_seen_at in sorted(_rows(row["people"]), key=lambda person: person[0])
+            for _, key, name, avatar, first_seen_at in sorted(rows_of(row["people"]), key=lambda person: person[0])
         ),
         segments_json=row["segments"] or "[]",
         transcript_lang=row["transcript_lang"],
     )
-
-
-def _rows(gathered: str | None) -> Sequence[Any]:
-    rows: Sequence[Any] = json.loads(gathered) if gathered else ()
-    return rows

@@ -128,10 +128,6 @@ class Bots(BotReading):
             raise unknown_bot()
         now = self._clock.now()
         values = {**_consequences(row, new, move, now), **move.changes, "status": new.value}
-        if new in ENDINGS and "media_until" not in values:
-            kept = values.get("recording_available_until") or row["recording_available_until"]
-            year = row["config"]["store_recording_for_1_year"]
-            values["media_until"] = kept or kept_until("bot", for_1_year=year, since=now)
         unmoved = (t.bots.c.id == bot_id, t.bots.c.status == old.value, t.bots.c.epoch == row["epoch"])
         result = await connection.execute(update(t.bots).where(*unmoved).values(values))
         if result.rowcount != 1:
@@ -304,7 +300,9 @@ def _consequences(row: Mapping[str, Any], new: BotStatus, move: _Move, now: date
     if move.reason is not None:
         values["stop_reason"] = move.reason.value
     if new in ENDINGS:
+        year = row["config"]["store_recording_for_1_year"]
         values["finished_at"] = now
+        values["media_until"] = row["recording_available_until"] or kept_until("bot", for_1_year=year, since=now)
     if move.trigger is Trigger.ADMITTED and row["recording_started_at"] is None:
         values["recording_started_at"] = now
     if move.trigger is Trigger.RETRIED:

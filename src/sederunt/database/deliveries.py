@@ -1,17 +1,55 @@
 """Webhooks to be delivered, in order per resource, with every attempt that was made."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import insert
+from sqlalchemy import Integer, bindparam, exists, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from sederunt.database import outbox
 from sederunt.database import tables as t
-from sederunt.database.columns import storable
+from sederunt.database.columns import Moment, storable
+from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.outbox import Resource
+from sederunt.database.queries import Row
+from sederunt.errors import NotFound
 from sederunt.model.history import Event
+
+State = Literal["pending", "delivered", "given_up"]
+
+_ANSWER_KEPT = 250  # characters
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """One try at a receiver."""
+
+    at: datetime
+    status: int | None  # None where no answer came
+    ms: int
+    answer: str  # what it said (the first 250 characters), or what went wrong
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Delivery:
+    """One webhook: what is told to whom, and how far that went."""
+
+    id: UUID  # the webhook-id header, the same in every attempt
+    account_id: UUID
+    resource: Resource
+    resource_id: UUID
+    url: str
+    type: str
+    data: Mapping[str, Any]
+    custom_metadata: Mapping[str, str]
+    created_at: datetime
+    state: State
+    next_attempt_at: datetime | None
+    attempts: tuple[Attempt, ...] = ()
 
 
 async def enqueue(
@@ -33,10 +71,111 @@ async def enqueue(
             resource_id=resource_id,
             url=storable(url),
             type=event.event,
-            data=event.data,
+            data=dict(event.data),
             custom_metadata=dict(custom_metadata),
             created_at=event.created_at,
             state="pending",
             next_attempt_at=event.created_at,
         )
+    )
+
+
+class Deliveries:
+    """The store of deliveries."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        resource = t.deliveries.c.resource_id == bindparam("id", type_=t.deliveries.c.resource_id.type)
+        in_order = select(t.deliveries).where(resource).order_by(t.deliveries.c.position)
+        self._next = database.query(in_order.where(t.deliveries.c.state == "pending").limit(1))
+        self._of = database.query(
+            in_order.where(t.deliveries.c.account_id == bindparam("account", type_=t.deliveries.c.account_id.type))
+        )
+        self._attempts = database.query(
+            select(t.delivery_attempts)
+            .join(t.deliveries, t.deliveries.c.id == t.delivery_attempts.c.delivery_id)
+            .where(resource)
+            .order_by(t.delivery_attempts.c.id)
+        )
+        self._due = database.query(_due())
+
+    async def next(self, resource_id: UUID) -> Delivery | None:
+        """The oldest that is still to be delivered; the later ones wait for it, even until its `next_attempt_at`."""
+        row = await self._next.first(id=resource_id)
+        if row is None:
+            return None
+        attempts = await self._attempts.all(id=resource_id)
+        return _delivery(row, (attempt for attempt in attempts if attempt["delivery_id"] == row["id"]))
+
+    async def of(self, resource_id: UUID, account_id: UUID) -> list[Delivery]:
+        """All of a resource with their attempts, oldest first."""
+        attempts: dict[UUID, list[Row]] = {}
+        for attempt in await self._attempts.all(id=resource_id):
+            attempts.setdefault(attempt["delivery_id"], []).append(attempt)
+        rows = await self._of.all(id=resource_id, account=account_id)
+        return [_delivery(row, attempts.get(row["id"], ())) for row in rows]
+
+    async def record_attempt(
+        self, delivery_id: UUID, attempt: Attempt, *, state: State, next_attempt_at: datetime | None = None
+    ) -> None:
+        """Write an attempt and what follows from it. A delivery that was deleted meanwhile is left alone."""
+        async with self._database.begin() as connection:
+            moving = update(t.deliveries).where(t.deliveries.c.id == delivery_id)
+            changed = await connection.execute(moving.values(state=state, next_attempt_at=next_attempt_at))
+            if changed.rowcount:
+                await connection.execute(
+                    insert(t.delivery_attempts).values(
+                        delivery_id=delivery_id,
+                        at=attempt.at,
+                        status=attempt.status,
+                        ms=attempt.ms,
+                        answer=storable(attempt.answer[:_ANSWER_KEPT]),
+                    )
+                )
+
+    async def due(self, now: datetime, *, limit: int = 100) -> list[tuple[Resource, UUID]]:
+        """(resource, its id) whose oldest pending delivery may be tried (again)."""
+        return [(row["resource"], row["resource_id"]) for row in await self._due.all(now=now, most=limit)]
+
+    async def replay(self, delivery_id: UUID, account_id: UUID) -> None:
+        """Deliver it once more, now, whatever became of it. Raises NotFound."""
+        now = self._database.clock.now()
+        again = (
+            update(t.deliveries)
+            .where(t.deliveries.c.id == delivery_id, t.deliveries.c.account_id == account_id)
+            .values(state="pending", next_attempt_at=now)
+            .returning(t.deliveries.c.resource, t.deliveries.c.resource_id)
+        )
+        async with self._database.begin() as connection:
+            row = (await connection.execute(again)).first()
+            if row is None:
+                raise NotFound("There is no delivery with this id.")
+            call = outbox.deliver(row.resource, row.resource_id, f"replay-{new_id(now)}")
+            rows = await outbox.post(connection, [call], self._database)
+        self._database.announce(rows)
+
+
+def _due() -> Any:
+    earlier = t.deliveries.alias("earlier")
+    waits = exists().where(
+        earlier.c.resource_id == t.deliveries.c.resource_id,
+        earlier.c.position < t.deliveries.c.position,
+        earlier.c.state == "pending",
+    )
+    return (
+        select(t.deliveries.c.resource, t.deliveries.c.resource_id)
+        .where(
+            t.deliveries.c.state == "pending",
+            t.deliveries.c.next_attempt_at <= bindparam("now", type_=Moment()),
+            ~waits,
+        )
+        .order_by(t.deliveries.c.next_attempt_at)
+        .limit(bindparam("most", type_=Integer()))
+    )
+
+
+def _delivery(row: Row, attempts: Iterable[Row]) -> Delivery:
+    return Delivery(
+        **{name: value for name, value in row.items() if name != "position"},
+        attempts=tuple(Attempt(at=a["at"], status=a["status"], ms=a["ms"], answer=a["answer"]) for a in attempts),
     )

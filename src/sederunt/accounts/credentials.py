@@ -1,0 +1,113 @@
+"""Vendors' keys that callers lend us, for the models they ask for."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from sederunt import log
+from sederunt.accounts.sealing import Sealer
+from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
+from sederunt.database.vault import CredentialRow, Vault
+from sederunt.errors import InvalidConfig
+from sederunt.transcription.models import PROVIDERS
+
+logger = log.get(room="accounts")
+
+_HINT = 4  # last characters of a key that lists show
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Credential:
+    """A credential as lists show it."""
+
+    id: UUID
+    account_id: UUID
+    provider: str
+    hint: str
+    region: str | None
+    organisation: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenCredential:
+    """What a vendor wants to see."""
+
+    provider: str
+    key: str = field(repr=False)
+    region: str | None
+    organisation: str | None
+
+
+class Credentials:
+    """The credentials of all accounts; each question names its account."""
+
+    def __init__(self, database: Database, sealer: Sealer) -> None:
+        self._vault = Vault(database)
+        self._sealer = sealer
+        self._clock = database.clock
+
+    async def add(
+        self, account_id: UUID, provider: str, key: str, *, region: str | None = None, organisation: str | None = None
+    ) -> Credential:
+        """Keep a key. Raises InvalidConfig for a provider we do not know, or one that takes no key."""
+        _check(provider, key)
+        now = self._clock.now()
+        row_id = new_id(now)
+        row = CredentialRow(
+            id=row_id,
+            account_id=account_id,
+            provider=provider,
+            key=self._sealer.seal(key, "credentials", "key", row_id),
+            hint=key[-_HINT:] if len(key) > 3 * _HINT else "",
+            region=region,
+            organisation=organisation,
+            created_at=now,
+        )
+        await self._vault.add_credential(row)
+        logger.info("A credential was added.", action="credential_added", credential_id=str(row_id), provider=provider)
+        return _shown(row)
+
+    async def of(self, account_id: UUID) -> list[Credential]:
+        """The account's credentials, oldest first."""
+        return [_shown(row) for row in await self._vault.credentials(account_id)]
+
+    async def get(self, credential_id: UUID, account_id: UUID) -> Credential:
+        """One of them, closed. Raises NotFound."""
+        return _shown(await self._vault.credential(credential_id, account_id))
+
+    async def open(self, credential_id: UUID, account_id: UUID) -> OpenCredential:
+        """One of them with its key. Raises NotFound, SetupError when the sealing key is gone."""
+        row = await self._vault.credential(credential_id, account_id)
+        return OpenCredential(
+            provider=row.provider,
+            key=self._sealer.open(row.key, "credentials", "key", row.id),
+            region=row.region,
+            organisation=row.organisation,
+        )
+
+    async def remove(self, credential_id: UUID, account_id: UUID) -> None:
+        """Forget it. Raises NotFound."""
+        await self._vault.remove_credential(credential_id, account_id)
+        logger.info("A credential was removed.", action="credential_removed", credential_id=str(credential_id))
+
+
+def _check(provider: str, key: str) -> None:
+    keyed = [name for name, row in PROVIDERS.items() if row.needs_key]
+    if provider not in keyed:
+        raise InvalidConfig({"provider": [f"'{provider}' is not one of: {', '.join(keyed)}."]})
+    if not key.strip():
+        raise InvalidConfig({"key": ["The key is empty."]})
+
+
+def _shown(row: CredentialRow) -> Credential:
+    return Credential(
+        id=row.id,
+        account_id=row.account_id,
+        provider=row.provider,
+        hint=row.hint,
+        region=row.region,
+        organisation=row.organisation,
+        created_at=row.created_at,
+    )

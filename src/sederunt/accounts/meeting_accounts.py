@@ -1,0 +1,121 @@
+"""Accounts at Google and Microsoft that bots can sign in with: a browser's state, or an address and a password.
+
+A Zoom bot needs none: its caller passes a short-lived token with the bot, sealed in the bot's own row.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sederunt import log
+from sederunt.accounts.sealing import Sealer
+from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
+from sederunt.database.vault import MeetingAccountRow, Vault
+from sederunt.errors import InvalidConfig
+from sederunt.model.bot import Service
+
+logger = log.get(room="accounts")
+
+_PLACE = ("meeting_accounts", "secret")
+SERVICES = (Service.GMEET, Service.TEAMS)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeetingAccount:
+    """A meeting account as lists show it."""
+
+    id: UUID  # the `account_id` of a bot's `authentication`
+    account_id: UUID  # the tenant
+    service: Service
+    email: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SignIn:
+    """What a browser needs to be that account: a state, a password, or both."""
+
+    service: Service
+    email: str
+    password: str | None = field(default=None, repr=False)
+    state: Mapping[str, Any] | None = field(default=None, repr=False)  # Playwright's storage state
+
+
+class MeetingAccounts:
+    """The meeting accounts of all tenants; each question names its tenant."""
+
+    def __init__(self, database: Database, sealer: Sealer) -> None:
+        self._vault = Vault(database)
+        self._sealer = sealer
+        self._clock = database.clock
+
+    async def add(self, account_id: UUID, sign_in: SignIn) -> MeetingAccount:
+        """Keep an account. Raises InvalidConfig for a service without sign-in, or where nothing secret is given."""
+        if sign_in.service not in SERVICES:
+            raise InvalidConfig({"service": ["Meeting accounts exist for gmeet and teams; zoom takes a ZAK token."]})
+        if sign_in.password is None and sign_in.state is None:
+            raise InvalidConfig({"password": ["Give a password, or the state of a browser that is signed in."]})
+        now = self._clock.now()
+        row_id = new_id(now)
+        row = MeetingAccountRow(
+            id=row_id,
+            account_id=account_id,
+            service=sign_in.service.value,
+            email=sign_in.email,
+            secret=self._sealer.seal(_text(sign_in), *_PLACE, row_id),
+            created_at=now,
+            updated_at=now,
+        )
+        await self._vault.add_meeting_account(row)
+        logger.info("A meeting account was added.", action="meeting_account_added", meeting_account_id=str(row_id))
+        return _shown(row)
+
+    async def of(self, account_id: UUID) -> list[MeetingAccount]:
+        """The tenant's meeting accounts, oldest first."""
+        return [_shown(row) for row in await self._vault.meeting_accounts(account_id)]
+
+    async def get(self, meeting_account_id: UUID, account_id: UUID) -> MeetingAccount:
+        """One of them, closed. Raises NotFound."""
+        return _shown(await self._vault.meeting_account(meeting_account_id, account_id))
+
+    async def open(self, meeting_account_id: UUID, account_id: UUID) -> SignIn:
+        """One of them, opened. Raises NotFound, SetupError when the sealing key is gone."""
+        row = await self._vault.meeting_account(meeting_account_id, account_id)
+        secret = json.loads(self._sealer.open(row.secret, *_PLACE, row.id))
+        return SignIn(service=Service(row.service), email=row.email, **secret)
+
+    async def renew_state(self, meeting_account_id: UUID, account_id: UUID, state: Mapping[str, Any]) -> None:
+        """Keep what the browser remembers after a visit: sites prolong a sign-in that is used. Raises NotFound."""
+        known = await self.open(meeting_account_id, account_id)
+        renewed = SignIn(service=known.service, email=known.email, password=known.password, state=state)
+        sealed = self._sealer.seal(_text(renewed), *_PLACE, meeting_account_id)
+        await self._vault.renew_meeting_account(meeting_account_id, account_id, sealed)
+
+    async def remove(self, meeting_account_id: UUID, account_id: UUID) -> None:
+        """Forget it. Raises NotFound."""
+        await self._vault.remove_meeting_account(meeting_account_id, account_id)
+        logger.info(
+            "A meeting account was removed.",
+            action="meeting_account_removed",
+            meeting_account_id=str(meeting_account_id),
+        )
+
+
+def _text(sign_in: SignIn) -> str:
+    return json.dumps({"password": sign_in.password, "state": sign_in.state})
+
+
+def _shown(row: MeetingAccountRow) -> MeetingAccount:
+    return MeetingAccount(
+        id=row.id,
+        account_id=row.account_id,
+        service=Service(row.service),
+        email=row.email,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

@@ -1,0 +1,143 @@
+"""`sederunt accounts`: tenants, their webhook secret, and the meeting accounts their bots sign in with."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
+from sederunt.accounts.rotation import reseal as reseal_all
+from sederunt.accounts.webhook_secrets import WebhookSecrets
+from sederunt.cli.house import OF_DEFAULT, AccountName, AsJson, Data, House, run, show, uuid_of
+from sederunt.database.accounts import Accounts
+from sederunt.model.bot import Service
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command()
+def create(name: Annotated[str, typer.Argument(help="The new account's name.")], data: Data = None) -> None:
+    """Make an account and print its id. Accounts see nothing of each other."""
+
+    async def act(house: House) -> None:
+        typer.echo(str((await Accounts(house.database).create(name)).id))
+
+    run(act, data)
+
+
+@app.command("list")
+def list_(data: Data = None, as_json: AsJson = False) -> None:
+    """Show all accounts."""
+
+    async def act(house: House) -> None:
+        rows = [
+            {"id": account.id, "name": account.name, "reserved": account.reserved, "created_at": account.created_at}
+            for account in await Accounts(house.database).all()
+        ]
+        show(rows, as_json=as_json, nothing="No accounts.")
+
+    run(act, data)
+
+
+@app.command("webhook-secret")
+def webhook_secret(
+    renew: Annotated[bool, typer.Option("--renew", help="Make a new one; the old one stops working.")] = False,
+    data: Data = None,
+    account: AccountName = OF_DEFAULT,
+) -> None:
+    """Print the secret an account's webhooks are signed with (Standard Webhooks)."""
+
+    async def act(house: House) -> None:
+        owner = await house.account(account)
+        webhook_secrets = WebhookSecrets(house.database, house.sealer)
+        typer.echo(await (webhook_secrets.renew(owner.id) if renew else webhook_secrets.get(owner.id)))
+
+    run(act, data)
+
+
+@app.command("add-meeting")
+def add_meeting(
+    service: Annotated[Service, typer.Argument(help="gmeet or teams.")],
+    email: Annotated[str, typer.Argument(help="The address it signs in with.")],
+    state: Annotated[
+        Path | None,
+        typer.Option(help="A browser's storage state (JSON) that is signed in; without it, a password is asked for."),
+    ] = None,
+    data: Data = None,
+    account: AccountName = OF_DEFAULT,
+) -> None:
+    """Keep an account that bots can sign in with and print its id: `authentication.account_id` of a bot."""
+    sign_in = SignIn(service=service, email=email, state=_state(state), password=None if state else _password())
+
+    async def act(house: House) -> None:
+        owner = await house.account(account)
+        typer.echo(str((await MeetingAccounts(house.database, house.sealer).add(owner.id, sign_in)).id))
+
+    run(act, data)
+
+
+@app.command("list-meeting")
+def list_meeting(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson = False) -> None:
+    """Show the meeting accounts."""
+
+    async def act(house: House) -> None:
+        owner = await house.account(account)
+        rows = [
+            {
+                "id": known.id,
+                "service": known.service.value,
+                "email": known.email,
+                "created_at": known.created_at,
+                "updated_at": known.updated_at,
+            }
+            for known in await MeetingAccounts(house.database, house.sealer).of(owner.id)
+        ]
+        show(rows, as_json=as_json, nothing="No meeting accounts yet: sederunt accounts add-meeting SERVICE EMAIL")
+
+    run(act, data)
+
+
+@app.command("remove-meeting")
+def remove_meeting(
+    meeting_account_id: Annotated[str, typer.Argument(help="Its id, from `accounts list-meeting`.")],
+    data: Data = None,
+    account: AccountName = OF_DEFAULT,
+) -> None:
+    """Forget a meeting account."""
+
+    async def act(house: House) -> None:
+        owner = await house.account(account)
+        known = MeetingAccounts(house.database, house.sealer)
+        await known.remove(uuid_of(meeting_account_id, "a meeting account"), owner.id)
+        typer.echo("Removed.", err=True)
+
+    run(act, data)
+
+
+@app.command()
+def reseal(data: Data = None) -> None:
+    """Seal every stored secret with the first of SEDERUNT_SECRET_KEYS; afterwards the older ones can go."""
+
+    async def act(house: House) -> None:
+        typer.echo(f"{await reseal_all(house.database, house.sealer)} secrets were sealed anew.", err=True)
+
+    run(act, data)
+
+
+def _state(path: Path | None) -> Mapping[str, Any] | None:
+    if path is None:
+        return None
+    try:
+        state: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"'{path}' is not a readable JSON file: {error}") from None
+    return state
+
+
+def _password() -> str:
+    if sys.stdin.isatty():
+        return str(typer.prompt("Password", hide_input=True))
+    return sys.stdin.readline().rstrip("\n")

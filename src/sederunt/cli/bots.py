@@ -1,0 +1,93 @@
+"""`sederunt bots`: list and look at bots, straight from the database."""
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from sederunt.cli.house import OF_DEFAULT, AccountName, AsJson, Data, House, run, show, uuid_of
+from sederunt.database.bot_reading import BotReading
+from sederunt.database.bot_view import BotView
+from sederunt.model.status import BotStatus
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command("list")
+def list_(
+    status: Annotated[BotStatus | None, typer.Option(help="Only bots in this status.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many, from the newest.")] = 20,
+    data: Data = None,
+    account: AccountName = OF_DEFAULT,
+    as_json: AsJson = False,
+) -> None:
+    """Show the newest bots."""
+
+    async def act(house: House) -> None:
+        owner = await house.account(account)
+        page = await BotReading(house.database).find(owner.id, status=status, limit=limit)
+        rows = [
+            {
+                "id": bot.id,
+                "status": bot.status.value,
+                "stop_reason": bot.stop_reason and bot.stop_reason.value,
+                "service": bot.config.service.value,
+                "bot_name": bot.config.bot_name,
+                "created_at": bot.created_at,
+                "finished_at": bot.finished_at,
+            }
+            for bot in page.bots
+        ]
+        show(rows, as_json=as_json, nothing="No bots.")
+
+    run(act, data)
+
+
+@app.command("show")
+def show_(
+    bot_id: Annotated[str, typer.Argument(help="The bot's id.")],
+    data: Data = None,
+    account: AccountName = OF_DEFAULT,
+    as_json: AsJson = False,
+) -> None:
+    """Show one bot: what was asked, what happened, what was said."""
+
+    async def act(house: House) -> None:
+        owner = await house.account(account)
+        view = await BotReading(house.database).view(uuid_of(bot_id, "a bot"), owner.id)
+        if as_json:
+            typer.echo(json.dumps(_facts(view), default=_text))
+        else:
+            _tell(view)
+
+    run(act, data)
+
+
+def _facts(view: BotView) -> dict[str, Any]:
+    bot = asdict(view.bot)
+    del bot["secret"]  # opens its sockets
+    events = [asdict(event) for event in view.events]
+    participants = [asdict(participant) for participant in view.participants]
+    return {**bot, "events": events, "participants": participants, "transcript": json.loads(view.segments_json)}
+
+
+def _tell(view: BotView) -> None:
+    bot = view.bot
+    reason = f" ({bot.stop_reason})" if bot.stop_reason else ""
+    typer.echo(f"{bot.config.bot_name}  {bot.status}{reason}\n{bot.config.meeting_url}")
+    for event in view.events:
+        moved = f"{event.data.get('old_status')} → {event.data.get('new_status')}" if "new_status" in event.data else ""
+        typer.echo(f"  {_text(event.created_at)}  {event.event}  {moved}")
+    if view.participants:
+        typer.echo("Participants: " + ", ".join(participant.name for participant in view.participants))
+    for segment in view.transcript.segments:
+        who = segment.speaker_name or f"Speaker {segment.speaker}"
+        typer.echo(f"  [{segment.start:7.1f}] {who}: {segment.transcript}")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="seconds")
+    return str(value)

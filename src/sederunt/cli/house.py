@@ -1,0 +1,92 @@
+"""What the commands that look into a data directory share: opening it, choosing the account, printing a list."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sederunt import log
+from sederunt.accounts.sealing import Sealer, load_sealer
+from sederunt.database.accounts import Account, Accounts
+from sederunt.database.default_account import DEFAULT_ACCOUNT
+from sederunt.database.engine import Database, database_url
+from sederunt.errors import SederuntError
+from sederunt.settings import load
+
+Data = Annotated[Path | None, typer.Option("--data", help="The data directory; default: SEDERUNT_DATA, else ./data.")]
+AccountName = Annotated[str, typer.Option("--account", help="Whose; an account's name.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+OF_DEFAULT = DEFAULT_ACCOUNT
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class House:
+    """An open data directory."""
+
+    database: Database
+    sealer: Sealer
+
+    async def account(self, name: str) -> Account:
+        """The account of this name. Raises NotFound."""
+        return await Accounts(self.database).named(name)
+
+
+@asynccontextmanager
+async def open_house(data: Path | None) -> AsyncIterator[House]:
+    """Open the database of a data directory, running service or not; it is made when it is not there yet."""
+    settings = load(**({} if data is None else {"data": data}))
+    async with Database(database_url(settings)) as database:
+        yield House(database=database, sealer=load_sealer(settings))
+
+
+def run(act: Callable[[House], Coroutine[Any, Any, None]], data: Path | None) -> None:
+    """Run one act on the house. Our own errors become one sentence on standard error and exit code 1."""
+    log.configure("lines", "warning")
+    try:
+        asyncio.run(_run(act, data))
+    except SederuntError as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(1) from None
+
+
+async def _run(act: Callable[[House], Coroutine[Any, Any, None]], data: Path | None) -> None:
+    async with open_house(data) as house:
+        await act(house)
+
+
+def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool, nothing: str) -> None:
+    """A list: a table for people, a JSON array for scripts. Every row has the same keys."""
+    if as_json:
+        typer.echo(json.dumps([dict(row) for row in rows], default=_text))
+        return
+    if not rows:
+        typer.echo(nothing)
+        return
+    table = Table(*(name.replace("_", " ") for name in rows[0]), box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*("" if value is None else _text(value) for value in row.values()))
+    console = Console()
+    console.print(table, soft_wrap=not console.is_terminal)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="seconds")
+    return str(value)
+
+
+def uuid_of(text: str, what: str) -> UUID:
+    """The id a person typed. Ends the command with a sentence when it is none."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise typer.BadParameter(f"'{text}' is not the id of {what}: ids look like 018f2c3e-….") from None

@@ -1,0 +1,52 @@
+"""Many rows in one column: children of a row come with it, in the same statement."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Table, Text, select
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
+from sederunt.database.columns import moment_of
+from sederunt.model.history import Event
+
+
+class _Gathered(FunctionElement[str]):
+    """Columns of many rows as one JSON array of arrays. SQLite and PostgreSQL name it differently."""
+
+    type = Text()
+    inherit_cache = True
+
+
+@compiles(_Gathered, "sqlite")
+def _gather_sqlite(element: _Gathered, compiler: Any, **options: Any) -> str:
+    return f"json_group_array(json_array({compiler.process(element.clauses, **options)}))"
+
+
+@compiles(_Gathered, "postgresql")
+def _gather_postgresql(element: _Gathered, compiler: Any, **options: Any) -> str:
+    return f"json_agg(json_build_array({compiler.process(element.clauses, **options)}))::text"
+
+
+def gathered(name: str, child: Table, columns: Sequence[str], owner: ColumnElement[bool]) -> ColumnElement[Any]:
+    """A column `name` with these columns of the child's rows; `owner` says whose. In no particular order."""
+    return select(_Gathered(*(child.c[column] for column in columns))).where(owner).scalar_subquery().label(name)
+
+
+def rows_of(text: str | None) -> Sequence[Any]:
+    """The rows, each a list; none where nothing was gathered."""
+    rows: Sequence[Any] = json.loads(text) if text else ()
+    return rows
+
+
+# What events_of reads.
+EVENT_COLUMNS = ("id", "event", "data", "created_at")
+
+
+def events_of(text: str | None) -> tuple[Event, ...]:
+    """Gathered events, oldest first."""
+    return tuple(
+        Event(id=id_, event=event, data=json.loads(data), created_at=moment_of(created_at))
+        for id_, event, data, created_at in sorted(rows_of(text))
+    )

@@ -1,0 +1,34 @@
+"""Cursors of lists that go from the newest to the oldest: where the last page ended, as an opaque text."""
+
+import base64
+import json
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Table, and_, or_
+
+from sederunt.database.columns import microseconds, moment_of
+from sederunt.errors import InvalidConfig
+
+
+def cursor_of(created_at: datetime, resource_id: UUID) -> str:
+    """The cursor after this row."""
+    place = json.dumps([microseconds(created_at), resource_id.hex])
+    return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
+
+
+def older_than(table: Table, cursor: str) -> ColumnElement[bool]:
+    """The condition for rows after the cursor. Raises InvalidConfig for one that is not ours."""
+    created_at, resource_id = _place(cursor)
+    return and_(
+        table.c.created_at <= created_at,  # said by itself, so that the index is entered at the right place
+        or_(table.c.created_at < created_at, table.c.id < resource_id),
+    )
+
+
+def _place(cursor: str) -> tuple[datetime, UUID]:
+    try:
+        created_at, resource_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        return moment_of(created_at), UUID(hex=resource_id)
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        raise InvalidConfig({"cursor": ["The cursor is not one that this list gave out."]}) from None

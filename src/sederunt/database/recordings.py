@@ -1,0 +1,328 @@
+"""The store of standalone recordings; the same shape as that of bots, with a shorter life."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Integer, Select, bindparam, false, insert, select, true, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from sederunt import log
+from sederunt.clock import Clock
+from sederunt.database import outbox
+from sederunt.database import tables as t
+from sederunt.database.columns import Moment, storable
+from sederunt.database.deliveries import enqueue
+from sederunt.database.engine import Database, OutboxRow
+from sederunt.database.gathered import EVENT_COLUMNS, events_of, gathered
+from sederunt.database.paging import cursor_of, older_than
+from sederunt.database.queries import Row
+from sederunt.database.retention import kept_until, write_receipt
+from sederunt.database.transcripts import transcript_of
+from sederunt.errors import Conflict, NotFound
+from sederunt.model.history import STATUS_UPDATE, Event
+from sederunt.model.recording import Recording, RecordingConfig
+from sederunt.model.status import ForbiddenTransition, RecordingStatus, Trigger, advance_recording
+from sederunt.model.transcript import Transcript
+
+logger = log.get(room="database")
+
+# What `mark` and `record_transition(changes=…)` may write besides the status.
+FACTS = frozenset({"recording_object", "recording_available_until", "detected_lang"})
+
+_CONFIG_FIELDS = frozenset(field.name for field in fields(RecordingConfig))
+_TRANSCRIBING = RecordingStatus.TRANSCRIBING.value
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordingView:
+    """One recording as its caller sees it."""
+
+    recording: Recording
+    events: tuple[Event, ...]
+    segments_json: str  # the transcript's segments: a JSON array in the shape callers see
+    transcript_lang: str | None
+
+    @property
+    def transcript(self) -> Transcript:
+        """The transcript parsed; empty where there is none yet."""
+        return transcript_of(self.segments_json, self.transcript_lang)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordingPage:
+    """One page of a list, and where the next one starts; None at the end."""
+
+    recordings: tuple[Recording, ...]
+    cursor: str | None
+
+
+class Recordings:
+    """Recordings, their history, and everything that must be told when they change."""
+
+    def __init__(self, database: Database, clock: Clock | None = None) -> None:
+        self._database = database
+        self._clock = clock or database.clock
+        owned = (t.recordings.c.account_id == _account(), t.recordings.c.delete_requested == false())
+        self._one = database.query(select(t.recordings).where(t.recordings.c.id == _id()))
+        self._owned = database.query(select(t.recordings).where(t.recordings.c.id == _id(), *owned))
+        self._view = database.query(_view().where(t.recordings.c.id == _id(), *owned))
+        self._expired = database.query(
+            select(t.recordings.c.id)
+            .where(
+                t.recordings.c.media_removed_at.is_(None),
+                t.recordings.c.media_until <= bindparam("now", type_=Moment()),
+                t.recordings.c.status != _TRANSCRIBING,
+            )
+            .order_by(t.recordings.c.media_until)
+            .limit(bindparam("most", type_=Integer()))
+        )
+        self._in_status = database.query(
+            select(t.recordings)
+            .where(t.recordings.c.status == bindparam("status"), t.recordings.c.delete_requested == false())
+            .order_by(t.recordings.c.created_at)
+        )
+
+    async def create(self, recording: Recording, *, job: str | None) -> Recording:
+        """Store a new recording and the call for its first job (`job.fetch` or `job.transcribe`)."""
+        messages = [outbox.job(job, "recording", recording.id, "created")] if job else []
+        async with self._database.begin() as connection:
+            await connection.execute(insert(t.recordings).values(_columns(recording)))
+            rows = await outbox.post(connection, messages, self._database)
+        self._database.announce(rows)
+        return recording
+
+    async def get(self, recording_id: UUID, account_id: UUID | None = None) -> Recording:
+        """One recording. With an account: only if it is that account's and not being deleted. Raises NotFound."""
+        if account_id is None:
+            row = await self._one.first(id=recording_id)
+        else:
+            row = await self._owned.first(id=recording_id, account=account_id)
+        if row is None:
+            raise _unknown()
+        return _recording(row)
+
+    async def view(self, recording_id: UUID, account_id: UUID) -> RecordingView:
+        """One recording with its events and transcript, by one statement. Raises NotFound."""
+        row = await self._view.first(id=recording_id, account=account_id)
+        if row is None:
+            raise _unknown()
+        return RecordingView(
+            recording=_recording(row),
+            events=events_of(row["events"]),
+            segments_json=row["segments"] or "[]",
+            transcript_lang=row["transcript_lang"],
+        )
+
+    async def events(self, recording_id: UUID) -> list[Event]:
+        """Its history, oldest first."""
+        history = select(t.recording_events).where(t.recording_events.c.recording_id == recording_id)
+        rows = await self._database.query(history.order_by(t.recording_events.c.id)).all()
+        return [Event(**{name: row[name] for name in EVENT_COLUMNS}) for row in rows]
+
+    async def find(
+        self,
+        account_id: UUID,
+        *,
+        status: RecordingStatus | None = None,
+        cursor: str | None = None,
+        limit: int = 50,
+    ) -> RecordingPage:
+        """The account's recordings, newest first. Raises InvalidConfig for a cursor that is not ours."""
+        where: list[ColumnElement[bool]] = [
+            t.recordings.c.account_id == account_id,
+            t.recordings.c.delete_requested == false(),
+        ]
+        if status is not None:
+            where.append(t.recordings.c.status == status.value)
+        if cursor is not None:
+            where.append(older_than(t.recordings, cursor))
+        newest = (t.recordings.c.created_at.desc(), t.recordings.c.id.desc())
+        statement = select(t.recordings).where(*where).order_by(*newest).limit(limit + 1)
+        found = tuple(_recording(row) for row in await self._database.query(statement).all())
+        page = found[:limit]
+        more = len(found) > limit
+        return RecordingPage(recordings=page, cursor=cursor_of(page[-1].created_at, page[-1].id) if more else None)
+
+    async def with_status(self, status: RecordingStatus) -> list[Recording]:
+        """Every recording of every account in a status, oldest first; for housekeeping."""
+        return [_recording(row) for row in await self._in_status.all(status=status.value)]
+
+    async def record_transition(
+        self,
+        recording_id: UUID,
+        trigger: Trigger,
+        *,
+        data: Mapping[str, Any] | None = None,
+        changes: Mapping[str, Any] | None = None,
+    ) -> Recording | None:
+        """Move a recording by what happened to it: status, event and webhook in one transaction.
+
+        None (logged) where the trigger means nothing in its status. Raises NotFound.
+        """
+        facts = _facts(changes or {})
+        try:
+            async with self._database.begin() as connection:
+                recording, rows = await self._move(connection, recording_id, trigger, data or {}, facts)
+        except ForbiddenTransition as refusal:
+            logger.info(
+                str(refusal), action="transition_refused", recording_id=str(recording_id), trigger=trigger.value
+            )
+            return None
+        self._database.announce(rows)
+        return recording
+
+    async def _move(
+        self,
+        connection: AsyncConnection,
+        recording_id: UUID,
+        trigger: Trigger,
+        data: Mapping[str, Any],
+        facts: Mapping[str, Any],
+    ) -> tuple[Recording, list[OutboxRow]]:
+        # With so few writers the row is simply locked; SQLite's transaction holds the only lock there is.
+        reading = select(t.recordings).where(t.recordings.c.id == recording_id).with_for_update()
+        row = (await connection.execute(reading)).mappings().first()
+        if row is None or row["delete_requested"]:
+            raise _unknown()
+        new = advance_recording(RecordingStatus(row["status"]), trigger)
+        now = self._clock.now()
+        values = {**facts, "status": new.value, "finished_at": now}
+        await connection.execute(update(t.recordings).where(t.recordings.c.id == recording_id).values(values))
+        recording = _recording({**row, **values})
+        told = {**data, "old_status": row["status"], "new_status": new.value}
+        return recording, await self._tell(connection, recording, told, now)
+
+    async def _tell(
+        self, connection: AsyncConnection, recording: Recording, data: Mapping[str, Any], now: datetime
+    ) -> list[OutboxRow]:
+        line = {"recording_id": recording.id, "event": STATUS_UPDATE, "data": dict(data), "created_at": now}
+        writing = insert(t.recording_events).values(line).returning(t.recording_events.c.id)
+        event_id = int(await connection.scalar(writing) or 0)
+        if not recording.config.webhook_url:
+            return []
+        await enqueue(
+            connection,
+            resource="recording",
+            resource_id=recording.id,
+            account_id=recording.account_id,
+            url=recording.config.webhook_url,
+            event=Event(id=event_id, event=STATUS_UPDATE, data=data, created_at=now),
+            custom_metadata={},
+        )
+        message = outbox.deliver("recording", recording.id, event_id)
+        return await outbox.post(connection, [message], self._database)
+
+    async def mark(self, recording_id: UUID, *, job: str | None = None, **facts: Any) -> None:
+        """Write facts and, with them, the call for the job that follows. Raises NotFound."""
+        messages = [outbox.job(job, "recording", recording_id, "marked")] if job else []
+        marking = update(t.recordings).where(t.recordings.c.id == recording_id).values(_facts(facts))
+        async with self._database.begin() as connection:
+            if (await connection.execute(marking)).rowcount != 1:
+                raise _unknown()
+            rows = await outbox.post(connection, messages, self._database)
+        self._database.announce(rows)
+
+    async def request_deletion(self, recording_id: UUID, account_id: UUID) -> Recording:
+        """Hide a recording and write the receipt by which housekeeping removes it.
+
+        Raises Conflict while it is being transcribed, NotFound.
+        """
+        owned = (t.recordings.c.id == recording_id, t.recordings.c.account_id == account_id)
+        hiding = (
+            update(t.recordings)
+            .where(*owned, t.recordings.c.delete_requested.is_(False), t.recordings.c.status != _TRANSCRIBING)
+            .values(delete_requested=true())
+            .returning(*t.recordings.c)
+        )
+        async with self._database.begin() as connection:
+            row = (await connection.execute(hiding)).mappings().first()
+            if row is not None:
+                await write_receipt(connection, "recording", recording_id, account_id, self._clock.now())
+        if row is not None:
+            return _recording(dict(row))
+        recording = await self.get(recording_id, account_id)
+        raise Conflict(f"A recording cannot be deleted while it is {recording.status}.")
+
+    async def expired(self, now: datetime, *, limit: int = 100) -> list[UUID]:
+        """Recordings whose file has had its time; see `media_removed`."""
+        return [row["id"] for row in await self._expired.all(now=now, most=limit)]
+
+    async def media_removed(self, recording_id: UUID) -> None:
+        """Its file had its time and is gone; the transcript stays readable."""
+        gone = {"media_removed_at": self._clock.now(), "recording_object": None}
+        async with self._database.begin() as connection:
+            await connection.execute(update(t.recordings).where(t.recordings.c.id == recording_id).values(gone))
+
+
+def _view() -> Select[Any]:
+    transcript = [t.transcripts.c.segments, t.transcripts.c.detected_lang.label("transcript_lang")]
+    events = gathered(
+        "events", t.recording_events, EVENT_COLUMNS, t.recording_events.c.recording_id == t.recordings.c.id
+    )
+    return select(t.recordings, *transcript, events).join_from(
+        t.recordings, t.transcripts, t.transcripts.c.resource_id == t.recordings.c.id, isouter=True
+    )
+
+
+def _columns(recording: Recording) -> dict[str, Any]:
+    until = recording.recording_available_until
+    year = recording.config.store_recording_for_1_year
+    return {
+        "id": recording.id,
+        "account_id": recording.account_id,
+        "config": asdict(recording.config),
+        "status": recording.status.value,
+        "created_at": recording.created_at,
+        "finished_at": recording.finished_at,
+        "source_url": recording.source_url and storable(recording.source_url),
+        "source_bot_id": recording.source_bot_id,
+        "recording_object": recording.recording_object,
+        "recording_available_until": until,
+        "detected_lang": recording.detected_lang,
+        "media_until": until or kept_until("recording", for_1_year=year, since=recording.created_at),
+    }
+
+
+def _recording(row: Row) -> Recording:
+    config = {name: value for name, value in row["config"].items() if name in _CONFIG_FIELDS}
+    config["custom_vocabulary"] = tuple(config["custom_vocabulary"])
+    if config["transcription_credentials"] is not None:
+        config["transcription_credentials"] = UUID(config["transcription_credentials"])
+    return Recording(
+        id=row["id"],
+        account_id=row["account_id"],
+        config=RecordingConfig(**config),
+        status=RecordingStatus(row["status"]),
+        created_at=row["created_at"],
+        source_url=row["source_url"],
+        source_bot_id=row["source_bot_id"],
+        recording_object=row["recording_object"],
+        recording_available_until=row["recording_available_until"],
+        detected_lang=row["detected_lang"],
+        finished_at=row["finished_at"],
+    )
+
+
+def _facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = facts.keys() - FACTS
+    if unknown:
+        raise ValueError(f"not facts of a recording: {', '.join(sorted(unknown))}")
+    values = dict(facts)
+    if values.get("recording_available_until") is not None:
+        values["media_until"] = values["recording_available_until"]
+    return values
+
+
+def _unknown() -> NotFound:
+    return NotFound("There is no recording with this id.")
+
+
+def _id() -> Any:
+    return bindparam("id", type_=t.recordings.c.id.type)
+
+
+def _account() -> Any:
+    return bindparam("account", type_=t.recordings.c.account_id.type)

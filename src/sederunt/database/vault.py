@@ -1,0 +1,151 @@
+"""Credentials of vendors and meeting accounts, their secrets sealed. Opening them is done above, in accounts/."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import bindparam, delete, insert, select, update
+
+from sederunt.database import tables as t
+from sederunt.database.engine import Database
+from sederunt.errors import NotFound
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CredentialRow:
+    """A vendor's key that a caller lent us."""
+
+    id: UUID
+    account_id: UUID
+    provider: str  # a name of transcription.models.PROVIDERS
+    key: bytes  # sealed
+    hint: str  # its last characters
+    region: str | None
+    organisation: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeetingAccountRow:
+    """An account a bot can sign in with."""
+
+    id: UUID
+    account_id: UUID
+    service: str
+    email: str
+    secret: bytes  # sealed
+    created_at: datetime
+    updated_at: datetime
+
+
+class Vault:
+    """The store of sealed things. Every question names the account it is asked for."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._credentials = database.query(_of_account(t.credentials))
+        self._credential = database.query(_of_account(t.credentials).where(t.credentials.c.id == _bind("id")))
+        self._meeting_accounts = database.query(_of_account(t.meeting_accounts))
+        self._meeting_account = database.query(
+            _of_account(t.meeting_accounts).where(t.meeting_accounts.c.id == _bind("id"))
+        )
+
+    async def add_credential(self, row: CredentialRow) -> None:
+        await self._add(t.credentials, row)
+
+    async def credentials(self, account_id: UUID) -> list[CredentialRow]:
+        """Oldest first."""
+        return [CredentialRow(**row) for row in await self._credentials.all(account=account_id)]
+
+    async def credential(self, credential_id: UUID, account_id: UUID) -> CredentialRow:
+        """Raises NotFound."""
+        row = await self._credential.first(id=credential_id, account=account_id)
+        if row is None:
+            raise NotFound("There is no credential with this id.")
+        return CredentialRow(**row)
+
+    async def remove_credential(self, credential_id: UUID, account_id: UUID) -> None:
+        """Raises NotFound."""
+        if not await self._remove(t.credentials, credential_id, account_id):
+            raise NotFound("There is no credential with this id.")
+
+    async def add_meeting_account(self, row: MeetingAccountRow) -> None:
+        await self._add(t.meeting_accounts, row)
+
+    async def meeting_accounts(self, account_id: UUID) -> list[MeetingAccountRow]:
+        """Oldest first."""
+        return [MeetingAccountRow(**row) for row in await self._meeting_accounts.all(account=account_id)]
+
+    async def meeting_account(self, meeting_account_id: UUID, account_id: UUID) -> MeetingAccountRow:
+        """Raises NotFound."""
+        row = await self._meeting_account.first(id=meeting_account_id, account=account_id)
+        if row is None:
+            raise NotFound("There is no meeting account with this id.")
+        return MeetingAccountRow(**row)
+
+    async def renew_meeting_account(self, meeting_account_id: UUID, account_id: UUID, secret: bytes) -> None:
+        """Put a new sealed secret in place of the old one. Raises NotFound."""
+        owned = (t.meeting_accounts.c.id == meeting_account_id, t.meeting_accounts.c.account_id == account_id)
+        renewing = update(t.meeting_accounts).where(*owned)
+        async with self._database.begin() as connection:
+            values = {"secret": secret, "updated_at": self._database.clock.now()}
+            if not (await connection.execute(renewing.values(values))).rowcount:
+                raise NotFound("There is no meeting account with this id.")
+
+    async def remove_meeting_account(self, meeting_account_id: UUID, account_id: UUID) -> None:
+        """Raises NotFound."""
+        if not await self._remove(t.meeting_accounts, meeting_account_id, account_id):
+            raise NotFound("There is no meeting account with this id.")
+
+    async def _add(self, table: Any, row: CredentialRow | MeetingAccountRow) -> None:
+        values = {name: getattr(row, name) for name in row.__slots__}
+        async with self._database.begin() as connection:
+            await connection.execute(insert(table).values(values))
+
+    async def _remove(self, table: Any, row_id: UUID, account_id: UUID) -> bool:
+        async with self._database.begin() as connection:
+            removing = delete(table).where(table.c.id == row_id, table.c.account_id == account_id)
+            return bool((await connection.execute(removing)).rowcount)
+
+
+@dataclass(frozen=True, slots=True)
+class SealedColumn:
+    """A column that holds sealed secrets, and the column its seal names."""
+
+    table: str
+    column: str
+    row: str
+
+
+SEALED_COLUMNS = (
+    SealedColumn("accounts", "webhook_secret", "id"),
+    SealedColumn("credentials", "key", "id"),
+    SealedColumn("meeting_accounts", "secret", "id"),
+    SealedColumn("bots", "zak", "id"),
+    SealedColumn("house_secrets", "value", "name"),
+)
+
+
+async def sealed_values(database: Database, place: SealedColumn) -> list[tuple[Any, bytes]]:
+    """(row id, sealed value) of every secret in a column."""
+    table = t.metadata.tables[place.table]
+    filled = select(table.c[place.row], table.c[place.column]).where(table.c[place.column].is_not(None))
+    rows = await database.query(filled).all()
+    return [(row[place.row], bytes(row[place.column])) for row in rows]
+
+
+async def replace_sealed(database: Database, place: SealedColumn, row: Any, old: bytes, new: bytes) -> bool:
+    """Put `new` where `old` still is; False when somebody changed it meanwhile."""
+    table = t.metadata.tables[place.table]
+    replacing = update(table).where(table.c[place.row] == row, table.c[place.column] == old)
+    async with database.begin() as connection:
+        return bool((await connection.execute(replacing.values({place.column: new}))).rowcount)
+
+
+def _of_account(table: Any) -> Any:
+    return select(table).where(table.c.account_id == _bind("account")).order_by(table.c.created_at, table.c.id)
+
+
+def _bind(name: str) -> Any:
+    return bindparam(name, type_=t.accounts.c.id.type)
