@@ -21,7 +21,7 @@ from sederunt.platforms.words import cut
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
 
-LOOK_EVERY_S = 0.25
+LOOK_EVERY_S = 0.15
 WAITING_LOOK_EVERY_S = 0.5
 FROZEN_S = 20.0  # a page that answers nothing for so long is dead
 NAVIGATION_S = 60.0

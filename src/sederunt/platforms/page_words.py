@@ -40,10 +40,10 @@ class PageWords:
 
     def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
         match signal.kind:
-            case "dom" | "roster":
+            case "roster":
                 return self._people(signal.data.get("people"), signal.at_ms)
             case "speaking":
-                return self._speech(signal.data, signal.at_ms)
+                return self._speech(signal.data.get("keys"), signal.at_ms)
             case "chat":
                 return self._message(signal.data, signal.at_ms)
             case _:
@@ -55,15 +55,21 @@ class PageWords:
         entries = [entry for entry in people if isinstance(entry, Mapping)]
         return self._roster.shown([person for entry in entries if (person := _person(entry))], at_ms)
 
-    def _speech(self, data: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
-        name = bare_name(str(data.get("name") or ""))
-        key = str(data.get("key") or "")
-        known = key if key and self._roster.person(key) else self._roster.key_of(name) or key or name
-        speaking = bool(data.get("speaking"))
-        if self.speaking_told or not known or (known in self._speaking) == speaking:
+    def _speech(self, keys: object, at_ms: int) -> list[MeetingEvent]:
+        """The page tells all who are shown speaking; what changed since the last time is an event."""
+        if self.speaking_told or not isinstance(keys, list):
             return []
-        (self._speaking.add if speaking else self._speaking.discard)(known)
-        return [SpeakingChanged(key=known, speaking=speaking, at_ms=at_ms)]
+        now = {known for key in keys if (known := self._known_key(str(key)))}
+        changes = [(key, False) for key in sorted(self._speaking - now)]
+        changes += [(key, True) for key in sorted(now - self._speaking)]
+        self._speaking = now
+        return [SpeakingChanged(key=key, speaking=speaking, at_ms=at_ms) for key, speaking in changes]
+
+    def _known_key(self, shown: str) -> str:
+        """The roster's key of somebody shown by key or by name; what was shown where the roster knows neither."""
+        if self._roster.person(shown):
+            return shown
+        return self._roster.key_of(bare_name(shown)) or shown
 
     def _message(self, data: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
         sender, text = bare_name(str(data.get("sender") or "")), str(data.get("text") or "").strip()

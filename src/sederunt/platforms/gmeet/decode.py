@@ -6,22 +6,17 @@ through the data channel `collections`. Field numbers: two independent sources, 
 
 from __future__ import annotations
 
-import base64
-import binascii
-import gzip
-import zlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sederunt.model.events import ChatReceived, MeetingEvent, Removed, SpeakingChanged
 from sederunt.platforms.page_words import PageWords
+from sederunt.platforms.payloads import as_bytes, from_base64, inflated
 from sederunt.platforms.wire import Message, parse
 from sederunt.platforms.witness import ChatLedger, Person, Roster
 
 if TYPE_CHECKING:
     from sederunt.browser.page import Signal
-
-LARGEST = 8_000_000  # bytes after decompression; a roster of thousands is far below
 
 _IN_CALL, _NOT_IN_CALL, _REMOVED = 1, 6, 7
 _AUDIO = 1
@@ -54,36 +49,36 @@ class MeetDecoder:
         match signal.kind:
             case "datachannel":
                 return self._channel(
-                    str(signal.data.get("label", "")), _bytes(signal.data.get("payload")), signal.at_ms
+                    str(signal.data.get("label", "")), as_bytes(signal.data.get("payload")), signal.at_ms
                 )
             case "fetch":
-                return self._answer(str(signal.data.get("url", "")), _bytes(signal.data.get("body")), signal.at_ms)
+                return self._answer(str(signal.data.get("url", "")), as_bytes(signal.data.get("payload")), signal.at_ms)
             case _:
                 return self._page.decode(signal)
 
     def _channel(self, label: str, payload: bytes, at_ms: int) -> list[MeetingEvent]:
         if label == "dcrpc":
             return self._media_snapshot(payload, at_ms)
-        if label != "collections" or (event := parse(_inflated(payload))) is None:
+        if label != "collections" or (event := parse(inflated(payload))) is None:
             return []
         events: list[MeetingEvent] = []
         for wrapper in event.messages(1, 2):
-            for devices in wrapper.messages(3):
-                events += self._sources(devices.messages(2), at_ms)
             for collections in wrapper.messages(13):
                 for users in collections.messages(1):
                     events += self._users(users.messages(2), at_ms)
                 events += self._chats(collections.messages(4), at_ms)
+            for devices in wrapper.messages(3):  # after the users, among whom the shared screens are
+                events += self._sources(devices.messages(2), at_ms)
         # The schema's path misses some records, so device outputs are looked for everywhere as well.
         return events + self._sources((m for m in event.walk() if _is_device_output(m)), at_ms)
 
     def _answer(self, url: str, body: bytes, at_ms: int) -> list[MeetingEvent]:
         if _DEVICE_MADE in url:
-            answer = parse(_from_base64(body))
+            answer = parse(from_base64(body))
             if answer is not None and answer.number(_SUSPECTED):
                 self._noted.add("suspected_bot")
             return []
-        if _SYNC not in url or (answer := parse(_from_base64(body))) is None:
+        if _SYNC not in url or (answer := parse(from_base64(body))) is None:
             return []
         events: list[MeetingEvent] = []
         for users in answer.messages(2, 2):
@@ -148,7 +143,7 @@ class MeetDecoder:
             return []
         events: list[MeetingEvent] = []
         for _, _, packed in (entry for entry in frame.fields if entry[0] == 2 and isinstance(entry[2], bytes)):
-            snapshot = parse(_inflated(packed)) if isinstance(packed, bytes) else None
+            snapshot = parse(inflated(packed)) if isinstance(packed, bytes) else None
             for record in snapshot.walk() if snapshot else ():
                 key = record.text(4)
                 if key.startswith("spaces/"):
@@ -180,29 +175,3 @@ def _unix_ms(timestamp: int | None) -> int | None:
         if timestamp >= least:
             return timestamp // divisor
     return timestamp * 1000 if timestamp >= 10**8 else None
-
-
-def _inflated(payload: bytes) -> bytes:
-    """The payload without its compression: gzip, zlib, or none. Bounded."""
-    try:
-        if payload[:2] == b"\x1f\x8b":
-            return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(payload, LARGEST)
-        if payload[:1] == b"\x78":
-            return zlib.decompressobj().decompress(payload, LARGEST)
-    except (zlib.error, gzip.BadGzipFile):
-        return b""
-    return payload
-
-
-def _from_base64(body: bytes) -> bytes:
-    """The bytes of a base64 text; the body itself where it is none."""
-    try:
-        return base64.b64decode(body.strip(), validate=True)
-    except (binascii.Error, ValueError):
-        return body
-
-
-def _bytes(value: object) -> bytes:
-    if isinstance(value, bytes):
-        return value
-    return value.encode() if isinstance(value, str) else b""

@@ -129,7 +129,7 @@ _LEAVE_ONLY = Target(
 JOURNEY = Journey(
     steps=(
         Step(target=_WITHOUT_DEVICES, standings=_BEFORE_KNOCK),
-        Step(target=_CONSENT),
+        Step(target=_CONSENT, most=6, again_s=0.8),
         Step(target=_COOKIES),
         Step(target=_DISMISS),
         Step(target=_CLOSE),

@@ -237,6 +237,16 @@ ROWS: tuple[EvidenceRow, ...] = (
         seen="2026-08",
     ),
     EvidenceRow(
+        id="gmeet.full",
+        kind=Kind.TEXT,
+        patterns=("meeting is full", "call is full", "meeting is locked", "locked by the host"),
+        standing=Standing.REFUSED,
+        reason=StopReason.REQUEST_DENIED,
+        phase=Phase.BEFORE,
+        source="own",  # no source shows the copy of these two refusals
+        seen="2026-11",
+    ),
+    EvidenceRow(
         id="gmeet.blocked",
         kind=Kind.TEXT,
         patterns=(
