@@ -55,6 +55,11 @@ class Clip:
     def duration_s(self) -> float:
         return len(self.frames) * FRAME / RATE
 
+    @property
+    def pause_level(self) -> int:
+        """Frames at least so many dB below full scale are pauses: 25 dB softer than the loud tenth of the clip."""
+        return sorted(frame.level for frame in self.frames)[len(self.frames) // 10] + 25
+
 
 @cache
 def catalogue() -> Mapping[str, ClipText]:

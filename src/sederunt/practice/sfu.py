@@ -198,7 +198,7 @@ class _Stream:
     def __init__(self, transceiver: RTCRtpTransceiver) -> None:
         self._sender: Any = transceiver.sender
         self.ssrc = transceiver.sender._ssrc
-        self._payload_type: int = transceiver._codecs[0].payloadType
+        self._payload_type = transceiver._codecs[0].payloadType or 0
         ids = {extension.uri: extension.id for extension in transceiver._headerExtensions}
         self._level_id = ids.get(_LEVEL)
         mid = (transceiver.mid or "").encode()

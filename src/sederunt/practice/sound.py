@@ -12,7 +12,6 @@ from sederunt.practice.clips import Clip, OpusFrame
 from sederunt.practice.sfu import SlotFrame
 
 TICK_S = 0.02
-QUIET_LEVEL = 55  # dB below full scale: softer packets count as pause where DTX is played
 _DTX_AFTER = 10  # ticks of quiet before DTX begins
 _DTX_EVERY = 20  # one packet in so many while it lasts
 
@@ -25,6 +24,10 @@ class Utterance:
     clip: Clip
     position: int = 0
     quiet: int = 0  # ticks since the last audible packet
+    pause_level: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pause_level = self.clip.pause_level
 
     @property
     def is_over(self) -> bool:
@@ -127,7 +130,7 @@ class Sound:
 def _advance(utterance: Utterance) -> OpusFrame:
     frame = utterance.clip.frames[utterance.position]
     utterance.position += 1
-    utterance.quiet = utterance.quiet + 1 if frame.level >= QUIET_LEVEL else 0
+    utterance.quiet = utterance.quiet + 1 if frame.level >= utterance.pause_level else 0
     return frame
 
 

@@ -9,15 +9,14 @@
     for (;;);
   }
 
-  /** The renderer runs out of memory and dies. */
-  function exhaust() {
-    const kept = [];
-    for (;;) kept.push(new Array(1 << 24).fill(kept.length));
+  /** The renderer dies at once: an array longer than the engine can make is fatal to it, not an exception. */
+  function crash() {
+    "a".repeat(2 ** 28).split("");
   }
 
   practice.link.on("command", (/** @type {string} */ name) => {
     if (name === "freeze") setTimeout(freeze);
-    if (name === "crash") setTimeout(exhaust);
+    if (name === "crash") setTimeout(crash);
     if (name === "reload") location.reload();
   });
 })();

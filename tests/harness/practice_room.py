@@ -1,0 +1,90 @@
+"""One practice meeting and one browser page in front of it, without any bot: what the sites' own tests look at."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import Page
+
+from sederunt.practice.meeting import Meeting
+from sederunt.practice.script import Participant
+
+# What a bot's first script would do, as little of it as the tests need: remember connections and channel messages.
+REMEMBER = """
+(() => {
+  window.remembered = { connections: [], channels: [], sockets: [] };
+  const Native = window.RTCPeerConnection;
+  const Socket = window.WebSocket;
+  const base64 = (data) => btoa(String.fromCharCode(...new Uint8Array(data)));
+  const keep = (label, data) => {
+    window.remembered.channels.push({ label, data: typeof data === "string" ? btoa(data) : base64(data) });
+  };
+  window.RTCPeerConnection = class extends Native {
+    constructor(...options) {
+      super(...options);
+      window.remembered.connections.push(this);
+      this.addEventListener("datachannel", ({ channel }) => channel.addEventListener("message", ({ data }) => {
+        keep(channel.label, data);
+      }));
+    }
+    createDataChannel(label, ...rest) {
+      const channel = super.createDataChannel(label, ...rest);
+      channel.addEventListener("message", ({ data }) => {
+        keep(label, data);
+      });
+      return channel;
+    }
+  };
+  window.WebSocket = class extends Socket {
+    constructor(...options) {
+      super(...options);
+      this.addEventListener("message", ({ data }) => window.remembered.sockets.push({ url: this.url, data }));
+    }
+  };
+})();
+"""
+
+
+@dataclass
+class Room:
+    """One meeting and one page in front of it."""
+
+    meeting: Meeting
+    page: Page
+
+    async def received(self) -> list[dict[str, Any]]:
+        """Inbound audio per track that got packets: packets, lost, energy, decoder, ssrc."""
+        found: list[dict[str, Any]] = await self.page.evaluate(
+            """async () => {
+              const rows = [];
+              for (const connection of window.remembered.connections) {
+                for (const row of (await connection.getStats()).values()) {
+                  if (row.type === "inbound-rtp" && row.packetsReceived) {
+                    rows.push({ kind: row.kind, packets: row.packetsReceived, lost: row.packetsLost, ssrc: row.ssrc,
+                                energy: row.totalAudioEnergy || 0, pictures: row.framesDecoded || 0, mid: row.mid });
+                  }
+                }
+              }
+              return rows;
+            }"""
+        )
+        return found
+
+    async def hears(self, kind: str = "audio") -> None:
+        """Wait until decoded sound (or pictures) arrived."""
+        await self.page.wait_for_function(
+            """async (kind) => {
+              for (const connection of window.remembered.connections) {
+                for (const row of (await connection.getStats()).values()) {
+                  const got = kind === "audio" ? row.totalAudioEnergy > 0.0001 : row.framesDecoded > 5;
+                  if (row.type === "inbound-rtp" && row.kind === kind && got) return true;
+                }
+              }
+              return false;
+            }""",
+            arg=kind,
+        )
+
+
+OpenRoom = Callable[..., Awaitable[Room]]
+CAST = (Participant(name="Ada Lovelace", host=True), Participant(name="Charles Babbage"))
