@@ -41,3 +41,4 @@ class Packet:
     start: float  # seconds from the start of the recording
     duration: float  # seconds, from the packet's TOC byte
     payload: bytes
+    level: float | None = None  # 0 to 1, linear, of the RTP packet it came in; not kept in pieces

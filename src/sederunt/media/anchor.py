@@ -1,0 +1,117 @@
+"""A sender's clock fixed to ours: where on the wall clock an RTP time lies.
+
+Within a stream RTP time is exact, so it is anchored once, by the least delayed of the first frames, and then left
+alone. Only a jump moves the anchor: the sender's clock stood still, or leapt. A network or a page that stalls looks
+like a jump for a moment, so a late frame is held until its successors show which of the two it was.
+"""
+
+from collections.abc import Iterable
+from typing import Generic, TypeVar
+
+from sederunt.media.sequence import Counts
+
+JUMP_MS = 250.0  # less than this is jitter and drift
+DOUBT_MS = 200.0  # how long a late frame is held
+DRAINING_MS = 100.0  # a backlog that shrinks by this much while held was a stall, not a jump
+
+Item = TypeVar("Item")
+
+
+class Anchor(Generic[Item]):
+    """Gives the frames of one stream, in their order, their wall time in Unix milliseconds.
+
+    Args:
+        per_ms: ticks of the stream's clock per millisecond.
+        not_before_ms: the first frame is moved up to here if it lies a little before it (the end of what the same
+            track sent under another SSRC).
+    """
+
+    def __init__(self, per_ms: float, counts: Counts, not_before_ms: float = 0.0) -> None:
+        self._per_ms, self._counts = per_ms, counts
+        self._zero_ms: float | None = None  # wall time of tick 0
+        self._end_ms = not_before_ms  # of what was placed
+        self._doubted: list[tuple[int, float, float | None, Item]] = []  # tick, length in ms, at_ms, frame
+
+    @property
+    def is_set(self) -> bool:
+        return self._zero_ms is not None
+
+    @property
+    def end_ms(self) -> float:
+        """Where the last placed frame ends."""
+        return self._end_ms
+
+    def set(self, frames: Iterable[tuple[int, float]]) -> None:
+        """Anchor by the least delayed of these (tick, at_ms)."""
+        first: int | None = None
+        for tick, at_ms in frames:
+            zero_ms = at_ms - tick / self._per_ms
+            first = tick if first is None else first
+            self._zero_ms = zero_ms if self._zero_ms is None else min(self._zero_ms, zero_ms)
+        if first is not None and self._zero_ms is not None:
+            overlap_ms = self._end_ms - (self._zero_ms + first / self._per_ms)
+            if 0 < overlap_ms <= JUMP_MS:
+                self._zero_ms += overlap_ms
+
+    def place(self, tick: int, length_ms: float, at_ms: float | None, item: Item) -> list[tuple[float, Item]]:
+        """The frames that have a place now. `at_ms` is None for a frame recovered from another one."""
+        assert self._zero_ms is not None
+        start_ms = self._zero_ms + tick / self._per_ms
+        excess_ms = 0.0 if at_ms is None else at_ms - start_ms
+        if not self._doubted and -JUMP_MS <= excess_ms <= JUMP_MS:
+            self._end_ms = start_ms + length_ms
+            return [(start_ms, item)]
+        if at_ms is not None and excess_ms < -JUMP_MS:
+            return [*self._settle_doubted(), self._leap_back(tick, length_ms, at_ms, item)]
+        self._doubted.append((tick, length_ms, at_ms, item))
+        if at_ms is None:
+            return []
+        if excess_ms <= JUMP_MS:  # it was a stall, and it is over
+            return self._settle_doubted()
+        return self.tick(at_ms)
+
+    def tick(self, now_ms: float) -> list[tuple[float, Item]]:
+        """Decide on held frames whose time is over."""
+        if not self._doubted or now_ms - self._first_doubt_ms() < DOUBT_MS:
+            return []
+        return self.drain()
+
+    def drain(self) -> list[tuple[float, Item]]:
+        """Decide on held frames now."""
+        excesses = [at_ms - self._start_ms(tick) for tick, _, at_ms, _ in self._doubted if at_ms is not None]
+        if excesses and min(excesses) > JUMP_MS and excesses[0] - excesses[-1] < DRAINING_MS:
+            self._move(min(excesses))
+        return self._settle_doubted()
+
+    @property
+    def holds_any(self) -> bool:
+        return bool(self._doubted)
+
+    def _leap_back(self, tick: int, length_ms: float, at_ms: float, item: Item) -> tuple[float, Item]:
+        """A frame came before its time: our anchor was late, or the sender's clock leapt. Never into what is placed."""
+        self._move(max(at_ms, self._end_ms) - self._start_ms(tick))
+        start_ms = self._start_ms(tick)
+        self._end_ms = start_ms + length_ms
+        return start_ms, item
+
+    def _settle_doubted(self) -> list[tuple[float, Item]]:
+        placed = []
+        for tick, length_ms, _, item in self._doubted:
+            start_ms = self._start_ms(tick)
+            self._end_ms = start_ms + length_ms
+            placed.append((start_ms, item))
+        self._doubted = []
+        return placed
+
+    def _start_ms(self, tick: int) -> float:
+        assert self._zero_ms is not None
+        return self._zero_ms + tick / self._per_ms
+
+    def _first_doubt_ms(self) -> float:
+        return next((at_ms for _, _, at_ms, _ in self._doubted if at_ms is not None), 0.0)
+
+    def _move(self, by_ms: float) -> None:
+        assert self._zero_ms is not None
+        if abs(by_ms) > 1e-6:
+            self._zero_ms += by_ms
+            self._counts.anchored_again += 1

@@ -1,0 +1,85 @@
+"""As much of Matroska's outer structure (EBML, RFC 8794) as it takes to tell a whole file from a damaged one."""
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from av.container import Container, OutputContainer
+
+from sederunt.errors import BrokenMedia
+
+EBML, SEGMENT, CLUSTER, TRACKS, CRC_32 = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1654AE6B, 0xBF
+CONTENT_ENCRYPTION = 0x5035
+_OURS = ("timeline", "recording")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Element:
+    id: int
+    start: int  # of its content
+    end: int | None  # None where the size is left open, as live recorders do
+
+
+def mark_as_recording(container: OutputContainer) -> None:
+    """Say in the file that its times count from the start of the recording, not from its first packet."""
+    container.metadata[_OURS[0]] = _OURS[1]
+
+
+def is_recording(container: Container) -> bool:
+    """Whether `mark_as_recording` was done to this file."""
+    tags = {key.lower(): value for key, value in container.metadata.items()}
+    return tags.get(_OURS[0]) == _OURS[1]
+
+
+def check_whole(data: bytes) -> None:
+    """BrokenMedia unless `data` is one complete Matroska file whose checksums fit."""
+    header, segment = next_element(data, 0), None
+    if header is not None and header.id == EBML and header.end is not None:
+        segment = next_element(data, header.end)
+    if segment is None or segment.id != SEGMENT:
+        raise BrokenMedia(f"Expected a Matroska file, found {len(data)} bytes of something else.")
+    if segment.end is None or segment.end > len(data):
+        raise BrokenMedia(f"The file ends early: {len(data)} of {segment.end or 'an unknown number of'} bytes.")
+    for element in elements(data, segment.start, segment.end):
+        if element.end is None or element.end > segment.end:
+            raise BrokenMedia(f"The file is damaged near byte {element.start}: an element is longer than the file.")
+        _check_sum(data, element.start, element.end)
+
+
+def elements(data: bytes, start: int, end: int) -> Iterator[Element]:
+    """The elements one after another between two positions; stops at what is none, or has no size."""
+    at: int | None = start
+    while at is not None and at < end:
+        element = next_element(data, at)
+        if element is None:
+            raise BrokenMedia(f"The file is damaged near byte {at}: no element begins there.")
+        yield element
+        at = element.end
+
+
+def next_element(data: bytes, at: int) -> Element | None:
+    """The element that begins at this position, or None."""
+    identifier, size_at = _number(data, at, with_marker=True)
+    size, start = _number(data, size_at, with_marker=False)
+    if identifier is None or size is None:
+        return None
+    is_open = size == (1 << 7 * (start - size_at)) - 1
+    return Element(id=identifier, start=start, end=None if is_open else start + size)
+
+
+def _number(data: bytes, at: int, *, with_marker: bool) -> tuple[int | None, int]:
+    if at >= len(data) or not data[at]:
+        return None, at
+    length = 9 - data[at].bit_length()
+    if at + length > len(data):
+        return None, at
+    value = int.from_bytes(data[at : at + length], "big")
+    return (value if with_marker else value & (1 << 7 * length) - 1), at + length
+
+
+def _check_sum(data: bytes, start: int, end: int) -> None:
+    first = next_element(data, start)
+    if first is None or first.id != CRC_32 or first.end is None:
+        return
+    if int.from_bytes(data[first.start : first.end], "little") != zlib.crc32(memoryview(data)[first.end : end]):
+        raise BrokenMedia(f"The file is damaged between bytes {start} and {end}: the checksum does not fit.")

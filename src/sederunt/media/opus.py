@@ -1,0 +1,212 @@
+"""Opus packets: how long they are, whether they are silent, what a RED envelope holds, and PCM made into packets."""
+
+import struct
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+import av
+import numpy as np
+import numpy.typing as npt
+from av.audio.codeccontext import AudioCodecContext
+
+from sederunt.errors import BrokenMedia
+
+RATE = 48_000  # the clock of every Opus packet, whatever was sampled
+PCM_RATE = 16_000  # the rate of PCM16 frames
+PACKET_S = 0.02  # what Encoder makes
+MOST_SAMPLES = 5_760  # RFC 6716: no packet is longer than 120 ms
+
+# RFC 6716, table 2: samples at 48 kHz of one frame, by the upper five bits of the TOC byte.
+_SILK, _HYBRID, _CELT = (480, 960, 1920, 2880), (480, 960), (120, 240, 480, 960)
+_FRAME_SAMPLES = _SILK * 3 + _HYBRID * 2 + _CELT * 4
+# Samples per packet for codes 0 to 2, by the whole TOC byte; 0 for code 3, where the second byte counts the frames.
+_PACKET_SAMPLES = tuple((_FRAME_SAMPLES[toc >> 3] * (1, 2, 2, 0)[toc & 3]) for toc in range(256))
+
+
+def packet_samples(payload: bytes) -> int:
+    """The length of an Opus packet in samples at 48 kHz; 0 where `payload` is no Opus packet."""
+    if not payload:
+        return 0
+    toc = payload[0]
+    if toc & 3 != 3:
+        return _PACKET_SAMPLES[toc]
+    if len(payload) < 2:
+        return 0
+    samples = _FRAME_SAMPLES[toc >> 3] * (payload[1] & 0x3F)
+    return samples if samples <= MOST_SAMPLES else 0
+
+
+def packet_duration_s(payload: bytes) -> float:
+    """The length of an Opus packet in seconds. BrokenMedia where `payload` is no Opus packet."""
+    samples = packet_samples(payload)
+    if not samples:
+        raise BrokenMedia(f"Expected an Opus packet, found {len(payload)} bytes that are none.")
+    return samples / RATE
+
+
+def is_silence(payload: bytes) -> bool:
+    """Whether a packet only says that nobody speaks (DTX): a bare TOC byte, or frames without content."""
+    return len(payload) <= 2 or (len(payload) == 3 and payload[1:] == b"\xff\xfe")
+
+
+def voice_flag(payload: bytes) -> bool | None:
+    """What the encoder itself thought of the first frame: voice or not; None where the packet does not say.
+
+    SILK and hybrid frames open with a voice activity bit for each 20 ms (RFC 6716, 4.2.3); CELT has none. Speech at the
+    bit rates of meetings is mostly SILK or hybrid. Measured on four recordings: the bit was set in 98 % of the frames
+    above -30 dB and in 2 % of those below -60 dB.
+    """
+    config = payload[0] >> 3
+    if config >= 16:
+        return None
+    at = 1
+    if payload[0] & 3 == 2:  # two frames, the first one's length before it
+        at = 2 if len(payload) > 1 and payload[1] < 252 else 3
+    elif payload[0] & 3 == 3:
+        return None
+    if len(payload) <= at:
+        return False
+    flags = max(1, _FRAME_SAMPLES[config] // 960)
+    return payload[at] >> (8 - flags) != 0
+
+
+def concealment(payload: bytes) -> bytes:
+    """A packet that makes a decoder conceal one lost frame of the kind that `payload` starts with."""
+    return bytes([payload[0] & 0xFC])  # code 0 without a byte of content counts as lost (RFC 6716, 3.2.1 and 4.4)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RedBlock:
+    """One packet out of a RED envelope."""
+
+    payload_type: int
+    offset: int  # RTP ticks before the envelope's own timestamp; 0 for the packet it was sent for
+    payload: bytes
+
+
+def unpack_red(envelope: bytes) -> list[RedBlock]:
+    """The blocks of an RFC 2198 envelope, oldest first; the last is the packet it was sent for.
+
+    BrokenMedia where the lengths in the headers do not fit.
+    """
+    headers: list[tuple[int, int, int]] = []
+    at = 0
+    while at < len(envelope) and envelope[at] & 0x80:
+        if at + 4 > len(envelope):
+            raise BrokenMedia("A RED envelope ends inside a block header.")
+        (word,) = struct.unpack_from(">I", envelope, at)
+        headers.append((word >> 24 & 0x7F, word >> 10 & 0x3FFF, word & 0x3FF))
+        at += 4
+    if at >= len(envelope):
+        raise BrokenMedia("A RED envelope has no primary block.")
+    primary_type = envelope[at] & 0x7F
+    at += 1
+    blocks = []
+    for payload_type, offset, length in headers:
+        if at + length > len(envelope):
+            raise BrokenMedia("A RED envelope is shorter than its headers say.")
+        blocks.append(RedBlock(payload_type=payload_type, offset=offset, payload=envelope[at : at + length]))
+        at += length
+    return [*blocks, RedBlock(payload_type=primary_type, offset=0, payload=envelope[at:])]
+
+
+@cache
+def header(channels: int = 1) -> bytes:
+    """The OpusHead of our files: no pre-skip, so that a packet's time in the file is its time in the recording."""
+    return b"OpusHead" + struct.pack("<BBHIhB", 1, channels, 0, RATE, 0, 0)
+
+
+class Encoder:
+    """Mono samples into Opus packets of 20 ms; the decoded sound begins exactly at the first sample.
+
+    libopus looks ahead by 6.5 ms. Instead of a pre-skip, which Matroska can only round to milliseconds, the encoder is
+    fed that much in advance; the price is the first 6.5 ms of the stream.
+    """
+
+    def __init__(self, rate: int, bit_rate: int, *, complexity: int = 10) -> None:
+        self._rate = rate
+        self._context = _open_encoder(rate, bit_rate, complexity)
+        self._waiting = np.zeros(0, dtype=np.int16)
+        self._skip = _look_ahead(self._context)
+        self._taken = self._fed = 0  # samples
+
+    def encode(self, samples: npt.NDArray[np.int16]) -> list[bytes]:
+        """The packets that these samples complete."""
+        self._taken += len(samples)
+        skipped = min(self._skip, len(samples))
+        self._skip -= skipped
+        self._waiting = np.concatenate((self._waiting, samples[skipped:]))
+        return self._packets()
+
+    def flush(self) -> list[bytes]:
+        """What is left, filled up with silence, so that the packets cover every sample. Ends the encoder's use."""
+        missing = -(-self._taken // self._frame) * self._frame - self._fed - len(self._waiting)
+        self._waiting = np.concatenate((self._waiting, np.zeros(missing, dtype=np.int16)))
+        return self._packets()
+
+    @property
+    def _frame(self) -> int:
+        return self._rate // 50
+
+    def _packets(self) -> list[bytes]:
+        made: list[bytes] = []
+        whole = len(self._waiting) // self._frame * self._frame
+        for at in range(0, whole, self._frame):
+            samples = self._waiting[np.newaxis, at : at + self._frame]
+            frame = av.AudioFrame.from_ndarray(samples, format="s16", layout="mono")
+            frame.sample_rate = self._rate
+            frame.pts, frame.time_base = self._fed, Fraction(1, self._rate)
+            self._fed += self._frame
+            made.extend(bytes(packet) for packet in self._context.encode(frame))
+        self._waiting = self._waiting[whole:]
+        return made
+
+
+class PcmEncoder(Encoder):
+    """Little-endian PCM16 at 16 kHz, as the worklet hands it over, into Opus packets."""
+
+    def __init__(self) -> None:
+        super().__init__(PCM_RATE, 24_000, complexity=5)
+
+    def encode_bytes(self, pcm: bytes) -> list[bytes]:
+        return self.encode(np.frombuffer(pcm[: len(pcm) // 2 * 2], dtype="<i2").astype(np.int16, copy=False))
+
+
+def _open_encoder(rate: int, bit_rate: int, complexity: int) -> AudioCodecContext:
+    context = av.CodecContext.create("libopus", "w")
+    assert isinstance(context, AudioCodecContext)
+    context.sample_rate = rate
+    context.layout = "mono"
+    context.format = "s16"
+    context.bit_rate = bit_rate
+    context.time_base = Fraction(1, rate)
+    context.options = {"compression_level": str(complexity), "frame_duration": "20"}
+    context.open()
+    return context
+
+
+def _look_ahead(context: AudioCodecContext) -> int:
+    """In samples at the encoder's rate; the pre-skip in the encoder's own OpusHead, which counts at 48 kHz."""
+    own_header = context.extradata or header()
+    return int.from_bytes(own_header[10:12], "little") * context.sample_rate // RATE
+
+
+class Decoder:
+    """One source's packets into mono samples at 48 kHz. `decode` never raises: what is no sound becomes none."""
+
+    def __init__(self) -> None:
+        context = av.CodecContext.create("libopus", "r")
+        assert isinstance(context, AudioCodecContext)
+        context.sample_rate = RATE
+        context.layout = "mono"
+        context.extradata = header()
+        self._context = context
+
+    def decode(self, payload: bytes) -> npt.NDArray[np.int16]:
+        """The samples of one packet; empty where it is damaged."""
+        try:
+            frames = self._context.decode(av.Packet(payload))
+        except av.FFmpegError:
+            return np.zeros(0, dtype=np.int16)
+        return np.concatenate([frame.to_ndarray()[0] for frame in frames]) if frames else np.zeros(0, dtype=np.int16)

@@ -1,0 +1,130 @@
+"""RTP counters made straight: wrapped numbers unwrapped, and frames put back in the order they were sent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+WINDOW_MS = 200.0  # how long a missing frame is waited for, counted from the first one behind the gap
+MISORDER = 100  # RFC 3550, A.1: further back than this is not late but a sender that began anew
+KEPT_GAPS = 1_000  # given-up sequence numbers remembered, to tell a late frame from a repeated one
+
+Item = TypeVar("Item")
+
+
+def unwrap(value: int, near: int, bits: int) -> int:
+    """The number congruent to `value` modulo 2^bits that is nearest to `near`."""
+    half = 1 << (bits - 1)
+    return near + ((value - near + half) & ((1 << bits) - 1)) - half
+
+
+@dataclass(slots=True)
+class Counts:
+    """What happened to the frames of a recording."""
+
+    packets: int = 0  # placed in the recording, recovered ones included
+    lost: int = 0  # gaps of the sequence that nothing filled
+    recovered: int = 0  # gaps filled from the redundancy of later frames
+    reordered: int = 0  # came after a later one, within the window
+    late: int = 0  # came when its place had been given up
+    duplicates: int = 0
+    empty: int = 0  # frames without a byte: padding of the sender
+    damaged: int = 0  # no Opus packet, or no RED envelope
+    restarts: int = 0  # senders that began their sequence anew
+    anchored_again: int = 0  # jumps of a sender's clock against ours
+    early: int = 0  # before the recording's zero
+
+
+class Reorder(Generic[Item]):
+    """The frames of one sender in sequence. A gap is waited for, then reported as the number of missing frames.
+
+    The first frames are held for one window as well: until then nobody knows which was the first.
+    """
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+        self._waiting: dict[int, tuple[float, Item]] = {}
+        self._given_up: dict[int, None] = {}
+        self._next: int | None = None  # None until the first window is over
+        self._newest = 0  # highest sequence seen, unwrapped
+        self._seen_any = False
+        self._stray: tuple[int, float, Item] | None = None  # far out of order: the first sign of a restart
+
+    def put(self, sequence: int, at_ms: float, item: Item) -> Sequence[tuple[int, Item]]:
+        """Take a frame; returns what can go now, in order, each with how many are missing before it."""
+        if not self._seen_any:
+            self._seen_any, self._newest = True, sequence
+        number = unwrap(sequence, self._newest, 16)
+        if number == self._next and not self._waiting:
+            self._newest, self._next = number, number + 1
+            return ((0, item),)
+        if number < self._newest - MISORDER:
+            return self._stray_came(number, at_ms, item)
+        self._keep(number, at_ms, item)
+        return self.ready(at_ms)
+
+    def ready(self, now_ms: float) -> list[tuple[int, Item]]:
+        """What can go at this time: whatever is in sequence, and whatever was waited for long enough."""
+        released: list[tuple[int, Item]] = []
+        while self._waiting:
+            held = None if self._next is None else self._waiting.pop(self._next, None)
+            missing = 0
+            if held is None:
+                if now_ms - min(at_ms for at_ms, _ in self._waiting.values()) < WINDOW_MS:
+                    break
+                missing = self._skip_gap()
+                held = self._waiting.pop(self._first())
+            released.append((missing, held[1]))
+            self._next = self._first() + 1
+        return released
+
+    def drain(self) -> list[tuple[int, Item]]:
+        """Everything that is held, without waiting any longer."""
+        return self.ready(float("inf"))
+
+    @property
+    def holds_any(self) -> bool:
+        return bool(self._waiting)
+
+    def _first(self) -> int:
+        assert self._next is not None
+        return self._next
+
+    def _skip_gap(self) -> int:
+        """Move on to the first frame that is there; returns how many are not."""
+        lowest = min(self._waiting)
+        missing = 0 if self._next is None else lowest - self._next
+        for number in range(lowest - min(missing, KEPT_GAPS), lowest):
+            self._given_up[number] = None
+        while len(self._given_up) > KEPT_GAPS:
+            del self._given_up[next(iter(self._given_up))]
+        self._next = lowest
+        return missing
+
+    def _keep(self, number: int, at_ms: float, item: Item) -> None:
+        if number in self._waiting:
+            self._counts.duplicates += 1
+        elif self._next is not None and number < self._next:
+            if number in self._given_up:
+                del self._given_up[number]
+                self._counts.late += 1
+            else:
+                self._counts.duplicates += 1
+        else:
+            if number < self._newest:
+                self._counts.reordered += 1
+            self._newest = max(self._newest, number)
+            self._waiting[number] = (at_ms, item)
+
+    def _stray_came(self, number: int, at_ms: float, item: Item) -> Sequence[tuple[int, Item]]:
+        """One frame from far back is late; two in a row mean that the sender counts anew."""
+        if self._stray is None or number != self._stray[0] + 1:
+            self._stray = (number, at_ms, item)
+            self._counts.late += 1
+            return ()
+        before = self.drain()
+        first_number, first_at_ms, first_item = self._stray
+        self._counts.late -= 1
+        self._counts.restarts += 1
+        self._stray, self._given_up, self._next, self._newest = None, {}, None, number
+        self._waiting = {first_number: (first_at_ms, first_item), number: (at_ms, item)}
+        return before

@@ -1,0 +1,249 @@
+"""Captured frames at their place in the recording: in order, without repeats, with what was lost counted.
+
+Nothing is decoded. RTP says it all: the sequence tells loss from silence, the timestamp gives the place to the sample,
+the contributing sources tell who speaks. What a lost frame held is taken from a later RED envelope where there is one.
+A step of the timestamp without a gap in the sequence is silence of the sender (DTX), not loss.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from operator import attrgetter
+
+from sederunt.errors import BrokenMedia
+from sederunt.media import opus
+from sederunt.media.anchor import Anchor
+from sederunt.media.sequence import Counts, Reorder, unwrap
+from sederunt.media.worklet import Blocks
+from sederunt.model.audio import CapturedFrame, Codec, Packet
+
+SPAN_GAP_S = 0.1  # two stretches of one source with less between them are one
+OPUS_PER_MS = opus.RATE / 1000
+MOST_STREAMS = 64  # SSRCs remembered at once; a sender that changed its SSRC long ago is forgotten
+
+_Placed = tuple[float, CapturedFrame, bytes]  # Unix milliseconds, the frame it came in, one Opus packet
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """A stretch in which one of several sources of a mixed track contributed."""
+
+    source: str  # the CSRC in decimal
+    track: str  # "track-<n>", whose packets hold the mixed sound
+    start: float  # seconds from the start of the recording
+    end: float
+    level: float | None  # the loudest of the mix meanwhile, 0 to 1; None where no frame carried a level
+
+
+class Timeline:
+    """The packets of one recording, as frames arrive.
+
+    Args:
+        recording_started_ms: Unix milliseconds of the recording's zero, on the clock of the frames' `at_ms`.
+    """
+
+    def __init__(self, recording_started_ms: float) -> None:
+        self._started_ms = recording_started_ms
+        self._counts = Counts()
+        self._streams: dict[tuple[int, int, bool], _OpusStream | Blocks] = {}
+        self._track_end_ms: dict[int, float] = {}
+        self._names: dict[tuple[int, tuple[int, ...]], str] = {}
+        self._sources: dict[str, int] = {}
+        self._other = 0
+        self._now_ms = 0.0
+        self._open: dict[tuple[int, int], Span] = {}
+        self._closed: list[Span] = []
+
+    def add(self, frames: Iterable[CapturedFrame], *, now_ms: float | None = None) -> list[Packet]:
+        """Take a batch in the order of arrival; returns the packets that have their place now, by start.
+
+        Without loss nothing is held back, but for the first 200 ms of each sender. `now_ms` (Unix milliseconds) lets
+        held frames go although nothing arrives any more.
+        """
+        packets: list[Packet] = []
+        for frame in frames:
+            stream = self._stream_of(frame)
+            if stream is None:
+                self._other += 1
+                continue
+            if frame.at_ms > self._now_ms:
+                self._now_ms = frame.at_ms
+            self._place(stream.take(frame), packets)
+        if now_ms is not None and now_ms > self._now_ms:
+            self._now_ms = now_ms
+        for stream in self._streams.values():
+            if stream.holds_any:
+                self._place(stream.tick(self._now_ms), packets)
+        packets.sort(key=attrgetter("start"))
+        return packets
+
+    def flush(self) -> list[Packet]:
+        """Everything still held, at the end of the recording."""
+        packets: list[Packet] = []
+        for stream in self._streams.values():
+            self._place(stream.drain(), packets)
+        packets.sort(key=attrgetter("start"))
+        return packets
+
+    def facts(self) -> Mapping[str, object]:
+        """The counts of `Counts`, frames of `other` codecs, and packets per source under `sources`."""
+        return {**asdict(self._counts), "other": self._other, "sources": dict(self._sources)}
+
+    def spans(self) -> Sequence[Span]:
+        """Who contributed to mixed tracks, and when, by start."""
+        return sorted((*self._closed, *self._open.values()), key=attrgetter("start", "source"))
+
+    def _stream_of(self, frame: CapturedFrame) -> "_OpusStream | Blocks | None":
+        samples = frame.codec is Codec.PCM16
+        key = (frame.track, frame.ssrc, samples)
+        stream = self._streams.get(key)
+        if stream is not None:
+            return stream
+        if not samples and frame.codec not in (Codec.OPUS, Codec.RED):
+            return None
+        self._forget_the_oldest()
+        not_before_ms = self._track_end_ms.get(frame.track, 0.0)
+        kind = Blocks if samples else _OpusStream
+        stream = self._streams[key] = kind(self._counts, not_before_ms)
+        return stream
+
+    def _forget_the_oldest(self) -> None:
+        if len(self._streams) >= MOST_STREAMS:
+            idle = [key for key, stream in self._streams.items() if not stream.holds_any]
+            for key in idle[: len(idle) // 2]:
+                del self._streams[key]
+
+    def _place(self, placed: Sequence[_Placed], packets: list[Packet]) -> None:
+        for start_ms, frame, payload in placed:
+            duration = opus.packet_samples(payload) / opus.RATE
+            start = (start_ms - self._started_ms) / 1000
+            if start < -0.0005:
+                self._counts.early += 1
+                continue
+            source = self._source_of(frame)
+            self._counts.packets += 1
+            self._sources[source] = self._sources.get(source, 0) + 1
+            end_ms = start_ms + duration * 1000
+            if end_ms > self._track_end_ms.get(frame.track, 0.0):
+                self._track_end_ms[frame.track] = end_ms
+            if len(frame.csrcs) > 1:
+                self._note_spans(frame, source, start, start + duration)
+            packets.append(
+                Packet(source=source, start=max(0.0, start), duration=duration, payload=payload, level=frame.level)
+            )
+
+    def _source_of(self, frame: CapturedFrame) -> str:
+        key = (frame.track, frame.csrcs)
+        name = self._names.get(key)
+        if name is None:
+            name = str(frame.csrcs[0]) if len(frame.csrcs) == 1 else f"track-{frame.track}"
+            if len(self._names) < 10_000:  # mixes change without end; names are cheap to make again
+                self._names[key] = name
+        return name
+
+    def _note_spans(self, frame: CapturedFrame, track: str, start: float, end: float) -> None:
+        for csrc in frame.csrcs:
+            span = self._open.get((frame.track, csrc))
+            level = frame.level
+            if span is not None and start - span.end <= SPAN_GAP_S:
+                start_of_span = span.start
+                level = level if span.level is None else max(span.level, level or 0.0)
+            else:
+                start_of_span = start
+                if span is not None:
+                    self._closed.append(span)
+            self._open[frame.track, csrc] = Span(
+                source=str(csrc), track=track, start=start_of_span, end=end, level=level
+            )
+
+
+class _OpusStream:
+    """One SSRC of Opus or RED frames."""
+
+    def __init__(self, counts: Counts, not_before_ms: float) -> None:
+        self._counts = counts
+        self._reorder: Reorder[tuple[int, bytes, CapturedFrame]] = Reorder(counts)
+        self._anchor: Anchor[tuple[CapturedFrame, bytes]] = Anchor(OPUS_PER_MS, counts, not_before_ms)
+        self._tick: int | None = None  # the last timestamp seen, unwrapped
+        self._end = -(1 << 62)  # tick at which the last packet let go ends
+        self._spare: dict[int, bytes] = {}  # packets out of RED envelopes, by tick
+
+    @property
+    def holds_any(self) -> bool:
+        return self._reorder.holds_any or self._anchor.holds_any
+
+    def take(self, frame: CapturedFrame) -> list[_Placed]:
+        near = frame.timestamp if self._tick is None else self._tick
+        tick = self._tick = unwrap(frame.timestamp, near, 32)
+        payload = self._open_envelope(tick, frame.payload) if frame.codec is Codec.RED else frame.payload
+        return self._let_go(self._reorder.put(frame.sequence, frame.at_ms, (tick, payload, frame)))
+
+    def tick(self, now_ms: float) -> list[_Placed]:
+        placed = self._let_go(self._reorder.ready(now_ms))
+        placed.extend((start_ms, frame, payload) for start_ms, (frame, payload) in self._anchor.tick(now_ms))
+        return placed
+
+    def drain(self) -> list[_Placed]:
+        placed = self._let_go(self._reorder.drain())
+        placed.extend((start_ms, frame, payload) for start_ms, (frame, payload) in self._anchor.drain())
+        return placed
+
+    def _open_envelope(self, tick: int, envelope: bytes) -> bytes:
+        """The packet a RED frame was sent for; what else is in it is kept while its place may still be empty."""
+        if not envelope:
+            return b""
+        try:
+            *older, primary = opus.unpack_red(envelope)
+        except BrokenMedia:
+            self._counts.damaged += 1
+            return b""
+        for block in older:
+            if block.payload and tick - block.offset >= self._end:
+                self._spare.setdefault(tick - block.offset, block.payload)
+        return primary.payload
+
+    def _let_go(self, released: Sequence[tuple[int, tuple[int, bytes, CapturedFrame]]]) -> list[_Placed]:
+        if released and not self._anchor.is_set:
+            self._anchor.set((tick, frame.at_ms) for _, (tick, _, frame) in released)
+        placed: list[_Placed] = []
+        for missing, (tick, payload, frame) in released:
+            if missing:
+                placed.extend(self._fill_gap(missing, tick, frame))
+            samples = self._samples_of(payload, frame)
+            if not samples:
+                continue
+            if tick == self._end - samples:  # the same packet under a new sequence number
+                self._counts.duplicates += 1
+                continue
+            placed.extend(self._send(tick, samples, frame.at_ms, frame, payload))
+        return placed
+
+    def _samples_of(self, payload: bytes, frame: CapturedFrame) -> int:
+        if not frame.payload:
+            self._counts.empty += 1
+            return 0
+        samples = opus.packet_samples(payload)
+        if not samples and payload:
+            self._counts.damaged += 1
+        return samples
+
+    def _send(
+        self, tick: int, samples: int, at_ms: float | None, frame: CapturedFrame, payload: bytes
+    ) -> list[_Placed]:
+        self._end = tick + samples
+        if self._spare:
+            self._spare = {at: spare for at, spare in self._spare.items() if at >= self._end}
+        places = self._anchor.place(tick, samples / OPUS_PER_MS, at_ms, (frame, payload))
+        return [(start_ms, sent, packet) for start_ms, (sent, packet) in places]
+
+    def _fill_gap(self, missing: int, before: int, frame: CapturedFrame) -> list[_Placed]:
+        """Put what RED repeated into the gap before `frame`; what stays missing is lost."""
+        placed: list[_Placed] = []
+        filled = 0
+        for tick, payload in sorted(self._spare.items()):
+            samples = opus.packet_samples(payload)
+            if filled < missing and samples and self._end <= tick and tick + samples <= before:
+                placed.extend(self._send(tick, samples, None, frame, payload))
+                filled += 1
+        self._counts.recovered += filled
+        self._counts.lost += missing - filled
+        return placed

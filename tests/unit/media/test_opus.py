@@ -1,0 +1,134 @@
+"""Opus packets against RFC 6716 and RFC 2198, and the encoder against its own promise."""
+
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sederunt.errors import BrokenMedia
+from sederunt.media import opus
+
+
+@pytest.mark.parametrize(
+    ("payload", "milliseconds"),
+    [
+        (b"\x00", 10),  # SILK narrow band
+        (b"\x08", 20),
+        (b"\x18", 60),
+        (b"\x19", 120),  # two frames of 60 ms
+        (b"\x60", 10),  # hybrid
+        (b"\x78", 20),
+        (b"\x80", 2.5),  # CELT
+        (b"\x98", 20),
+        (b"\xf8\xff\xfe", 20),
+        (b"\xfb\x03", 60),  # code 3: the second byte counts the frames
+        (b"\xe3\x30", 120),  # 48 frames of 2.5 ms
+    ],
+)
+def test_the_toc_byte_gives_the_duration(payload: bytes, milliseconds: float) -> None:
+    assert opus.packet_duration_s(payload) == pytest.approx(milliseconds / 1000)
+
+
+@pytest.mark.parametrize("payload", [b"", b"\xfb", b"\xfb\x00", b"\xfb\x07"])
+def test_what_is_no_opus_packet_has_no_duration(payload: bytes) -> None:
+    assert opus.packet_samples(payload) == 0
+    with pytest.raises(BrokenMedia, match="Opus"):
+        opus.packet_duration_s(payload)
+
+
+def test_silent_packets_are_told_from_sound() -> None:
+    encoder = opus.Encoder(opus.RATE, 32_000)
+    (packet, *_) = encoder.encode(np.full(1920, 9_000, dtype=np.int16))
+    assert opus.is_silence(b"\x78")
+    assert opus.is_silence(b"\xf8\xff\xfe")
+    assert not opus.is_silence(packet)
+
+
+@pytest.mark.parametrize(
+    ("payload", "voice"),
+    [
+        (b"\x78\x80..", True),  # hybrid, one frame, flag set
+        (b"\x78\x7f..", False),
+        (b"\x18\x20..", True),  # SILK 60 ms: three flags, the last one set
+        (b"\x18\x1f..", False),
+        (b"\x7a\x10\x80..", True),  # two frames with a length before the first
+        (b"\x7a\xfc\x01\x80..", True),
+        (b"\x78", False),
+        (b"\xf8\xff\xff", None),  # CELT
+        (b"\x7b\x02\xff", None),
+    ],
+)
+def test_the_encoders_voice_bit_is_read(payload: bytes, voice: bool | None) -> None:
+    assert opus.voice_flag(payload) is voice
+
+
+def test_a_red_envelope_gives_its_blocks_oldest_first() -> None:
+    envelope = _red(111, [(1920, b"older"), (960, b"old")], b"primary")
+    assert [(block.offset, block.payload) for block in opus.unpack_red(envelope)] == [
+        (1920, b"older"),
+        (960, b"old"),
+        (0, b"primary"),
+    ]
+    assert {block.payload_type for block in opus.unpack_red(envelope)} == {111}
+
+
+def test_a_red_envelope_without_redundancy_is_its_primary() -> None:
+    assert [block.payload for block in opus.unpack_red(b"\x6fsound")] == [b"sound"]
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_a_red_envelope_or_refused_by_name(envelope: bytes) -> None:
+    try:
+        blocks = opus.unpack_red(envelope)
+    except BrokenMedia:
+        return
+    assert sum(len(block.payload) for block in blocks) < len(envelope)
+
+
+@pytest.mark.parametrize("cut", range(1, 9))
+def test_a_red_envelope_cut_in_its_headers_is_refused(cut: int) -> None:
+    with pytest.raises(BrokenMedia):
+        opus.unpack_red(_red(111, [(1920, b"older"), (960, b"old")], b"primary")[:cut])
+
+
+@pytest.mark.parametrize("block", [160, 320, 333, 1600, 4000])
+def test_pcm_comes_back_as_loud_and_as_early_as_it_went_in(block: int) -> None:
+    rng = np.random.default_rng(5)
+    samples = np.zeros(16_000, dtype=np.int16)
+    samples[8_000:12_000] = rng.normal(0, 6_000, 4_000).astype(np.int16)  # noise has a sharp beginning
+    encoder, decoder = opus.PcmEncoder(), opus.Decoder()
+    packets = []
+    for at in range(0, len(samples), block):
+        packets += encoder.encode_bytes(samples[at : at + block].astype("<i2").tobytes())
+    packets += encoder.flush()
+    decoded = np.concatenate([decoder.decode(packet) for packet in packets])[::3].astype(float)
+    assert len(packets) == 50
+    assert {opus.packet_samples(packet) for packet in packets} == {960}
+    correlation = [np.dot(decoded[8_000 + lag : 11_900 + lag], samples[8_000:11_900]) for lag in range(-60, 61)]
+    assert abs(int(np.argmax(correlation)) - 60) <= 1  # within a sixteenth of a millisecond
+    assert np.abs(decoded[:7_900]).max() < 300
+
+
+def test_flushing_covers_every_sample_and_no_frame_more() -> None:
+    for samples, packets in ((1, 1), (319, 1), (320, 1), (321, 2), (640, 2)):
+        encoder = opus.PcmEncoder()
+        made = encoder.encode(np.ones(samples, dtype=np.int16)) + encoder.flush()
+        assert len(made) == packets
+
+
+def test_a_decoder_takes_rubbish_as_no_sound_and_goes_on() -> None:
+    decoder = opus.Decoder()
+    encoder = opus.Encoder(opus.RATE, 32_000)
+    (packet, *_) = encoder.encode(np.full(1920, 9_000, dtype=np.int16))
+    assert len(decoder.decode(b"\xfb\x00")) == 0
+    assert len(decoder.decode(packet)) == 960
+    assert len(decoder.decode(opus.concealment(packet))) == 960
+
+
+def _red(payload_type: int, older: list[tuple[int, bytes]], primary: bytes) -> bytes:
+    headers = b"".join(
+        struct.pack(">I", 1 << 31 | payload_type << 24 | offset << 10 | len(block)) for offset, block in older
+    )
+    return headers + bytes([payload_type]) + b"".join(block for _, block in older) + primary
