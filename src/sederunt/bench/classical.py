@@ -34,7 +34,7 @@ async def classical_bot(meeting_url: str, host_rules: str, name: str = "Classic"
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sederunt-classical-")))
         display, xvfb = await _screen(stack)
         sink, pulse = await _sound(stack, folder)
-        environment = {**os.environ, "DISPLAY": display, "PULSE_SERVER": f"unix:{sink}"}
+        environment: dict[str, str | float | bool] = {**os.environ, "DISPLAY": display, "PULSE_SERVER": f"unix:{sink}"}
         page = await _browser(stack, environment, host_rules)
         await _join(page, meeting_url, name)
         file = folder / "recording.mp4"
@@ -72,7 +72,7 @@ async def _sound(stack: AsyncExitStack, folder: Path) -> tuple[Path, int]:
     return socket, process.pid
 
 
-async def _browser(stack: AsyncExitStack, environment: dict[str, str], host_rules: str) -> Page:
+async def _browser(stack: AsyncExitStack, environment: dict[str, str | float | bool], host_rules: str) -> Page:
     playwright = await stack.enter_async_context(async_playwright())
     browser = await playwright.chromium.launch(
         executable_path="/usr/bin/chromium",
@@ -104,13 +104,13 @@ async def _join(page: Page, meeting_url: str, name: str) -> None:
     await page.get_by_role("button", name="Leave call").wait_for(timeout=30_000)
 
 
-async def _grab(stack: AsyncExitStack, environment: dict[str, str], display: str, file: Path) -> int:
+async def _grab(stack: AsyncExitStack, environment: dict[str, str | float | bool], display: str, file: Path) -> int:
     process = await asyncio.create_subprocess_exec(
         "ffmpeg", "-loglevel", "error", "-y",
         "-f", "x11grab", "-framerate", str(FRAMES_PER_S), "-video_size", SCREEN, "-i", display,
         "-f", "pulse", "-i", "meeting.monitor",
         "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-c:a", "aac", str(file),
-        env=environment, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+        env={name: str(value) for name, value in environment.items()}, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     stack.push_async_callback(_end, process)
     return process.pid

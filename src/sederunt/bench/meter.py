@@ -43,6 +43,11 @@ class TreeMeter:
         """CPU-seconds, user and system, since the first sample."""
         return sum(spent - self._first[key] for key, spent in self._last.items())
 
+    @property
+    def total_cpu_s(self) -> float:
+        """CPU-seconds that the processes now known have spent since each of them began."""
+        return sum(self._last.values())
+
     def _processes(self) -> list[psutil.Process]:
         found: list[psutil.Process] = []
         for pid in self.roots:

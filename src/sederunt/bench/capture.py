@@ -1,0 +1,336 @@
+"""`sederunt bench capture`: what a bot costs and whether it hears everything, beside a classical bot, in one run.
+
+Every case runs in a process of its own whose whole tree (browser, driver, Python) is measured by CPU-seconds and
+proportional memory. The practice sites run in another process and are not counted. One JSON line per case, then a
+table of medians and the ratios to the classical bot.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from sederunt.bench.classical import classical_bot
+from sederunt.bench.meter import TreeMeter
+from sederunt.bench.seated import Plan
+from sederunt.practice import clips
+from sederunt.practice import script as scripts
+from sederunt.practice.client import MeetingHandle, PracticeClient
+
+SETTLE_S = 4.0
+READY_S = 120
+console = Console(stderr=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One row of the table."""
+
+    name: str
+    title: str
+    bots: int = 1
+    seconds: float = 20
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    variant: Mapping[str, Any] = field(default_factory=dict)
+    busy_loops: int = 0
+    limit_cpu: float | None = None  # % of a core per bot
+    limit_pss: float | None = None  # MiB per bot
+
+
+# What is asked of the capture (rows of the capture plan's benchmark list), lightest first.
+CASES: Sequence[Case] = (
+    Case(name="encoded", title="encoded, own browser (shell)", limit_cpu=6, limit_pss=110 * 3),
+    Case(
+        name="shared",
+        title="encoded, 8 bots in one browser (shell)",
+        bots=8,
+        plan={"bots_per_browser": 8},
+        limit_cpu=4,
+        limit_pss=72,
+    ),
+    Case(name="separate", title="encoded, 8 browsers (shell)", bots=8, limit_pss=130),
+    Case(name="worklet", title="worklet, own browser (shell)", plan={"backend": "worklet"}, limit_cpu=11),
+    Case(
+        name="chromium-shared",
+        title="encoded, 8 bots in one chromium",
+        bots=8,
+        plan={"bots_per_browser": 8, "mode": "headless"},
+        limit_pss=140,
+    ),
+    Case(name="video", title="encoded audio and 3 videos", plan={"video": True}, variant={"video": 3}, limit_cpu=12),
+    Case(name="minute", title="60 s, every packet compared", seconds=60, plan={"keep": True}),
+    Case(name="busy", title="3 bots beside 4 busy loops", bots=3, busy_loops=4, plan={"keep": True}),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What one run of one case measured."""
+
+    case: str
+    cpu_percent: float  # of one core, per bot, over the window
+    pss_mib: float  # per bot, at the end of the window
+    start_cpu_s: float  # to have one bot in the meeting, browser and driver included
+    first_audio_s: float  # from asking for a page to the first packet in Python, median over the bots
+    packets: int
+    lost: int  # RTP sequence gaps
+    exact: float | None = None  # share of the packets sent in the window that were captured bit by bit
+    pli_per_minute: float | None = None
+
+
+async def bench_capture(cases: Sequence[str], repeats: int, *, classical: bool) -> int:
+    """Run the cases; prints JSON lines on standard output and a table on standard error. 1 where a limit is missed."""
+    chosen = [case for case in CASES if not cases or case.name in cases]
+    results: dict[str, list[Result]] = {case.name: [] for case in chosen}
+    async with practice_process() as practice:
+        with Progress(console=console, transient=True) as progress:
+            task = progress.add_task("measuring", total=(len(chosen) + classical) * repeats)
+            for _ in range(repeats):
+                for case in chosen:
+                    progress.update(task, description=case.title)
+                    result = await run_case(case, practice)
+                    print(json.dumps(asdict(result)), flush=True)
+                    results[case.name].append(result)
+                    progress.advance(task)
+                if classical:
+                    progress.update(task, description="classical bot")
+                    result = await run_classical(practice)
+                    print(json.dumps(asdict(result)), flush=True)
+                    results.setdefault("classical", []).append(result)
+                    progress.advance(task)
+    return report(chosen, results)
+
+
+async def run_case(case: Case, practice: PracticeClient) -> Result:
+    """Seat the bots, let them settle, measure the window, ask what they heard."""
+    meetings = [await open_meeting(practice, case.variant) for _ in range(case.bots)]
+    plan = Plan(
+        **{
+            "urls": [meeting.url for meeting in meetings],
+            "host_rules": await practice.host_rules(),
+            **case.plan,
+        }
+    )
+    async with child("sederunt.bench.seated", json.dumps(asdict(plan))) as process:
+        meter = TreeMeter([process.pid])
+        seated = await said(process)
+        meter.sample()
+        start_cpu_s = meter.total_cpu_s / case.bots
+        async with busy(case.busy_loops):
+            await asyncio.sleep(SETTLE_S)
+            packets_before = [len(await meeting.packets()) for meeting in meetings] if plan.keep else []
+            cpu_percent, pss = await window(meter, case)
+        assert process.stdin is not None
+        process.stdin.write(b"tell\n")
+        heard = (await said(process))["bots"]
+        exact = await exactness(meetings, heard, packets_before, case) if plan.keep else None
+    for meeting in meetings:
+        await meeting.close()
+    return Result(
+        case=case.name,
+        cpu_percent=cpu_percent,
+        pss_mib=pss,
+        start_cpu_s=start_cpu_s,
+        first_audio_s=statistics.median(seated["first_audio_s"]),
+        packets=sum(bot["timeline"]["packets"] for bot in heard),
+        lost=sum(bot["timeline"]["lost"] for bot in heard),
+        exact=exact,
+    )
+
+
+async def run_classical(practice: PracticeClient) -> Result:
+    """The classical bot on the same meeting, with the same window."""
+    meeting = await open_meeting(practice, {})
+    async with child("sederunt.bench.capture", meeting.url, await practice.host_rules()) as process:
+        seated = await said(process)
+        meter = TreeMeter([process.pid])
+        meter.sample()
+        start_cpu_s = meter.total_cpu_s
+        await asyncio.sleep(SETTLE_S)
+        cpu_percent, pss = await window(meter, Case(name="classical", title="classical"))
+        assert process.stdin is not None
+        process.stdin.write(b"tell\n")
+        await said(process)
+    await meeting.close()
+    return Result(
+        case="classical",
+        cpu_percent=cpu_percent,
+        pss_mib=pss,
+        start_cpu_s=start_cpu_s,
+        first_audio_s=seated["joined_s"],
+        packets=0,
+        lost=0,
+    )
+
+
+async def window(meter: TreeMeter, case: Case) -> tuple[float, float]:
+    """(percent of a core per bot, MiB PSS per bot) over the case's window."""
+    meter.sample()
+    cpu, started = meter.cpu_s, time.monotonic()
+    while time.monotonic() - started < case.seconds:
+        await asyncio.sleep(1)
+        meter.sample()
+    elapsed = time.monotonic() - started
+    return (meter.cpu_s - cpu) / elapsed * 100 / case.bots, meter.pss_mib / case.bots
+
+
+async def exactness(
+    meetings: Sequence[MeetingHandle], heard: Sequence[Mapping[str, Any]], before: Sequence[int], case: Case
+) -> float:
+    """Share of the packets sent between settling and now that arrived with the same bits, time and sources."""
+    sent_all = matched = 0
+    for meeting, bot, first in zip(meetings, heard, before, strict=True):
+        captured = {
+            (ssrc, sequence, timestamp, tuple(csrcs), digest)
+            for ssrc, sequence, timestamp, csrcs, digest in bot["frames"]
+        }
+        last = max((sequence for _, sequence, *_ in captured), default=0)
+        sent = [packet for packet in (await meeting.packets())[first:] if packet["sequence"] <= last]
+        sent_all += len(sent)
+        matched += sum(
+            (p["ssrc"], p["sequence"], p["timestamp"], tuple(p["csrcs"]), p["digest"]) in captured for p in sent
+        )
+    return matched / sent_all if sent_all else 0.0
+
+
+async def open_meeting(practice: PracticeClient, variant: Mapping[str, Any]) -> MeetingHandle:
+    """Three people who go on talking."""
+    return await practice.open_meeting(everyone_at_once(scripts.Variant(**variant)))
+
+
+def everyone_at_once(variant: scripts.Variant) -> scripts.Script:
+    """Three people who talk over each other without end: three tracks that never rest."""
+    talk = {
+        "Ada Lovelace": ("acoustic_corpus",),
+        "Charles Babbage": ("jfk", "librivox_0870", "librivox_0890", "concord"),
+        "Mary Somerville": ("cities_short", "cities_hope", "cities_epoch"),
+    }
+    acts = []
+    for who, clips_of in talk.items():
+        at_s = 0.0
+        for clip in clips_of:
+            acts.append(scripts.Act(at_s=at_s, do="say", who=who, clip=clip))
+            at_s += clips.load(clip).duration_s
+    cast = tuple(scripts.Participant(name=name, host=name == "Ada Lovelace", video=variant.video > 0) for name in talk)
+    return scripts.Script(title="Everyone at once", cast=cast, acts=tuple(acts), loop_s=27.0, variant=variant)
+
+
+def report(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> int:
+    """The table of medians, the ratios to the classical bot, and the verdict on the limits."""
+    table = Table(title="Capture, medians", title_justify="left")
+    for heading in ("case", "% core / bot", "PSS MiB / bot", "start CPU-s", "first audio s", "lost", "exact", "limits"):
+        table.add_column(heading, justify="left" if heading in ("case", "limits") else "right")
+    missed = 0
+    for case in cases:
+        cpu, pss = median(results[case.name], "cpu_percent"), median(results[case.name], "pss_mib")
+        over = [
+            f"{what} {value:.1f} > {limit:g}"
+            for what, value, limit in (("cpu", cpu, case.limit_cpu), ("pss", pss, case.limit_pss))
+            if limit is not None and value > limit
+        ]
+        missed += bool(over)
+        table.add_row(*row(case.title, results[case.name]), ", ".join(over) or "met")
+    if results.get("classical"):
+        table.add_row(*row("classical bot", results["classical"]), "")
+    console.print(table)
+    for case in cases:
+        if results.get("classical"):
+            cpu_ratio = median(results["classical"], "cpu_percent") / median(results[case.name], "cpu_percent")
+            pss_ratio = median(results["classical"], "pss_mib") / median(results[case.name], "pss_mib")
+            console.print(
+                f"{case.title}: 1/{cpu_ratio:.1f} of the classical bot's CPU, 1/{pss_ratio:.1f} of its memory"
+            )
+    return 1 if missed else 0
+
+
+def row(title: str, results: Sequence[Result]) -> list[str]:
+    exact = [result.exact for result in results if result.exact is not None]
+    return [
+        title,
+        f"{median(results, 'cpu_percent'):.1f}",
+        f"{median(results, 'pss_mib'):.0f}",
+        f"{median(results, 'start_cpu_s'):.2f}",
+        f"{median(results, 'first_audio_s'):.2f}",
+        str(sum(result.lost for result in results)),
+        f"{min(exact):.4f}" if exact else "",
+    ]
+
+
+def median(results: Sequence[Result], what: str) -> float:
+    return float(statistics.median(getattr(result, what) for result in results))
+
+
+@asynccontextmanager
+async def child(module: str, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A Python process of ours; ended when the context ends."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", module, *arguments,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 28,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            await asyncio.wait_for(process.wait(), 20)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+
+async def said(process: asyncio.subprocess.Process) -> dict[str, Any]:
+    """The next JSON line of a child."""
+    assert process.stdout is not None
+    line = await asyncio.wait_for(process.stdout.readline(), READY_S)
+    if not line:
+        raise SystemExit("a measured process ended early; its reason stands above")
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+@asynccontextmanager
+async def practice_process() -> AsyncIterator[PracticeClient]:
+    """The practice sites in a process of their own, so that they are not counted."""
+    async with child("sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0") as process:
+        facts = await said(process)
+        async with PracticeClient(facts["control_url"]) as client:
+            yield client
+        process.terminate()
+
+
+@asynccontextmanager
+async def busy(loops: int) -> AsyncIterator[None]:
+    """So many processes that do nothing but burn a core."""
+    burning = [await asyncio.create_subprocess_exec(sys.executable, "-c", "while True: pass") for _ in range(loops)]
+    try:
+        yield
+    finally:
+        for process in burning:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+async def _classical_child(url: str, host_rules: str) -> None:
+    """In a process of its own: join the classical way, tell, wait for the word."""
+    started = time.monotonic()
+    async with classical_bot(url, host_rules):
+        print(json.dumps({"event": "seated", "joined_s": time.monotonic() - started}), flush=True)
+        await asyncio.to_thread(sys.stdin.readline)
+        print(json.dumps({"event": "captured", "pid": os.getpid()}), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(_classical_child(sys.argv[1], sys.argv[2]))

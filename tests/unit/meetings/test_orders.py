@@ -1,0 +1,43 @@
+"""Orders: what the outside may ask of a bot that is held."""
+
+from sederunt.meetings.orders import Orders
+
+
+async def test_a_stop_is_taken_and_stays() -> None:
+    orders = Orders()
+    assert await orders.obey({"do": "stop"}) == {"ok": True}
+    assert orders.stop.is_set()
+
+
+async def test_chat_before_admission_is_refused_with_a_sentence() -> None:
+    assert await Orders().obey({"do": "chat", "message": "hi"}) == {
+        "ok": False,
+        "message": "The bot is not in the meeting.",
+    }
+
+
+async def test_chat_in_the_meeting_reaches_the_page() -> None:
+    said: list[str] = []
+
+    async def say(text: str) -> None:
+        said.append(text)
+
+    orders = Orders()
+    orders.can_chat(say)
+    assert await orders.obey({"do": "chat", "message": "hi"}) == {"ok": True}
+    assert said == ["hi"]
+
+
+async def test_a_page_that_refuses_the_message_does_not_harm_the_bot() -> None:
+    async def say(text: str) -> None:
+        raise RuntimeError("the host switched chat off")
+
+    orders = Orders()
+    orders.can_chat(say)
+    answer = await orders.obey({"do": "chat", "message": "hi"})
+    assert answer == {"ok": False, "message": "The meeting did not take the message: the host switched chat off"}
+
+
+async def test_an_unknown_order_names_the_known_ones() -> None:
+    answer = await Orders().obey({"do": "dance"})
+    assert answer["message"] == "Unknown order 'dance': expected stop, chat or are-you-there."
