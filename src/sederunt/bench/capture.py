@@ -59,6 +59,7 @@ CASES: Sequence[Case] = (
         limit_cpu=4,
         limit_pss=72,
     ),
+    Case(name="cameras", title="encoded, three cameras on (not received)", variant={"video": 3}, limit_cpu=6),
     Case(name="separate", title="encoded, 8 browsers (shell)", bots=8, limit_pss=130),
     Case(name="worklet", title="worklet, own browser (shell)", plan={"backend": "worklet"}, limit_cpu=11),
     Case(
@@ -72,6 +73,13 @@ CASES: Sequence[Case] = (
     Case(name="minute", title="60 s, every packet compared", seconds=60, plan={"keep": True}),
     Case(name="busy", title="3 bots beside 4 busy loops", bots=3, busy_loops=4, plan={"keep": True}),
 )
+
+
+# The classical bot's rows: (title, meeting). Our rows are held against the one of the same meeting.
+CLASSICAL: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "classical": ("classical bot", {}),
+    "classical-cameras": ("classical bot, three cameras on", {"video": 3}),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +103,7 @@ async def bench_capture(cases: Sequence[str], repeats: int, *, classical: bool) 
     results: dict[str, list[Result]] = {case.name: [] for case in chosen}
     async with practice_process() as practice:
         with Progress(console=console, transient=True) as progress:
-            task = progress.add_task("measuring", total=(len(chosen) + classical) * repeats)
+            task = progress.add_task("measuring", total=(len(chosen) + classical * len(CLASSICAL)) * repeats)
             for _ in range(repeats):
                 for case in chosen:
                     progress.update(task, description=case.title)
@@ -103,11 +111,11 @@ async def bench_capture(cases: Sequence[str], repeats: int, *, classical: bool) 
                     print(json.dumps(asdict(result)), flush=True)
                     results[case.name].append(result)
                     progress.advance(task)
-                if classical:
-                    progress.update(task, description="classical bot")
-                    result = await run_classical(practice)
+                for name, (title, variant) in CLASSICAL.items() if classical else ():
+                    progress.update(task, description=title)
+                    result = await run_classical(practice, name, variant)
                     print(json.dumps(asdict(result)), flush=True)
-                    results.setdefault("classical", []).append(result)
+                    results.setdefault(name, []).append(result)
                     progress.advance(task)
     return report(chosen, results)
 
@@ -149,9 +157,9 @@ async def run_case(case: Case, practice: PracticeClient) -> Result:
     )
 
 
-async def run_classical(practice: PracticeClient) -> Result:
+async def run_classical(practice: PracticeClient, name: str, variant: Mapping[str, Any]) -> Result:
     """The classical bot on the same meeting, with the same window."""
-    meeting = await open_meeting(practice, {})
+    meeting = await open_meeting(practice, variant)
     async with child("sederunt.bench.capture", meeting.url, await practice.host_rules()) as process:
         seated = await said(process)
         meter = TreeMeter([process.pid])
@@ -164,7 +172,7 @@ async def run_classical(practice: PracticeClient) -> Result:
         await said(process)
     await meeting.close()
     return Result(
-        case="classical",
+        case=name,
         cpu_percent=cpu_percent,
         pss_mib=pss,
         start_cpu_s=start_cpu_s,
@@ -241,13 +249,15 @@ def report(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> in
         ]
         missed += bool(over)
         table.add_row(*row(case.title, results[case.name]), ", ".join(over) or "met")
-    if results.get("classical"):
-        table.add_row(*row("classical bot", results["classical"]), "")
+    for name, (title, _) in CLASSICAL.items():
+        if results.get(name):
+            table.add_row(*row(title, results[name]), "")
     console.print(table)
     for case in cases:
-        if results.get("classical"):
-            cpu_ratio = median(results["classical"], "cpu_percent") / median(results[case.name], "cpu_percent")
-            pss_ratio = median(results["classical"], "pss_mib") / median(results[case.name], "pss_mib")
+        name = "classical-cameras" if case.variant.get("video") else "classical"
+        if results.get(name):
+            cpu_ratio = median(results[name], "cpu_percent") / median(results[case.name], "cpu_percent")
+            pss_ratio = median(results[name], "pss_mib") / median(results[case.name], "pss_mib")
             console.print(
                 f"{case.title}: 1/{cpu_ratio:.1f} of the classical bot's CPU, 1/{pss_ratio:.1f} of its memory"
             )

@@ -110,7 +110,8 @@ async def _grab(stack: AsyncExitStack, environment: dict[str, str | float | bool
         "-f", "x11grab", "-framerate", str(FRAMES_PER_S), "-video_size", SCREEN, "-i", display,
         "-f", "pulse", "-i", "meeting.monitor",
         "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-c:a", "aac", str(file),
-        env={name: str(value) for name, value in environment.items()}, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+        env={name: str(value) for name, value in environment.items()},
+        stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     stack.push_async_callback(_end, process)
     return process.pid
