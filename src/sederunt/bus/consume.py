@@ -35,6 +35,7 @@ ASK_S = 1.0  # how long a holder may take to say that it holds a job
 ROOM_S = 0.5  # how often a full holder looks whether there is room again
 REFUSED_PAUSE_S = 0.25  # after a question the server would not take
 HELD_PAUSE_S = 5.0  # before a job is given out again that cannot be taken because its resource is at work
+UNCONFIRMED = 5  # tries to settle a job with a server that is there, but may not know it any more
 FAULT_PAUSE_S = 10.0  # before a job is given out again whose handler raised
 
 
@@ -309,6 +310,10 @@ class _Held:
                 word = b"+TERM"
             case Again(after_s=after_s):
                 word = nak(after_s)
+        refused = 0
         while not await self._bus.confirm(self._handle, word, within_s=2) and not self._bus.closed:
-            if not self._bus.connected:
-                await self._pause()
+            refused += self._bus.connected
+            if refused > UNCONFIRMED:
+                logger.warning("job not settled", action="job_unsettled", kind=self.delivery.kind, id=self._id)
+                return
+            await self._pause()

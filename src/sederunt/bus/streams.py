@@ -77,6 +77,11 @@ def held_subject(kind: str, resource_id: UUID | str) -> str:
     return f"held.{kind}.{resource_id}"
 
 
+def holds_subject(host: str) -> str:
+    """Where a host is asked what it holds. Dots and blanks of a host name would be tokens of the subject."""
+    return f"host.{''.join(c if c.isalnum() or c in '-_' else '_' for c in host)}.holds"
+
+
 def events_subject(bot_id: UUID | str) -> str:
     return f"feed.{bot_id}.events"
 
@@ -175,6 +180,7 @@ __all__ = [
     "declare",
     "events_subject",
     "held_subject",
+    "holds_subject",
     "job_subject",
     "live_subject",
     "next_subject",

@@ -1,0 +1,206 @@
+"""Guard for addresses that callers give us: webhooks, avatars, recordings.
+
+A caller may name any host, and a name may lead anywhere: to this machine, to the network behind it, to a cloud's
+metadata service. So the check is made where the socket is opened: the name is resolved once, every address it leads
+to is judged, and the connection goes to the very address that was judged. Redirects, retries and names that change
+their mind (rebinding) all pass through the same place.
+
+Ports: 80, 443 and everything from 1024 on. Receivers on public hosts often listen on ports of their own; below 1024
+live mail, name and login services, to which a request from us could be made to speak.
+"""
+
+import asyncio
+import socket
+import typing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from urllib.parse import urlsplit
+
+import httpcore
+import httpx
+
+from sederunt.errors import DestinationError
+
+Address = IPv4Address | IPv6Address
+
+# IPv6 forms that carry an IPv4 address: (network, how many bits of the address lie to the right of it).
+_CARRIERS = (
+    (IPv6Network("::ffff:0:0/96"), 0),  # mapped
+    (IPv6Network("::/96"), 0),  # IPv4-compatible, long obsolete
+    (IPv6Network("64:ff9b::/96"), 0),  # NAT64
+    (IPv6Network("64:ff9b:1::/48"), 0),  # NAT64 of a local network
+    (IPv6Network("2002::/16"), 80),  # 6to4
+)
+_TEREDO = IPv6Network("2001::/32")  # the client's address, inverted, in the last 32 bits
+
+# Not global unicast, although some versions of `ipaddress` say so.
+_CLOSED_V4 = tuple(IPv4Network(text) for text in ("0.0.0.0/8", "192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/3"))
+_GLOBAL_V6 = IPv6Network("2000::/3")  # the only range from which unicast addresses are given out
+
+LOWEST_FREE_PORT = 1024
+WEB_PORTS = frozenset({80, 443})
+MOST_REDIRECTS = 3
+
+
+def is_public(address: Address) -> bool:
+    """Whether this is a global unicast address, also when seen through every wrapping we know."""
+    if isinstance(address, IPv4Address):
+        return address.is_global and not any(address in network for network in _CLOSED_V4)
+    carried = _carried(address)
+    if carried is not None:
+        # A public address in a wrapping would be let through by its nature, but nobody needs 6to4 or Teredo today,
+        # and the relay decides where such a packet goes. The mapped form is just another spelling.
+        return address in _CARRIERS[0][0] and is_public(carried)
+    return address in _GLOBAL_V6 and address.is_global
+
+
+def refusal(url: str, *, allow_private: bool = False) -> str | None:
+    """What is wrong with an address by its looks, as a sentence; None when nothing is. Resolves no name."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return "This is not an address: expected https://host/path."
+    if parts.scheme not in ("http", "https") or not host:
+        return "This is not a web address: expected http:// or https:// and a host."
+    if allow_private:
+        return None
+    if port is not None and not _is_open_port(port):
+        return f"Port {port} is not open to us: expected 80, 443, or one from {LOWEST_FREE_PORT} on."
+    try:
+        address = ip_address(host)
+    except ValueError:
+        if host == "localhost" or host.endswith(".localhost"):
+            return "This address leads into a private network."
+        return None
+    return None if is_public(address) else "This address leads into a private network."
+
+
+def guarded_client(*, allow_private: bool, timeout_s: float, **options: typing.Any) -> httpx.AsyncClient:
+    """An HTTP client that reaches public addresses only. Follows no redirect, reads no proxy from the environment.
+
+    Its requests raise DestinationError (not retryable) where an address is refused, besides httpx's own errors.
+    """
+    return httpx.AsyncClient(
+        transport=_GuardedTransport(allow_private=allow_private),
+        timeout=timeout_s,
+        follow_redirects=False,
+        trust_env=False,
+        **options,
+    )
+
+
+@asynccontextmanager
+async def opened(client: httpx.AsyncClient, url: str, *, allow_private: bool) -> AsyncIterator[httpx.Response]:
+    """A GET whose body is yet to be read, after at most three redirects, each of them judged.
+
+    Raises DestinationError: retryable for faults of the network and for 5xx, 408, 425 and 429.
+    """
+    for _ in range(MOST_REDIRECTS + 1):
+        wrong = refusal(url, allow_private=allow_private)
+        if wrong:
+            raise DestinationError(wrong, retryable=False)
+        try:
+            async with client.stream("GET", url) as response:
+                if not response.has_redirect_location:
+                    _check_status(response)
+                    yield response
+                    return
+                url = str(response.url.join(response.headers["location"]))
+        except httpx.HTTPError as error:
+            raise DestinationError(f"The address did not answer: {type(error).__name__}.", retryable=True) from error
+        except httpx.InvalidURL:
+            raise DestinationError("The address redirects to something that is no address.", retryable=False) from None
+    raise DestinationError(f"The address redirects more than {MOST_REDIRECTS} times.", retryable=False)
+
+
+def _check_status(response: httpx.Response) -> None:
+    if not response.is_success:
+        passing = response.is_server_error or response.status_code in (408, 425, 429)
+        raise DestinationError(f"The address answered with status {response.status_code}.", retryable=passing)
+
+
+def _carried(address: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address inside an IPv6 one, or None."""
+    for network, shift in _CARRIERS:
+        if address in network:
+            return IPv4Address((int(address) >> shift) & 0xFFFF_FFFF)
+    if address in _TEREDO:
+        return IPv4Address(~int(address) & 0xFFFF_FFFF)
+    return None
+
+
+def _is_open_port(port: int) -> bool:
+    return port in WEB_PORTS or port >= LOWEST_FREE_PORT
+
+
+class _GuardedBackend(httpcore.AsyncNetworkBackend):
+    """Opens sockets to judged addresses only."""
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self._allow_private = allow_private
+        self._inner = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: typing.Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        if not self._allow_private and not _is_open_port(port):
+            raise DestinationError(f"Port {port} is not open to us.", retryable=False)
+        fault: Exception = httpcore.ConnectError(f"{host} has no address")
+        for address in await self._judged(host, port, timeout):
+            try:
+                return await self._inner.connect_tcp(str(address), port, timeout, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                fault = error
+        raise fault
+
+    async def _judged(self, host: str, port: int, timeout_s: float | None) -> list[Address]:
+        """The addresses of a host that may be connected to. Raises DestinationError when there are only others."""
+        found = await _resolve(host, port, timeout_s)
+        allowed = [address for address in found if self._allow_private or is_public(address)]
+        if found and not allowed:
+            raise DestinationError("This address leads into a private network.", retryable=False)
+        return allowed
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,
+        socket_options: typing.Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        raise DestinationError("Sockets of this machine are not open to callers.", retryable=False)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+async def _resolve(host: str, port: int, timeout_s: float | None) -> list[Address]:
+    """Every address of a host in the system's order of preference. Spellings such as 127.1 are resolved as well."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except TimeoutError:
+        raise httpcore.ConnectTimeout(f"{host} was not resolved in time") from None
+    except (OSError, UnicodeError) as error:
+        raise httpcore.ConnectError(f"{host} was not resolved: {error}") from None
+    return list(dict.fromkeys(ip_address(str(entry[4][0]).partition("%")[0]) for entry in found))
+
+
+class _GuardedTransport(httpx.AsyncHTTPTransport):
+    """httpx's own transport on a pool whose sockets are opened by the guard."""
+
+    def __init__(self, *, allow_private: bool) -> None:
+        super().__init__(trust_env=False)
+        # httpx has no argument for the backend; a test proves that this is where sockets are opened.
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=httpx.create_ssl_context(trust_env=False),
+            max_connections=100,
+            max_keepalive_connections=20,
+            network_backend=_GuardedBackend(allow_private=allow_private),
+        )

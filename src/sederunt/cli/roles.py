@@ -1,0 +1,143 @@
+"""`sederunt api`, `host` and `worker`: one role each, for machines where systemd or Kubernetes keeps them running."""
+
+import asyncio
+import contextlib
+import json
+import signal
+import socket
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import structlog
+import typer
+import uvicorn
+import uvloop
+
+from sederunt import log
+from sederunt.bus import embedded
+from sederunt.errors import SetupError
+from sederunt.settings import Settings, load
+
+Run = Callable[[Settings, asyncio.Event, asyncio.Event], Awaitable[None]]
+
+_DATA = typer.Option(None, help="Data directory. Default: ./data")
+_DRAIN = typer.Option(30.0, help="Seconds that work may take to end on SIGTERM; the rest is handed back.")
+
+
+def api(
+    data: Path | None = _DATA,
+    port: int | None = typer.Option(None, help="Port; 0 picks a free one."),
+    host: str | None = typer.Option(None, help="Address to listen on."),
+    fd: int | None = typer.Option(None, help="An open listening socket to use instead.", hidden=True),
+) -> None:
+    """Run the api role alone."""
+    section = {name: value for name, value in (("port", port), ("host", host)) if value is not None}
+    settings = _settings("api", data, **({"api": section} if section else {}))
+    with _explained():
+        _serve_api(settings, fd)
+
+
+def host(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
+    """Run the host role alone: browsers and capture. Bots that still sit when the drain ends go to another host."""
+    from sederunt.jobs.roles import run_host
+
+    settings = _settings("host", data)
+    with _explained():
+        _until_signalled(lambda stop: run_host(settings, stop, drain_timeout_s=drain_timeout, ready=_say_ready))
+
+
+def worker(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
+    """Run the worker role alone: assemble, transcribe, deliver, clean."""
+    from sederunt.jobs.roles import run_worker
+
+    settings = _settings("worker", data)
+    with _explained():
+        _until_signalled(lambda stop: run_worker(settings, stop, drain_timeout_s=drain_timeout, ready=_say_ready))
+
+
+def _settings(role: str, data: Path | None, **overrides: object) -> Settings:
+    """Settings with the embedded server's address where this data directory has one; logs that name their role."""
+    settings = load(**({"data": data} if data is not None else {}), **overrides)
+    log.configure(settings.log.style, settings.log.level)
+    structlog.contextvars.bind_contextvars(role=role)
+    return settings.model_copy(update={"bus": embedded.address_of(settings.data, settings.bus)})
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """A set-up fault is a sentence, not a traceback."""
+    try:
+        yield
+    except SetupError as error:
+        print(f"sederunt: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+
+
+def _say_ready(role: str, facts: dict[str, object]) -> None:
+    """One line on standard output: what a supervisor waits for."""
+    print(json.dumps({"ready": role, **facts}), flush=True)
+
+
+def _until_signalled(run: Callable[[asyncio.Event], Awaitable[None]]) -> None:
+    """Run until SIGTERM or SIGINT sets the event and the work has ended; the second signal cancels it."""
+
+    async def main() -> None:
+        stop = asyncio.Event()
+        work = asyncio.ensure_future(run(stop))
+
+        def on_signal() -> None:
+            if stop.is_set():
+                work.cancel()
+            stop.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, on_signal)
+        with contextlib.suppress(asyncio.CancelledError):
+            await work
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main())
+
+
+def _serve_api(settings: Settings, fd: int | None) -> None:
+    from sederunt.api.app import create_app
+
+    listener = socket.socket(fileno=fd) if fd is not None else _listen(settings)
+    port = listener.getsockname()[1]
+    known = settings.model_copy(update={"api": settings.api.model_copy(update={"port": port})})
+    config = uvicorn.Config(
+        create_app(known),
+        loop="uvloop",
+        http="httptools",
+        ws="websockets-sansio",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=5,
+        proxy_headers=True,
+    )
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_Announced(config, port).serve(sockets=[listener]))
+
+
+class _Announced(uvicorn.Server):
+    """uvicorn that says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, port: int) -> None:
+        super().__init__(config)
+        self._port = port
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            _say_ready("api", {"port": self._port})
+
+
+def _listen(settings: Settings) -> socket.socket:
+    host, port = settings.api.host, settings.api.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise SetupError(f"Cannot listen on {host}:{port} ({error.strerror}); choose another --port.") from None

@@ -1,0 +1,203 @@
+"""`sederunt serve`: nats-server, api, host and worker on this machine, as children of this process."""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import typer
+
+from sederunt import log
+from sederunt.accounts.keys import Keys
+from sederunt.accounts.sealing import load_sealer
+from sederunt.bus import embedded
+from sederunt.cli.supervisor import Child, Role, Supervisor
+from sederunt.database.engine import Database, database_url
+from sederunt.errors import SetupError
+from sederunt.settings import Settings, load
+
+logger = log.get(room="cli", role="serve")
+
+ROLES = ("api", "host", "worker")
+NATS_END_S = 10.0  # nats-server writes its state when asked to end
+MARGIN_S = 10.0  # what a role may take beyond its own drain before it is killed
+
+
+def serve(
+    data: Path | None = typer.Option(None, help="Data directory; made when missing. Default: ./data"),
+    port: int | None = typer.Option(None, help="Port of the API; 0 picks a free one. Default: 8080"),
+    host: str | None = typer.Option(None, help="Address the API listens on. Default: 127.0.0.1"),
+    drain_timeout: float = typer.Option(
+        15.0, help="Seconds that work may take to end on SIGTERM. What does not end comes back at the next start."
+    ),
+) -> None:
+    """Run everything on this machine: NATS, api, host, worker. One command, one data directory."""
+    overrides: dict[str, object] = {} if data is None else {"data": data}
+    api = {name: value for name, value in (("port", port), ("host", host)) if value is not None}
+    if api:
+        overrides["api"] = api
+    if sys.stderr.isatty():
+        os.environ.setdefault("SEDERUNT_LOG__STYLE", "lines")
+    settings = load(**overrides)
+    log.configure(settings.log.style, settings.log.level)
+    try:
+        with _only_one(settings.data), _listener(settings) as listener:
+            asyncio.run(_run(settings, listener, drain_timeout))
+    except SetupError as error:
+        print(f"sederunt: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+
+
+@contextlib.contextmanager
+def _only_one(data: Path) -> Iterator[None]:
+    """Hold the data directory. The lock goes with the process, however it ends."""
+    path = data / "run" / "serve.lock"
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with path.open("a+") as file:
+        _lock(file, data)
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def _lock(file: IO[str], data: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.seek(0)
+        raise SetupError(
+            f"Another `sederunt serve` (process {file.read().strip() or 'unknown'}) uses {data.resolve()}. "
+            "Stop it first, or give this one a directory of its own with --data."
+        ) from None
+
+
+@contextlib.contextmanager
+def _listener(settings: Settings) -> Iterator[socket.socket]:
+    """The API's socket. It stays here, so that callers wait a moment while an api restarts and are not refused."""
+    host, port = settings.api.host, settings.api.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise SetupError(f"Cannot listen on {host}:{port} ({error.strerror}); choose another --port.") from None
+    with listener:
+        yield listener
+
+
+async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: float) -> None:
+    stop, hurry = _signals()
+    key = await _first_key(settings)
+    supervisor = Supervisor(settings.data / "run")
+    environment = {"SEDERUNT_DATA": str(settings.data.resolve())}
+    if settings.bus.url is None:
+        server = embedded.prepare(settings.data)
+        nats = supervisor.start(_nats(server))
+        if not await _ready_or_stopped(nats, stop):
+            await supervisor.stop(["nats"], NATS_END_S)
+            return
+        environment["SEDERUNT_BUS__URL"] = server.url
+        environment["SEDERUNT_BUS__TOKEN"] = server.token.get_secret_value()
+    address = f"http://{_shown_host(settings.api.host)}:{listener.getsockname()[1]}"
+    environment["SEDERUNT_API__HOST"] = settings.api.host
+    environment["SEDERUNT_API__PORT"] = str(listener.getsockname()[1])
+    children = [supervisor.start(role) for role in _roles(environment, listener.fileno(), drain_timeout_s)]
+    if await _ready_or_stopped(children[0], stop):
+        _greet(address, key)
+    await stop.wait()
+    await _drain(supervisor, hurry, drain_timeout_s)
+
+
+def _signals() -> tuple[asyncio.Event, asyncio.Event]:
+    """(set by the first SIGTERM or SIGINT, set by the second)."""
+    stop, hurry = asyncio.Event(), asyncio.Event()
+
+    def on_signal() -> None:
+        (hurry if stop.is_set() else stop).set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, on_signal)
+    return stop, hurry
+
+
+async def _first_key(settings: Settings) -> str | None:
+    """Make the database ready; an API key where the house has none yet."""
+    async with Database(database_url(settings)) as database:
+        keys = await Keys.open(database, load_sealer(settings))
+        if await keys.of(database.default_account_id):
+            return None
+        text, _ = await keys.create(database.default_account_id, "first")
+        return text
+
+
+def _nats(server: embedded.EmbeddedServer) -> Role:
+    async def is_ready() -> None:
+        while True:
+            with contextlib.suppress(OSError, TimeoutError):
+                async with asyncio.timeout(1):
+                    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+                    greeting = await reader.readline()
+                    writer.close()
+                if greeting.startswith(b"INFO"):
+                    return
+            await asyncio.sleep(0.05)
+
+    return Role(name="nats", command=server.command, is_ready=is_ready)
+
+
+def _roles(environment: dict[str, str], listener: int, drain_timeout_s: float) -> list[Role]:
+    command = (sys.executable, "-m", "sederunt.cli.main")
+    drain = ("--drain-timeout", str(drain_timeout_s))
+    arguments = {"api": ("--fd", str(listener)), "host": drain, "worker": drain}
+    return [
+        Role(
+            name=name,
+            command=(*command, name, *arguments[name]),
+            environment=environment,
+            open_files=(listener,) if name == "api" else (),
+        )
+        for name in ROLES
+    ]
+
+
+async def _ready_or_stopped(child: Child, stop: asyncio.Event) -> bool:
+    """Wait for the first of the two; whether it was readiness."""
+    waits = [asyncio.create_task(child.ready.wait()), asyncio.create_task(stop.wait())]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for wait in waits:
+        wait.cancel()
+    return child.ready.is_set()
+
+
+def _greet(address: str, key: str | None) -> None:
+    if key is not None:
+        print(f"API key: {key}", flush=True)
+        print("It is shown this once. More of them: sederunt keys create NAME", flush=True)
+    print(f"Listening on {address}", flush=True)
+
+
+async def _drain(supervisor: Supervisor, hurry: asyncio.Event, drain_timeout_s: float) -> None:
+    logger.info("draining", action="drain_began", within_s=drain_timeout_s)
+    impatience = asyncio.create_task(_hurry_on(hurry, supervisor))
+    killed = await supervisor.stop(ROLES, drain_timeout_s + MARGIN_S)
+    killed += await supervisor.stop(["nats"], NATS_END_S)
+    impatience.cancel()
+    await supervisor.clear_strays()
+    logger.info("stopped", action="stopped", killed=killed)
+
+
+async def _hurry_on(hurry: asyncio.Event, supervisor: Supervisor) -> None:
+    await hurry.wait()
+    supervisor.hurry()
+
+
+def _shown_host(host: str) -> str:
+    if host in ("0.0.0.0", "::"):  # noqa: S104  # shown, not bound
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,227 @@
+"""Keeps a set of child processes running: starts, restarts with growing pauses, drains, and leaves nothing behind.
+
+A child is *ready* when it has printed a line {"ready": …} on its standard output, or when its own test says so. A
+child that ends is started again: at once the first time, then after pauses that double. Children die with this
+process even when it is killed (`tether`); what they leave behind when they are killed (browsers) comes to this
+process, which is their "subreaper", and is killed before the successor starts.
+"""
+
+import asyncio
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+import psutil
+
+from sederunt import log
+from sederunt.cli import tether
+
+logger = log.get(room="cli")
+
+FIRST_PAUSE_S = 0.1
+LONGEST_PAUSE_S = 15.0
+HEALTHY_AFTER_S = 30.0  # a child that ran so long starts at once again when it ends
+_PR_SET_CHILD_SUBREAPER = 36
+_LINE_LIMIT = 1 << 20  # a log line longer than this is cut
+
+
+@dataclass(frozen=True, kw_only=True)
+class Role:
+    """One child to keep running."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    open_files: Sequence[int] = ()  # inherited file descriptors
+    is_ready: Callable[[], Awaitable[None]] | None = None  # returns when it is; None: the child prints it
+
+
+class Supervisor:
+    """All children of one `serve`."""
+
+    def __init__(self, run: Path, *, write_log: TextIO | None = None) -> None:
+        self._run = run
+        self._log = write_log or sys.stderr
+        self._children: dict[str, Child] = {}
+        self._one_at_a_time = asyncio.Lock()  # spawning, and telling strays from children
+        run.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    def start(self, role: Role) -> "Child":
+        """Begin to keep a role running; await `ready` of the answer."""
+        child = Child(role, self)
+        self._children[role.name] = child
+        child.task = asyncio.create_task(child.keep_running(), name=f"role {role.name}")
+        return child
+
+    async def stop(self, names: Sequence[str], within_s: float) -> list[str]:
+        """Ask these to end, insist past `within_s`. Returns the names of those that had to be killed."""
+        children = [self._children[name] for name in names if name in self._children]
+        killed = await asyncio.gather(*(child.stop(within_s) for child in children))
+        return [child.role.name for child, was_killed in zip(children, killed, strict=True) if was_killed]
+
+    def hurry(self) -> None:
+        """Kill whatever still drains."""
+        for child in self._children.values():
+            child.hurry()
+
+    async def spawn(self, role: Role) -> asyncio.subprocess.Process:
+        tied = [sys.executable, "-I", "-S", str(Path(tether.__file__)), str(os.getpid()), *role.command]
+        async with self._one_at_a_time:
+            process = await asyncio.create_subprocess_exec(
+                *tied,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env={**os.environ, **role.environment},
+                pass_fds=tuple(role.open_files),
+                limit=_LINE_LIMIT,
+                # Ctrl-C goes to the foreground group: the children are to be drained by us, in our order.
+                start_new_session=True,
+            )
+            self.pid_file(role.name).write_text(str(process.pid))
+        return process
+
+    async def clear_strays(self) -> int:
+        """Kill what dead children left behind; returns how many processes that were."""
+        killed = 0
+        async with self._one_at_a_time:
+            while strays := self._strays():  # the children of those we kill come to us in turn
+                for stray in strays:
+                    _kill(stray)
+                killed += len(strays)
+        return killed
+
+    def _strays(self) -> list[psutil.Process]:
+        ours = {child.pid for child in self._children.values()}
+        return [process for process in psutil.Process().children() if process.pid not in ours]
+
+    def pid_file(self, name: str) -> Path:
+        return self._run / f"{name}.pid"
+
+    def write_line(self, name: str, line: str) -> None:
+        """A child's log line: JSON as it is (it names its role itself), anything else under its name."""
+        prefix = "" if line.startswith("{") else f"{name:6} | "
+        print(f"{prefix}{line}", file=self._log, flush=True)
+
+
+class Child:
+    """One role, through all the processes that play it."""
+
+    def __init__(self, role: Role, supervisor: Supervisor) -> None:
+        self.role = role
+        self.ready = asyncio.Event()
+        self.restarts = 0
+        self.task: asyncio.Task[None] | None = None
+        self._supervisor = supervisor
+        self._process: asyncio.subprocess.Process | None = None
+        self._stopping = asyncio.Event()
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process and self._process.returncode is None else None
+
+    async def keep_running(self) -> None:
+        pause = 0.0
+        while not self._stopping.is_set():
+            started = time.monotonic()
+            code = await self._live_once()
+            strays = await self._supervisor.clear_strays()
+            if self._stopping.is_set():
+                return
+            pause = 0.0 if time.monotonic() - started > HEALTHY_AFTER_S else pause
+            logger.warning(
+                "role ended, starting it again", action="role_ended", role=self.role.name, code=code, strays=strays
+            )
+            self.restarts += 1
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), pause or FIRST_PAUSE_S)
+            pause = min(max(pause * 2, FIRST_PAUSE_S * 5), LONGEST_PAUSE_S)
+
+    async def _live_once(self) -> int:
+        """One process from its start to its end; its exit code, negative for a signal."""
+        process = self._process = await self._supervisor.spawn(self.role)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        readers = [
+            asyncio.create_task(self._read_lines(process.stdout, self._on_output)),
+            asyncio.create_task(self._read_lines(process.stderr, self._on_log)),
+        ]
+        if self.role.is_ready is not None:
+            readers.append(asyncio.create_task(self._test_readiness(self.role.is_ready)))
+        if self._stopping.is_set():
+            process.terminate()
+        try:
+            code = await process.wait()
+        finally:
+            # Grandchildren may hold the pipes open for as long as they live.
+            await asyncio.wait(readers, timeout=0.5)
+            for reader in readers:
+                reader.cancel()
+        self.ready.clear()
+        self._supervisor.pid_file(self.role.name).unlink(missing_ok=True)
+        return code
+
+    async def _test_readiness(self, is_ready: Callable[[], Awaitable[None]]) -> None:
+        await is_ready()
+        self.ready.set()
+
+    async def _read_lines(self, stream: asyncio.StreamReader, on_line: Callable[[str], None]) -> None:
+        while True:
+            try:
+                line = await stream.readline()
+            except ValueError:  # longer than the limit: what was read of it is dropped
+                continue
+            if not line:
+                return
+            on_line(line.decode(errors="replace").rstrip())
+
+    def _on_output(self, line: str) -> None:
+        if line.startswith("{"):
+            with contextlib.suppress(ValueError):
+                if "ready" in json.loads(line):
+                    self.ready.set()
+                    return
+        self._supervisor.write_line(self.role.name, line)
+
+    def _on_log(self, line: str) -> None:
+        self._supervisor.write_line(self.role.name, line)
+
+    async def stop(self, within_s: float) -> bool:
+        """SIGTERM, then SIGKILL past `within_s`; whether it had to be killed."""
+        self._stopping.set()
+        if self.task is None:
+            return False
+        self._signal(signal.SIGTERM)
+        done, _ = await asyncio.wait({self.task}, timeout=within_s)
+        if done:
+            return False
+        self.hurry()
+        await self.task
+        return True
+
+    def hurry(self) -> None:
+        self._stopping.set()
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self.pid is not None and self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.send_signal(number)
+
+
+def _kill(stray: psutil.Process) -> None:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        stray.kill()
+    # It is our child now: collect it, or it stays a zombie.
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(stray.pid, 0)

@@ -1,0 +1,27 @@
+"""Ties a program's life to the one that starts it: dies with it, whatever kills that. Then becomes the program.
+
+Run as `python tether.py PARENT_PID PROGRAM ARGUMENT…`. It is a program of its own because the wish must be spoken by
+the child between its birth and its exec, where a threaded parent must not run Python. Standard library only, so that
+it starts in some 15 ms; the tie outlives the exec.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+
+PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    parent, command = int(sys.argv[1]), sys.argv[2:]
+    if sys.platform == "linux":
+        # Killed, not asked: a child that drains would still hold files and ports that the next start needs.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it died before the tie was made
+        sys.exit(1)
+    os.execvp(command[0], command)  # noqa: S606  # the supervisor's own command
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""The tables of the jobs: which job follows which status, who does it, how many at once, how often it is tried.
+
+To add a kind of job: a queue in `bus/streams`, a row in KINDS here. Its module is imported when a role that takes it
+starts, so that a worker loads no browser.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sederunt.model.status import BotStatus, RecordingStatus
+from sederunt.settings import Settings
+
+_S = BotStatus
+
+# Status → subject of the job that a resource needs on entering it; written into the outbox with the status.
+FOLLOW_UPS: Mapping[BotStatus, str] = {
+    _S.BOOTING: "job.attend",
+    _S.PROCESSING: "job.assemble",
+    _S.TRANSCRIBING: "job.transcribe",
+}
+
+# Status → kind of the job that must be queued or at work for as long as the status lasts. Housekeeping puts it back
+# where the queue lost it.
+NEEDED: Mapping[BotStatus, str] = {
+    _S.BOOTING: "attend",
+    _S.JOINING: "attend",
+    _S.RECORDING: "attend",
+    _S.LEAVING: "attend",
+    _S.PROCESSING: "assemble",
+    _S.TRANSCRIBING: "transcribe",
+}
+NEEDED_BY_RECORDINGS: Mapping[RecordingStatus, str] = {RecordingStatus.TRANSCRIBING: "transcribe"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kind:
+    """One kind of job."""
+
+    kind: str
+    role: Literal["host", "worker"]
+    work: str  # "module:function", async (Job, House) -> None
+    give_up: str | None  # the same, async (Job, House, error) -> None: the row learns that the job will never succeed
+    slots: Callable[[Settings], int]  # at once in one process
+    pauses_s: tuple[float, ...]  # before the second, third, … time; the last one repeats
+    times: int | None  # given out so often at most; None: the handler decides by the row
+
+    def pause_s(self, delivered: int) -> float:
+        """How long to wait after the `delivered`-th time failed."""
+        return self.pauses_s[min(delivered, len(self.pauses_s)) - 1]
+
+    def is_last(self, delivered: int) -> bool:
+        """Whether the `delivered`-th time was the last one."""
+        return self.times is not None and delivered >= self.times
+
+
+KINDS: Mapping[str, Kind] = {
+    kind.kind: kind
+    for kind in (
+        # A bot goes back to its meeting as long as the row says so: every minute of waiting is a minute not heard.
+        Kind(
+            kind="attend",
+            role="host",
+            work="sederunt.jobs.attend:attend",
+            give_up="sederunt.jobs.attend:give_up",
+            slots=lambda settings: settings.host.max_bots,
+            pauses_s=(1, 5, 15, 30),
+            times=None,
+        ),
+        # Storage or database away: the pieces are still there in an hour. One at a time: it is disk work, seconds long.
+        Kind(
+            kind="assemble",
+            role="worker",
+            work="sederunt.jobs.assemble:assemble",
+            give_up="sederunt.jobs.assemble:give_up",
+            slots=lambda _: 1,
+            pauses_s=(2, 10, 60, 300, 900),
+            times=12,
+        ),
+        # A vendor mostly waits, Whisper fills a core: as many as there are cores serve both.
+        Kind(
+            kind="transcribe",
+            role="worker",
+            work="sederunt.jobs.transcribe:transcribe",
+            give_up="sederunt.jobs.transcribe:give_up",
+            slots=lambda _: os.cpu_count() or 1,
+            pauses_s=(5, 30, 120, 300, 900, 1800),
+            times=12,
+        ),
+        Kind(
+            kind="fetch",
+            role="worker",
+            work="sederunt.jobs.fetch:fetch",
+            give_up="sederunt.jobs.fetch:give_up",
+            slots=lambda _: 4,
+            pauses_s=(5, 30, 120, 600),
+            times=6,
+        ),
+        # Attempts at a receiver and their pauses are rows (webhooks/schedule); here only our own faults count.
+        # A slow receiver holds its place for ten seconds; most answer within one.
+        Kind(
+            kind="deliver",
+            role="worker",
+            work="sederunt.jobs.deliver:deliver",
+            give_up=None,
+            slots=lambda _: 32,
+            pauses_s=(1, 5, 30, 120),
+            times=None,
+        ),
+    )
+}

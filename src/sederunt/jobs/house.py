@@ -1,0 +1,127 @@
+"""What one process of the house works with: its stores, its bus, its storage, opened and closed in one place."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from sederunt.accounts.sealing import Sealer, load_sealer
+from sederunt.accounts.webhook_secrets import WebhookSecrets
+from sederunt.addresses import guarded_client
+from sederunt.browser.pool import BrowserPool
+from sederunt.bus.connection import Bus
+from sederunt.bus.feeds import EventPublisher
+from sederunt.clock import SYSTEM_CLOCK, Clock
+from sederunt.database.bots import Bots
+from sederunt.database.deliveries import Deliveries
+from sederunt.database.engine import Database, OutboxRow, database_url
+from sederunt.database.outbox import Outbox
+from sederunt.database.recordings import Recordings
+from sederunt.database.retention import Deletions
+from sederunt.database.transcripts import Transcripts
+from sederunt.jobs.follow_ups import FOLLOW_UPS
+from sederunt.jobs.publish import Publisher
+from sederunt.settings import Settings
+from sederunt.storage.objects import Objects, open_objects
+from sederunt.webhooks.postman import Postman
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class House:
+    """Everything a job may need. Handlers are given it whole; what they call gets the parts."""
+
+    settings: Settings
+    clock: Clock
+    sealer: Sealer
+    database: Database
+    bus: Bus
+    objects: Objects
+    bots: Bots
+    recordings: Recordings
+    deliveries: Deliveries
+    deletions: Deletions
+    outbox: Outbox
+    events: EventPublisher  # of bots, to their listeners: `put` never waits
+    transcripts: Transcripts
+    postman: Postman
+    name: str  # this host's name; on workers it only names them in logs
+    pool: BrowserPool | None = None  # hosts have browsers
+
+
+@asynccontextmanager
+async def open_house(settings: Settings, *, role: str, pool: BrowserPool | None = None) -> AsyncIterator[House]:
+    """Open everything, in the order in which it is needed; close it in the opposite one, nothing unsent if it can be.
+
+    Raises SetupError where something is not there, and says what.
+    """
+    announced: list[Publisher] = []
+
+    def announce(rows: Sequence[OutboxRow]) -> None:
+        if announced:  # before the bus is there the sweep takes care of it
+            announced[0].announce(rows)
+
+    database = Database(database_url(settings), clock=SYSTEM_CLOCK, on_outbox=announce)
+    async with database:
+        bus = await Bus.connect(settings.bus, name=f"{role} {settings.host.name} {os.getpid()}")
+        try:
+            publisher = Publisher(bus)
+            announced.append(publisher)
+            house = _furnish(settings, role, database, bus, pool)
+            async with _publishing(house, publisher):
+                yield house
+            await house.postman.client.aclose()
+        finally:
+            await bus.close()
+
+
+def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: BrowserPool | None) -> House:
+    sealer = load_sealer(settings)
+    deliveries = Deliveries(database)
+    secrets = WebhookSecrets(database, sealer)
+    return House(
+        settings=settings,
+        clock=SYSTEM_CLOCK,
+        sealer=sealer,
+        database=database,
+        bus=bus,
+        objects=open_objects(settings),
+        bots=Bots(database, follow_ups=FOLLOW_UPS, seals=sealer),
+        recordings=Recordings(database),
+        transcripts=Transcripts(database),
+        deliveries=deliveries,
+        deletions=Deletions(database),
+        outbox=Outbox(database),
+        postman=_postman(settings, deliveries, secrets),
+        events=EventPublisher(bus),
+        name=settings.host.name if role == "host" else f"{role}-{settings.host.name}",
+        pool=pool,
+    )
+
+
+def _postman(settings: Settings, deliveries: Deliveries, secrets: WebhookSecrets) -> Postman:
+    timeout_s = settings.webhooks.timeout_s
+    return Postman(
+        deliveries=deliveries,
+        client=guarded_client(allow_private=settings.allow_private_addresses, timeout_s=timeout_s),
+        secret_of=secrets.get,
+        clock=SYSTEM_CLOCK,
+        timeout_s=timeout_s,
+    )
+
+
+@asynccontextmanager
+async def _publishing(house: House, publisher: Publisher) -> AsyncIterator[None]:
+    """The two that publish run beside everything else, and finish what they have at the end."""
+    tasks = [
+        asyncio.create_task(publisher.run(house.outbox), name="outbox"),
+        asyncio.create_task(house.events.run(), name="events"),
+    ]
+    try:
+        yield
+    finally:
+        await house.events.flush()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await publisher.flush(house.outbox)

@@ -1,0 +1,184 @@
+"""What has to be looked after: bots whose time has come, unsent messages, due webhooks, lost jobs, old media.
+
+Every worker runs it. Nothing here needs a leader: each step is a guarded update or a publish that may be repeated.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from sederunt import log
+from sederunt.bus.connection import Bus, BusAway
+from sederunt.clock import Clock
+from sederunt.database.bots import Bots
+from sederunt.database.deliveries import Deliveries
+from sederunt.database.outbox import Outbox, Resource
+from sederunt.database.recordings import Recordings
+from sederunt.database.retention import Deletion, Deletions
+from sederunt.jobs.follow_ups import NEEDED, NEEDED_BY_RECORDINGS
+from sederunt.jobs.publish import sweep
+from sederunt.model.recording import Recording
+from sederunt.storage.objects import Objects
+
+logger = log.get(room="jobs")
+
+UNSENT_AFTER_S = 5.0  # by then the writer has published its rows, or is dead, or NATS is away
+SLOW_EVERY_S = 30.0  # lost jobs, old media, deletions
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stores:
+    """What housekeeping looks at."""
+
+    bots: Bots
+    recordings: Recordings
+    deliveries: Deliveries
+    deletions: Deletions
+    outbox: Outbox
+    objects: Objects
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tidied:
+    """What one pass did."""
+
+    due: int = 0
+    unsent: int = 0
+    deliveries: int = 0
+    requeued: int = 0
+    expired: int = 0
+    deleted: int = 0
+
+
+Lost = tuple[str, str]  # (kind of job, id of the resource)
+
+
+class Housekeeping:
+    """The passes, and the loop around them."""
+
+    def __init__(self, stores: Stores, bus: Bus, clock: Clock) -> None:
+        self._stores = stores
+        self._bus = bus
+        self._clock = clock
+        self._suspects: frozenset[Lost] = frozenset()
+
+    async def run(self) -> None:
+        """For ever: the quick pass each second, the slow one every half minute."""
+        slow_at = self._clock.monotonic()
+        while True:
+            await self._guarded(self.quick_pass)
+            if self._clock.monotonic() >= slow_at:
+                slow_at = self._clock.monotonic() + SLOW_EVERY_S
+                await self._guarded(self.slow_pass)
+            await self._clock.sleep(1.0)
+
+    async def quick_pass(self) -> Tidied:
+        """What callers wait for: due bots, due webhooks, and messages that a crash left unsent."""
+        due = await self._stores.bots.due(self._clock.now())
+        deliveries = await self._call_for_deliveries()
+        unsent = await sweep(self._bus, self._stores.outbox, older_than_s=UNSENT_AFTER_S)
+        return Tidied(due=len(due), deliveries=deliveries, unsent=unsent)
+
+    async def slow_pass(self) -> Tidied:
+        """What nobody waits for."""
+        requeued = await self._put_back_lost_jobs()
+        expired = await self._remove_expired()
+        deletions = await self._stores.deletions.unfinished()
+        for deletion in deletions:
+            await self._delete(deletion)
+        return Tidied(requeued=requeued, expired=expired, deleted=len(deletions))
+
+    async def _guarded(self, one_pass: Callable[[], Awaitable[Tidied]]) -> None:
+        """A pass that fails is logged and comes again; NATS being away is no news here."""
+        try:
+            tidied = await one_pass()
+        except BusAway:
+            return
+        except Exception:
+            logger.exception("housekeeping failed", action="housekeeping_failed")
+            return
+        if tidied != Tidied():
+            facts = {name: count for name in Tidied.__slots__ if (count := getattr(tidied, name))}
+            logger.info("tidied", action="tidied", **facts)
+
+    async def _call_for_deliveries(self) -> int:
+        """A queue takes one delivery job per resource, so calling each second until it is done does no harm."""
+        due = await self._stores.deliveries.due(self._clock.now())
+        called = 0
+        for resource, resource_id in due:
+            called += await self._publish("deliver", resource, resource_id, occasion=f"due-{self._now_ms()}")
+        return called
+
+    async def _put_back_lost_jobs(self) -> int:
+        """Jobs that rows call for and no queue has: after a power cut, or a NATS that lost its storage.
+
+        A job is missed twice before it is put back: between a commit and its publishing it is nowhere for a moment.
+        """
+        missing: dict[Lost, Resource] = {}
+        for kind, resource, ids in await self._needed():
+            queued = await self._bus.queued(kind)
+            missing |= {(kind, str(id_)): resource for id_ in ids if str(id_) not in queued}
+        lost = {key: resource for key, resource in missing.items() if key in self._suspects}
+        self._suspects = frozenset(missing.keys() - lost.keys())
+        for (kind, id_), resource in lost.items():
+            logger.warning("lost job put back", action="job_put_back", kind=kind, id=id_)
+            await self._publish(kind, resource, UUID(id_), occasion=f"lost-{self._now_ms()}")
+        return len(lost)
+
+    async def _needed(self) -> list[tuple[str, Resource, list[UUID]]]:
+        """(kind of job, resource, ids) that must be queued or at work."""
+        needed: list[tuple[str, Resource, list[UUID]]] = []
+        for status, kind in NEEDED.items():
+            needed.append((kind, "bot", [bot.id for bot in await self._stores.bots.with_status(status)]))
+        for recording_status, kind in NEEDED_BY_RECORDINGS.items():
+            recordings = await self._stores.recordings.with_status(recording_status)
+            needed.append((kind, "recording", [r.id for r in recordings if not must_be_fetched(r)]))
+            needed.append(("fetch", "recording", [r.id for r in recordings if must_be_fetched(r)]))
+        return needed
+
+    async def _remove_expired(self) -> int:
+        """Media that had its time. Transcripts stay."""
+        now = self._clock.now()
+        bots = await self._stores.bots.expired(now)
+        for bot_id in bots:
+            await self._stores.objects.delete_prefix(f"bots/{bot_id}/")
+            await self._stores.bots.media_removed(bot_id)
+        recordings = await self._stores.recordings.expired(now)
+        for recording_id in recordings:
+            await self._stores.objects.delete_prefix(f"recordings/{recording_id}/")
+            await self._stores.recordings.media_removed(recording_id)
+        _tell_expired(bots, recordings)
+        return len(bots) + len(recordings)
+
+    async def _delete(self, deletion: Deletion) -> None:
+        """Objects first, rows last: a crash between the two begins again."""
+        removed = await self._stores.objects.delete_prefix(f"{deletion.resource}s/{deletion.resource_id}/")
+        await self._stores.deletions.finish(deletion)
+        logger.info(
+            "resource deleted",
+            action="deleted",
+            resource=deletion.resource,
+            id=str(deletion.resource_id),
+            account_id=str(deletion.account_id),
+            requested_at=deletion.requested_at.isoformat(),
+            objects=removed,
+        )
+
+    async def _publish(self, kind: str, resource: Resource, resource_id: UUID, *, occasion: str) -> bool:
+        payload = json.dumps({"id": str(resource_id), "resource": resource}).encode()
+        return await self._bus.publish_job(kind, resource_id, payload, f"{kind}-{resource_id}-{occasion}")
+
+    def _now_ms(self) -> int:
+        return round(self._clock.now().timestamp() * 1000)
+
+
+def must_be_fetched(recording: Recording) -> bool:
+    """Whether its file is still elsewhere."""
+    return recording.recording_object is None and bool(recording.source_url or recording.source_bot_id)
+
+
+def _tell_expired(bots: Iterable[UUID], recordings: Iterable[UUID]) -> None:
+    for resource, ids in (("bot", bots), ("recording", recordings)):
+        for id_ in ids:
+            logger.info("media had its time", action="media_removed", resource=resource, id=str(id_))

@@ -1,0 +1,89 @@
+"""From the outbox to the bus: what a transaction wrote is published right after its commit, in its order.
+
+A crash between the two leaves rows behind, which any worker's sweep publishes (`housekeeping`). Both may publish the
+same row: its message id makes the server drop the second.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+
+from sederunt import log
+from sederunt.bus.connection import Bus, BusAway
+from sederunt.database.engine import OutboxRow
+from sederunt.database.outbox import Outbox, payload_of
+
+logger = log.get(room="jobs")
+
+MAX_WAITING = 5000  # rows of this process while NATS is away; more than these are left to the sweep
+
+
+async def publish_row(bus: Bus, row: OutboxRow) -> None:
+    """Publish one row. Raises BusAway."""
+    if row.kind == "feed":
+        await bus.publish(row.subject, row.payload, row.message_id)
+        return
+    kind = row.subject.removeprefix("job.")
+    await bus.publish_job(kind, payload_of(row)["id"], row.payload, row.message_id)
+
+
+class Publisher:
+    """Publishes this process's own rows. Give `announce` to the database."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._waiting: deque[OutboxRow] = deque()
+        self._some = asyncio.Event()
+
+    def announce(self, rows: Sequence[OutboxRow]) -> None:
+        """Called after each commit; never waits."""
+        self._waiting.extend(rows[: max(MAX_WAITING - len(self._waiting), 0)])
+        self._some.set()
+
+    async def run(self, outbox: Outbox) -> None:
+        """Publish in order, for ever. While NATS is away the first row waits, and the others behind it."""
+        while True:
+            await self._some.wait()
+            self._some.clear()
+            await self._publish_waiting(outbox)
+
+    async def flush(self, outbox: Outbox, within_s: float = 5.0) -> None:
+        """Publish what still waits, but no longer than this; the sweep finds the rest."""
+        try:
+            async with asyncio.timeout(within_s):
+                await self._publish_waiting(outbox)
+        except TimeoutError:
+            logger.warning("outbox not empty", action="outbox_left", count=len(self._waiting))
+
+    async def _publish_waiting(self, outbox: Outbox) -> None:
+        sent: list[int] = []
+        try:
+            while self._waiting:
+                try:
+                    await publish_row(self._bus, self._waiting[0])
+                except BusAway:
+                    continue
+                sent.append(self._waiting.popleft().id)
+        finally:
+            # One transaction for the whole batch: each costs a flush to the disk.
+            if sent:
+                await asyncio.shield(self._mark(outbox, sent))
+
+    async def _mark(self, outbox: Outbox, sent: list[int]) -> None:
+        try:
+            await outbox.mark_sent(sent)
+        except Exception:  # the sweep publishes them once more, and the server drops that
+            logger.exception("rows not marked as sent", action="mark_failed", count=len(sent))
+
+
+async def sweep(bus: Bus, outbox: Outbox, *, older_than_s: float) -> int:
+    """Publish what nobody has published so long after its commit; returns how many rows."""
+    rows = await outbox.unsent(older_than_s=older_than_s)
+    sent: list[int] = []
+    try:
+        for row in rows:
+            await publish_row(bus, row)
+            sent.append(row.id)
+    finally:
+        await outbox.mark_sent(sent)
+    return len(sent)

@@ -1,0 +1,105 @@
+"""The host and the worker: open the house, take jobs, drain when asked."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from sederunt import log
+from sederunt.browser.pool import BrowserPool
+from sederunt.bus.connection import BusAway, NoResponder
+from sederunt.bus.consume import Consumer
+from sederunt.bus.streams import holds_subject
+from sederunt.errors import SetupError
+from sederunt.jobs.follow_ups import KINDS
+from sederunt.jobs.house import House, open_house
+from sederunt.jobs.housekeeping import Housekeeping, Stores
+from sederunt.jobs.room import Room
+from sederunt.jobs.work import handler_of
+from sederunt.settings import Settings
+
+logger = log.get(room="jobs")
+
+LOW_PRIORITY = 10  # of workers: a meeting is lost when it is late, a transcript is not
+
+Ready = Callable[[str, dict[str, object]], None]
+
+
+async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
+    """Take bots while there is room, until `stop`; then let them sit for `drain_timeout_s` and hand back the rest."""
+    async with BrowserPool(settings.browser) as pool, open_house(settings, role="host", pool=pool) as house:
+        await _refuse_namesake(house)
+        consumers: list[Consumer] = []
+        room = Room(settings.host, lambda: sum(consumer.held for consumer in consumers))
+        consumers += _consumers("host", house, room.has_room)
+        answering = await house.bus.serve(holds_subject(house.name), lambda asked: _holds(consumers, asked))
+        await _work(consumers, stop, drain_timeout_s, lambda: ready("host", {"name": house.name, "pid": os.getpid()}))
+        await answering.close()
+
+
+async def run_worker(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
+    """Work through the queues and keep house until `stop`; then let jobs end for a while, and hand back the rest."""
+    os.nice(LOW_PRIORITY)
+    async with open_house(settings, role="worker") as house, _housekeeping(house):
+        consumers = _consumers("worker", house, lambda: True)
+        await _work(consumers, stop, drain_timeout_s, lambda: ready("worker", {"pid": os.getpid()}))
+
+
+def _consumers(role: Literal["host", "worker"], house: House, has_room: Callable[[], bool]) -> list[Consumer]:
+    return [
+        Consumer(
+            house.bus,
+            kind.kind,
+            handler_of(kind, house),
+            slots=kind.slots(house.settings),
+            has_room=has_room,
+        )
+        for kind in KINDS.values()
+        if kind.role == role and find_spec(kind.work.partition(":")[0]) is not None
+    ]
+
+
+async def _work(
+    consumers: Sequence[Consumer], stop: asyncio.Event, drain_timeout_s: float, say_ready: Callable[[], None]
+) -> None:
+    """Run the consumers until `stop`, then drain them. A consumer that fails ends the role, to be started afresh."""
+    async with asyncio.TaskGroup() as group:
+        for consumer in consumers:
+            group.create_task(consumer.run(), name=f"consume {consumer.kind}")
+        say_ready()
+        logger.info("role is ready", action="role_ready", kinds=[consumer.kind for consumer in consumers])
+        await stop.wait()
+        handed_back = await asyncio.gather(*(consumer.drain(drain_timeout_s) for consumer in consumers))
+        logger.info("role drained", action="role_drained", handed_back=sum(handed_back))
+
+
+async def _holds(consumers: Sequence[Consumer], asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The answer to `host.<name>.holds`."""
+    return {"holds": any(consumer.holds(str(asked.get("id"))) for consumer in consumers)}
+
+
+async def _refuse_namesake(house: House) -> None:
+    """Two hosts of one name would answer for each other's bots."""
+    with suppress(NoResponder, BusAway):
+        await house.bus.request(holds_subject(house.name), {"id": ""}, within_s=1)
+        raise SetupError(f"Another host is called '{house.name}'. Give each its own SEDERUNT_HOST__NAME.")
+
+
+@asynccontextmanager
+async def _housekeeping(house: House) -> AsyncIterator[None]:
+    stores = Stores(
+        bots=house.bots,
+        recordings=house.recordings,
+        deliveries=house.deliveries,
+        deletions=house.deletions,
+        outbox=house.outbox,
+        objects=house.objects,
+    )
+    keeping = asyncio.create_task(Housekeeping(stores, house.bus, house.clock).run(), name="housekeeping")
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)

@@ -1,0 +1,81 @@
+"""Whether a host takes one more bot: measured CPU and memory, and what the bots just taken have yet to cost."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import psutil
+
+from sederunt.settings import HostSettings
+
+# A bot costs most while its page loads. Measured: some two CPU-seconds over the first ten.
+START_S = 10.0
+START_CORES = 0.25
+START_MB = 110
+SAMPLE_S = 1.0  # shortest time over which CPU use is measured
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measure:
+    """The machine at one moment. `busy_s` counts up over all cores; low-priority work (`nice`) is not in it."""
+
+    at: float
+    busy_s: float
+    cores: int
+    available_mb: float
+
+
+def measure() -> Measure:
+    """Workers run at low priority and give way to bots, so what they use does not count as taken."""
+    times = psutil.cpu_times()
+    waiting = times.idle + getattr(times, "iowait", 0.0) + getattr(times, "nice", 0.0)
+    guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)  # counted in user and nice already
+    return Measure(
+        at=time.monotonic(),
+        busy_s=sum(times) - waiting - guests,
+        cores=psutil.cpu_count() or 1,
+        available_mb=psutil.virtual_memory().available / 1e6,
+    )
+
+
+class Room:
+    """Ask `has_room` before each bot. A host without bots always takes one."""
+
+    def __init__(self, settings: HostSettings, held: Callable[[], int], measure: Callable[[], Measure] = measure):
+        self._settings = settings
+        self._held = held
+        self._measure = measure
+        self._last = measure()
+        self._load = 0.0  # share of all cores
+        self._starts: deque[float] = deque()
+        self._held_before = 0
+
+    def has_room(self) -> bool:
+        now = self._measure()
+        self._note_starts(now.at)
+        self._sample(now)
+        starting = len(self._starts)
+        if self._held() == 0:
+            return True
+        load = self._load + starting * START_CORES / now.cores
+        free_mb = now.available_mb - starting * START_MB
+        return load < self._settings.max_load and free_mb > self._settings.min_free_mb
+
+    @property
+    def load(self) -> float:
+        """Share of all cores that was busy when last measured."""
+        return self._load
+
+    def _note_starts(self, now: float) -> None:
+        held = self._held()
+        self._starts.extend([now] * max(held - self._held_before, 0))
+        self._held_before = held
+        while self._starts and now - self._starts[0] > START_S:
+            self._starts.popleft()
+
+    def _sample(self, now: Measure) -> None:
+        elapsed = now.at - self._last.at
+        if elapsed >= SAMPLE_S:
+            self._load = (now.busy_s - self._last.busy_s) / elapsed / now.cores
+            self._last = now

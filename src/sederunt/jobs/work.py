@@ -1,0 +1,128 @@
+"""What a job's handler is given, how it may end, and what becomes of the job then.
+
+The only place where errors are translated for queues.
+"""
+
+import asyncio
+import importlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+from uuid import UUID
+
+from sederunt import log
+from sederunt.bus import consume
+from sederunt.bus.consume import Delivery, Done, Drop, Outcome
+from sederunt.errors import DestinationError, MediaError, NotFound, ProviderError, SederuntError, Superseded
+from sederunt.jobs.follow_ups import Kind
+
+if TYPE_CHECKING:
+    from sederunt.jobs.house import House
+
+logger = log.get(room="jobs")
+
+GIVE_UP_PAUSE_S = 60.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """One job, as its handler sees it."""
+
+    kind: str
+    id: UUID  # of the resource
+    resource: Literal["bot", "recording"]
+    delivered: int  # how often it was given out, this time included
+    cut_off: asyncio.Event  # set when somebody else may hold it by now: leave, write nothing more
+
+
+class Again(SederuntError):
+    """Give the job out again, to anyone, after a pause. Not counted as a fault."""
+
+    def __init__(self, after_s: float, why: str = "") -> None:
+        super().__init__(why)
+        self.after_s = after_s
+
+
+class GiveUp(SederuntError):
+    """The job will never succeed; the sentence says why."""
+
+
+Work = Callable[[Job, "House"], Awaitable[None]]
+OnGiveUp = Callable[[Job, "House", BaseException], Awaitable[None]]
+
+
+def handler_of(kind: Kind, house: "House") -> consume.Handler:
+    """The kind's work, imported now, as the bus wants it."""
+    work = cast(Work, _imported(kind.work))
+    on_give_up = cast(OnGiveUp, _imported(kind.give_up)) if kind.give_up else None
+
+    async def handle(delivery: Delivery) -> Outcome:
+        job = job_of(delivery)
+        try:
+            await work(job, house)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            outcome = outcome_of(error, kind, delivery.delivered)
+            _tell(job, error, outcome)
+            if isinstance(outcome, Drop) and on_give_up is not None:
+                return await _given_up(job, house, error, on_give_up)
+            return outcome
+        return Done()
+
+    return handle
+
+
+def job_of(delivery: Delivery) -> Job:
+    """The job in a delivery. Raises ValueError or KeyError for a message that is none of ours."""
+    return Job(
+        kind=delivery.kind,
+        id=UUID(delivery.message["id"]),
+        resource=delivery.message.get("resource", "bot"),
+        delivered=delivery.delivered,
+        cut_off=delivery.cut_off,
+    )
+
+
+def outcome_of(error: Exception, kind: Kind, delivered: int) -> Outcome:
+    """Done: somebody else's, or gone. Drop: no use. Again: after the kind's pause."""
+    match error:
+        case Again(after_s=after_s):
+            return consume.Again(after_s)
+        case Superseded() | NotFound():
+            return Done()
+        case GiveUp() | MediaError():
+            return Drop()
+        case ProviderError(retryable=False) | DestinationError(retryable=False):
+            return Drop()
+    return Drop() if kind.is_last(delivered) else consume.Again(kind.pause_s(delivered))
+
+
+async def _given_up(job: Job, house: "House", error: Exception, on_give_up: OnGiveUp) -> Outcome:
+    """The row must learn of it, or the resource would hang for ever: until then the job stays."""
+    try:
+        await on_give_up(job, house, error)
+    except (NotFound, Superseded):
+        return Done()
+    except Exception:
+        logger.exception("giving up failed", action="give_up_failed", kind=job.kind, id=str(job.id))
+        return consume.Again(GIVE_UP_PAUSE_S)
+    return Drop()
+
+
+def _tell(job: Job, error: Exception, outcome: Outcome) -> None:
+    ids = {"kind": job.kind, "id": str(job.id), "delivered": job.delivered}
+    match outcome:
+        case Done():
+            logger.info("job is not ours any more", action="job_left", reason=str(error), **ids)
+        case Drop():
+            logger.error("job given up", action="job_given_up", exc_info=error, **ids)
+        case consume.Again(after_s=after_s):
+            cause = {"reason": str(error)} if isinstance(error, Again) else {"exc_info": error}
+            logger.warning("job goes back", action="job_goes_back", again_in_s=after_s, **cause, **ids)
+
+
+def _imported(target: str) -> object:
+    """ "package.module:function" → the function."""
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)

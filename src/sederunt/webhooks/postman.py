@@ -1,0 +1,60 @@
+"""Delivering one resource's webhooks: strictly in order, until none is left or one has to wait."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+import httpx
+
+from sederunt import log
+from sederunt.clock import Clock
+from sederunt.database.deliveries import Deliveries, Delivery
+from sederunt.webhooks import schedule
+from sederunt.webhooks.sender import send
+
+logger = log.get(room="webhooks")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Postman:
+    """What delivering needs, and the act itself."""
+
+    deliveries: Deliveries
+    client: httpx.AsyncClient  # guarded, follows no redirect
+    secret_of: Callable[[UUID], Awaitable[str]]  # of an account, as Standard Webhooks write it
+    clock: Clock
+    timeout_s: float
+
+    async def deliver_all(self, resource_id: UUID) -> int:
+        """Deliver what is pending for a resource and may be tried now; returns how many attempts were made.
+
+        When an attempt fails, the time of the next one is a row, and this returns: no place in a queue waits for a
+        receiver that is down. Call again when that time has come (`Deliveries.due`).
+        """
+        attempts = 0
+        while (delivery := await self.deliveries.next(resource_id)) is not None:
+            if delivery.next_attempt_at is not None and delivery.next_attempt_at > self.clock.now():
+                break
+            attempts += 1
+            if not await self.deliver_once(delivery):
+                break
+        return attempts
+
+    async def deliver_once(self, delivery: Delivery) -> bool:
+        """One attempt, written down; whether the next event may follow."""
+        secret = await self.secret_of(delivery.account_id)
+        result = await send(self.client, delivery, secret, clock=self.clock, timeout_s=self.timeout_s)
+        made_before = len(delivery.attempts)
+        state, again_at = schedule.after(result.attempt, made_before, retryable=result.retryable)
+        await self.deliveries.record_attempt(delivery.id, result.attempt, state=state, next_attempt_at=again_at)
+        logger.info(
+            "webhook attempted",
+            action=f"webhook_{state}",
+            resource=delivery.resource,
+            resource_id=str(delivery.resource_id),
+            delivery_id=str(delivery.id),
+            attempt=made_before + 1,
+            status=result.attempt.status,
+            ms=result.attempt.ms,
+        )
+        return state != "pending"

@@ -1,0 +1,33 @@
+"""When an event is tried again, and when it is given up: one table, one pure function."""
+
+from datetime import datetime, timedelta
+
+from sederunt.database.deliveries import Attempt, State
+
+_MINUTE, _HOUR = 60, 3600
+
+# Before the second, third, … attempt. All together a little less than 24 hours.
+PAUSES_S = (
+    5,
+    30,
+    2 * _MINUTE,
+    5 * _MINUTE,
+    15 * _MINUTE,
+    30 * _MINUTE,
+    1 * _HOUR,
+    2 * _HOUR,
+    4 * _HOUR,
+    6 * _HOUR,
+    10 * _HOUR,
+)
+
+GONE = 410  # the receiver's own word for "never again"
+
+
+def after(attempt: Attempt, made_before: int, *, retryable: bool = True) -> tuple[State, datetime | None]:
+    """(state, when to try again) that follow from an attempt; `made_before` is how many preceded it."""
+    if attempt.status is not None and 200 <= attempt.status < 300:
+        return "delivered", None
+    if not retryable or attempt.status == GONE or made_before >= len(PAUSES_S):
+        return "given_up", None
+    return "pending", attempt.at + timedelta(seconds=PAUSES_S[made_before])

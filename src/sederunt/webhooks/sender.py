@@ -1,0 +1,66 @@
+"""One attempt at a receiver."""
+
+import asyncio
+from dataclasses import dataclass
+
+import httpx
+
+from sederunt.clock import Clock
+from sederunt.database.deliveries import Attempt, Delivery
+from sederunt.errors import DestinationError
+from sederunt.webhooks.message import body_of, headers_of
+
+ANSWER_KEPT = 250  # characters of the receiver's answer that are kept
+_ANSWER_READ = 4 * ANSWER_KEPT  # bytes that are read of it at most; the rest is left in the socket
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Result:
+    attempt: Attempt
+    retryable: bool  # False where no later attempt can differ
+
+
+async def send(client: httpx.AsyncClient, delivery: Delivery, secret: str, *, clock: Clock, timeout_s: float) -> Result:
+    """POST it, and say what came of it. Never raises for anything the receiver does.
+
+    `client` is a guarded one that follows no redirect: a 3xx is a failed attempt like any other answer.
+    """
+    body = body_of(delivery)
+    at = clock.now()
+    headers = headers_of(delivery, body, secret, at)
+    began = clock.monotonic()
+    status: int | None = None
+    retryable = True
+    try:
+        async with asyncio.timeout(timeout_s):
+            request = client.stream("POST", delivery.url, content=body.encode(), headers=headers)
+            async with request as response:
+                status = response.status_code
+                answer = await _beginning(response)
+    except TimeoutError:
+        answer = answer_late(status, timeout_s)
+    except DestinationError as error:
+        answer, retryable = str(error), error.retryable
+    except httpx.InvalidURL as error:
+        answer, retryable = f"Not an address: {error}", False
+    except (httpx.HTTPError, OSError) as error:
+        answer = f"{type(error).__name__}: {error}"
+    ms = round((clock.monotonic() - began) * 1000)
+    return Result(attempt=Attempt(at=at, status=status, ms=ms, answer=answer[:ANSWER_KEPT]), retryable=retryable)
+
+
+def answer_late(status: int | None, timeout_s: float) -> str:
+    """What is noted when time ran out: before the status, or while the body was read."""
+    if status is None:
+        return f"No answer within {timeout_s:g} s."
+    return f"(The answer's body did not end within {timeout_s:g} s.)"
+
+
+async def _beginning(response: httpx.Response) -> str:
+    """The first characters of an answer; a receiver may send as much as it likes."""
+    read = b""
+    async for block in response.aiter_bytes():
+        read += block
+        if len(read) >= _ANSWER_READ:
+            break
+    return read[:_ANSWER_READ].decode(errors="replace")
