@@ -1,0 +1,253 @@
+"""Objects under keys, in a folder or in a bucket (S3, Google, Azure), by one client.
+
+A key is a path of plain names ("bots/<id>/recording.webm"). An object is there whole or not at all: what is being
+written is not seen, and what is not finished leaves nothing behind.
+"""
+
+import re
+import shutil
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store, from_url
+
+from sederunt import log
+from sederunt.errors import SetupError
+from sederunt.settings import Settings
+from sederunt.storage.writer import CHUNK_BYTES, UPLOADS, Writer
+
+READ_BYTES = 512 * 1024  # the least that `stream` yields at a time, but for the last
+LONGEST_KEY = 1_024  # S3's limit
+DELETE_PASSES = 5  # a writer may finish an object while its neighbours are being deleted
+
+# So that a browser sent straight to the bucket knows what it gets. Folders keep no types; the api sets its own.
+CONTENT_TYPES: Mapping[str, str] = {
+    ".webm": "video/webm",
+    ".mka": "audio/x-matroska",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".txt": "text/plain; charset=utf-8",
+}
+
+# Options that obstore wants beside the store's own (object_store::ClientOptions).
+CLIENT_OPTIONS = frozenset(
+    {
+        "allow_http",
+        "allow_invalid_certificates",
+        "connect_timeout",
+        "pool_idle_timeout",
+        "pool_max_idle_per_host",
+        "proxy_ca_certificate",
+        "proxy_excludes",
+        "proxy_url",
+        "timeout",
+        "user_agent",
+    }
+)
+_TIMEOUTS = {"connect_timeout": "10s", "timeout": "120s"}
+_RETRY_TIME = timedelta(seconds=60)
+_SEGMENT = re.compile(r"[A-Za-z0-9_.-]+")
+
+logger = log.get(room="storage")
+
+
+def open_objects(settings: Settings, *, most_retries: int = 4) -> "Objects":
+    """The store that the settings name; `objects` in the data directory without an address.
+
+    Args:
+        most_retries: how often a failing request is tried again, within a minute.
+
+    SetupError where the address is none we know. Nothing is contacted yet: see `Objects.check`.
+    """
+    url = settings.storage.url or (settings.data / "objects").absolute().as_uri()
+    if url.startswith("file://"):
+        folder = Path(url.removeprefix("file://"))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SetupError(f"The storage folder {folder} cannot be made: {error.strerror}.") from error
+        return Objects(LocalStore(folder, automatic_cleanup=True, mkdir=True), folder=folder)
+    options = settings.storage.options | {
+        name: secret.get_secret_value() for name, secret in settings.storage.secret_options.items()
+    }
+    client = (
+        _TIMEOUTS | _by_plain_http(options) | {name: value for name, value in options.items() if name in CLIENT_OPTIONS}
+    )
+    config: Any = {name: value for name, value in options.items() if name not in CLIENT_OPTIONS}
+    retries: Any = {"max_retries": most_retries, "retry_timeout": _RETRY_TIME}
+    try:
+        store = from_url(url, config=config, client_options=_typed(client), retry_config=retries)
+    except (BaseError, ValueError) as error:
+        raise SetupError(f"SEDERUNT_STORAGE__URL or its options are not usable: {error}") from error
+    return Objects(store)
+
+
+def _typed(client: Mapping[str, str]) -> Any:  # obstore's own shape, which cannot be imported at run time
+
+    words: Mapping[str, Any] = {"true": True, "false": False}
+    return {name: words.get(value.lower(), value) for name, value in client.items()}
+
+
+def _by_plain_http(options: Mapping[str, str]) -> dict[str, str]:
+    """An endpoint that is given as http:// is meant so; asking for a second option would only be a trap."""
+    endpoints = [value for name, value in options.items() if name.lower().endswith("endpoint")]
+    return {"allow_http": "true"} if any(value.startswith("http://") for value in endpoints) else {}
+
+
+class Objects:
+    """The objects of one store.
+
+    Every method raises ValueError for a key that is no path of plain names, FileNotFoundError where there is no such
+    object (unless it says otherwise), and obstore's own errors when the store fails after several tries.
+    """
+
+    def __init__(self, store: ObjectStore, *, folder: Path | None = None) -> None:
+        self._store, self._folder = store, folder
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Store these bytes, in place of what was there."""
+        await obstore.put_async(self._store, checked(key), data, attributes=self._attributes(key))
+
+    async def put_file(self, key: str, path: Path) -> None:
+        """Store a local file, which stays."""
+        await obstore.put_async(
+            self._store,
+            checked(key),
+            path,
+            attributes=self._attributes(key),
+            chunk_size=CHUNK_BYTES,
+            max_concurrency=UPLOADS,
+        )
+
+    def writer(self, key: str) -> Writer:
+        """For objects whose length is not known before. `async with objects.writer(key) as file: await file.write(…)`
+
+        The object appears when the block ends; an exception in the block, or `abort`, leaves nothing.
+        """
+        return Writer(self._store, checked(key), self._attributes(key), lambda: self._tidy(key))
+
+    async def get(self, key: str) -> bytes:
+        """The whole object."""
+        found = await obstore.get_async(self._store, checked(key))
+        return bytes(await found.bytes_async())
+
+    async def get_file(self, key: str, path: Path) -> None:
+        """Copy an object into a local file, which appears when it is whole."""
+        part = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+        try:
+            with part.open("wb") as file:
+                async for data in self.stream(key):
+                    file.write(data)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+    async def read_range(self, key: str, start: int, end: int) -> bytes:
+        """The bytes from `start` up to, not including, `end`; fewer where the object ends before."""
+        return b"".join([data async for data in self.stream(key, start, end)])
+
+    async def stream(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """The bytes from `start` up to, not including, `end` (or to the last), some at a time."""
+        size = await self.size(key)
+        if size is None:
+            raise FileNotFoundError(f"There is no object {key}.")
+        end = size if end is None else min(end, size)
+        if start < 0 or start >= end:
+            return
+        found = await obstore.get_async(self._store, checked(key), options={"range": (start, end)})
+        async for data in found.stream(min_chunk_size=READ_BYTES):
+            yield bytes(data)
+
+    async def size(self, key: str) -> int | None:
+        """Bytes of the object; None where there is none."""
+        try:
+            return int((await obstore.head_async(self._store, checked(key)))["size"])
+        except FileNotFoundError:
+            return None
+
+    async def keys(self, prefix: str) -> list[str]:
+        """All keys below a path, sorted. "bots/1" holds "bots/1/…", not "bots/12/…"."""
+        listing = obstore.list(self._store, checked_prefix(prefix))
+        return sorted([str(entry["path"]) async for batch in listing for entry in batch])
+
+    async def delete(self, key: str) -> None:
+        """Remove an object; nothing happens where there is none."""
+        try:
+            await obstore.delete_async(self._store, checked(key))
+        except FileNotFoundError:
+            return
+
+    async def delete_prefix(self, prefix: str) -> int:
+        """Remove everything below a path, half-written files included; returns how many objects there were."""
+        if not prefix.strip("/"):
+            raise ValueError("Expected a path to delete below; an empty one would delete the whole store.")
+        removed = 0
+        for _ in range(DELETE_PASSES):
+            keys = await self.keys(prefix)
+            if not keys:
+                break
+            await obstore.delete_async(self._store, keys)
+            removed += len(keys)
+        if self._folder is not None:
+            shutil.rmtree(self._folder / checked_prefix(prefix), ignore_errors=True)
+        self._tidy(prefix.rstrip("/"))
+        if removed:
+            logger.info("objects deleted", action="objects_deleted", prefix=prefix, count=removed)
+        return removed
+
+    async def presigned(self, key: str, expires_s: float) -> str | None:
+        """An address in the store itself that reads this object for a while; None for folders, which have none."""
+        if not isinstance(self._store, (S3Store, GCSStore, AzureStore)):
+            return None
+        return await obstore.sign_async(self._store, "GET", checked(key), timedelta(seconds=expires_s))
+
+    async def check(self) -> None:
+        """Write, read and remove an object. SetupError where that fails, with what the store said."""
+        key, content = f"checks/{uuid.uuid4().hex}", b"sederunt"
+        try:
+            await self.put(key, content)
+            found = await self.get(key)
+            await self.delete(key)
+        except (BaseError, OSError) as error:
+            sentence = str(error).split("\n", 1)[0]
+            raise SetupError(f"The storage cannot be used: {sentence}. Look at SEDERUNT_STORAGE__URL.") from error
+        if found != content:
+            raise SetupError("The storage gave back something else than was written.")
+
+    def _attributes(self, key: str) -> dict[str, str] | None:
+        if self._folder is not None:
+            return None
+        content_type = CONTENT_TYPES.get(Path(key).suffix)
+        return {"Content-Type": content_type} if content_type else None
+
+    def _tidy(self, key: str) -> None:
+        """Remove the empty folders above a key that is gone."""
+        if self._folder is None:
+            return
+        for name in Path(key).parents:
+            if name == Path():
+                return
+            try:
+                (self._folder / name).rmdir()
+            except OSError:  # not empty, or gone
+                if (self._folder / name).exists():
+                    return
+
+
+def checked(key: str) -> str:
+    """The key itself. ValueError unless it is a path of plain names that stays inside of the store."""
+    names = key.split("/")
+    if len(key) > LONGEST_KEY or not all(_SEGMENT.fullmatch(name) and name.strip(".") for name in names):
+        raise ValueError(f"Expected a key of letters, digits, dots, dashes and slashes, found {key[:80]!r}.")
+    return key
+
+
+def checked_prefix(prefix: str) -> str:
+    """A prefix without its last slash; the empty one is everything."""
+    return checked(prefix.removesuffix("/")) if prefix else ""

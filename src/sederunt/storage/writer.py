@@ -1,0 +1,112 @@
+"""Writing an object of unknown length: in parts while it arrives, finished or undone as a whole."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from types import TracebackType
+
+import obstore
+from obstore.store import ObjectStore
+
+CHUNK_BYTES = 8 * 1024 * 1024  # S3 takes 10,000 parts: objects up to 80 GB
+UPLOADS = 2  # parts under way at once; with one being filled this bounds the memory
+
+
+class Aborted(Exception):
+    """The writer was told to stop."""
+
+
+class Writer:
+    """One object being written. Small ones are kept until they are whole, larger ones go out in parts."""
+
+    def __init__(
+        self, store: ObjectStore, key: str, attributes: dict[str, str] | None, tidy: Callable[[], None]
+    ) -> None:
+        self._store, self._key, self._attributes, self._tidy = store, key, attributes, tidy
+        self._gathered: list[bytes] = []
+        self._gathered_bytes = 0
+        self._parts: asyncio.Queue[bytes | Aborted | None] = asyncio.Queue(maxsize=1)
+        self._upload: asyncio.Task[object] | None = None
+        self.size = 0  # bytes written so far
+
+    async def write(self, data: bytes) -> None:
+        """Take some bytes; waits while the store is slower than the writer. Raises the store's error."""
+        self._gathered.append(data)
+        self._gathered_bytes += len(data)
+        self.size += len(data)
+        if self._gathered_bytes >= CHUNK_BYTES:
+            await self._send()
+
+    async def close(self) -> int:
+        """Finish: the object is there when this returns. Returns its size in bytes."""
+        if self._upload is None:
+            await self._put()
+        else:
+            try:
+                if self._gathered:
+                    await self._send()
+                await self._hand_over(None)
+                await asyncio.shield(self._upload)
+            except BaseException:
+                await self.abort()
+                raise
+        return self.size
+
+    async def abort(self) -> None:
+        """Give up: what was sent is removed. Harmless when it is over."""
+        self._gathered, upload = [], self._upload
+        if upload is not None and not upload.done():
+            # The store's client undoes an upload whose source fails; one that is cancelled leaves its parts behind.
+            await self._hand_over(Aborted())
+            await asyncio.wait({upload})
+        if upload is not None and upload.done() and not upload.cancelled():
+            upload.exception()
+        self._tidy()
+
+    async def __aenter__(self) -> "Writer":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            await self.close()
+        else:
+            await asyncio.shield(asyncio.ensure_future(self.abort()))
+
+    async def _put(self) -> None:
+        data, self._gathered = b"".join(self._gathered), []
+        await obstore.put_async(self._store, self._key, data, attributes=self._attributes)
+
+    async def _send(self) -> None:
+        if self._upload is None:
+            self._upload = asyncio.create_task(self._run_upload())
+        data, self._gathered, self._gathered_bytes = b"".join(self._gathered), [], 0
+        await self._hand_over(data)
+
+    async def _hand_over(self, part: "bytes | Aborted | None") -> None:
+        """Into the queue, or the error of the upload that no longer takes from it."""
+        assert self._upload is not None
+        put = asyncio.ensure_future(self._parts.put(part))
+        try:
+            await asyncio.wait({put, self._upload}, return_when=asyncio.FIRST_COMPLETED)
+            if not put.done() and not isinstance(part, Aborted):
+                self._upload.result()
+        finally:
+            put.cancel()
+
+    async def _run_upload(self) -> None:
+        await obstore.put_async(
+            self._store,
+            self._key,
+            self._source(),
+            attributes=self._attributes,
+            use_multipart=True,
+            chunk_size=CHUNK_BYTES,
+            max_concurrency=UPLOADS,
+        )
+
+    async def _source(self) -> AsyncIterator[bytes]:
+        while (part := await self._parts.get()) is not None:
+            if isinstance(part, Aborted):
+                raise part
+            yield part
