@@ -1,0 +1,105 @@
+"""One running browser that several bots share, and the end of it."""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext, Playwright
+from playwright.async_api import Error as DriverError
+
+from sederunt import log
+from sederunt.browser.display import Display
+from sederunt.browser.launch import HEADFUL, Mode, launch_profile
+from sederunt.browser.processes import kill
+from sederunt.errors import SetupError
+from sederunt.settings import BrowserSettings
+
+START_S = 30.0
+CLOSE_S = 5.0
+
+logger = log.get(room="browser")
+
+
+class Chromium:
+    """Async context manager around one browser process. `seats` counts the bots in it, also those on their way."""
+
+    def __init__(self, driver: Playwright, settings: BrowserSettings, mode: Mode, *, private: bool = False) -> None:
+        self.mode, self.private = mode, private
+        self.seats = 0
+        self.pid = 0
+        self.gone = asyncio.Event()
+        self.spoiled = False  # a page in it could not be closed: it takes no more bots
+        self._driver, self._settings = driver, settings
+        self._display: Display | None = None
+        self._browser: Browser | None = None
+
+    async def __aenter__(self) -> "Chromium":
+        try:
+            if self.mode == HEADFUL:
+                self._display = await Display().__aenter__()
+            self._browser = await self._start()
+            self._browser.on("disconnected", lambda _browser: self.gone.set())
+            self.pid = await self._main_process()
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
+        return self
+
+    async def _start(self) -> Browser:
+        profile = launch_profile(self._settings, self.mode, display=self._display.name if self._display else None)
+        try:
+            async with asyncio.timeout(START_S):
+                return await self._driver.chromium.launch(
+                    executable_path=profile.executable,
+                    headless=profile.headless,
+                    args=list(profile.arguments),
+                    env=dict(profile.environment),
+                    chromium_sandbox=self._settings.sandbox,
+                    ignore_default_args=["--enable-automation"],
+                    # Signals are ours to handle: a drain must still be able to close pages.
+                    handle_sigint=False,
+                    handle_sigterm=False,
+                    handle_sighup=False,
+                )
+        except (DriverError, TimeoutError) as error:
+            first = str(error).strip().splitlines()[0] if str(error).strip() else f"no answer within {START_S:g} s"
+            raise SetupError(f"{profile.executable} does not start: {first} Start it by hand to see why.") from error
+
+    async def _main_process(self) -> int:
+        assert self._browser is not None
+        session = await self._browser.new_browser_cdp_session()
+        try:
+            processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+        finally:
+            await session.detach()
+        return next((int(process["id"]) for process in processes if process["type"] == "browser"), 0)
+
+    async def new_context(self, options: Mapping[str, Any]) -> BrowserContext:
+        assert self._browser is not None
+        return await self._browser.new_context(**options)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close, and after CLOSE_S kill: this returns with the browser gone."""
+        self.spoiled = True
+        browser, self._browser = self._browser, None
+        if browser is not None:
+            closing = asyncio.ensure_future(browser.close())
+            await asyncio.wait({closing}, timeout=CLOSE_S)
+            if not closing.done():
+                closing.cancel()
+                self.kill()
+            with contextlib.suppress(DriverError, asyncio.CancelledError):
+                await closing
+        self.gone.set()
+        if self._display is not None:
+            await self._display.__aexit__(None, None, None)
+
+    def kill(self) -> None:
+        """End it at once."""
+        if self.pid and not self.gone.is_set():
+            logger.warning("browser killed", action="browser_killed", pid=self.pid)
+            kill(self.pid)

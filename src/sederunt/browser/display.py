@@ -1,0 +1,81 @@
+"""A display for headful browsers: an Xvfb of our own, one per browser, ended with it."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+from types import TracebackType
+
+from sederunt.browser.processes import OWNER_VARIABLE, owner_mark
+from sederunt.errors import SetupError
+
+START_S = 10.0
+SCREEN = "1280x863x24"  # the window of the launch profile, exactly
+
+
+class Display:
+    """Async context manager; `name` is the value of DISPLAY, such as ":99"."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def __aenter__(self) -> "Display":
+        program = shutil.which("Xvfb")
+        if program is None:
+            raise SetupError("Xvfb was not found, and headful browsers need a display. Install the package xvfb.")
+        told, tell = os.pipe()
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *_tether(),
+                program,
+                *("-displayfd", str(tell), "-screen", "0", SCREEN, "-nolisten", "tcp", "-noreset"),
+                pass_fds=(tell,),
+                env={**os.environ, OWNER_VARIABLE: owner_mark()},
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+            os.close(tell)
+            tell = -1
+            self.name = f":{await asyncio.wait_for(asyncio.to_thread(_first_line, told), START_S)}"
+        except TimeoutError:
+            await self.__aexit__(None, None, None)
+            raise SetupError("Xvfb did not start within 10 s. Start it by hand to see why.") from None
+        finally:
+            for descriptor in (told, tell):
+                if descriptor >= 0:
+                    os.close(descriptor)
+        if self.name == ":":
+            await self.__aexit__(None, None, None)
+            raise SetupError("Xvfb ended at once. Start it by hand to see why.")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            await asyncio.wait_for(process.wait(), 3)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+
+def _tether() -> tuple[str, ...]:
+    """The kernel ends the display when we are killed, where util-linux is there to ask for it."""
+    setpriv = shutil.which("setpriv")
+    return (setpriv, "--pdeathsig", "TERM", "--") if setpriv else ()
+
+
+def _first_line(descriptor: int) -> str:
+    text = b""
+    while not text.endswith(b"\n"):
+        read = os.read(descriptor, 64)
+        if not read:
+            break
+        text += read
+    return text.decode("ascii").strip()

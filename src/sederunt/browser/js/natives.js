@@ -1,0 +1,118 @@
+// What the other scripts stand on: the browser's own functions before a page replaces them, and wrappers that a page
+// cannot tell from them. All scripts share one closure: `seat` is their namespace, `config` is what Python handed in.
+"use strict";
+
+(() => {
+  const natives = {
+    WebSocket: window.WebSocket,
+    Worker: window.Worker,
+    Blob: window.Blob,
+    URL: window.URL,
+    MediaStream: window.MediaStream,
+    MutationObserver: window.MutationObserver,
+    setTimeout: window.setTimeout.bind(window),
+    clearTimeout: window.clearTimeout.bind(window),
+    setInterval: window.setInterval.bind(window),
+    clearInterval: window.clearInterval.bind(window),
+    listen: EventTarget.prototype.addEventListener,
+    dispatch: EventTarget.prototype.dispatchEvent,
+    now: performance.now.bind(performance),
+    stringify: JSON.stringify,
+    encoder: new TextEncoder(),
+  };
+
+  /** @type {WeakMap<Function, Function>} wrapper → what it stands for */
+  const originals = new WeakMap();
+  const nativeToString = Function.prototype.toString;
+
+  /**
+   * A function that passes for `native` and does `handler` instead.
+   * @template {Function} F
+   * @param {F} native
+   * @param {ProxyHandler<any>} handler
+   * @returns {F}
+   */
+  function wrap(native, handler) {
+    const wrapper = new Proxy(native, handler);
+    originals.set(wrapper, native);
+    return wrapper;
+  }
+
+  Function.prototype.toString = wrap(nativeToString, {
+    apply: (native, self, args) => Reflect.apply(native, originals.get(self) || self, args),
+  });
+
+  /**
+   * Replace a method; `act(native, self, args)` does what it does now.
+   * @param {any} owner
+   * @param {string} name
+   * @param {(native: Function, self: any, args: any[]) => any} act
+   */
+  function replace(owner, name, act) {
+    const found = owner && Object.getOwnPropertyDescriptor(owner, name);
+    if (!found || typeof found.value !== "function") return;
+    const wrapper = wrap(found.value, { apply: (native, self, args) => act(native, self, args) });
+    Object.defineProperty(owner, name, { ...found, value: wrapper });
+  }
+
+  /**
+   * Replace getter and setter of a property.
+   * @param {any} owner
+   * @param {string} name
+   * @param {{get?: (native: Function, self: any) => any, set?: (native: Function, self: any, value: any) => void}} acts
+   */
+  function replaceProperty(owner, name, acts) {
+    const found = owner && Object.getOwnPropertyDescriptor(owner, name);
+    if (!found || !found.get) return;
+    const changed = { ...found };
+    const { get, set } = acts;
+    if (get) changed.get = wrap(found.get, { apply: (native, self) => get(native, self) });
+    if (set && found.set) {
+      changed.set = wrap(found.set, { apply: (native, self, args) => set(native, self, args[0]) });
+    }
+    Object.defineProperty(owner, name, changed);
+  }
+
+  /**
+   * Replace a constructor; `made(instance, args)` sees each new instance.
+   * @param {string} name
+   * @param {(instance: any, args: any[]) => void} made
+   */
+  function replaceConstructor(name, made) {
+    const native = /** @type {any} */ (window)[name];
+    if (typeof native !== "function") return;
+    const wrapper = wrap(native, {
+      construct(target, args, newTarget) {
+        const instance = Reflect.construct(target, args, newTarget === wrapper ? target : newTarget);
+        quietly(() => made(instance, args));
+        return instance;
+      },
+    });
+    const found = Object.getOwnPropertyDescriptor(window, name);
+    Object.defineProperty(window, name, { ...found, value: wrapper });
+    Object.defineProperty(native.prototype, "constructor", { value: wrapper, writable: true, configurable: true });
+  }
+
+  /**
+   * Do something of ours inside the site's own call: whatever goes wrong, the site must not notice.
+   * @template T
+   * @param {() => T} act
+   * @returns {T | undefined}
+   */
+  function quietly(act) {
+    try {
+      return act();
+    } catch (error) {
+      seat.faults.push(String(error).slice(0, 200));
+      if (seat.faults.length > 20) seat.faults.shift();
+      return undefined;
+    }
+  }
+
+  /** Unix milliseconds, finer than Date and not moved by a page that replaces it. */
+  const wallMs = () => performance.timeOrigin + natives.now();
+
+  Object.assign(seat, { natives, replace, replaceProperty, replaceConstructor, quietly, wallMs });
+  seat.faults = [];
+  seat.realm = Array.from(crypto.getRandomValues(new Uint32Array(3)), (n) => n.toString(36)).join("");
+})();

@@ -1,0 +1,88 @@
+// Watches the page's roster, speaking marks and chat, where the watch plan says what they look like. One observer for
+// all; nothing is read before the page has been still for a moment, and nothing is said that was said already.
+"use strict";
+
+(() => {
+  const { natives, readings, quietly } = seat;
+  const plan = config.watch;
+  const SPEAKING_MS = 100;
+  const LISTS_MS = 300;
+  const MOST_REMEMBERED = 2000;
+
+  let lastPeople = "[]";
+  let lastSpeakers = "[]";
+  /** @type {Set<string>} */
+  const told = new Set();
+
+  function readRoster() {
+    const people = readings.people(document, plan.roster);
+    const key = natives.stringify(people);
+    if (key !== lastPeople) seat.tell("roster", { people });
+    lastPeople = key;
+  }
+
+  function readSpeaking() {
+    const keys = readings.speakers(document, plan.speaking);
+    const key = natives.stringify(keys);
+    if (key !== lastSpeakers) seat.tell("speaking", { keys });
+    lastSpeakers = key;
+  }
+
+  function readChat() {
+    for (const message of readings.messages(document, plan.chat)) {
+      if (told.has(message.id)) continue;
+      told.add(message.id);
+      if (told.size > MOST_REMEMBERED) told.delete(/** @type {string} */ (told.values().next().value));
+      seat.tell("chat", message);
+    }
+  }
+
+  /** Run `read` once, a moment after the first of many calls. @param {() => void} read @param {number} afterMs */
+  function gathered(read, afterMs) {
+    let timer = 0;
+    return () => {
+      if (timer) return;
+      timer = natives.setTimeout(() => {
+        timer = 0;
+        quietly(read);
+      }, afterMs);
+    };
+  }
+
+  const onLists = gathered(() => {
+    if (plan.roster) quietly(readRoster);
+    if (plan.chat) quietly(readChat);
+  }, LISTS_MS);
+  const onSpeaking = gathered(readSpeaking, SPEAKING_MS);
+
+  /** Attributes that can mean something: watching all of them would wake us for each moving pixel. */
+  function attributes() {
+    const speaking = plan.speaking || {};
+    const names = new Set(Object.keys(speaking.attributes || {}));
+    if ((speaking.classes || []).length) names.add("class");
+    const idName = plan.roster && plan.roster.id;
+    if (typeof idName === "string") names.add(idName);
+    return [...names];
+  }
+
+  /** @param {MutationRecord[]} changes */
+  function changed(changes) {
+    const structure = changes.some((change) => change.type !== "attributes");
+    if (structure || (plan.roster && changes.some((change) => change.attributeName === plan.roster.id))) onLists();
+    if (plan.speaking) onSpeaking();
+  }
+
+  function start() {
+    const attributeFilter = attributes();
+    new natives.MutationObserver((changes) => quietly(() => changed(changes))).observe(document, {
+      childList: true,
+      subtree: true,
+      characterData: Boolean(plan.roster || plan.chat),
+      ...(attributeFilter.length ? { attributes: true, attributeFilter } : {}),
+    });
+    onLists();
+    if (plan.speaking) onSpeaking();
+  }
+
+  if (plan.roster || plan.chat || plan.speaking) start();
+})();

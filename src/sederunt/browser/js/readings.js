@@ -1,0 +1,92 @@
+// Reads rows of a page by selectors from the watch plan. Pure: elements in, plain values out.
+"use strict";
+
+(() => {
+  /** @param {Element} row @param {any} how a selector, or {selector, attribute, strip}, or a list of them to be tried */
+  function textOf(row, how) {
+    if (how === undefined || how === null) return "";
+    for (const way of Array.isArray(how) ? how : [how]) {
+      const { selector, attribute, strip } = typeof way === "string" ? { selector: way } : way;
+      const element = selector ? within(row, selector) : row;
+      if (!element) continue;
+      const found = attribute ? element.getAttribute(attribute) : element.textContent;
+      const text = stripped((found || "").replace(/\s+/g, " ").trim(), strip || []);
+      if (text) return text;
+    }
+    return "";
+  }
+
+  /** @param {Element} row @param {string} selector */
+  const within = (row, selector) => (row.matches(selector) ? row : row.querySelector(selector));
+
+  /** Take away what the site appends to names. @param {string} text @param {string[]} ends */
+  function stripped(text, ends) {
+    let rest = text;
+    for (let again = true; again; ) {
+      again = false;
+      for (const end of ends) {
+        if (end && rest.endsWith(end)) {
+          rest = rest.slice(0, -end.length).trim();
+          again = true;
+        }
+      }
+    }
+    return rest;
+  }
+
+  /** @param {Element} row @param {any} id an attribute's name, or the ways of `textOf` */
+  const keyOf = (row, id) => (typeof id === "string" ? row.getAttribute(id) || "" : textOf(row, id));
+
+  /** @param {ParentNode} root @param {any} plan */
+  function people(root, plan) {
+    const found = new Map();
+    for (const row of rowsOf(root, plan.row)) {
+      const name = textOf(row, plan.name);
+      const key = keyOf(row, plan.id) || name;
+      if (!key || found.has(key)) continue;
+      const picture = plan.avatar ? within(row, plan.avatar) : null;
+      const avatar = picture ? picture.getAttribute("src") : null;
+      found.set(key, { key, name, avatar, is_self: Boolean(plan.self && within(row, plan.self)) });
+    }
+    return [...found.values()];
+  }
+
+  /** @param {ParentNode} root @param {any} plan */
+  function speakers(root, plan) {
+    const keys = new Set();
+    for (const row of rowsOf(root, plan.row)) {
+      const key = keyOf(row, plan.id);
+      if (key && isMarked(row, plan)) keys.add(key);
+    }
+    return [...keys].sort();
+  }
+
+  /** @param {Element} row @param {any} plan */
+  function isMarked(row, plan) {
+    const where = plan.within ? [...row.querySelectorAll(plan.within), ...(row.matches(plan.within) ? [row] : [])] : [row];
+    return where.some(
+      (element) =>
+        (plan.classes || []).some((/** @type {string} */ name) => element.classList.contains(name)) ||
+        Object.entries(plan.attributes || {}).some(([name, value]) =>
+          value === null ? element.hasAttribute(name) : element.getAttribute(name) === value,
+        ),
+    );
+  }
+
+  /** @param {ParentNode} root @param {any} plan */
+  function messages(root, plan) {
+    return rowsOf(root, plan.row).flatMap((row) => {
+      const text = textOf(row, plan.text);
+      const sender = textOf(row, plan.sender);
+      const id = keyOf(row, plan.id) || `${sender}\n${text}`;
+      return text ? [{ id, sender, text }] : [];
+    });
+  }
+
+  /** @param {ParentNode} root @param {string | string[]} selectors @returns {Element[]} */
+  function rowsOf(root, selectors) {
+    return [...root.querySelectorAll(Array.isArray(selectors) ? selectors.join(",") : selectors)];
+  }
+
+  seat.readings = { people, speakers, messages };
+})();

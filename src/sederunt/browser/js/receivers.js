@@ -1,0 +1,127 @@
+// Puts an encoded transform on every receiver, in the very task in which the receiver is made: a moment later the
+// browser has decided to do without, no error is raised, and no frame ever comes. A page's own transforms come first.
+"use strict";
+
+(() => {
+  const { natives, taps, replace, replaceProperty, quietly } = seat;
+  const proto = window.RTCRtpReceiver && RTCRtpReceiver.prototype;
+  const transform = proto && Object.getOwnPropertyDescriptor(proto, "transform");
+  const ScriptTransform = window.RTCRtpScriptTransform;
+  if (!transform || !transform.set || !ScriptTransform) return;
+  const setTransform = transform.set;
+
+  /** @type {WeakMap<RTCRtpReceiver, any>} */
+  const known = new WeakMap();
+  /** @type {WeakSet<RTCPeerConnection>} connections whose pages asked for encoded streams of their own */
+  const ownStreams = new WeakSet();
+  /** @type {WeakMap<RTCRtpReceiver, any>} what the page set as its transform */
+  const pageTransforms = new WeakMap();
+  /** @type {Set<RTCPeerConnection>} */
+  const connections = new Set();
+
+  /** @param {RTCRtpReceiver} receiver @param {RTCPeerConnection} connection */
+  function attach(receiver, connection) {
+    if (known.has(receiver)) return;
+    const { kind } = receiver.track;
+    const entry = taps.add(kind, { receiver, connection, backend: "encoded", fresh: true });
+    known.set(receiver, entry);
+    natives.setTimeout(() => (entry.fresh = false), 0);
+    if (kind === "audio" && seat.backend === "worklet") seat.useWorklet(entry);
+    else if (ownStreams.has(connection)) entry.backend = "waiting";
+    else putTransform(entry);
+    if (entry.backend === "encoded" && entry.mode.forward === "none") seat.elements.hold(receiver.track);
+    seat.watchdog.wake();
+    seat.tell("capture", { event: "attached", track: entry.track, kind, backend: entry.backend });
+  }
+
+  /** @param {any} entry */
+  function putTransform(entry) {
+    const options = { track: entry.track, ...entry.mode };
+    setTransform.call(entry.receiver, new ScriptTransform(taps.theWorker(), options));
+    entry.transformed = true;
+    entry.ended = false;
+  }
+
+  /** The page took the receiver for itself: samples are all that is left for us. @param {any} entry */
+  function displace(entry) {
+    entry.transformed = false;
+    if (entry.kind !== "audio" || entry.backend === "worklet") return;
+    seat.tell("capture", { event: "displaced", track: entry.track });
+    seat.useWorklet(entry);
+  }
+
+  seat.replaceConstructor("RTCPeerConnection", (connection, args) => {
+    connections.add(connection);
+    if (args[0] && args[0].encodedInsertableStreams) ownStreams.add(connection);
+    natives.listen.call(connection, "track", (/** @type {any} */ event) => {
+      quietly(() => attach(event.receiver, connection));
+    });
+  });
+  if ("webkitRTCPeerConnection" in window) {
+    Object.defineProperty(window, "webkitRTCPeerConnection", {
+      ...Object.getOwnPropertyDescriptor(window, "webkitRTCPeerConnection"),
+      value: window.RTCPeerConnection,
+    });
+  }
+
+  const peer = RTCPeerConnection.prototype;
+  replace(peer, "addTransceiver", (native, self, args) => {
+    const transceiver = Reflect.apply(native, self, args);
+    quietly(() => attach(transceiver.receiver, self));
+    return transceiver;
+  });
+  replace(peer, "addTrack", (native, self, args) => {
+    const sender = Reflect.apply(native, self, args);
+    quietly(() => {
+      const made = self.getTransceivers().find((/** @type {any} */ t) => t.sender === sender);
+      if (made) attach(made.receiver, self);
+    });
+    return sender;
+  });
+
+  replaceProperty(proto, "transform", {
+    get: (native, self) => (known.has(self) ? pageTransforms.get(self) || null : Reflect.apply(native, self, [])),
+    set(native, self, value) {
+      Reflect.apply(native, self, [value]);
+      quietly(() => {
+        pageTransforms.set(self, value);
+        const entry = known.get(self);
+        if (entry && value) displace(entry);
+        else if (entry && entry.backend === "encoded") putTransform(entry);
+      });
+    },
+  });
+
+  replace(proto, "createEncodedStreams", (native, self, args) => {
+    const entry = known.get(self);
+    if (entry && entry.transformed) {
+      // What the browser itself says to a page that comes too late; with ours in place both would get nothing.
+      if (!entry.fresh) throw new DOMException("Too late to create encoded streams", "InvalidStateError");
+      setTransform.call(self, null);
+      entry.transformed = false;
+    }
+    const streams = Reflect.apply(native, self, args);
+    return (entry && quietly(() => tapBehind(entry, streams))) || streams;
+  });
+
+  /**
+   * The page writes its frames, in clear, to us; we hand them on to where they were going.
+   * @param {any} entry @param {{readable: ReadableStream, writable: WritableStream}} streams
+   */
+  function tapBehind(entry, streams) {
+    const between = new TransformStream({
+      transform(frame, controller) {
+        quietly(() => taps.takeFrame(entry, frame));
+        if (entry.mode.forward === "all" || (entry.mode.forward === "keys" && frame.type === "key")) {
+          controller.enqueue(frame);
+        }
+      },
+    });
+    between.readable.pipeTo(streams.writable).catch(() => undefined);
+    entry.backend = "encoded";
+    if (entry.mode.forward === "none") seat.elements.hold(entry.receiver.track);
+    return { readable: streams.readable, writable: between.writable };
+  }
+
+  seat.receivers = { connections, putTransform };
+})();

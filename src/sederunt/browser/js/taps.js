@@ -1,0 +1,93 @@
+// The tracks of this realm and the worker that reads them: who is tapped how, and what was counted.
+"use strict";
+
+(() => {
+  const { natives } = seat;
+  const ANSWER_MS = 1500;
+
+  /** @type {Map<number, any>} track number → entry */
+  const entries = new Map();
+  /** @type {Worker | undefined} */
+  let worker;
+  let nextTrack = 0;
+  let nextQuestion = 0;
+  /** @type {Map<number, (answer: any) => void>} */
+  const questions = new Map();
+
+  /** The realm's worker, started with the first receiver. @returns {Worker} */
+  function theWorker() {
+    if (worker) return worker;
+    const address = natives.URL.createObjectURL(new natives.Blob([sources.worker], { type: "text/javascript" }));
+    const started = new natives.Worker(address);
+    natives.listen.call(started, "message", (/** @type {any} */ event) => seat.quietly(() => hear(event.data)));
+    order(started, { order: "start", address: `${config.address}/media?realm=${seat.realm}`, batchMs: config.batchMs });
+    worker = started;
+    return started;
+  }
+
+  /** @param {Worker} to @param {any} message @param {Transferable[]} [transfer] */
+  const order = (to, message, transfer = []) => Worker.prototype.postMessage.call(to, message, transfer);
+
+  /** @param {any} message */
+  function hear(message) {
+    if ("answer" in message) {
+      const answered = questions.get(message.answer);
+      questions.delete(message.answer);
+      if (answered) answered(message);
+    }
+    if ("ended" in message) {
+      const entry = entries.get(message.ended);
+      if (entry) entry.ended = true;
+    }
+  }
+
+  /** What the worker has counted. @returns {Promise<{counts: Record<string, number>}>} */
+  function counts() {
+    if (!worker) return Promise.resolve({ counts: {} });
+    const number = (nextQuestion += 1);
+    return new Promise((resolve) => {
+      questions.set(number, resolve);
+      natives.setTimeout(() => questions.delete(number) && resolve({ counts: {} }), ANSWER_MS);
+      order(/** @type {Worker} */ (worker), { order: "count", number });
+    });
+  }
+
+  /**
+   * A new track of this realm. @param {"audio" | "video" | "graph"} kind @param {object} facts
+   */
+  function add(kind, facts) {
+    const entry = { track: nextTrack, kind, mode: modeOf(kind, seat.backend), packets: 0, tapped: 0, ...facts };
+    nextTrack += 1;
+    entries.set(entry.track, entry);
+    return entry;
+  }
+
+  /**
+   * What happens to the encoded frames of a track.
+   * @param {"audio" | "video" | "graph"} kind @param {"encoded" | "worklet"} backend
+   */
+  function modeOf(kind, backend) {
+    if (kind === "video") return { kind, ship: config.video, forward: "keys" };
+    if (backend === "worklet") return { kind, ship: false, forward: "all" };
+    return { kind, ship: true, forward: config.forward ? "all" : "none" };
+  }
+
+  /** @param {any} entry @param {any} mode */
+  function setMode(entry, mode) {
+    entry.mode = mode;
+    if (worker) order(worker, { order: "mode", track: entry.track, mode });
+  }
+
+  /** A frame that was read here, not in the worker. @param {any} entry @param {any} frame */
+  function takeFrame(entry, frame) {
+    const data = frame.data.slice(0);
+    const message = { data, type: frame.type, metadata: frame.getMetadata() };
+    order(theWorker(), { order: "frame", track: entry.track, mode: entry.mode, frame: message }, [data]);
+  }
+
+  /** @param {MessagePort} port */
+  const listenTo = (port) => order(theWorker(), { order: "samples", port }, [port]);
+
+  seat.backend = config.backend;
+  seat.taps = { entries, add, modeOf, setMode, counts, takeFrame, theWorker, listenTo };
+})();

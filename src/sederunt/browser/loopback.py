@@ -1,0 +1,165 @@
+"""One WebSocket server on 127.0.0.1, over which media and signals leave all pages of this process.
+
+The way through the driver costs 2 % of a core per bot for media; this one next to nothing. Any page of any browser on
+this machine could knock here, so each bot has a random token in the path and a check of who is asking.
+"""
+
+import http
+import logging
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from urllib.parse import parse_qs, urlsplit
+
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+
+from sederunt import log
+from sederunt.browser.batches import BrokenBatch, read_batch
+from sederunt.browser.signals import BrokenSignal, Signal, read_signal
+from sederunt.model.audio import CapturedFrame
+
+MOST_BYTES = 32 << 20  # a batch of video key frames or a large response body; more is a fault
+MEDIA, SIGNALS = "media", "signals"
+
+logger = log.get(room="browser")
+_quiet = logging.getLogger("sederunt.browser.loopback")
+_quiet.addHandler(logging.NullHandler())
+_quiet.propagate = False
+
+
+@dataclass(kw_only=True, slots=True)
+class Line:
+    """One bot's way out of its page: who listens, and what came."""
+
+    token: str
+    on_frames: Callable[[Sequence[CapturedFrame]], None]
+    on_signal: Callable[[Signal], None]
+    may_knock: Callable[[str], bool]  # whether a page of this origin belongs to the bot
+    realms: dict[str, int] = field(default_factory=dict)  # a realm's own random name → its ordinal
+    expected: dict[str, int] = field(default_factory=dict)  # per realm, the next batch
+    batches: int = 0
+    gaps: int = 0  # batches that never came
+    frames: int = 0
+    broken: int = 0  # messages that could not be read
+
+    def realm(self, name: str) -> int:
+        return self.realms.setdefault(name, len(self.realms))
+
+    def take_media(self, realm: str, message: bytes) -> None:
+        batch = read_batch(message, realm=self.realm(realm))
+        self.gaps += max(0, batch.sequence - self.expected.get(realm, 0))
+        self.expected[realm] = batch.sequence + 1
+        self.batches += 1
+        self.frames += len(batch.frames)
+        self.on_frames(batch.frames)
+
+    def take_signal(self, realm: str, message: str | bytes) -> None:
+        signal = read_signal(message)
+        if "track" in signal.data:
+            track = self.realm(realm) * 100 + int(signal.data["track"])
+            signal = Signal(kind=signal.kind, data={**signal.data, "track": track}, at_ms=signal.at_ms)
+        self.on_signal(signal)
+
+
+class Loopback:
+    """Async context manager: the server, and the lines of the bots on it."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, Line] = {}
+        self._server: Server | None = None
+        self._connections: dict[str, set[ServerConnection]] = {}
+
+    async def __aenter__(self) -> "Loopback":
+        # No compression (Opus does not shrink), no pings (the other end is in our hands and on this machine).
+        self._server = await serve(
+            self._hear,
+            "127.0.0.1",
+            0,
+            process_request=self._admit,
+            compression=None,
+            max_size=MOST_BYTES,
+            ping_interval=None,
+            close_timeout=1,
+            logger=_quiet,
+            server_header=None,
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None:
+            self._server.close()
+            await self._server.wait_closed()
+
+    @property
+    def port(self) -> int:
+        assert self._server is not None
+        return int(next(iter(self._server.sockets)).getsockname()[1])
+
+    def open_line(
+        self,
+        *,
+        on_frames: Callable[[Sequence[CapturedFrame]], None],
+        on_signal: Callable[[Signal], None],
+        may_knock: Callable[[str], bool],
+    ) -> Line:
+        """A line for one bot. Its callbacks are called in the event loop and must not block."""
+        line = Line(token=secrets.token_urlsafe(24), on_frames=on_frames, on_signal=on_signal, may_knock=may_knock)
+        self._lines[line.token] = line
+        return line
+
+    def address(self, line: Line) -> str:
+        """What the page's scripts connect to; they add "/media" or "/signals"."""
+        return f"ws://127.0.0.1:{self.port}/{line.token}"
+
+    async def close_line(self, line: Line) -> None:
+        """Hear no more of this bot."""
+        self._lines.pop(line.token, None)
+        for connection in list(self._connections.pop(line.token, ())):
+            connection.transport.abort()
+
+    def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
+        token, _, channel = urlsplit(request.path).path.strip("/").partition("/")
+        line = self._lines.get(token)
+        if line is None or channel not in (MEDIA, SIGNALS):
+            return connection.respond(http.HTTPStatus.NOT_FOUND, "")
+        if not line.may_knock(request.headers.get("Origin", "")):
+            logger.warning("a foreign page knocked", action="knock_refused")
+            return connection.respond(http.HTTPStatus.FORBIDDEN, "")
+        return None
+
+    async def _hear(self, connection: ServerConnection) -> None:
+        assert connection.request is not None
+        address = urlsplit(connection.request.path)
+        token, _, channel = address.path.strip("/").partition("/")
+        line = self._lines.get(token)
+        if line is None:
+            return
+        realm = parse_qs(address.query).get("realm", [""])[0]
+        self._connections.setdefault(token, set()).add(connection)
+        try:
+            async for message in connection:
+                _take(line, channel, realm, message)
+        except ConnectionClosed:
+            pass  # pages end as they please
+        finally:
+            self._connections.get(token, set()).discard(connection)
+
+
+def _take(line: Line, channel: str, realm: str, message: str | bytes) -> None:
+    """Hand one message on. A fault in it, or in the listener, must not cost the bot its line."""
+    try:
+        if channel == MEDIA and isinstance(message, bytes):
+            line.take_media(realm, message)
+        else:
+            line.take_signal(realm, message)
+    except (BrokenBatch, BrokenSignal) as error:
+        line.broken += 1
+        logger.warning(str(error), action="page_message_broken")
+    except Exception:
+        line.broken += 1
+        logger.exception("a listener failed", action="page_listener_failed", channel=channel)

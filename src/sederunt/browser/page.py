@@ -1,0 +1,308 @@
+"""One tab of one bot. Every call has a deadline, because a wedged page answers no call and raises no error.
+
+Waiting is bounded by the wall clock here, never by the page: the driver's own time limits end in the page's renderer
+and a renderer in an endless loop keeps none of them.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from playwright.async_api import BrowserContext, Frame, Locator, Page
+from playwright.async_api import Error as DriverError
+from playwright.async_api import TimeoutError as DriverTimeout
+
+from sederunt.browser.loopback import Line
+from sederunt.browser.scripts import control_call
+from sederunt.browser.signals import Signal
+from sederunt.errors import PageCrashed, PageError, PageStuck
+
+__all__ = ["MeetingPage", "Signal"]
+
+T = TypeVar("T")
+
+CLOSE_S = 5.0
+EVIDENCE_S = 8.0
+OTHER_FRAMES_S = 1.0  # how much longer than the top frame the others may take to answer
+MOST_TEXT = 20_000
+GONE_WORDS = ("Target crashed", "has been closed", "Target closed", "Browser closed", "Connection closed")
+PASSING_WORDS = ("Execution context was destroyed", "Cannot find context", "Frame was detached", "frame got detached")
+
+
+class MeetingPage:
+    """A bot's page. Calls raise PageStuck past their deadline, PageCrashed when renderer or browser are gone."""
+
+    def __init__(
+        self, page: Page, context: BrowserContext, line: Line, name: str, on_close: Callable[[bool], Awaitable[None]]
+    ) -> None:
+        """`on_close` is awaited once, with whether the context could be closed."""
+        self._page, self._context, self._line, self._name, self._on_close = page, context, line, name, on_close
+        self._closing = False
+        self.gone = asyncio.Event()
+        page.on("crash", lambda _page: self.gone.set())
+        page.on("close", lambda _page: self.gone.set())
+
+    @property
+    def url(self) -> str:
+        return self._page.url
+
+    def has_origin(self, origin: str) -> bool:
+        """Whether one of the tab's frames is of this origin. Documents without one of their own say "null"."""
+        if origin in ("", "null"):
+            return True
+        return any(_origin(frame.url) == origin for frame in self._page.frames)
+
+    # --- looking -------------------------------------------------------------------------------------------------
+
+    async def goto(self, url: str, *, deadline_s: float = 60) -> None:
+        """Open an address, until its document stands. Slow is fine once the host was reached.
+
+        Raises PageError when it cannot be reached at all.
+        """
+        try:
+            await self._bounded(
+                self._page.goto(url, wait_until="domcontentloaded", timeout=deadline_s * 1000),
+                deadline_s + 1,
+                "open the meeting's address",
+            )
+        except PageStuck:
+            if urlsplit(self._page.url).hostname != urlsplit(url).hostname:
+                raise
+        except PageError as error:
+            # A page that leads elsewhere while it loads ends the first navigation, not the journey.
+            if "interrupted by another navigation" not in str(error) and "ERR_ABORTED" not in str(error):
+                raise
+
+    async def evaluate(self, script: str, argument: object = None, *, deadline_s: float = 5) -> Any:
+        """What a function gives in the top frame's own world; asked again when a navigation swept it away."""
+        return await self._bounded(
+            _through_navigations(lambda: self._page.main_frame.evaluate(script, argument)),
+            deadline_s,
+            "answer a question",
+        )
+
+    async def evaluate_everywhere(self, script: str, argument: object = None, *, deadline_s: float = 5) -> list[Any]:
+        """What a function gives in each frame that answers; the top frame's answer is first and must come."""
+        others = [
+            asyncio.ensure_future(frame.evaluate(script, argument))
+            for frame in self._page.frames
+            if frame is not self._page.main_frame
+        ]
+        try:
+            answers = [await self.evaluate(script, argument, deadline_s=deadline_s)]
+            if others:
+                await asyncio.wait(others, timeout=OTHER_FRAMES_S)
+            return answers + [task.result() for task in others if task.done() and task.exception() is None]
+        finally:
+            for task in others:
+                _abandon(task)
+
+    async def text(self) -> str:
+        """What a person could read on the page, for evidence; bounded."""
+        texts = await self.evaluate_everywhere("() => (document.body ? document.body.innerText : '')")
+        return "\n".join(str(text) for text in texts if text)[:MOST_TEXT]
+
+    async def screenshot(self) -> bytes:
+        """The visible page as PNG."""
+        return await self._bounded(
+            self._page.screenshot(type="png", animations="allow", caret="initial", timeout=EVIDENCE_S * 1000),
+            EVIDENCE_S,
+            "give a picture",
+        )
+
+    # --- acting --------------------------------------------------------------------------------------------------
+
+    async def click(self, selectors: Sequence[str], *, deadline_s: float = 5) -> str | None:
+        """Click the first of these that is there, in any frame; returns its selector, None where none is.
+
+        With the pointer like a person; where something covers it, by force; at last by a DOM click.
+        """
+
+        async def act() -> str | None:
+            found = await self._find(selectors)
+            if found is None:
+                return None
+            selector, target = found
+            await _press(target, deadline_s)
+            return selector
+
+        return await self._bounded(act(), deadline_s, "take a click")
+
+    async def type_text(self, selectors: Sequence[str], text: str, *, deadline_s: float = 10) -> str | None:
+        """Replace what a field holds, by real keys; returns its selector, None where no field is there.
+
+        Raises PageError when the field does not hold the text afterwards.
+        """
+
+        async def act() -> str | None:
+            found = await self._find(selectors)
+            if found is None:
+                return None
+            selector, field = found
+            for attempt in (self._type_by_keys, _fill):
+                await attempt(field, text)
+                if _same_text(await field.evaluate(_VALUE), text):
+                    return selector
+            raise PageError("the field does not hold what was typed into it")
+
+        return await self._bounded(act(), deadline_s, "take text")
+
+    async def press(self, keys: str, *, deadline_s: float = 5) -> None:
+        """Press keys such as "Enter" or "Control+Alt+P"."""
+        await self._bounded(self._page.keyboard.press(keys), deadline_s, "take a key")
+
+    async def _type_by_keys(self, field: Locator, text: str) -> None:
+        await _press(field, 2)
+        await self._page.keyboard.press("Control+A")
+        await self._page.keyboard.press("Delete")
+        for part in text.split("\n"):
+            if part is not text and text.index(part) > 0:
+                await self._page.keyboard.press("Shift+Enter")
+            # The driver has no keys for characters beyond the first plane.
+            if any(ord(character) > 0xFFFF for character in part):
+                await self._page.keyboard.insert_text(part)
+            else:
+                await self._page.keyboard.type(part, delay=8 if len(part) < 80 else 0)
+
+    async def _find(self, selectors: Sequence[str]) -> tuple[str, Locator] | None:
+        for selector in selectors:
+            places = await asyncio.gather(*(_matches(frame, selector) for frame in self._page.frames))
+            for wanted in (True, False):  # a visible one, in any frame, before one that only exists
+                for locator, visible in places:
+                    if locator is not None and visible is wanted:
+                        return selector, locator
+        return None
+
+    # --- capture -------------------------------------------------------------------------------------------------
+
+    async def capture_state(self) -> Mapping[str, Any]:
+        """How the page is heard: backend, per track what came and what was tapped, and what arrived here."""
+        realms = [answer for answer in await self._ask("state()") if isinstance(answer, dict)]
+        tracks = [
+            {**track, "track": self._line.realm(realm["realm"]) * 100 + track["track"]}
+            for realm in realms
+            for track in realm["tracks"]
+        ]
+        audio = {track["backend"] for track in tracks if track["kind"] != "video"}
+        return {
+            "backend": "worklet"
+            if audio == {"worklet"}
+            else (realms[0]["backend"] if realms and not audio else "encoded"),
+            "tracks": tracks,
+            "faults": [fault for realm in realms for fault in realm["faults"]],
+            "graphs": sum(realm["graphs"] for realm in realms),
+            "frames": self._line.frames,
+            "batches": self._line.batches,
+            "gaps": self._line.gaps,
+            "broken": self._line.broken,
+        }
+
+    async def use_backend(self, backend: str) -> None:
+        """Hear by "encoded" frames or by the "worklet" from now on, in all frames."""
+        if backend not in ("encoded", "worklet"):
+            raise ValueError(f"expected 'encoded' or 'worklet', found {backend!r}")
+        await self._ask("useBackend(argument)", backend)
+
+    async def _ask(self, act: str, argument: object = None) -> list[Any]:
+        return await self.evaluate_everywhere(control_call(self._name, act), argument)
+
+    # --- ending --------------------------------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """Close the tab and all it held, whatever state it is in. Never raises, never hangs."""
+        if self._closing:
+            return
+        self._closing = True
+        closed = True
+        task = asyncio.ensure_future(self._context.close())
+        try:
+            await asyncio.wait({task}, timeout=CLOSE_S)
+            closed = task.done()
+        finally:
+            _abandon(task)
+            self.gone.set()
+            await self._on_close(closed)
+
+    async def _bounded(self, act: Coroutine[Any, Any, T], deadline_s: float, what: str) -> T:
+        """The result of a call to the driver, or one of our errors, at the deadline at the latest."""
+        if self.gone.is_set():
+            act.close()
+            raise PageCrashed(f"The page is gone; it was asked to {what}.")
+        task = asyncio.ensure_future(act)
+        gone = asyncio.ensure_future(self.gone.wait())
+        try:
+            await asyncio.wait({task, gone}, timeout=deadline_s, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            if self.gone.is_set():
+                raise PageCrashed(f"The page went away while it was asked to {what}.")
+            raise PageStuck(f"The page did not {what} within {deadline_s:g} s.")
+        except DriverTimeout as error:
+            raise PageStuck(f"The page did not {what} within {deadline_s:g} s.") from error
+        except DriverError as error:
+            if any(word in error.message for word in GONE_WORDS):
+                raise PageCrashed(f"The page went away while it was asked to {what}.") from error
+            raise PageError(f"The page could not {what}: {error.message.splitlines()[0][:300]}") from error
+        finally:
+            gone.cancel()
+            _abandon(task)
+
+
+_VALUE = "(field) => ('value' in field ? field.value : field.innerText)"
+
+
+async def _matches(frame: Frame, selector: str) -> tuple[Locator | None, bool]:
+    """What a selector finds in a frame, and whether it can be seen; a frame that does not answer has nothing."""
+    try:
+        async with asyncio.timeout(OTHER_FRAMES_S):
+            seen = frame.locator(f"{selector} >> visible=true")
+            if await seen.count():
+                return seen.first, True
+            there = frame.locator(selector)
+            return (there.first, False) if await there.count() else (None, False)
+    except (DriverError, TimeoutError):
+        return None, False
+
+
+async def _press(target: Locator, deadline_s: float) -> None:
+    patience_ms = max(300, min(2000, deadline_s * 400))
+    try:
+        await target.click(timeout=patience_ms)
+    except DriverError:
+        try:
+            await target.click(force=True, timeout=patience_ms / 2)
+        except DriverError:
+            await target.evaluate("(element) => element.click()", timeout=patience_ms)
+
+
+async def _fill(field: Locator, text: str) -> None:
+    with contextlib.suppress(DriverError):
+        await field.fill(text, timeout=2000)
+
+
+def _same_text(found: object, wanted: str) -> bool:
+    return " ".join(str(found).split()) == " ".join(wanted.split())
+
+
+async def _through_navigations(ask: Callable[[], Awaitable[Any]]) -> Any:
+    while True:
+        try:
+            return await ask()
+        except DriverError as error:
+            if not any(word in error.message for word in PASSING_WORDS):
+                raise
+            await asyncio.sleep(0.05)
+
+
+def _abandon(task: "asyncio.Future[Any]") -> None:
+    """Let go of a call: its late answer, or error, is nobody's any more."""
+    if not task.done():
+        task.cancel()
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,284 @@
+"""Browsers shared by bots: a context per bot, a few bots per browser, one driver per process.
+
+Sharing halves memory and saves a third of the CPU; the price is that a browser takes all its bots with it when it
+dies, so groups stay small. Bots that are signed in get a browser of their own.
+"""
+
+import asyncio
+import contextlib
+import os
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+from uuid import UUID
+
+from playwright.async_api import BrowserContext, Playwright, async_playwright
+from playwright.async_api import Error as DriverError
+
+from sederunt import log
+from sederunt.browser.chromium import Chromium
+from sederunt.browser.launch import HEADFUL, SHELL, Mode, find_executable
+from sederunt.browser.loopback import Line, Loopback
+from sederunt.browser.page import MeetingPage
+from sederunt.browser.processes import sweep_orphans
+from sederunt.browser.scripts import page_scripts
+from sederunt.browser.signals import Signal
+from sederunt.errors import PageCrashed, PageStuck, SetupError
+from sederunt.model.audio import CapturedFrame
+from sederunt.settings import BrowserSettings
+
+OPEN_S = 30.0
+VIEWPORT = {"width": 1280, "height": 720}
+
+logger = log.get(room="browser")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageRequest:
+    """How one bot's page is to be."""
+
+    bot_id: UUID
+    mode: Literal["shell", "headless", "headful"]
+    backend: Literal["encoded", "worklet"] = "encoded"
+    forward: bool = False  # whether the page's own decoder gets the audio too
+    batch_ms: int = 200
+    video: bool = False  # whether video is received, and its encoded frames handed over
+    watch: Mapping[str, Any]  # the platform's watch plan
+    hosts: tuple[str, ...]  # origins that get permissions
+    storage_state: Path | None = None  # signed in: a browser of its own
+
+
+class BrowserPool:
+    """Async context manager; inside it, `open` gives pages. Leaving it closes every browser."""
+
+    def __init__(self, browser: BrowserSettings) -> None:
+        self._settings = browser
+        self._browsers: list[Chromium] = []
+        self._loopback = Loopback()
+        self._driver: Playwright | None = None
+        self._stack = AsyncExitStack()
+        # A start costs 30 to 40 times what a bot costs in a second: more at once than cores only slows each other.
+        self._starts = asyncio.Semaphore(os.cpu_count() or 1)
+        self._open = 0
+        self._starting: dict[Chromium, asyncio.Task[None]] = {}
+        self._closing = False
+
+    async def __aenter__(self) -> "BrowserPool":
+        await asyncio.to_thread(sweep_orphans)
+        try:
+            await self._stack.enter_async_context(self._loopback)
+            self._driver = await self._stack.enter_async_context(async_playwright())
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        self._warm_up()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing = True
+        await asyncio.gather(*(self._end(browser) for browser in list(self._browsers)))
+        await self._stack.aclose()
+
+    def bots(self) -> int:
+        """Pages open now."""
+        return self._open
+
+    def browsers(self) -> int:
+        """Browsers running now, empty ones included."""
+        return sum(not browser.gone.is_set() for browser in self._browsers)
+
+    def processes(self) -> list[int]:
+        """The main process of each browser."""
+        return [browser.pid for browser in self._browsers if not browser.gone.is_set()]
+
+    async def open(
+        self,
+        request: PageRequest,
+        *,
+        on_frames: Callable[[Sequence[CapturedFrame]], None],
+        on_signal: Callable[[Signal], None],
+    ) -> MeetingPage:
+        """A fresh page for a bot, with the in-page scripts in place. The callbacks must not block.
+
+        Raises SetupError when no browser can be started, PageStuck or PageCrashed when it does not give a page.
+        """
+        find_executable(self._settings, request.mode)
+        browser = await self._seat(request)
+        page: MeetingPage | None = None
+
+        def may_knock(origin: str) -> bool:
+            return origin in request.hosts or page is None or page.has_origin(origin)
+
+        line = self._loopback.open_line(on_frames=on_frames, on_signal=on_signal, may_knock=may_knock)
+        try:
+            async with asyncio.timeout(OPEN_S):
+                page = await self._open_page(browser, line, request)
+        except TimeoutError:
+            browser.spoiled = True
+            raise PageStuck(f"The browser did not open a page within {OPEN_S:g} s.") from None
+        except DriverError as error:
+            raise PageCrashed("The browser went away while it opened a page.") from error
+        finally:
+            if page is None:
+                await self._loopback.close_line(line)
+                await self._unseat(browser)
+        self._open += 1
+        return page
+
+    async def _open_page(self, browser: Chromium, line: Line, request: PageRequest) -> MeetingPage:
+        context = await browser.new_context(_context_options(self._settings, request))
+        try:
+            name = secrets.token_urlsafe(12)
+            await _grant(context, request.hosts)
+            await context.add_init_script(page_scripts(_script_config(name, self._loopback.address(line), request)))
+            tab = await context.new_page()
+        except BaseException:
+            with contextlib.suppress(DriverError):
+                await asyncio.wait_for(context.close(), 5)
+            raise
+
+        async def closed(cleanly: bool) -> None:
+            self._open -= 1
+            browser.spoiled = browser.spoiled or not cleanly
+            await self._loopback.close_line(line)
+            watcher.cancel()
+            await self._unseat(browser)
+
+        page = MeetingPage(tab, context, line, name, closed)
+        watcher = asyncio.create_task(_follow(browser.gone, page.gone))
+        return page
+
+    # --- browsers ------------------------------------------------------------------------------------------------
+
+    async def _seat(self, request: PageRequest) -> Chromium:
+        """A seat in a browser that runs: one that has room (or will have, once started), else a new one."""
+        private = request.storage_state is not None
+        browser = (None if private else self._with_room(request.mode)) or self._new(request.mode, private=private)
+        browser.seats += 1
+        try:
+            await self._started(browser)
+        except BaseException:
+            browser.seats -= 1
+            raise
+        return browser
+
+    def _with_room(self, mode: Mode) -> Chromium | None:
+        """The fullest browser with a free seat, so that others can become empty and close."""
+        open_ones = [
+            browser
+            for browser in self._browsers
+            if browser.mode == mode
+            and not (browser.private or browser.spoiled or browser.gone.is_set())
+            and browser.seats < self._settings.bots_per_browser
+        ]
+        return max(open_ones, key=lambda browser: browser.seats, default=None)
+
+    def _new(self, mode: Mode, *, private: bool = False) -> Chromium:
+        """A browser that is on its way. Its start belongs to the pool: a bot that gives up does not end it."""
+        assert self._driver is not None
+        browser = Chromium(self._driver, self._settings, mode, private=private)
+        self._browsers.append(browser)
+        self._starting[browser] = asyncio.create_task(self._start(browser))
+        return browser
+
+    async def _start(self, browser: Chromium) -> None:
+        try:
+            async with self._starts:
+                await browser.__aenter__()
+        except BaseException:
+            if browser in self._browsers:
+                self._browsers.remove(browser)
+            raise
+        logger.info("browser started", action="browser_started", mode=browser.mode, pid=browser.pid)
+
+    async def _started(self, browser: Chromium) -> None:
+        start = self._starting.get(browser)
+        if start is not None:
+            await asyncio.shield(start)
+
+    async def _unseat(self, browser: Chromium) -> None:
+        """Give a seat back. A browser left empty is kept warm, if one is wanted, or ended."""
+        browser.seats -= 1
+        if browser.seats > 0 or self._closing:
+            return
+        reusable = not (browser.private or browser.spoiled or browser.gone.is_set())
+        if not reusable or self._empty(browser.mode) > self._settings.warm:
+            await self._end(browser)
+
+    def _empty(self, mode: Mode) -> int:
+        return sum(b.mode == mode and b.seats == 0 and not b.gone.is_set() for b in self._browsers)
+
+    async def _end(self, browser: Chromium) -> None:
+        if browser in self._browsers:
+            self._browsers.remove(browser)
+        start = self._starting.pop(browser, None)
+        if start is not None and not start.done():
+            start.cancel()
+        if start is not None:
+            await asyncio.gather(start, return_exceptions=True)
+        await browser.__aexit__(None, None, None)
+        logger.info("browser ended", action="browser_ended", mode=browser.mode, pid=browser.pid)
+
+    def _warm_up(self) -> None:
+        """Start the empty browsers that are wanted, beside everything else."""
+        for _ in range(self._settings.warm):
+            browser = self._new(_usual_mode(self._settings))
+            self._starting[browser].add_done_callback(_say_why_cold)
+
+
+def _say_why_cold(start: "asyncio.Task[None]") -> None:
+    if not start.cancelled() and start.exception() is not None:
+        logger.warning(str(start.exception()), action="browser_not_warmed")
+
+
+def _usual_mode(settings: BrowserSettings) -> Mode:
+    if settings.mode != "auto":
+        return settings.mode
+    return SHELL if settings.host_rules else HEADFUL
+
+
+def _context_options(settings: BrowserSettings, request: PageRequest) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        # Before any document is made: content policies would forbid our worker, our socket and our worklet.
+        "bypass_csp": True,
+        "locale": settings.locale,
+        "viewport": VIEWPORT,
+        "ignore_https_errors": settings.ignore_certificate_errors,
+        "service_workers": "allow",
+    }
+    if request.storage_state is not None:
+        if not request.storage_state.is_file():
+            raise SetupError(f"The signed-in state {request.storage_state} does not exist. Save the account again.")
+        options["storage_state"] = request.storage_state
+    return options
+
+
+async def _grant(context: BrowserContext, hosts: Sequence[str]) -> None:
+    """Our socket on 127.0.0.1 for every frame; microphone and camera for the meeting's own origins only."""
+    await context.grant_permissions(["local-network-access"])
+    for host in hosts:
+        await context.grant_permissions(["microphone", "camera", "local-network-access"], origin=host)
+
+
+def _script_config(name: str, address: str, request: PageRequest) -> dict[str, Any]:
+    return {
+        "name": name,
+        "address": address,
+        "backend": request.backend,
+        "forward": request.forward,
+        "batchMs": request.batch_ms,
+        "video": request.video,
+        "watch": dict(request.watch),
+    }
+
+
+async def _follow(first: asyncio.Event, then: asyncio.Event) -> None:
+    """When the browser is gone, so is the page."""
+    await first.wait()
+    then.set()

@@ -1,0 +1,82 @@
+"""Child processes that must not outlive us: how they are marked, and how the leavings of a killed process are swept.
+
+A browser normally ends with us: when this process is killed, the driver's input closes and it ends its browsers; when
+the driver is killed, the browser's pipe closes. The mark is for the rest, for example a driver that was stopped.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from sederunt import log
+
+OWNER_VARIABLE = "SEDERUNT_OWNER"  # in the environment of every child: "<pid>:<start of that process in ticks>"
+
+logger = log.get(room="browser")
+
+
+@cache
+def _mark_of(pid: int) -> str:
+    return f"{pid}:{started_ticks(pid)}"
+
+
+def owner_mark() -> str:
+    """This process, told apart from any later one with the same number."""
+    return _mark_of(os.getpid())
+
+
+def started_ticks(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot; None when there is no such process."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    return int(stat.rpartition(")")[2].split()[19])
+
+
+def is_alive(mark: str) -> bool:
+    """Whether the process that a mark names still runs."""
+    pid, _, ticks = mark.partition(":")
+    return pid.isdigit() and str(started_ticks(int(pid))) == ticks
+
+
+def orphans() -> Iterator[int]:
+    """Numbers of marked processes whose owner is gone."""
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            mark = _owner_of(folder)
+            if mark is not None and not is_alive(mark):
+                yield int(folder.name)
+
+
+def _owner_of(folder: Path) -> str | None:
+    try:
+        environment = (folder / "environ").read_bytes()
+    except OSError:  # not ours to read, or gone
+        return None
+    wanted = f"{OWNER_VARIABLE}=".encode()
+    for entry in environment.split(b"\0"):
+        if entry.startswith(wanted):
+            return entry[len(wanted) :].decode("ascii", errors="replace")
+    return None
+
+
+def sweep_orphans() -> int:
+    """Kill what a killed process of ours left behind; returns how many."""
+    swept = 0
+    for pid in list(orphans()):
+        swept += kill(pid)
+    if swept:
+        logger.warning("orphans were killed", action="orphans_swept", count=swept)
+    return swept
+
+
+def kill(pid: int) -> bool:
+    """End a process at once; False when it was gone already."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
