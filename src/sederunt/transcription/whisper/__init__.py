@@ -1,0 +1,9 @@
+"""Whisper in the box: speech to text on this machine's own processor, without any vendor.
+
+Light to import: faster-whisper, CTranslate2 and onnxruntime come in when a model is loaded.
+"""
+
+from sederunt.transcription.provider import Provider
+from sederunt.transcription.whisper.provider import WhisperProvider
+
+PROVIDER: Provider = WhisperProvider()

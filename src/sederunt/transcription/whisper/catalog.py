@@ -1,0 +1,67 @@
+"""The Whisper models that have a name, where the hub keeps them, and the files whose content we know by heart."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """What a model's weights must be, byte for byte."""
+
+    size: int
+    sha256: str
+
+
+# Name → repository on the hub, in the CTranslate2 format.
+HUB: Mapping[str, str] = MappingProxyType(
+    {
+        **{
+            size: f"Systran/faster-whisper-{size}"
+            for size in (
+                "tiny",
+                "tiny.en",
+                "base",
+                "base.en",
+                "small",
+                "small.en",
+                "medium",
+                "medium.en",
+                "large-v2",
+                "large-v3",
+            )
+        },
+        "distil-large-v3": "Systran/faster-distil-whisper-large-v3",
+        "turbo": "mobiuslabsgmbh/faster-whisper-large-v3-turbo",
+    }
+)
+
+# The weights inside the two packages that carry a model. They are unofficial: content is checked, not the name.
+PINNED: Mapping[str, Pinned] = MappingProxyType(
+    {
+        "tiny.en": Pinned(75_537_502, "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a"),
+        "base": Pinned(145_217_532, "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"),
+    }
+)
+
+# "auto" takes the first of these that is on the machine: base knows languages and is as good in English.
+AUTO = ("base", "tiny.en")
+AUTO_NAME = "auto"
+
+# The multilingual model that finds the language for an English-only one.
+LANGUAGE_FINDER = "base"
+
+
+def is_english_only(name: str) -> bool:
+    """Whether a model of this name writes English alone."""
+    return name.endswith(".en")
+
+
+def repository(name: str) -> str | None:
+    """The hub repository of a name or of a hub id; None for what is neither."""
+    return name if "/" in name else HUB.get(name)
+
+
+def folder(name: str) -> str:
+    """The directory of a model within the cache."""
+    return name.replace("/", "--")

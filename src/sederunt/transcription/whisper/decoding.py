@@ -1,0 +1,228 @@
+"""One window of sound through the network: tokens, their times, and how far they can be trusted."""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sederunt.transcription.whisper.speech import RATE, Samples
+
+# Frames of 10 ms. The encoder may be given fewer than the 3000 it was trained on, at a cost that falls with them;
+# cut at the sound's very end tiny.en loops, so there is room behind it, and never less than ten seconds in all.
+FULL_CONTEXT, LEAST_CONTEXT, ROOM = 3000, 1000, 200
+# Text that packs better than this repeats itself; a mean log-probability under this is a guess.
+MOST_COMPRESSION, LEAST_SCORE = 2.4, -1.0
+# With a probability of silence above this, a guess or a loop is no text at all. Measured: speech that was read right
+# had at most 0.36, noise and music at least 0.51, and a score under -1 or a loop beside it.
+SILENCE = 0.5
+# Tokens of timestamps count 20 ms each.
+TOKEN_S = 0.02
+# No window holds more text than this many tokens per second; a loop does.
+TOKENS_PER_S, LEAST_TOKENS = 12, 40
+
+
+@dataclass(frozen=True, slots=True)
+class TimedWord:
+    """A word with the space before it, as the model wrote it. Seconds from the start of the window."""
+
+    text: str
+    start: float
+    end: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """What the model put between two timestamps."""
+
+    start: float
+    end: float | None  # None where the model left it open
+    words: tuple[TimedWord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """One reading of a window."""
+
+    phrases: tuple[Phrase, ...]
+    text: str
+    score: float  # mean log-probability per token
+    silence: float  # probability that there is no speech
+    language: str
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the text goes in circles."""
+        return compression(self.text) > MOST_COMPRESSION or _circles(self.text.split())
+
+    @property
+    def is_guess(self) -> bool:
+        return self.score < LEAST_SCORE
+
+    @property
+    def is_silence(self) -> bool:
+        """Whether the network itself doubts that anyone speaks, and reads nothing sensible."""
+        return self.silence > SILENCE and (self.is_guess or self.repeats)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """How a window is to be read."""
+
+    language: str = "en"
+    prompt: tuple[int, ...] = ()  # tokens of what came before, or of custom vocabulary
+    beams: int = 1
+    full: bool = False  # the whole context of 30 s
+    forbid_repeats: bool = False
+
+
+class Network:
+    """A loaded Whisper model: sound in, words out. Safe to use from several threads."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model  # faster_whisper.WhisperModel; its parts are used, its loop is not
+        self.multilingual: bool = model.model.is_multilingual
+        self.languages: frozenset[str] = frozenset(model.supported_languages)
+        self._tokenizers: dict[str, Any] = {}
+
+    def read(self, samples: Samples, reading: Reading) -> Decoded:
+        """Decode up to 30 s of sound."""
+        return self.read_encoded(*self.encode(samples, full=reading.full), reading)
+
+    def encode(self, samples: Samples, *, full: bool = False) -> tuple[Any, int]:
+        """The encoder's output, and the frames of sound in it: the dear half, shared by reading and languages."""
+        features = self._model.feature_extractor(samples)
+        sound = min(features.shape[-1], len(samples) // 160, FULL_CONTEXT)
+        context = FULL_CONTEXT if full else min(FULL_CONTEXT, max(LEAST_CONTEXT, sound + ROOM))
+        # Silence behind the sound is zero in these features, as faster-whisper pads them.
+        padded = np.zeros((features.shape[0], context), np.float32)
+        padded[:, :sound] = features[:, :sound]
+        return self._model.encode(padded), sound
+
+    def language_odds(self, encoded: Any) -> dict[str, float]:
+        """Probability per language of what was encoded; multilingual models only."""
+        return {token[2:-2]: float(odds) for token, odds in self._model.model.detect_language(encoded)[0]}
+
+    def tokens(self, text: str) -> list[int]:
+        """The text as tokens of this model."""
+        tokens: list[int] = self._tokenizer("en").encode(text)
+        return tokens
+
+    def read_encoded(self, encoded: Any, sound: int, reading: Reading) -> Decoded:
+        """Decode what `encode` returned."""
+        tokenizer = self._tokenizer(reading.language)
+        seconds = sound * 160 / RATE
+        prompt = [tokenizer.sot_prev, *reading.prompt] if reading.prompt else []
+        prompt += tokenizer.sot_sequence
+        result = self._model.model.generate(
+            encoded,
+            [prompt],
+            beam_size=reading.beams,
+            no_repeat_ngram_size=4 if reading.forbid_repeats else 0,
+            max_length=min(448, len(prompt) + LEAST_TOKENS + round(TOKENS_PER_S * seconds)),
+            return_scores=True,
+            return_no_speech_prob=True,
+            suppress_tokens=[-1],
+            max_initial_timestamp_index=50,
+        )[0]
+        tokens: list[int] = result.sequences_ids[0]
+        return Decoded(
+            phrases=self._phrases(tokenizer, tokens, encoded, sound),
+            text=tokenizer.decode(tokens).strip(),
+            score=result.scores[0] * len(tokens) / (len(tokens) + 1),
+            silence=float(result.no_speech_prob),
+            language=reading.language,
+        )
+
+    def _phrases(self, tokenizer: Any, tokens: list[int], encoded: Any, sound: int) -> tuple[Phrase, ...]:
+        spans = split_at_timestamps(tokens, tokenizer.timestamp_begin, tokenizer.eot)
+        text = [token for span in spans for token in span.tokens]
+        if not text:
+            return ()
+        words = iter(self._words(tokenizer, text, encoded, sound))
+        phrases, waiting = [], next(words, None)
+        position = taken = 0
+        for span in spans:
+            position += len(span.tokens)
+            mine = []
+            # A word belongs to the span that holds its first token.
+            while waiting is not None and taken < position:
+                mine.append(waiting[0])
+                taken += waiting[1]
+                waiting = next(words, None)
+            if mine:
+                phrases.append(Phrase(span.start, span.end, tuple(mine)))
+        return tuple(phrases)
+
+    def _words(self, tokenizer: Any, text: list[int], encoded: Any, sound: int) -> list[tuple[TimedWord, int]]:
+        """Words with their number of tokens, aligned to the sound by the decoder's attention."""
+        limit = sound * 160 / RATE
+        return [
+            (
+                TimedWord(
+                    text=word["word"],
+                    start=min(float(word["start"]), limit),
+                    end=min(float(word["end"]), limit),
+                    probability=float(word["probability"]),
+                ),
+                len(word["tokens"]),
+            )
+            for word in self._model.find_alignment(tokenizer, [text], encoded, sound)[0]
+            if word["tokens"] != [tokenizer.eot]
+        ]
+
+    def _tokenizer(self, language: str) -> Any:
+        from faster_whisper.tokenizer import Tokenizer
+
+        if language not in self._tokenizers:
+            self._tokenizers[language] = Tokenizer(
+                self._model.hf_tokenizer, self.multilingual, task="transcribe", language=language
+            )
+        return self._tokenizers[language]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Text tokens between two timestamps, in seconds of the window."""
+
+    start: float
+    end: float | None
+    tokens: tuple[int, ...]
+
+
+def split_at_timestamps(tokens: Sequence[int], first_timestamp: int, first_special: int) -> list[Span]:
+    """Cut a token sequence at its timestamps; text before the first one starts at 0, an open end stays open."""
+    spans: list[Span] = []
+    start, text = 0.0, list[int]()
+    for token in tokens:
+        if token >= first_timestamp:
+            moment = (token - first_timestamp) * TOKEN_S
+            if text:
+                spans.append(Span(start, moment, tuple(text)))
+                text = []
+            start = moment
+        elif token < first_special:
+            text.append(token)
+    if text:
+        spans.append(Span(start, None, tuple(text)))
+    return spans
+
+
+def compression(text: str) -> float:
+    """How well a text packs: ordinary speech stays under 2.4."""
+    data = text.encode()
+    return len(data) / len(zlib.compress(data)) if data else 0.0
+
+
+def _circles(words: Sequence[str]) -> bool:
+    """Whether some run of one to eight words comes four times in a row, or a single word six times."""
+    folded = [word.lower().strip(".,!?;:") for word in words]
+    for size in range(1, 9):
+        times = 6 if size == 1 else 4
+        for start in range(len(folded) - size * times + 1):
+            run = folded[start : start + size]
+            if all(folded[start + size * n : start + size * (n + 1)] == run for n in range(1, times)):
+                return True
+    return False

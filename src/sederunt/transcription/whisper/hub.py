@@ -1,0 +1,133 @@
+"""Downloads from the model hub: resumed where they broke off, checked against the hub's sums, then put in place."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sederunt import log
+from sederunt.errors import SetupError
+from sederunt.settings import WhisperSettings
+from sederunt.transcription.whisper import files, resolution
+from sederunt.transcription.whisper.catalog import folder, repository
+
+logger = log.get(room="transcription")
+
+# The files of a repository that a model needs; everything else there (other formats, pictures) stays.
+_WANTED = frozenset(
+    {"model.bin", "config.json", "tokenizer.json", "vocabulary.txt", "vocabulary.json", "preprocessor_config.json"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A model on the hub, before it is fetched."""
+
+    name: str
+    repository: str
+    revision: str
+    sizes: dict[str, int]
+    sums: dict[str, str]  # SHA-256 of the files the hub tells it for: the weights
+
+    @property
+    def total(self) -> int:
+        return sum(self.sizes.values())
+
+
+def look(settings: WhisperSettings, name: str, *, endpoint: str | None = None) -> Offer:
+    """Ask the hub what a model consists of. Raises SetupError when offline, unknown, or unreachable."""
+    repo = repository(name)
+    if settings.offline or repo is None:
+        raise SetupError(resolution.remedies(name, offline=settings.offline))
+    from huggingface_hub import HfApi
+
+    try:
+        info = HfApi(endpoint=endpoint).model_info(repo, files_metadata=True, timeout=20)
+    except Exception as fault:
+        raise SetupError(f"The hub did not answer for '{repo}': {_first_line(fault)}") from fault
+    wanted = [file for file in info.siblings or () if file.rfilename in _WANTED]
+    return Offer(
+        name=name,
+        repository=repo,
+        revision=info.sha or "main",
+        sizes={file.rfilename: file.size or 0 for file in wanted},
+        sums={file.rfilename: file.lfs.sha256 for file in wanted if file.lfs},
+    )
+
+
+def pull(
+    settings: WhisperSettings,
+    data: Path,
+    offer: Offer,
+    *,
+    on_bytes: Callable[[int], None] = lambda _count: None,
+    endpoint: str | None = None,
+) -> Path:
+    """Fetch an offered model into the cache and return its directory. Blocks; goes on where an earlier try ended.
+
+    Raises SetupError where the hub fails or what came is not what was offered.
+    """
+    from huggingface_hub import hf_hub_download
+
+    cache = resolution.cache_directory(settings, data)
+    target = cache / folder(offer.name)
+    draft = cache / f".{folder(offer.name)}.part"  # a steady name: what is in it is resumed
+    draft.mkdir(parents=True, exist_ok=True)
+    try:
+        for file in offer.sizes:
+            hf_hub_download(
+                offer.repository,
+                file,
+                revision=offer.revision,
+                local_dir=draft,
+                endpoint=endpoint,
+                tqdm_class=_telling(on_bytes),
+            )
+    except Exception as fault:
+        raise SetupError(
+            f"Downloading '{offer.name}' broke off: {_first_line(fault)}. Run the same command again to go on."
+        ) from fault
+    if wrong := files.faults(draft, offer.sums):
+        shutil.rmtree(draft)
+        raise SetupError(f"What came for '{offer.name}' is not what the hub offered: {'; '.join(wrong)}. Pull again.")
+    sums = {file: files.sha256(draft / file) for file in offer.sizes}
+    files.write_manifest(draft, files.Manifest(offer.repository, offer.revision, sums))
+    shutil.rmtree(draft / ".cache", ignore_errors=True)
+    shutil.rmtree(target, ignore_errors=True)
+    draft.replace(target)
+    logger.info("A model was downloaded.", action="model_pulled", model=offer.name, bytes=offer.total)
+    return target
+
+
+def _telling(on_bytes: Callable[[int], None]) -> Any:
+    """A stand-in for the progress bars of the hub's client: draws nothing, tells the bytes."""
+
+    class Telling:
+        def __init__(
+            self, *_args: object, initial: int = 0, total: int | None = None, desc: str = "", **_: object
+        ) -> None:
+            # Of the two bars of a deduplicated transfer one counts what lies on disk, the other what went by wire.
+            self.counts = not desc.endswith("downloading bytes")
+            self.n, self.total = 0, total
+            self.update(initial)
+
+        def update(self, n: float | None = 1) -> None:
+            self.n += int(n or 0)
+            if self.counts and n:
+                on_bytes(int(n))
+
+        def __enter__(self) -> "Telling":
+            return self
+
+        def __exit__(self, *_exit: object) -> None:
+            pass
+
+        def __getattr__(self, _name: str) -> Callable[..., None]:
+            return lambda *_args, **_options: None
+
+    return Telling
+
+
+def _first_line(fault: Exception) -> str:
+    return (str(fault).strip() or type(fault).__name__).splitlines()[0][:300]

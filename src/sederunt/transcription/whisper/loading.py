@@ -1,0 +1,73 @@
+"""Models in memory: one of each per process, loaded when first asked for."""
+
+import threading
+from functools import partial
+from pathlib import Path
+
+from sederunt import log
+from sederunt.errors import SetupError
+from sederunt.settings import WhisperSettings
+from sederunt.transcription.whisper import files, resolution
+from sederunt.transcription.whisper.catalog import LANGUAGE_FINDER
+from sederunt.transcription.whisper.decoding import Network
+from sederunt.transcription.whisper.engine import Whisper
+from sederunt.transcription.whisper.resolution import Found
+
+logger = log.get(room="transcription")
+
+_networks: dict[tuple[Path, int], Network] = {}
+_loading = threading.Lock()
+
+
+def load_whisper(settings: WhisperSettings, data: Path, model: str | None = None) -> Whisper:
+    """The model of the settings, or another by name or path; quick from the second time on. Blocks.
+
+    `data` is the data directory. Raises SetupError where the model is not on this machine or its file was changed.
+    """
+    found = resolution.resolve(settings, data, model)
+    network = _network(found, settings.threads)
+    return Whisper(found.name, network, partial(_language_finder, settings, data))
+
+
+def unload() -> None:
+    """Forget every loaded model, to give the memory back."""
+    with _loading:
+        _networks.clear()
+
+
+def _language_finder(settings: WhisperSettings, data: Path) -> Network | None:
+    found = resolution.find(settings, data, LANGUAGE_FINDER)
+    return _network(found, settings.threads) if found else None
+
+
+def _network(found: Found, threads: int) -> Network:
+    key = (found.directory.resolve(), threads)
+    with _loading:
+        if key not in _networks:
+            _networks[key] = _load(found, threads)
+        return _networks[key]
+
+
+def _load(found: Found, threads: int) -> Network:
+    if wrong := files.faults(found.directory, found.expected_sums()):
+        raise SetupError(
+            f"Whisper model '{found.name}' in {found.directory} is damaged: {'; '.join(wrong)}. "
+            f"Remove it with 'sederunt models rm {found.name}' and pull it, or reinstall its package."
+        )
+    from faster_whisper import WhisperModel
+
+    try:
+        model = WhisperModel(
+            str(found.directory), device="cpu", compute_type="int8", cpu_threads=threads, local_files_only=True
+        )
+    except (RuntimeError, ValueError) as fault:
+        raise SetupError(f"Whisper model '{found.name}' in {found.directory} does not load: {fault}") from fault
+    logger.info(
+        "A Whisper model was loaded.",
+        action="model_loaded",
+        model=found.name,
+        origin=found.origin,
+        bytes=files.size(found.directory),
+        sha256=found.expected_sums().get(files.WEIGHTS, "")[:12] or "unpinned",
+    )
+    return Network(model)

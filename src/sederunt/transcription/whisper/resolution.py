@@ -1,0 +1,121 @@
+"""Which directory a Whisper model's name stands for: a path, the cache, an installed package. Never the network.
+
+First hit wins. A model that is nowhere is a SetupError that names every remedy; downloading is `hub.pull`, by hand.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sederunt.errors import SetupError
+from sederunt.settings import WhisperSettings
+from sederunt.transcription.whisper import files, packages
+from sederunt.transcription.whisper.catalog import AUTO, AUTO_NAME, HUB, PINNED, folder, repository
+
+Origin = Literal["path", "cache", "package"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A model on this machine."""
+
+    name: str
+    directory: Path
+    origin: Origin
+
+    def expected_sums(self) -> dict[str, str]:
+        """What its files should add up to, as far as anyone told us."""
+        if self.origin == "package" and self.name in PINNED:
+            return {files.WEIGHTS: PINNED[self.name].sha256}
+        manifest = files.read_manifest(self.directory)
+        return manifest.sums if manifest else {}
+
+
+def cache_directory(settings: WhisperSettings, data: Path) -> Path:
+    """Where models are kept."""
+    return settings.cache or data / "models"
+
+
+def resolve(settings: WhisperSettings, data: Path, model: str | None = None) -> Found:
+    """The model to use; `model` overrides the setting. Joins a model's pieces where that is all there is to do.
+
+    Raises SetupError, with the remedies, where it is not on this machine.
+    """
+    name = model or settings.model
+    if settings.path and model is None:
+        return _given(settings.path, settings.path.name)
+    if _is_path(name):
+        return _given(Path(name).expanduser(), Path(name).name)
+    for candidate in AUTO if name == AUTO_NAME else (name,):
+        if found := find(settings, data, candidate):
+            return found
+    raise SetupError(remedies(name, offline=settings.offline))
+
+
+def find(settings: WhisperSettings, data: Path, name: str) -> Found | None:
+    """A model by its name, if it is on this machine."""
+    cache = cache_directory(settings, data)
+    if files.is_model(cache / folder(name)):
+        return Found(name, cache / folder(name), "cache")
+    directory = packages.find(name, cache)
+    return Found(name, directory, "package") if directory and files.is_model(directory) else None
+
+
+def is_present(settings: WhisperSettings, data: Path, model: str | None = None) -> bool:
+    """Whether `resolve` would succeed, by a look at the disk alone."""
+    name = model or settings.model
+    if settings.path and model is None:
+        return files.is_model(settings.path)
+    if _is_path(name):
+        return files.is_model(Path(name).expanduser())
+    cache = cache_directory(settings, data)
+    return any(
+        files.is_model(cache / folder(candidate)) or packages.is_installed(candidate)
+        for candidate in (AUTO if name == AUTO_NAME else (name,))
+    )
+
+
+def present(settings: WhisperSettings, data: Path) -> list[Found]:
+    """Every model on this machine, joined ones as they are used."""
+    cache = cache_directory(settings, data)
+    kept = [
+        Found(path.name.replace("--", "/"), path, "cache")
+        for path in sorted(cache.iterdir() if cache.is_dir() else ())
+        if files.is_model(path) and not path.name.endswith("-joined")
+    ]
+    brought = [
+        found for name in packages.names() if (found := find(settings, data, name)) and found.origin == "package"
+    ]
+    given = [_given(settings.path, settings.path.name)] if settings.path else []
+    return given + kept + brought
+
+
+def remedies(name: str, *, offline: bool) -> str:
+    """What a reader can do about a model that is not here."""
+    what = "No Whisper model" if name == AUTO_NAME else f"Whisper model '{name}'"
+    example = "base" if name == AUTO_NAME else name
+    sentences = [f"{what} is on this machine." if name == AUTO_NAME else f"{what} is not on this machine."]
+    if repository(example) is None:
+        sentences.append(f"It is no name we know ({', '.join(HUB)}) and no hub id like 'owner/name'.")
+    elif offline:
+        sentences.append(f"Unset SEDERUNT_WHISPER__OFFLINE and run 'sederunt models pull {example}',")
+    else:
+        sentences.append(f"Run 'sederunt models pull {example}',")
+    if name == AUTO_NAME or name in PINNED:
+        sentences.append("or 'pip install sederunt[models]' (tiny.en and base),")
+    sentences.append("or set SEDERUNT_WHISPER__PATH to a directory with a CTranslate2 model.")
+    return " ".join(sentences)
+
+
+def _is_path(name: str) -> bool:
+    return name.startswith(("/", "./", "../", "~"))
+
+
+def _given(path: Path, name: str) -> Found:
+    lacking = files.missing(path)
+    if lacking:
+        raise SetupError(
+            f"{path} is not a Whisper model in the CTranslate2 format: it lacks {', '.join(lacking)}. "
+            "Point SEDERUNT_WHISPER__PATH at a complete directory, or unset it."
+        )
+    return Found(name, path, "path")

@@ -1,0 +1,114 @@
+"""Where in a stretch of sound somebody speaks: loudness, and a small neural detector.
+
+The detector (Silero, in the faster-whisper wheel) loses quiet voices when it decides what to delete: measured up to
+30 % of the words, and on seven meeting excerpts it was sure of 44 % of the speech. So it deletes nothing here. A
+stretch counts as empty only when it is quiet as well. Gain is evened out before the detector listens: at half its
+level one speaker kept 34 % of their speech, at three times 83 %.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Samples = NDArray[np.float32]
+
+RATE = 16_000
+FRAME = 512  # samples per decision of the detector
+FRAME_S = FRAME / RATE
+
+# Below this (about -84 dBFS, two steps of 16 bit) nothing is audible, whatever the gain: a muted track.
+FLOOR = 0.00006
+# Loud frames are brought to this level before the detector listens, by at most so much.
+TARGET, MOST_GAIN = 0.12, 300.0
+# A frame above the first is speech; one above the second may be; where none is above the third nobody speaks. White
+# noise reached 0.30 and one clear voice on a bad line only 0.12, so the network's own judgement decides between.
+SURE, MAYBE, NEVER = 0.5, 0.12, 0.06
+
+
+# A frame so much louder than the quietest tenth of its surroundings may be speech too: finds 80 % where Silero has 63.
+ABOVE_NOISE = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Loudness and speech probability per frame of 32 ms."""
+
+    loudness: NDArray[np.float32]  # root mean square, at the sound's own gain
+    speech: NDArray[np.float32]  # 0 to 1
+
+    def __len__(self) -> int:
+        return len(self.speech)
+
+    def has_speech(self) -> bool:
+        """Whether anyone could be speaking."""
+        return float(self.speech.max(initial=0.0)) >= NEVER
+
+    def is_faint(self) -> bool:
+        """Whether no frame is surely speech: noise, music, or a voice that is hard to hear."""
+        return float(self.speech.max(initial=0.0)) < SURE
+
+    def active(self) -> NDArray[np.bool_]:
+        """Frames that may be speech, by either witness."""
+        if not len(self):
+            return np.zeros(0, np.bool_)
+        noise = float(np.percentile(self.loudness, 10))
+        return np.asarray((self.speech >= MAYBE) | (self.loudness > max(FLOOR, ABOVE_NOISE * noise)))
+
+    def stretches(self, join_s: float = 0.3) -> list[tuple[float, float]]:
+        """(start, end) in seconds of what is surely speech, pauses up to `join_s` included."""
+        joined: list[tuple[float, float]] = []
+        for first, last in runs(self.speech >= SURE, least=2):
+            start, end = float(first * FRAME_S), float(last * FRAME_S)
+            if joined and start - joined[-1][1] <= join_s:
+                joined[-1] = (joined[-1][0], end)
+            else:
+                joined.append((start, end))
+        return joined
+
+    def __getitem__(self, part: slice) -> "Activity":
+        return Activity(self.loudness[part], self.speech[part])
+
+
+def loudness(samples: Samples) -> NDArray[np.float32]:
+    """Root mean square per frame; the last frame may be shorter."""
+    whole = len(samples) // FRAME * FRAME
+    frames = samples[:whole].reshape(-1, FRAME)
+    levels: NDArray[np.float32] = np.sqrt(np.einsum("ij,ij->i", frames, frames) / FRAME).astype(np.float32)
+    if whole == len(samples):
+        return levels
+    rest = samples[whole:]
+    return np.append(levels, np.sqrt(np.mean(rest * rest))).astype(np.float32)
+
+
+def listen(samples: Samples) -> Activity:
+    """Judge a stretch of sound, best some ten seconds or more. About 0.001 CPU-seconds per second."""
+    levels = loudness(samples)
+    if not len(levels) or float(levels.max()) < FLOOR:
+        return Activity(levels, np.zeros(len(levels), np.float32))
+    evened = np.clip(samples * gain(levels), -1.0, 1.0).astype(np.float32)
+    padded = np.pad(evened, (0, len(levels) * FRAME - len(evened)))
+    speech = np.asarray(_detector()(padded), np.float32).reshape(-1)[: len(levels)]
+    return Activity(levels, np.where(levels < FLOOR, 0.0, speech).astype(np.float32))
+
+
+def gain(levels: NDArray[np.float32]) -> float:
+    """What brings the louder frames to the level the detector is used to."""
+    loud = float(np.percentile(levels[levels >= FLOOR], 90))
+    return min(MOST_GAIN, max(1.0, TARGET / loud))
+
+
+def runs(flags: NDArray[np.bool_], *, least: int) -> NDArray[np.int64]:
+    """Rows (first, one past the last) of the runs of True that are at least so many frames long."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
+    pairs = edges.reshape(-1, 2)
+    return np.asarray(pairs[(pairs[:, 1] - pairs[:, 0]) >= least])
+
+
+@cache
+def _detector() -> Any:
+    from faster_whisper.vad import get_vad_model
+
+    return get_vad_model()
