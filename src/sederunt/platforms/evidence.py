@@ -13,6 +13,8 @@ from enum import StrEnum
 from sederunt.model.status import StopReason
 from sederunt.platforms.platform import Reading, Standing
 
+READ = "2026-08"  # when most sources were read; what was seen at another time says so
+
 
 class Kind(StrEnum):
     """What a row's patterns are."""
@@ -58,7 +60,7 @@ class EvidenceRow:
     unless: tuple[str, ...] = ()  # ids of rows whose match vetoes this one
     settle_s: float = 0.4  # how long it must be seen before it is believed
     source: str = ""  # where it was seen: tags of docs/platforms.md
-    seen: str = ""  # when, as year-month
+    seen: str = READ  # when, as year-month
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,7 +10,7 @@ from sederunt.model.events import ChatReceived, MeetingEvent, SpeakingChanged
 from sederunt.platforms.witness import ChatLedger, Person, Roster
 
 if TYPE_CHECKING:
-    from sederunt.browser.page import Signal
+    from sederunt.browser.signals import Signal
 
 # What sites append to names; none of it is part of the name.
 _SUFFIX = re.compile(

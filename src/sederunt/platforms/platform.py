@@ -16,7 +16,8 @@ from sederunt.model.events import MeetingEvent
 from sederunt.model.status import StopReason
 
 if TYPE_CHECKING:
-    from sederunt.browser.page import MeetingPage, Signal
+    from sederunt.browser.page import MeetingPage
+    from sederunt.browser.signals import Signal
     from sederunt.platforms.evidence import Look
     from sederunt.platforms.targets import Found, Journey, Target
 
@@ -123,8 +124,9 @@ class Platform(Protocol):
     def watch_plan(self) -> Mapping[str, Any]:
         """What the in-page scripts shall report: JSON, see browser/."""
 
-    def decoder(self) -> Decoder:
-        """A fresh decoder for one stay in one meeting."""
+    def decoder(self, own_name: str = "") -> Decoder:
+        """A fresh decoder for one stay in one meeting. Some rosters have no mark of one's own entry: there the bot is
+        known by `own_name`, as it was given to `join`."""
 
     async def look(self, page: MeetingPage, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]:
         """What is on the page now, and which of the targets. Raises PageStuck and PageCrashed."""

@@ -13,6 +13,7 @@ from sederunt.platforms.evidence import EvidenceRow, Look, decide
 from sederunt.platforms.platform import ENDINGS, Decoder, MeetingLink, Reading
 from sederunt.platforms.survey import survey
 from sederunt.platforms.targets import Found, Journey, Step, Target
+from sederunt.platforms.words import cut
 
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 LEAVING_S = 3.0  # how long a site may take to let go; Teams' server wants about that
 PANEL_S = 3.0  # how long a panel may take to open
 BETWEEN_LOOKS_S = 0.25
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Panel:
+    """A part of the page that tells only while it stands open."""
+
+    control: Target  # opens it; a toggle, so pressed only where no row matches
+    rows: tuple[EvidenceRow, ...]  # signs that it stands open
+    for_roster: bool = False  # not needed once the network told of the roster
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,10 +46,9 @@ class Site:
     notices: tuple[Step, ...]  # what may cover the call, and the button that takes it away
     chat_panel: chat.ChatPanel
     leave_targets: tuple[Target, ...]  # in this order: the button, then what it asks
-    people_panel: Target | None  # the control that opens the roster
-    roster_rows: tuple[EvidenceRow, ...]  # whether the roster can be seen already
+    panels: tuple[Panel, ...]  # what has to stand open for the page to tell of it
     watch: Mapping[str, Any]
-    make_decoder: Callable[[], Decoder]
+    make_decoder: Callable[[str], Decoder]
     link_parser: Callable[[str], MeetingLink]
 
     def parse_link(self, text: str) -> MeetingLink:
@@ -48,8 +57,8 @@ class Site:
     def watch_plan(self) -> Mapping[str, Any]:
         return self.watch
 
-    def decoder(self) -> Decoder:
-        return self.make_decoder()
+    def decoder(self, own_name: str = "") -> Decoder:
+        return self.make_decoder(cut(own_name, self.name_limit))
 
     async def look(self, page: MeetingPage, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]:
         """The raw look behind a reading, with the targets that are there."""
@@ -84,10 +93,11 @@ class Site:
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
     async def settle(self, page: MeetingPage, *, roster_heard: bool = False) -> None:
-        """Answer notices and, where the network told nothing of the roster, open the people panel. Safe to repeat."""
+        """Answer notices, then open the panels that have to stand open. Safe to repeat."""
         await self._clear_notices(page)
-        if self.people_panel is not None and not roster_heard:
-            await self._open_people(page, self.people_panel)
+        for panel in self.panels:
+            if not (panel.for_roster and roster_heard):
+                await self._open(page, panel)
 
     async def _clear_notices(self, page: MeetingPage) -> None:
         done: dict[str, int] = {}
@@ -100,12 +110,12 @@ class Site:
             await page.click([found[step.id].handle])
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
-    async def _open_people(self, page: MeetingPage, control: Target) -> None:
-        look, found = await survey(page, rows=self.roster_rows, targets=[control])
-        if look.matches or control.id not in found:
+    async def _open(self, page: MeetingPage, panel: Panel) -> None:
+        look, found = await survey(page, rows=panel.rows, targets=[panel.control])
+        if look.matches or panel.control.id not in found:
             return
-        await page.click([found[control.id].handle])
+        await page.click([found[panel.control.id].handle])
         deadline = asyncio.get_running_loop().time() + PANEL_S
         while not look.matches and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(BETWEEN_LOOKS_S)
-            look, _ = await survey(page, rows=self.roster_rows)
+            look, _ = await survey(page, rows=panel.rows)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 IN_PAGE = frozenset({Kind.SELECTOR, Kind.TEXT, Kind.BUTTON})
 MARK = "data-seat"  # the attribute by which a found target is clicked
-BUTTONS = "button,[role=button],[role=menuitem],a[href],a[role],span[role=button],input[type=submit],input[type=button]"
+BUTTONS = "button,[role=button],[role=menuitem],[role=radio],a[href],a[role],input[type=submit],input[type=button]"
 # Elements whose text is the name of a picture, not a word for people.
 ICONS = ("i", ".google-symbols", "[class*='material-icons']", "[class*='material-symbols']")
 

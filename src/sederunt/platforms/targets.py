@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sederunt.platforms.evidence import Showing
+from sederunt.platforms.evidence import READ, Showing
 from sederunt.platforms.platform import Standing
 
 
@@ -20,8 +20,8 @@ class Target:
     holding: tuple[str, ...] = ()  # … whose text has one of these phrases
     showing: Showing = Showing.VISIBLE
     disabled_too: bool = False  # a disabled control is found as well
-    source: str = ""
-    seen: str = ""
+    source: str = ""  # where it was seen: tags of docs/platforms.md
+    seen: str = READ  # when, as year-month
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,7 +67,6 @@ class Journey:
     """How one site is entered."""
 
     steps: tuple[Step, ...]
-    cancel: tuple[Target, ...]  # how to give up in the waiting room
     loading_s: float = 30.0  # nothing known for so long: load again
     reloads: int = 2
     name_means_guest: bool = True  # a signed-in browser is never asked for a name

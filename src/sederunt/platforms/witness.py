@@ -5,7 +5,7 @@ the page's word counts only until then.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantLeft, ParticipantSeen, SourceNamed
 
@@ -25,7 +25,9 @@ class Person:
 class Roster:
     """Who is here. Tells only what changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, own_name: str = "") -> None:
+        self._own_name = own_name  # for rosters that do not mark one's own entry
+        self._own_key: str | None = None
         self._here: dict[str, Person] = {}
         self._known: dict[str, Person] = {}  # everyone ever, for chat and late sounds
         self._sources: dict[str, str] = {}
@@ -37,6 +39,7 @@ class Roster:
         if not people:
             return []
         self.network_heard = True
+        self._note_own(people)
         keys, names = {person.key for person in people}, {person.name for person in people}
         doubtful = self._page_only - keys
         if len(people) < len(self._page_only):  # a change, not the whole roster: only namesakes are the same people
@@ -57,6 +60,7 @@ class Roster:
             return []
         gone = [key for key in self._here if key not in listed]
         self._page_only |= listed.keys()
+        self._note_own(listed.values())
         events = [event for key in gone for event in self._remove(key, at_ms)]
         return events + [event for person in listed.values() for event in self._add(person, at_ms)]
 
@@ -93,12 +97,24 @@ class Roster:
                 avatar=person.avatar or known.avatar,
                 is_self=person.is_self or known.is_self,
             )
+        person = self._recognised(person)
         if self._here.get(person.key) == person:
             return []
         self._here[person.key] = self._known[person.key] = person
         return [
             ParticipantSeen(key=person.key, name=person.name, avatar=person.avatar, is_self=person.is_self, at_ms=at_ms)
         ]
+
+    def _note_own(self, people: Iterable[Person]) -> None:
+        """Whoever is marked as oneself; where nobody is, the first who bears the own name."""
+        marked = [person.key for person in people if person.is_self]
+        if marked:
+            self._own_key = marked[-1]
+        elif self._own_key is None and self._own_name:
+            self._own_key = next((person.key for person in people if person.name == self._own_name), None)
+
+    def _recognised(self, person: Person) -> Person:
+        return replace(person, is_self=True) if person.key == self._own_key else person
 
     def _remove(self, key: str, at_ms: int) -> list[MeetingEvent]:
         self._page_only.discard(key)

@@ -2,7 +2,7 @@
 
 from sederunt.model.bot import Service
 from sederunt.platforms.gmeet.decode import MeetDecoder
-from sederunt.platforms.gmeet.doors import CHAT, JOURNEY, LEAVING, NOTICES, PEOPLE_PANEL, ROSTER_ROWS
+from sederunt.platforms.gmeet.doors import CHAT, JOURNEY, LEAVING, NOTICES, PANELS
 from sederunt.platforms.gmeet.evidence import NEVER, ROWS
 from sederunt.platforms.gmeet.links import parse_link
 from sederunt.platforms.gmeet.watch import WATCH
@@ -20,8 +20,7 @@ PLATFORM: Platform = Site(
     notices=NOTICES,
     chat_panel=CHAT,
     leave_targets=LEAVING,
-    people_panel=PEOPLE_PANEL,
-    roster_rows=ROSTER_ROWS,
+    panels=PANELS,
     watch=WATCH,
     make_decoder=MeetDecoder,
     link_parser=parse_link,

@@ -16,7 +16,7 @@ from sederunt.platforms.wire import Message, parse
 from sederunt.platforms.witness import ChatLedger, Person, Roster
 
 if TYPE_CHECKING:
-    from sederunt.browser.page import Signal
+    from sederunt.browser.signals import Signal
 
 _IN_CALL, _NOT_IN_CALL, _REMOVED = 1, 6, 7
 _AUDIO = 1
@@ -28,8 +28,8 @@ _SUSPECTED = 36  # field of that answer; absent when clean
 class MeetDecoder:
     """Decodes one stay."""
 
-    def __init__(self) -> None:
-        self._roster = Roster()
+    def __init__(self, own_name: str = "") -> None:
+        self._roster = Roster(own_name)
         self._chat = ChatLedger()
         self._page = PageWords(self._roster, self._chat)
         self._noted: set[str] = set()

@@ -4,6 +4,7 @@ from sederunt.platforms.chat import ChatPanel
 from sederunt.platforms.evidence import EvidenceRow, Kind, Showing
 from sederunt.platforms.gmeet.evidence import CTA_NAMES, NAME_FIELDS
 from sederunt.platforms.platform import Standing
+from sederunt.platforms.site import Panel
 from sederunt.platforms.targets import Act, Journey, Step, Target
 
 _BEFORE_KNOCK = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN})
@@ -20,7 +21,6 @@ _WITHOUT_DEVICES = Target(
         "Ohne Mikrofon und Kamera fortfahren",
     ),
     source="A V B2 S J",
-    seen="2026-08",
 )
 # Recording, transcription and note-taking notices are a gate of their own: their button may read like a knock.
 _CONSENT = Target(
@@ -30,26 +30,22 @@ _CONSENT = Target(
     selectors=('button[data-mdc-dialog-action="ok"]',),
     names=("Join now", "Join", "Continue", "Got it", "Accept", "I agree", "OK"),
     source="A V B2",
-    seen="2026-08",
 )
 _STAY = Target(
     id="gmeet.stay",
     within=_DIALOG,
     names=("Stay in the call", "Stay in call", "Stay"),
     source="K",
-    seen="2026-08",
 )
 _COOKIES = Target(
     id="gmeet.cookies",
     names=("Reject all", "Accept all", "Accept all cookies", "I agree"),
     source="A",
-    seen="2026-08",
 )
 _DISMISS = Target(
     id="gmeet.dismiss",
     names=("Got it", "Dismiss", "No thanks", "Not now", "Skip", "OK"),
     source="B2 S",
-    seen="2026-08",
 )
 _CLOSE = Target(
     id="gmeet.close",
@@ -58,22 +54,19 @@ _CLOSE = Target(
     names=("Close", "Not now"),
     but_not=("Close side panel",),
     source="S B2",
-    seen="2026-08",
 )
 _NO_ACCOUNT = Target(id="gmeet.no_account", names=("Use without an account",), source="B1 B2", seen="2025-06")
 _MICROPHONE_OFF = Target(
     id="gmeet.microphone_off",
     selectors=('[aria-label^="Turn off microphone" i]',),
     source="A V B2 S J",
-    seen="2026-08",
 )
 _CAMERA_OFF = Target(
     id="gmeet.camera_off",
     selectors=('[aria-label^="Turn off camera" i]',),
     source="A V B2 S J",
-    seen="2026-08",
 )
-_NAME = Target(id="gmeet.name", selectors=NAME_FIELDS, source="A V B2 S J MB", seen="2026-08")
+_NAME = Target(id="gmeet.name", selectors=NAME_FIELDS, source="A V B2 S J MB")
 _KNOCK = Target(
     id="gmeet.knock",
     names=CTA_NAMES,
@@ -85,7 +78,6 @@ _KNOCK = Target(
         "Cast this meeting",
     ),
     source="A V B2 S J E",
-    seen="2026-08",
 )
 _ANY_KNOCK = Target(
     id="gmeet.any_knock",
@@ -103,7 +95,6 @@ _ANY_KNOCK = Target(
         "More options",
     ),
     source="V",
-    seen="2026-08",
 )
 
 _LEAVE = Target(
@@ -116,14 +107,12 @@ _LEAVE = Target(
     names=("Leave call",),
     showing=Showing.PRESENT,
     source="A V O R",
-    seen="2026-08",
 )
 _LEAVE_ONLY = Target(
     id="gmeet.leave_only",
     within=_DIALOG,
     names=("Just leave the meeting", "Just leave the call", "Leave meeting", "Leave"),
     source="A V",
-    seen="2026-08",
 )
 
 JOURNEY = Journey(
@@ -140,41 +129,45 @@ JOURNEY = Journey(
         Step(target=_KNOCK, standings=_BEFORE_KNOCK, most=8, again_s=5.0, without_name_s=6.0),
         Step(target=_ANY_KNOCK, standings=_BEFORE_KNOCK, most=2, again_s=8.0, patience_s=10.0, without_name_s=15.0),
     ),
-    cancel=(_LEAVE,),
 )
 
 NOTICES = (
     Step(target=_CONSENT),
     Step(target=_STAY),
-    Step(target=Target(id="gmeet.dismiss_in_call", within=_DIALOG, names=_DISMISS.names, source="B2", seen="2026-08")),
+    Step(target=Target(id="gmeet.dismiss_in_call", within=_DIALOG, names=_DISMISS.names, source="B2")),
     Step(target=_CLOSE),
+    # The site resets both switches on the way from the lobby to the call (B2).
+    Step(target=_MICROPHONE_OFF, most=1),
+    Step(target=_CAMERA_OFF, most=1),
 )
 LEAVING = (_LEAVE, _LEAVE_ONLY)
 
-PEOPLE_PANEL = Target(
-    id="gmeet.people",
-    selectors=(
-        'button[aria-label="Show everyone" i]',
-        'button[aria-label^="People" i]',
-        'nav button[data-panel-id="1"]',
-        'div[role="button"][aria-haspopup="dialog"][aria-label^="People" i]',
-    ),
-    names=("People", "Show everyone"),
-    showing=Showing.PRESENT,
-    source="B2 S V",
-    seen="2026-08",
-)
-ROSTER_ROWS = (
-    EvidenceRow(
-        id="gmeet.roster",
-        kind=Kind.SELECTOR,
-        patterns=(
-            '[role="list"][aria-label="Participants"] [role="listitem"]',
-            '[role="listitem"][data-participant-id]',
+PANELS = (
+    Panel(
+        control=Target(
+            id="gmeet.people",
+            selectors=(
+                'button[aria-label="Show everyone" i]',
+                'button[aria-label^="People" i]',
+                'nav button[data-panel-id="1"]',
+                'div[role="button"][aria-haspopup="dialog"][aria-label^="People" i]',
+            ),
+            names=("People", "Show everyone"),
+            showing=Showing.LAID_OUT,
+            source="B2 S V",
         ),
-        showing=Showing.PRESENT,
-        source="J B2 MB",
-        seen="2026-08",
+        rows=(
+            EvidenceRow(
+                id="gmeet.roster",
+                kind=Kind.SELECTOR,
+                patterns=(
+                    '[role="list"][aria-label="Participants"] [role="listitem"]',
+                    '[role="listitem"][data-participant-id]',
+                ),
+                source="J B2 MB",
+            ),
+        ),
+        for_roster=True,
     ),
 )
 
@@ -189,7 +182,6 @@ CHAT = ChatPanel(
         names=("Chat", "Chat with everyone*"),
         showing=Showing.PRESENT,
         source="B2 E A",
-        seen="2026-08",
     ),
     composer=Target(
         id="gmeet.composer",
@@ -202,7 +194,6 @@ CHAT = ChatPanel(
             '[contenteditable][role="textbox"][aria-label*="message" i]',
         ),
         source="A B2 J E",
-        seen="2026-08",
     ),
     send=Target(
         id="gmeet.chat_send",
@@ -212,7 +203,6 @@ CHAT = ChatPanel(
             'button[aria-label="Send message" i]',
         ),
         source="A B2",
-        seen="2026-08",
     ),
     messages=("[data-message-id]", ".jO4O1", 'div[jsname="dTKtvb"]'),
 )

@@ -2,29 +2,37 @@
 
 from typing import Any
 
+_SPEAKING_CLASSES = ["Oaajhc", "HX2H7", "wEsLMd", "OgVli"]  # they rotate: several generations side by side
+
 WATCH: dict[str, Any] = {
     # Payloads of these, whoever opened the channel (A, B2, V; 2026-08).
     "dataChannels": ["collections", "dcrpc"],
-    "fetches": ["MeetingSpaceService/SyncMeetingSpaceCollections", "MeetingDeviceService/CreateMeetingDevice"],
-    "webSockets": [],
-    # Rows of the people panel and tiles of the stage (J, B2, MB, V; 2026-08).
+    "fetches": ["SyncMeetingSpaceCollections", "CreateMeetingDevice"],
+    # Rows of the people panel and tiles of the stage; the lobby's effects tile has another kind of id (J, B2, V).
     "roster": {
-        "row": '[role="list"] [role="listitem"][data-participant-id], div[data-participant-id]',
-        "name": {"attribute": "aria-label", "selectors": ["span.notranslate", "[data-self-name]", ".zWGUib"]},
+        "row": '[data-participant-id^="spaces/"]',
+        "name": [
+            "span.notranslate",
+            {"selector": "[data-self-name]", "attribute": "data-self-name"},
+            ".zWGUib",
+            {"attribute": "aria-label"},
+        ],
         "id": "data-participant-id",
         "avatar": "img",
         "self": "[data-self-name]",
     },
-    # Class names of speaking tiles rotate: several generations side by side (V, 2026-08; B2's colours left out).
     "speaking": {
         "row": "[data-participant-id]",
         "id": "data-participant-id",
-        "classes": ["Oaajhc", "HX2H7", "wEsLMd", "OgVli"],
-        "attributes": ['[data-audio-level]:not([data-audio-level="0"])'],
+        "within": ",".join(f".{name}" for name in _SPEAKING_CLASSES)
+        + ',[data-audio-level]:not([data-audio-level="0"])',
+        "classes": _SPEAKING_CLASSES,
+        "attributes": {"data-audio-level": None},
     },
+    # A group of messages has its sender once, above them (E, J, B2; 2026-08).
     "chat": {
         "row": "[data-message-id]",
-        "sender": [".poVWob", ".HNucUd [data-sender-name]"],
+        "sender": [".poVWob", {"closest": ".aops0b", "selector": ".poVWob"}],
         "text": [".jO4O1", 'div[jsname="dTKtvb"]'],
         "id": "data-message-id",
     },

@@ -1,0 +1,174 @@
+"""Microsoft Teams' signals as events: the signalling socket's roster and endings, the main channel's speakers.
+
+Socket frames are text that begins with `3:::`, JSON after it; the roster's body is base64 of compressed JSON. The data
+channel `main-channel` carries JSON after a binary prefix. Field names: three independent sources, 2026-08.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sederunt.model.events import MeetingEvent, MeetingOver, Removed, SpeakingChanged
+from sederunt.platforms.page_words import PageWords, bare_name
+from sederunt.platforms.payloads import as_bytes, from_base64, inflated
+from sederunt.platforms.witness import ChatLedger, Person, Roster
+
+if TYPE_CHECKING:
+    from sederunt.browser.signals import Signal
+
+MAIN_CHANNEL = "main-channel"
+_FRAME = "3:::"
+_END = "conversation/conversationEnd"
+_REMOVALS = frozenset({5000, 5300})  # a removal where the frame names who did it
+_NOT_ADMITTED = frozenset({5854, 5723})
+
+
+class TeamsDecoder:
+    """Decodes one stay. `own_name` is what the bot called itself: the roster has no mark of one's own."""
+
+    def __init__(self, own_name: str = "") -> None:
+        self._roster = Roster(own_name)
+        self._chat = ChatLedger()
+        self._page = PageWords(self._roster, self._chat)
+        self._noted: set[str] = set()
+        self._dominant = ""  # source id, as the channel tells it
+        self._speaking: str | None = None
+
+    @property
+    def noted(self) -> Collection[str]:
+        return self._noted
+
+    @property
+    def roster_heard(self) -> bool:
+        return self._roster.network_heard
+
+    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+        payload = as_bytes(signal.data.get("payload"))
+        match signal.kind:
+            case "websocket":
+                return self._frame(payload.decode("utf-8", "replace"), signal.at_ms)
+            case "fetch":
+                return self._people(_json(inflated(payload)), signal.at_ms)
+            case "datachannel" if signal.data.get("label") == MAIN_CHANNEL:
+                return self._channel(payload, signal.at_ms)
+            case _:
+                return self._page.decode(signal)
+
+    def _frame(self, text: str, at_ms: int) -> list[MeetingEvent]:
+        if not text.startswith(_FRAME) or not isinstance(frame := _json(text[len(_FRAME) :]), Mapping):
+            return []
+        url, body = str(frame.get("url", "")), _body(frame.get("body"))
+        if _END in url:
+            return self._end(body if isinstance(body, Mapping) else {}, at_ms)
+        return self._people(body, at_ms) if "roster" in url.lower() else []
+
+    def _end(self, body: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
+        code = _number(body.get("subCode"))
+        removed = code in _REMOVALS and bool(body.get("sender"))
+        self._noted.add(f"conversation_end:{code}" + (":removed" if removed else ""))
+        if removed:
+            return [Removed(at_ms=at_ms)]
+        # Some clients hang up a first connection on the way in: without a roster there was no meeting to end.
+        over = code not in _NOT_ADMITTED and self._roster.network_heard
+        return [MeetingOver(at_ms=at_ms)] if over else []
+
+    def _people(self, told: object, at_ms: int) -> list[MeetingEvent]:
+        present: list[Person] = []
+        events: list[MeetingEvent] = []
+        sources: list[tuple[str, str]] = []
+        for key, entry in _participants(told):
+            details = entry.get("details")
+            name = bare_name(str(details.get("displayName") or "")) if isinstance(details, Mapping) else ""
+            if str(entry.get("state", "active")).lower() == "inactive":
+                events += self._roster.left(key, at_ms)
+            elif name or self._roster.is_here(key):
+                present.append(Person(key=key, name=name))
+            sources += [(source, key) for source in _audio_sources(entry)]
+        events = [*self._roster.seen(present, at_ms), *events]
+        for source, key in sources:
+            events += self._roster.owns(source, key, at_ms)
+        return events + (self._dominance(at_ms) if sources else [])
+
+    def _channel(self, payload: bytes, at_ms: int) -> list[MeetingEvent]:
+        events: list[MeetingEvent] = []
+        for item in _items(payload):
+            history = item.get("history")
+            if item.get("type") == "dsh" and isinstance(history, list):
+                self._dominant = str(history[0]) if history else ""
+                events += self._dominance(at_ms)
+        return events
+
+    def _dominance(self, at_ms: int) -> list[MeetingEvent]:
+        """One person speaks at a time, as far as the channel tells."""
+        speaker = self._roster.owner(self._dominant)
+        if speaker == self._speaking or (self._dominant and speaker is None):
+            return []
+        self._page.speaking_told = True
+        changes = [(key, now) for key, now in ((self._speaking, False), (speaker, True)) if key is not None]
+        self._speaking = speaker
+        return [SpeakingChanged(key=key, speaking=now, at_ms=at_ms) for key, now in changes]
+
+
+def _participants(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """(key, entry) wherever a message keeps its participants: a map by key, or a list of entries with an id."""
+    if not isinstance(told, Mapping):
+        return
+    if isinstance(inner := told.get("roster"), Mapping):
+        yield from _participants(inner)
+    for name in ("participants", "value"):
+        people = told.get(name)
+        if isinstance(people, Mapping):
+            yield from ((str(key), entry) for key, entry in people.items() if isinstance(entry, Mapping))
+        elif isinstance(people, list):
+            for entry in people:
+                if isinstance(entry, Mapping) and (key := _key_of(entry)):
+                    yield key, entry if "details" in entry else {**entry, "details": entry}
+
+
+def _key_of(entry: Mapping[str, Any]) -> str:
+    details = entry.get("details")
+    return str(entry.get("id") or (details.get("id") if isinstance(details, Mapping) else "") or "")
+
+
+def _audio_sources(entry: Mapping[str, Any]) -> Iterator[str]:
+    endpoints = entry.get("endpoints")
+    for endpoint in endpoints.values() if isinstance(endpoints, Mapping) else ():
+        call = endpoint.get("call") if isinstance(endpoint, Mapping) else None
+        streams = call.get("mediaStreams") if isinstance(call, Mapping) else None
+        for stream in streams if isinstance(streams, list) else ():
+            if isinstance(stream, Mapping) and stream.get("type") == "audio" and stream.get("sourceId") is not None:
+                yield str(stream["sourceId"])
+
+
+def _items(payload: bytes) -> Iterator[Mapping[str, Any]]:
+    """The JSON objects of a channel message, after its binary prefix."""
+    starts = [at for at in (payload.find(b"["), payload.find(b"{")) if at >= 0]
+    told = _json(payload[min(starts) :]) if starts else None
+    for item in told if isinstance(told, list) else [told]:
+        if isinstance(item, Mapping):
+            yield item
+
+
+def _body(body: object) -> object:
+    """A frame's body: an object already, JSON, or base64 of compressed JSON."""
+    if not isinstance(body, str):
+        return body
+    plain = _json(body)
+    return plain if plain is not None else _json(inflated(from_base64(body.encode())))
+
+
+def _json(text: str | bytes) -> Any:
+    """Whatever JSON the text is; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _number(value: object) -> int:
+    try:
+        return int(str(value))
+    except ValueError:
+        return 0

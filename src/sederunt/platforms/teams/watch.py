@@ -1,0 +1,43 @@
+"""Microsoft Teams: what the in-page scripts report."""
+
+from typing import Any
+
+from sederunt.platforms.teams.decode import MAIN_CHANNEL
+
+WATCH: dict[str, Any] = {
+    "dataChannels": [MAIN_CHANNEL],
+    # The signalling socket's host moves about; its frames are known by their beginning (A, B2, V; 2026-08).
+    "webSockets": ["/"],
+    "fetches": ["roster", "conversation", "callagent"],
+    "roster": {
+        "row": [
+            '[data-tid^="participantsInCall-"]',
+            '[data-cid="roster-participant"][aria-label]',
+            '[data-stream-type="Video"][data-tid]',
+        ],
+        "name": [
+            {"selector": "span[title]", "attribute": "title"},
+            {"selector": "[data-stream-type]", "attribute": "data-tid"},
+            {"attribute": "aria-label", "strip": [", muted", ", Muted", ", unmuted", ", Unmuted", ", Organizer"]},
+        ],
+    },
+    "speaking": {
+        "row": '[data-stream-type="Video"][data-tid]',
+        "id": "data-tid",
+        "within": '[data-tid="voice-level-stream-outline"]',
+        "classes": ["vdi-frame-occlusion"],
+    },
+    "chat": {
+        "row": [
+            '[data-tid="chat-pane-item"]',
+            '[data-tid="chat-pane-message"]:not([data-tid="chat-pane-item"] *)',
+        ],
+        "sender": ['[data-tid="message-author-name"]'],
+        "text": ['[data-tid="messageBodyContent"]', '[id^="content-"]', '[data-tid="chat-pane-message"]'],
+        "id": [
+            {"selector": '[id^="content-"]', "attribute": "id"},
+            {"attribute": "id"},
+            {"attribute": "data-mid"},
+        ],
+    },
+}
