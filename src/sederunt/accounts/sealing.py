@@ -22,6 +22,7 @@ from sederunt.settings import Settings
 KEY_FILE = "sealing.key"
 SHORTEST_KEY = 32  # characters
 _ID_BYTES, _NONCE_BYTES = 8, 12
+_ENCODING, _ANY_TEXT = "utf-8", "surrogatepass"  # JSON can carry half a character; it comes back as it came
 
 
 class Sealer:
@@ -38,7 +39,9 @@ class Sealer:
         """The text, sealed to its place."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
         cipher = self._ciphers[self._newest]
-        return self._newest + nonce + cipher.encrypt(nonce, text.encode(), _place(table, column, row))
+        return (
+            self._newest + nonce + cipher.encrypt(nonce, text.encode(_ENCODING, _ANY_TEXT), _place(table, column, row))
+        )
 
     def open(self, sealed: bytes, table: str, column: str, row: object) -> str:
         """The text. Raises SetupError when it was sealed with a key we do not have, or for another place."""
@@ -54,7 +57,7 @@ class Sealer:
                 f"or bring back {KEY_FILE} of the data directory it was made with."
             )
         try:
-            return cipher.decrypt(nonce, ciphertext, _place(table, column, row)).decode()
+            return cipher.decrypt(nonce, ciphertext, _place(table, column, row)).decode(_ENCODING, _ANY_TEXT)
         except InvalidTag:
             raise SetupError(f"A secret in {table} is damaged, or was moved there from elsewhere.") from None
 

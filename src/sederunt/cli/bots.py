@@ -2,12 +2,11 @@
 
 import json
 from dataclasses import asdict
-from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
-from sederunt.cli.house import OF_DEFAULT, AccountName, AsJson, Data, House, run, show, uuid_of
+from sederunt.cli.house import OF_DEFAULT, AccountName, AsJson, Data, House, json_text, run, show, uuid_of
 from sederunt.database.bot_reading import BotReading
 from sederunt.database.bot_view import BotView
 from sederunt.model.status import BotStatus
@@ -58,7 +57,7 @@ def show_(
         owner = await house.account(account)
         view = await BotReading(house.database).view(uuid_of(bot_id, "a bot"), owner.id)
         if as_json:
-            typer.echo(json.dumps(_facts(view), default=_text))
+            typer.echo(json.dumps(_facts(view), default=json_text))
         else:
             _tell(view)
 
@@ -79,15 +78,9 @@ def _tell(view: BotView) -> None:
     typer.echo(f"{bot.config.bot_name}  {bot.status}{reason}\n{bot.config.meeting_url}")
     for event in view.events:
         moved = f"{event.data.get('old_status')} → {event.data.get('new_status')}" if "new_status" in event.data else ""
-        typer.echo(f"  {_text(event.created_at)}  {event.event}  {moved}")
+        typer.echo(f"  {event.created_at:%H:%M:%S}  {event.event}  {moved}")
     if view.participants:
         typer.echo("Participants: " + ", ".join(participant.name for participant in view.participants))
     for segment in view.transcript.segments:
         who = segment.speaker_name or f"Speaker {segment.speaker}"
         typer.echo(f"  [{segment.start:7.1f}] {who}: {segment.transcript}")
-
-
-def _text(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat(sep=" ", timespec="seconds")
-    return str(value)

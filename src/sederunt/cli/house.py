@@ -27,6 +27,8 @@ AccountName = Annotated[str, typer.Option("--account", help="Whose; an account's
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 OF_DEFAULT = DEFAULT_ACCOUNT
 
+_WIDE = 200  # columns of a table that goes into a file or a pipe
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class House:
@@ -66,22 +68,27 @@ async def _run(act: Callable[[House], Coroutine[Any, Any, None]], data: Path | N
 def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool, nothing: str) -> None:
     """A list: a table for people, a JSON array for scripts. Every row has the same keys."""
     if as_json:
-        typer.echo(json.dumps([dict(row) for row in rows], default=_text))
+        typer.echo(json.dumps([dict(row) for row in rows], default=json_text))
         return
     if not rows:
         typer.echo(nothing)
         return
-    table = Table(*(name.replace("_", " ") for name in rows[0]), box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for name in rows[0]:
+        table.add_column(name.replace("_", " "), no_wrap=name in ("id", "key"))  # cut short they are of no use
     for row in rows:
         table.add_row(*("" if value is None else _text(value) for value in row.values()))
     console = Console()
-    console.print(table, soft_wrap=not console.is_terminal)
+    console.print(table, width=None if console.is_terminal else _WIDE)
 
 
 def _text(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat(sep=" ", timespec="seconds")
-    return str(value)
+    return f"{value:%Y-%m-%d %H:%M:%S}" if isinstance(value, datetime) else str(value)
+
+
+def json_text(value: object) -> str:
+    """What JSON has no word for: times in RFC 3339, everything else as it prints."""
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def uuid_of(text: str, what: str) -> UUID:

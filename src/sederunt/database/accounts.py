@@ -45,7 +45,7 @@ class Accounts:
     def __init__(self, database: Database) -> None:
         self._database = database
         columns = [t.accounts.c[name] for name in ("id", "name", "created_at", "reserved")]
-        self._all = database.query(select(*columns).order_by(t.accounts.c.created_at, t.accounts.c.name))
+        self._all = database.query(select(*columns).order_by(t.accounts.c.created_at, t.accounts.c.id))
         self._one = database.query(select(*columns).where(t.accounts.c.id == _id()))
         self._named = database.query(select(*columns).where(t.accounts.c.name == bindparam("name")))
         self._webhook_secret = database.query(select(t.accounts.c.webhook_secret).where(t.accounts.c.id == _id()))

@@ -53,7 +53,7 @@ class BotReading:
         )
         self._scheduled = database.query(
             select(t.bots)
-            .where(t.bots.c.account_id == _ACCOUNT, t.bots.c.status == BotStatus.SCHEDULED.value, _VISIBLE)
+            .where(t.bots.c.account_id == _ACCOUNT, t.IS_SCHEDULED, _VISIBLE)
             .order_by(t.bots.c.scheduled_for, t.bots.c.id)
         )
         self._active = database.query(
@@ -65,6 +65,12 @@ class BotReading:
             select(t.bots.c.id)
             .where(t.bots.c.media_removed_at.is_(None), t.bots.c.media_until <= _NOW)
             .order_by(t.bots.c.media_until)
+            .limit(_MOST)
+        )
+        self._due = database.query(
+            select(t.bots.c.id)
+            .where(t.IS_SCHEDULED, t.bots.c.scheduled_for <= _NOW)
+            .order_by(t.bots.c.scheduled_for)
             .limit(_MOST)
         )
         self._in_status = database.query(

@@ -278,13 +278,7 @@ class Bots(BotReading):
 
     async def due(self, now: datetime, *, limit: int = 100) -> list[UUID]:
         """Send off the scheduled bots whose time has come; each is given out once, whoever asks."""
-        waiting = (
-            select(t.bots.c.id)
-            .where(t.bots.c.status == BotStatus.SCHEDULED.value, t.bots.c.scheduled_for <= now)
-            .order_by(t.bots.c.scheduled_for)
-            .limit(limit)
-        )
-        found = [row["id"] for row in await self._database.query(waiting).all()]
+        found = [row["id"] for row in await self._due.all(now=now, most=limit)]
         return [bot_id for bot_id in found if await self._send_off(bot_id)]
 
     async def _send_off(self, bot_id: UUID) -> bool:

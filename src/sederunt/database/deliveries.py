@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import Integer, bindparam, exists, insert, select, update
+from sqlalchemy import Integer, bindparam, exists, insert, literal_column, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import outbox
@@ -87,7 +87,7 @@ class Deliveries:
         self._database = database
         resource = t.deliveries.c.resource_id == bindparam("id", type_=t.deliveries.c.resource_id.type)
         in_order = select(t.deliveries).where(resource).order_by(t.deliveries.c.position)
-        self._next = database.query(in_order.where(t.deliveries.c.state == "pending").limit(1))
+        self._next = database.query(in_order.where(t.IS_PENDING).limit(1))
         self._of = database.query(
             in_order.where(t.deliveries.c.account_id == bindparam("account", type_=t.deliveries.c.account_id.type))
         )
@@ -160,12 +160,12 @@ def _due() -> Any:
     waits = exists().where(
         earlier.c.resource_id == t.deliveries.c.resource_id,
         earlier.c.position < t.deliveries.c.position,
-        earlier.c.state == "pending",
+        earlier.c.state == literal_column("'pending'"),
     )
     return (
         select(t.deliveries.c.resource, t.deliveries.c.resource_id)
         .where(
-            t.deliveries.c.state == "pending",
+            t.IS_PENDING,
             t.deliveries.c.next_attempt_at <= bindparam("now", type_=Moment()),
             ~waits,
         )

@@ -7,9 +7,12 @@ from uuid import UUID
 from sqlalchemy import Integer, Table, bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from sederunt import log
 from sederunt.database import tables as t
 from sederunt.database.engine import Database
 from sederunt.database.outbox import Resource
+
+logger = log.get(room="database")
 
 # resource → (by default, with store_recording_for_1_year)
 KEPT: dict[Resource, tuple[timedelta, timedelta]] = {
@@ -76,6 +79,12 @@ class Deletions:
                 .where(t.deletions.c.resource_id == deletion.resource_id, t.deletions.c.finished_at.is_(None))
                 .values(finished_at=self._database.clock.now())
             )
+        logger.info(
+            f"A {deletion.resource} was deleted with everything that belonged to it.",
+            action="deleted",
+            resource_id=str(deletion.resource_id),
+            account_id=str(deletion.account_id),
+        )
 
 
 async def _remove_rows(connection: AsyncConnection, resource: Resource, resource_id: UUID) -> None:

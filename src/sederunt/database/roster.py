@@ -99,7 +99,7 @@ class Rosters:
         events = t.speaking_events.c
         newest = select(events.participant, func.max(events.at_ms)).where(events.bot_id == bot_id)
         found = await connection.execute(newest.group_by(events.participant))
-        last: dict[str, int] = dict(found.tuples().all())
+        last = {str(row[0]): int(row[1]) for row in found}
         rows = [
             {"bot_id": bot_id, "participant": key, "at_ms": event.timestamp, "type": event.type.value}
             for participant in participants

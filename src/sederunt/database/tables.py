@@ -13,6 +13,7 @@ from sqlalchemy import (
     Table,
     Text,
     Uuid,
+    literal_column,
     text,
 )
 
@@ -119,10 +120,13 @@ bots = Table(
     Index("bots_newest", "account_id", "created_at", "id"),
     Index("bots_newest_of_status", "account_id", "status", "created_at", "id"),
 )
-_SCHEDULED = bots.c.status == "scheduled"
+# Written out, not bound: a partial index serves only a query that says the same, word for word.
+IS_SCHEDULED = bots.c.status == literal_column("'scheduled'")
 _MEDIA_LEFT = bots.c.media_removed_at.is_(None)
-Index("bots_due", bots.c.scheduled_for, sqlite_where=_SCHEDULED, postgresql_where=_SCHEDULED)
-Index("bots_scheduled", bots.c.account_id, bots.c.scheduled_for, sqlite_where=_SCHEDULED, postgresql_where=_SCHEDULED)
+Index("bots_due", bots.c.scheduled_for, sqlite_where=IS_SCHEDULED, postgresql_where=IS_SCHEDULED)
+Index(
+    "bots_scheduled", bots.c.account_id, bots.c.scheduled_for, sqlite_where=IS_SCHEDULED, postgresql_where=IS_SCHEDULED
+)
 Index("bots_expiring", bots.c.media_until, sqlite_where=_MEDIA_LEFT, postgresql_where=_MEDIA_LEFT)
 
 # One row per metadata entry, as a digest of name and value: found by index, whatever their length.
@@ -242,8 +246,8 @@ deliveries = Table(
     Index("deliveries_in_order", "resource_id", "position"),
     sqlite_autoincrement=True,
 )
-_PENDING = deliveries.c.state == "pending"
-Index("deliveries_due", deliveries.c.next_attempt_at, sqlite_where=_PENDING, postgresql_where=_PENDING)
+IS_PENDING = deliveries.c.state == literal_column("'pending'")
+Index("deliveries_due", deliveries.c.next_attempt_at, sqlite_where=IS_PENDING, postgresql_where=IS_PENDING)
 
 delivery_attempts = Table(
     "delivery_attempts",

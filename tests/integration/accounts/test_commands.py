@@ -1,0 +1,125 @@
+"""The commands that look into a data directory, as a script would call them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sederunt.accounts.keys import Keys
+from sederunt.accounts.sealing import load_sealer
+from sederunt.database.bots import Bots
+from sederunt.database.engine import Database, database_url
+from sederunt.database.ids import new_id
+from sederunt.errors import Unauthorized
+from sederunt.model.bot import Bot, BotConfig, Service
+from sederunt.model.status import BotStatus, Trigger
+from sederunt.settings import Settings
+
+
+class Command:
+    """`sederunt` on one data directory."""
+
+    def __init__(self, data: Path) -> None:
+        self.settings = Settings(data=data)
+
+    def __call__(self, *arguments: str, given: str = "", code: int = 0) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "sederunt.cli.main", *arguments, "--data", str(self.settings.data)],
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={name: value for name, value in os.environ.items() if not name.startswith("SEDERUNT_")},
+        )
+        assert done.returncode == code, done.stderr
+        return done.stdout if code == 0 else done.stderr
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    return Command(tmp_path / "not" / "there" / "yet")
+
+
+async def test_a_key_made_before_the_first_start_works_and_can_be_revoked(command: Command) -> None:
+    said = command("keys", "create", "ci")
+    assert said.count("\n") == 1
+    key = said.strip()
+    async with Database(database_url(command.settings)) as database:  # as a running service would have it open
+        keys = await Keys.open(database, load_sealer(command.settings))
+        caller = await keys.caller(key)
+        await keys.close()
+        assert caller.account_id == database.default_account_id
+        [listed] = json.loads(command("keys", "list", "--json"))
+        assert (listed["name"], listed["id"], key.startswith(listed["key"][:-1])) == ("ci", str(caller.key_id), True)
+        command("keys", "revoke", listed["id"])
+        elsewhere = await Keys.open(database, load_sealer(command.settings))
+        with pytest.raises(Unauthorized):
+            await elsewhere.caller(key)
+    assert "ci" in command("keys", "list")
+
+
+def test_accounts_and_credentials_are_kept_apart(command: Command) -> None:
+    account = command("accounts", "create", "other").strip()
+    assert [row["name"] for row in json.loads(command("accounts", "list", "--json"))] == ["default", "other"]
+    assert account in command("accounts", "list")
+    made = command("credentials", "add", "deepgram", "--account", "other", given="s3cret-0123456789\n").strip()
+    assert json.loads(command("credentials", "list", "--json")) == []
+    [listed] = json.loads(command("credentials", "list", "--json", "--account", "other"))
+    assert (listed["id"], listed["provider"], listed["key"]) == (made, "deepgram", "…6789")
+    assert "Error: There is no credential" in command("credentials", "remove", made, code=1)
+    command("credentials", "remove", made, "--account", "other")
+
+
+def test_a_meeting_account_can_be_given_as_a_browsers_state(command: Command, tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    state.write_text('{"cookies": [], "origins": []}')
+    made = command("accounts", "add-meeting", "gmeet", "bot@x.test", "--state", str(state)).strip()
+    [listed] = json.loads(command("accounts", "list-meeting", "--json"))
+    assert (listed["id"], listed["email"]) == (made, "bot@x.test")
+    command("accounts", "remove-meeting", made)
+    assert command("accounts", "webhook-secret") == command("accounts", "webhook-secret")
+
+
+async def test_bots_can_be_listed_and_looked_at(command: Command) -> None:
+    async with Database(database_url(command.settings)) as database:
+        bots = Bots(database)
+        now = database.clock.now()
+        bot = await bots.create(
+            Bot(
+                id=new_id(now),
+                account_id=database.default_account_id,
+                status=BotStatus.JOINING,
+                created_at=now,
+                secret="opens-sockets",
+                config=BotConfig(
+                    service=Service.GMEET,
+                    meeting_url="https://meet.google.com/abc-defg-hij",
+                    bot_name="Notes",
+                    transcription_model="none",
+                ),
+            )
+        )
+        await bots.record_transition(bot.id, Trigger.ADMITTED)
+    [listed] = json.loads(command("bots", "list", "--json", "--status", "recording"))
+    assert (listed["id"], listed["status"]) == (str(bot.id), "recording")
+    assert "joining → recording" in command("bots", "show", str(bot.id))
+    shown = command("bots", "show", str(bot.id), "--json")
+    assert json.loads(shown)["events"][0]["data"]["new_status"] == "recording"
+    assert "opens-sockets" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("keys", "revoke", "x"), 2, "is not the id of a key"),
+        (("keys", "list", "--account", "nobody"), 1, "Error: There is no such account."),
+        (("credentials", "add", "nobody", "--key", "k"), 1, "is not one of: deepgram"),
+    ],
+)
+def test_a_mistake_gets_a_sentence_and_a_code(
+    command: Command, arguments: tuple[str, ...], code: int, sentence: str
+) -> None:
+    assert sentence in " ".join(command(*arguments, code=code).split())

@@ -1,0 +1,155 @@
+"""Credentials, meeting accounts, webhook secrets, tokens: sealed, the account's own, and renewable."""
+
+import asyncio
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import text
+
+from sederunt.accounts.credentials import Credentials
+from sederunt.accounts.house_secrets import LINKS, house_secret
+from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
+from sederunt.accounts.rotation import reseal
+from sederunt.accounts.sealing import Sealer
+from sederunt.accounts.webhook_secrets import WebhookSecrets
+from sederunt.database.bots import Bots
+from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
+from sederunt.errors import InvalidConfig, NotFound
+from sederunt.model.bot import Authentication, Bot, BotConfig, Service
+from sederunt.model.status import BotStatus
+
+SIGN_IN = SignIn(service=Service.GMEET, email="bot@x.test", password="s3cret-pass")
+STATE = {"cookies": [{"name": "SID", "value": "s3cret-cookie"}], "origins": []}
+
+
+async def test_a_credential_is_shown_closed_and_opens_for_its_account_only(database: Database, sealer: Sealer) -> None:
+    credentials = Credentials(database, sealer)
+    account = database.default_account_id
+    added = await credentials.add(account, "soniox", "s3cret-0123456789", region="eu", organisation="acme")
+    assert await credentials.of(account) == [added] == [await credentials.get(added.id, account)]
+    assert (added.hint, "s3cret" in repr(added)) == ("6789", False)
+    opened = await credentials.open(added.id, account)
+    assert (opened.provider, opened.key, opened.region, opened.organisation) == (
+        "soniox",
+        "s3cret-0123456789",
+        "eu",
+        "acme",
+    )
+    assert "s3cret" not in repr(opened)
+    stranger = uuid4()
+    assert await credentials.of(stranger) == []
+    for act in (credentials.open, credentials.get, credentials.remove):
+        with pytest.raises(NotFound):
+            await act(added.id, stranger)
+    await credentials.remove(added.id, account)
+    assert await credentials.of(account) == []
+
+
+@pytest.mark.parametrize(
+    ("provider", "key", "field"), [("nobody", "k", "provider"), ("whisper", "k", "provider"), ("gladia", " ", "key")]
+)
+async def test_a_credential_that_cannot_serve_is_refused(
+    database: Database, sealer: Sealer, provider: str, key: str, field: str
+) -> None:
+    with pytest.raises(InvalidConfig) as refused:
+        await Credentials(database, sealer).add(database.default_account_id, provider, key)
+    assert list(refused.value.fields) == [field]
+
+
+async def test_a_meeting_account_opens_for_its_tenant_and_keeps_its_state(database: Database, sealer: Sealer) -> None:
+    known = MeetingAccounts(database, sealer)
+    tenant = database.default_account_id
+    added = await known.add(tenant, SIGN_IN)
+    assert await known.open(added.id, tenant) == SIGN_IN
+    await known.renew_state(added.id, tenant, STATE)
+    opened = await known.open(added.id, tenant)
+    assert (opened.password, opened.state) == ("s3cret-pass", STATE)
+    assert [account.id for account in await known.of(tenant)] == [added.id]
+    for act in (known.open, known.get, known.remove):
+        with pytest.raises(NotFound):
+            await act(added.id, uuid4())
+    await known.remove(added.id, tenant)
+    with pytest.raises(NotFound):
+        await known.get(added.id, tenant)
+
+
+@pytest.mark.parametrize(
+    ("sign_in", "field"),
+    [
+        (SignIn(service=Service.ZOOM, email="a@x.test", password="p"), "service"),
+        (SignIn(service=Service.TEAMS, email="a@x.test"), "password"),
+    ],
+)
+async def test_a_meeting_account_that_cannot_sign_in_is_refused(
+    database: Database, sealer: Sealer, sign_in: SignIn, field: str
+) -> None:
+    with pytest.raises(InvalidConfig) as refused:
+        await MeetingAccounts(database, sealer).add(database.default_account_id, sign_in)
+    assert list(refused.value.fields) == [field]
+
+
+async def test_an_account_has_one_webhook_secret_until_it_is_renewed(database: Database, sealer: Sealer) -> None:
+    webhook_secrets = WebhookSecrets(database, sealer)
+    account = database.default_account_id
+    first = set(await asyncio.gather(*(webhook_secrets.get(account) for _ in range(4))))
+    assert len(first) == 1
+    assert next(iter(first)).startswith("whsec_")
+    renewed = await webhook_secrets.renew(account)
+    assert renewed not in first
+    assert await webhook_secrets.get(account) == renewed
+    with pytest.raises(NotFound):
+        await webhook_secrets.get(uuid4())
+
+
+async def test_nothing_secret_lies_open_in_the_database_and_everything_can_be_sealed_anew(
+    database: Database, sealer: Sealer
+) -> None:
+    account = database.default_account_id
+    credential = await Credentials(database, sealer).add(account, "gladia", "s3cret-gladia")
+    meeting_account = await MeetingAccounts(database, sealer).add(account, SIGN_IN)
+    webhook_secret = await WebhookSecrets(database, sealer).get(account)
+    links = await house_secret(database, sealer, LINKS)
+    bot = await Bots(database, seals=sealer).create(_zoom_bot(database))
+    stored = await _everything(database)
+    for secret in ("s3cret", webhook_secret, links.hex()):
+        assert secret not in stored
+
+    both, new = Sealer(["n" * 40, "k" * 40]), Sealer(["n" * 40])
+    assert await reseal(database, both) == 5
+    assert await reseal(database, both) == 0
+    assert (await Credentials(database, new).open(credential.id, account)).key == "s3cret-gladia"
+    assert await MeetingAccounts(database, new).open(meeting_account.id, account) == SIGN_IN
+    assert await WebhookSecrets(database, new).get(account) == webhook_secret
+    assert await house_secret(database, new, LINKS) == links
+    assert await Bots(database, seals=new).get(bot.id) == bot
+
+
+async def test_a_view_never_opens_the_token(database: Database, sealer: Sealer) -> None:
+    bot = await Bots(database, seals=sealer).create(_zoom_bot(database))
+    view = await Bots(database).view(bot.id, bot.account_id)
+    assert view.bot.config.authentication == Authentication(always_authenticate=True)
+
+
+def _zoom_bot(database: Database) -> Bot:
+    now = database.clock.now()
+    return Bot(
+        id=new_id(now),
+        account_id=database.default_account_id,
+        status=BotStatus.BOOTING,
+        created_at=now,
+        config=BotConfig(
+            service=Service.ZOOM,
+            meeting_url="https://zoom.us/j/1",
+            bot_name="Notes",
+            transcription_model="none",
+            authentication=Authentication(zoom_zak_token="s3cret-zak", always_authenticate=True),
+        ),
+    )
+
+
+async def _everything(database: Database) -> str:
+    tables = ("accounts", "credentials", "meeting_accounts", "bots", "house_secrets")
+    async with database.begin() as connection:
+        rows = [(await connection.execute(text(f"SELECT * FROM {table}"))).all() for table in tables]
+    return repr(rows)

@@ -1,0 +1,142 @@
+"""Deleting: refused while active, hidden at once, gone without a trace but the receipt; and media that had its time."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from harness.fake_clock import FakeClock
+from sederunt.database.bots import Bots
+from sederunt.database.deliveries import Attempt, Deliveries
+from sederunt.database.engine import Database
+from sederunt.database.outbox import Outbox
+from sederunt.database.retention import Deletions
+from sederunt.database.tables import metadata
+from sederunt.database.transcripts import Transcripts
+from sederunt.errors import Conflict, NotFound
+from sederunt.model.bot import Bot
+from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
+from sederunt.model.status import ACTIVE, BotStatus, Trigger
+from sederunt.model.transcript import Transcript
+
+MakeBot = Callable[..., Bot]
+_REMAINING = {"alembic_version", "accounts", "deletions"}
+
+
+async def test_deleting_leaves_nothing_but_a_receipt(
+    bots: Bots, make_bot: MakeBot, database: Database, clock: FakeClock
+) -> None:
+    bot = await _full_bot(bots, make_bot, database, clock)
+    assert await _filled_tables(database) >= {
+        "bots", "bot_events", "bot_metadata", "participants", "speaking_events", "sources", "transcripts",
+        "deliveries", "delivery_attempts", "outbox",
+    }  # fmt: skip
+    await bots.request_deletion(bot.id, bot.account_id)
+    [deletion] = await Deletions(database).unfinished()
+    assert (deletion.resource, deletion.resource_id) == ("bot", bot.id)
+    clock.advance(1)
+    await Deletions(database).finish(deletion)
+    assert await _filled_tables(database) == _REMAINING - {"alembic_version"}
+    assert await Deletions(database).unfinished() == []
+    receipt = await Deletions(database).get(bot.id)
+    assert receipt is not None
+    assert receipt.finished_at == clock.now()
+
+
+async def test_a_deletion_cut_short_is_found_again_and_can_be_repeated(
+    bots: Bots, make_bot: MakeBot, database: Database
+) -> None:
+    bot = await bots.create(make_bot(status=BotStatus.FINISHED))
+    await bots.request_deletion(bot.id, bot.account_id)
+    for _ in range(2):  # the objects are gone, the process died before the rows were
+        [deletion] = await Deletions(database).unfinished()
+    await Deletions(database).finish(deletion)
+    await Deletions(database).finish(deletion)
+    with pytest.raises(NotFound):
+        await bots.get(bot.id)
+
+
+@pytest.mark.parametrize("status", sorted(ACTIVE))
+async def test_an_active_bot_cannot_be_deleted(bots: Bots, make_bot: MakeBot, status: BotStatus) -> None:
+    bot = await bots.create(make_bot(status=status), job=False)
+    with pytest.raises(Conflict, match=status.value):
+        await bots.request_deletion(bot.id, bot.account_id)
+    assert await bots.get(bot.id, bot.account_id) == bot
+
+
+@pytest.mark.parametrize("status", sorted(set(BotStatus) - ACTIVE))
+async def test_a_deleted_bot_is_gone_for_its_caller_at_once(bots: Bots, make_bot: MakeBot, status: BotStatus) -> None:
+    bot = await bots.create(make_bot(status=status), job=False)
+    await bots.request_deletion(bot.id, bot.account_id)
+    for act in (bots.get, bots.view, bots.request_deletion, bots.request_stop):
+        with pytest.raises(NotFound):
+            await act(bot.id, bot.account_id)
+    assert (await bots.find(bot.account_id)).bots == ()
+    assert await bots.scheduled(bot.account_id) == []
+
+
+async def test_a_leaving_bot_finishes_leaving_then_goes(bots: Bots, make_bot: MakeBot, database: Database) -> None:
+    bot = await bots.create(make_bot(status=BotStatus.LEAVING), job=False)
+    await bots.request_deletion(bot.id, bot.account_id)
+    assert await Deletions(database).unfinished() == []
+    moved = await bots.record_transition(bot.id, Trigger.LEFT)
+    assert moved is not None
+    assert moved.status is BotStatus.PROCESSING
+    assert [deletion.resource_id for deletion in await Deletions(database).unfinished()] == [bot.id]
+    assert [row.subject for row in await Outbox(database).unsent() if row.kind == "job"] == []
+
+
+async def test_a_cancelled_bot_is_not_sent_off(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:
+    bot = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False)
+    await bots.request_deletion(bot.id, bot.account_id)
+    assert await bots.due(clock.now()) == []
+    assert (await bots.get(bot.id)).status is BotStatus.SCHEDULED
+
+
+@pytest.mark.parametrize(("for_1_year", "days"), [(False, 7), (True, 365)])
+async def test_media_expires_when_its_time_is_over(
+    bots: Bots, make_bot: MakeBot, clock: FakeClock, for_1_year: bool, days: int
+) -> None:
+    asked = {"store_recording_for_1_year": for_1_year}
+    bot = await bots.create(make_bot(status=BotStatus.PROCESSING, config=asked), job=False)
+    assert await bots.expired(clock.now() + timedelta(days=999)) == []
+    await bots.record_transition(bot.id, Trigger.CLOSED, changes={"recording_object": "bots/r.webm"})
+    assert await bots.expired(clock.now() + timedelta(days=days, seconds=-1)) == []
+    assert await bots.expired(clock.now() + timedelta(days=days)) == [bot.id]
+    await bots.media_removed(bot.id)
+    assert await bots.expired(clock.now() + timedelta(days=days)) == []
+    assert (await bots.get(bot.id, bot.account_id)).recording_object is None
+
+
+async def test_the_date_a_caller_was_told_decides(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:
+    bot = await bots.create(make_bot(status=BotStatus.PROCESSING), job=False)
+    told = clock.now() + timedelta(days=3)
+    await bots.record_transition(bot.id, Trigger.ASSEMBLED, changes={"recording_available_until": told})
+    await bots.record_transition(bot.id, Trigger.TRANSCRIBED)
+    assert await bots.expired(told) == [bot.id]
+
+
+async def _full_bot(bots: Bots, make_bot: MakeBot, database: Database, clock: FakeClock) -> Bot:
+    asked = {"custom_metadata": {"a": "b"}, "webhook_url": "https://x.test/"}
+    bot = await bots.create(make_bot(status=BotStatus.JOINING, config=asked))
+    spoke = (SpeakingEvent(type=SpeakingKind.STARTED, timestamp=1),)
+    person = Participant(key="k", name="Ada", avatar=None, first_seen_at=clock.now(), events=spoke)
+    await bots.save_participants(bot.id, [person], {"7": "k"})
+    await Transcripts(database).save(bot.id, Transcript(segments=()))
+    moved = await bots.record_transition(bot.id, Trigger.CHALLENGED)
+    assert moved is not None
+    delivery = await Deliveries(database).next(bot.id)
+    assert delivery is not None
+    attempt = Attempt(at=clock.now(), status=500, ms=3, answer="no")
+    await Deliveries(database).record_attempt(delivery.id, attempt, state="pending", next_attempt_at=clock.now())
+    return moved
+
+
+async def _filled_tables(database: Database) -> set[str]:
+    filled = set()
+    for table in metadata.sorted_tables:
+        row = await database.query(select(func.count().label("n")).select_from(table)).first()
+        if row and row["n"]:
+            filled.add(table.name)
+    return filled

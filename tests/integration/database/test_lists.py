@@ -1,0 +1,100 @@
+"""Lists of bots: paging, filters, schedules, and that ten thousand waiting bots are in nobody's way."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import insert, text
+
+from harness.fake_clock import FakeClock
+from sederunt.database.accounts import Accounts
+from sederunt.database.bot_rows import NoSeals, columns_of
+from sederunt.database.bots import Bots
+from sederunt.database.engine import Database
+from sederunt.database.tables import bots as table
+from sederunt.errors import InvalidConfig
+from sederunt.model.bot import Bot
+from sederunt.model.status import BotStatus
+
+MakeBot = Callable[..., Bot]
+
+
+async def test_pages_go_from_the_newest_to_the_oldest_without_gap_or_repeat(
+    bots: Bots, make_bot: MakeBot, clock: FakeClock, database: Database
+) -> None:
+    made = []
+    for n in range(7):
+        clock.advance(n % 2)  # some of the same moment
+        made.append(await bots.create(make_bot(), job=False))
+    seen: list[Bot] = []
+    cursor = None
+    for _ in range(3):
+        page = await bots.find(database.default_account_id, cursor=cursor, limit=3)
+        seen += page.bots
+        cursor = page.cursor
+    assert cursor is None
+    assert sorted(seen, key=lambda bot: (bot.created_at, bot.id), reverse=True) == seen
+    assert {bot.id for bot in seen} == {bot.id for bot in made}
+
+
+async def test_lists_can_be_narrowed_by_status_and_metadata(bots: Bots, make_bot: MakeBot, database: Database) -> None:
+    wanted = await bots.create(make_bot(status=BotStatus.FAILED, config={"custom_metadata": {"a": "1", "b": "2"}}))
+    await bots.create(make_bot(status=BotStatus.FAILED, config={"custom_metadata": {"a": "1"}}))
+    await bots.create(make_bot(config={"custom_metadata": {"a": "1", "b": "2"}}))
+    account = database.default_account_id
+    found = await bots.find(account, status=BotStatus.FAILED, metadata={"a": "1", "b": "2"})
+    assert [bot.id for bot in found.bots] == [wanted.id]
+    assert (await bots.find(account, metadata={"a": "2"})).bots == ()
+
+
+async def test_an_account_lists_its_own_bots_only(bots: Bots, make_bot: MakeBot, database: Database) -> None:
+    other = await Accounts(database).create("other")
+    theirs = await bots.create(
+        make_bot(account_id=other.id, status=BotStatus.SCHEDULED, config={"custom_metadata": {"a": "1"}}), job=False
+    )
+    await bots.create(make_bot(status=BotStatus.SCHEDULED), job=False)
+    assert [bot.id for bot in (await bots.find(other.id)).bots] == [theirs.id]
+    assert [bot.id for bot in await bots.scheduled(other.id)] == [theirs.id]
+    assert (await bots.find(database.default_account_id, metadata={"a": "1"})).bots == ()
+    assert await bots.active_count(other.id) == 0
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "nonsense", "WzEsMl0", "e30", "WyJhIiwiYiJd", "ÿ", "WzFlOTksIjAwIl0"])
+async def test_a_cursor_of_somebody_elses_is_refused(bots: Bots, cursor: str) -> None:
+    with pytest.raises(InvalidConfig) as refused:
+        await bots.find(uuid4(), cursor=cursor)
+    assert list(refused.value.fields) == ["cursor"]
+
+
+async def test_schedules_come_soonest_first(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:
+    times = [clock.now() + timedelta(minutes=m) for m in (30, 5, 60)]
+    made = [await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=t), job=False) for t in times]
+    assert [bot.id for bot in await bots.scheduled(made[0].account_id)] == [made[1].id, made[0].id, made[2].id]
+
+
+async def test_ten_thousand_waiting_bots_are_found_by_index(
+    bots: Bots, make_bot: MakeBot, clock: FakeClock, database: Database
+) -> None:
+    waiting = [
+        make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now() + timedelta(days=1)) for _ in range(10_000)
+    ]
+    async with database.begin() as connection:
+        for start in range(0, len(waiting), 1000):
+            rows = [columns_of(bot, NoSeals()) for bot in waiting[start : start + 1000]]
+            await connection.execute(insert(table), rows)
+        await connection.execute(text("ANALYZE"))
+    assert await bots.active_count(database.default_account_id) == 0
+    assert await bots.due(clock.now()) == []
+    for query in (bots._active, bots._due, bots._scheduled):
+        assert not await _scans(database, query.sql), query.sql
+
+
+async def _scans(database: Database, sql: str) -> bool:
+    """Does the plan read the whole table?"""
+    if not database.is_sqlite:
+        return False  # the same indexes; the planner's choice depends on its statistics
+    driver = database._reader()
+    parameters = [1] * sql.count("?")
+    plan = await driver.fetch(f"EXPLAIN QUERY PLAN {sql}", parameters)
+    return any(str(row[3]).startswith("SCAN bots") and "INDEX" not in str(row[3]) for row in plan)

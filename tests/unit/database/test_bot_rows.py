@@ -1,0 +1,79 @@
+"""A bot as columns, and back."""
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sederunt.clock import SYSTEM_CLOCK
+from sederunt.database.bot_rows import NoSeals, config_columns, config_of, fact_columns, metadata_digest
+from sederunt.database.columns import document_text
+from sederunt.database.ids import new_id
+from sederunt.errors import SetupError
+from sederunt.model.bot import Authentication, BotConfig, Gap, Service, Verdict
+
+_TEXT = st.text(st.characters(), max_size=20)
+_AUTHENTICATIONS = st.builds(Authentication, account_id=st.none() | _TEXT, zoom_zak_token=st.none())
+_CONFIGS = st.builds(
+    BotConfig,
+    meeting_url=_TEXT,
+    bot_name=_TEXT,
+    transcription_model=_TEXT,
+    authentication=st.none() | _AUTHENTICATIONS,
+    custom_vocabulary=st.lists(_TEXT, max_size=3).map(tuple),
+    custom_metadata=st.dictionaries(_TEXT, _TEXT, max_size=3),
+)
+BOT_ID = new_id(SYSTEM_CLOCK.now())
+CONFIG = BotConfig(
+    service=Service.ZOOM, meeting_url="https://zoom.us/j/1", bot_name="Notes", transcription_model="none"
+)
+
+
+@given(_CONFIGS)
+def test_a_config_comes_back_as_it_was(config: BotConfig) -> None:
+    columns = config_columns(BOT_ID, config, NoSeals())
+    assert config_of(json.loads(document_text(columns["config"]))) == config
+
+
+def test_a_field_of_a_newer_version_is_left_out() -> None:
+    assert config_of({**json.loads(document_text(asdict(CONFIG))), "from_the_future": 1}) == CONFIG
+
+
+def test_a_token_never_reaches_the_document() -> None:
+    class Reversed(NoSeals):
+        def seal(self, text: str, table: str, column: str, row: object) -> bytes:
+            assert (table, column, row) == ("bots", "zak", BOT_ID)
+            return text[::-1].encode()
+
+    config = replace(CONFIG, authentication=Authentication(zoom_zak_token="s3cret", always_authenticate=True))
+    columns = config_columns(BOT_ID, config, Reversed())
+    assert "s3cret" not in document_text(columns["config"])
+    assert columns["zak"] == b"terc3s"
+    assert config_of(json.loads(document_text(columns["config"])), "s3cret") == config
+
+
+def test_without_a_sealing_key_a_token_is_refused_with_what_to_do() -> None:
+    config = replace(CONFIG, authentication=Authentication(zoom_zak_token="s3cret"))
+    with pytest.raises(SetupError, match="Sealer"):
+        config_columns(BOT_ID, config, NoSeals())
+
+
+def test_facts_become_plain_values() -> None:
+    facts = fact_columns({"verdict": Verdict.HEALTHY, "gaps": (Gap(start=1, end=2, cause="host_lost"),), "capture": {}})
+    assert facts == {
+        "verdict": "healthy",
+        "gaps": [{"start": 1, "end": 2, "cause": "host_lost"}],
+        "capture": None,
+    }
+
+
+@pytest.mark.parametrize("name", ["status", "epoch", "id", "account_id", "stop_reason", "nonsense"])
+def test_what_is_not_a_fact_cannot_be_written_as_one(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        fact_columns({name: "x"})
+
+
+def test_metadata_entries_with_the_same_letters_differ() -> None:
+    assert metadata_digest("a", "bc") != metadata_digest("ab", "c")
