@@ -1,5 +1,6 @@
 """One practice meeting and one browser page in front of it, without any bot: what the sites' own tests look at."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -72,17 +73,21 @@ class Room:
 
     async def hears(self, kind: str = "audio") -> None:
         """Wait until decoded sound (or pictures) arrived."""
-        await self.page.wait_for_function(
-            """async (kind) => {
-              for (const connection of window.remembered.connections) {
-                for (const row of (await connection.getStats()).values()) {
-                  const got = kind === "audio" ? row.totalAudioEnergy > 0.0001 : row.framesDecoded > 5;
-                  if (row.type === "inbound-rtp" && row.kind === kind && got) return true;
-                }
-              }
-              return false;
-            }""",
-            arg=kind,
+        await asyncio.wait_for(
+            self.page.evaluate(
+                """async (kind) => {
+                  const heard = (row) => row.type === "inbound-rtp" && row.kind === kind
+                    && (kind === "audio" ? row.totalAudioEnergy > 0.0001 : row.framesDecoded > 5);
+                  for (;;) {
+                    for (const connection of window.remembered.connections) {
+                      if ([...(await connection.getStats()).values()].some(heard)) return;
+                    }
+                    await new Promise((go) => setTimeout(go, 50));
+                  }
+                }""",
+                kind,
+            ),
+            15,
         )
 
 

@@ -97,6 +97,9 @@ class Meeting:
     def knock(self, visitor: Visitor, name: str) -> None:
         """The bot pressed the join button; what follows is the variant's `entry`."""
         visitor.name = name
+        if self.variant.passcode and visitor.facts.get("passcode") != self.variant.passcode:
+            visitor.tell({"show": "wrong_passcode"})
+            return
         self.events.add("knocked", bot=visitor.id, name=name)
         entry = "ended" if self.is_over else self.variant.entry
         if entry in ("open", "sign_in"):
@@ -106,7 +109,7 @@ class Meeting:
         screens = {"blocked": "blocked", "captcha": "captcha", "problem": "problem", "ended": "already_over"}
         screens |= {"host_late": "waiting_for_host", "locked": "locked", "full": "full", "invalid": "invalid"}
         screen = screens.get(entry, "host_elsewhere" if entry == "host_elsewhere" else "lobby")
-        visitor.tell({"show": screen, "redirect_s": self.variant.redirect_s})
+        visitor.tell({"show": screen, "name": name, "redirect_s": self.variant.redirect_s})
         if screen not in ("lobby", "waiting_for_host", "host_elsewhere"):
             visitor.standing = "refused"
         self._decide_later(visitor, entry)
@@ -371,7 +374,7 @@ class Meeting:
             number=number,
             name=entry.name,
             key=self.site.key(self.code, number),
-            csrc=1000 + number,
+            csrc=self.site.source(number),
             host=entry.host,
             muted=entry.muted,
             video=entry.video,

@@ -45,6 +45,7 @@ class Visitor:
     name: str = ""
     person: Person | None = None
     peer: Peer | None = None
+    line: Callable[[str], None] | None = None  # a frame on the socket that the site itself would have open
     paused: bool = False  # the network is away
     facts: dict[str, Any] = field(default_factory=dict)  # toggles, user agent, …: what the page told
 

@@ -16,7 +16,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
@@ -25,7 +25,7 @@ from sederunt.errors import Conflict, NotFound
 from sederunt.practice import clips, control, pages, script, sites, tls
 from sederunt.practice.meeting import Meeting
 from sederunt.practice.sound import TICK_S
-from sederunt.practice.visit import visit
+from sederunt.practice.visit import keep_line, visit
 
 logger = log.get(room="practice")
 
@@ -176,9 +176,18 @@ def _site_app(meetings: dict[str, Meeting]) -> Starlette:
     async def line(socket: WebSocket) -> None:
         await visit(socket, meetings.get(socket.query_params.get("code", "")))
 
+    async def own_line(socket: WebSocket) -> None:
+        await keep_line(socket, meetings.get(socket.query_params.get("code", "")))
+
+    async def framed(request: Request) -> Response:
+        meeting = meetings.get(request.query_params.get("code", ""))
+        return JSONResponse({"frame": bool(meeting and meeting.variant.frame)})
+
     return Starlette(
         routes=[
             WebSocketRoute("/practice/socket", line),
+            WebSocketRoute("/{path:path}", own_line),
+            Route("/practice/framed", framed),
             Route("/practice/recaptcha/anchor", challenge),
             Route("/practice/{service}/{name}", static),
             Route("/{path:path}", page, methods=["GET", "POST"]),

@@ -61,6 +61,8 @@ class PeerPlan:
     video_slots: int = 0
     stream_ids: tuple[str, ...] = ()  # of the audio slots; empty: made up
     channel: str = ""  # label of the data channel that the server opens; empty for none
+    audio_channel: str = ""  # audio goes over the page's data channel of that label, not over RTP
+    csrcs: bool = True  # packets name their sources
     announce_ssrc: bool = True
     level_extension: bool = True
     loss: float = 0.0
@@ -112,9 +114,20 @@ class Peer:
 
     def send_audio(self, piece: SlotFrame, tick: int) -> None:
         """Send one frame of 20 ms; nothing happens before the connection is up."""
-        if not self.connected.is_set() or piece.slot >= len(self._audio):
+        if not self.connected.is_set():
             return
-        stream = self._audio[piece.slot]
+        if self.plan.audio_channel:
+            self._send_over_channel(piece, tick)
+        elif piece.slot < len(self._audio):
+            self._send_over_rtp(self._audio[piece.slot], piece, tick)
+
+    def _send_over_channel(self, piece: SlotFrame, tick: int) -> None:
+        """A header of 8 bytes (sequence, sample time) and the Opus packet."""
+        sequence, timestamp = len(self.sent) & 0xFFFF, tick * clips.FRAME & 0xFFFFFFFF
+        if self.send_channel(self.plan.audio_channel, struct.pack("!LL", sequence, timestamp) + piece.frame.payload):
+            self.sent.append(SentPacket(piece.slot, 0, sequence, timestamp, piece.csrcs, piece.frame.digest, False))
+
+    def _send_over_rtp(self, stream: "_Stream", piece: SlotFrame, tick: int) -> None:
         if self.plan.new_ssrc_every_s and piece.first and stream.age_ticks(tick) * 0.02 > self.plan.new_ssrc_every_s:
             stream.renew(tick)
         lost = self.plan.loss > 0 and self._random.random() < self.plan.loss
@@ -124,7 +137,8 @@ class Peer:
             SentPacket(piece.slot, stream.ssrc, sequence, timestamp, piece.csrcs, piece.frame.digest, lost)
         )
         if not lost:
-            header = stream.header(sequence, timestamp, marker=piece.first, csrcs=piece.csrcs, level=level)
+            csrcs = piece.csrcs if self.plan.csrcs else ()
+            header = stream.header(sequence, timestamp, marker=piece.first, csrcs=csrcs, level=level)
             self._write(header + piece.frame.payload)
 
     def send_video(self, slot: int, payloads: Sequence[bytes], timestamp: int) -> None:

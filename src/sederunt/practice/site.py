@@ -33,6 +33,9 @@ class Site(Protocol):
     def key(self, code: str, number: int) -> str:
         """The id of a participant on the page and in the signals."""
 
+    def source(self, number: int) -> int:
+        """The audio source of a participant: CSRC, source id or node id, whatever the site calls it."""
+
     def plan(self, variant: Variant) -> PeerPlan:
         """What is negotiated with a bot."""
 

@@ -2,8 +2,9 @@
 
 from sederunt.practice.gmeet.site import MeetSite
 from sederunt.practice.site import Site
+from sederunt.practice.teams.site import TeamsSite
 
-SITES: dict[str, Site] = {site.service: site for site in (MeetSite(),)}
+SITES: dict[str, Site] = {site.service: site for site in (MeetSite(), TeamsSite())}
 
 
 def of_host(host: str) -> Site | None:

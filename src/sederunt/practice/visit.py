@@ -27,12 +27,36 @@ async def visit(socket: WebSocket, meeting: Meeting | None) -> None:
         return
     visitor = meeting.arrive(outbox.put_nowait, {"user_agent": socket.headers.get("user-agent", "")})
     greeting = meeting.site.greeting(meeting, dict(socket.cookies))
-    hello = {"code": meeting.code, "title": meeting.script.title, "variant": dataclasses.asdict(meeting.variant)}
+    hello = {
+        "code": meeting.code,
+        "bot": visitor.id,
+        "title": meeting.script.title,
+        "variant": dataclasses.asdict(meeting.variant),
+    }
     outbox.put_nowait({"hello": hello | greeting, "show": greeting["show"]})
     try:
         await _run(socket, outbox, Visit(meeting, visitor))
     finally:
         meeting.go(visitor)
+
+
+async def keep_line(socket: WebSocket, meeting: Meeting | None) -> None:
+    """The socket that the site itself would have open (`?code=…&bot=…`): signals go out on it until it closes."""
+    await socket.accept()
+    visitor = meeting.visitors.get(socket.query_params.get("bot", "")) if meeting else None
+    if visitor is None:
+        await socket.close()
+        return
+    outbox: asyncio.Queue[str] = asyncio.Queue()
+    visitor.line = outbox.put_nowait
+    sending = asyncio.create_task(_send(socket, outbox))
+    try:
+        with contextlib.suppress(WebSocketDisconnect):
+            while True:
+                await socket.receive_text()
+    finally:
+        visitor.line = None
+        sending.cancel()
 
 
 class Visit:
@@ -112,7 +136,8 @@ async def _run(socket: WebSocket, outbox: "asyncio.Queue[dict[str, Any]]", guest
             await guest.close()
 
 
-async def _send(socket: WebSocket, outbox: "asyncio.Queue[dict[str, Any]]") -> None:
+async def _send(socket: WebSocket, outbox: "asyncio.Queue[Any]") -> None:
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         while True:
-            await socket.send_text(json.dumps(await outbox.get()))
+            message = await outbox.get()
+            await socket.send_text(message if isinstance(message, str) else json.dumps(message))

@@ -39,6 +39,9 @@ class MeetSite:
     def key(self, code: str, number: int) -> str:
         return f"spaces/{space(code)}/devices/{100 + number}"
 
+    def source(self, number: int) -> int:
+        return 1000 + number
+
     def plan(self, variant: Variant) -> PeerPlan:
         return PeerPlan(
             audio_slots=self.slots,

@@ -1,0 +1,1 @@
+"""The practice site shaped like Microsoft Teams."""

@@ -1,0 +1,115 @@
+// The call itself: toolbar, tiles, media, the site's own socket, and who speaks.
+"use strict";
+
+(() => {
+  const practice = (window.practice = window.practice || {});
+  const { make, fill, find } = practice;
+  const SPEAKING = "vdi-frame-occlusion";
+  /** @type {Array<Record<string, any>>} */
+  let roster = [];
+  /** @type {Set<number>} */
+  let heard = new Set();
+
+  /** The site's own signalling, open from the prejoin screen on. @param {Record<string, any>} hello */
+  function openTrouter(hello) {
+    const query = new URLSearchParams({ code: hello.code, bot: hello.bot });
+    return new WebSocket(`wss://go-eu.trouter.teams.microsoft.com/v4/c?${query}`);
+  }
+
+  /** @param {Record<string, any>} hello */
+  async function show(hello) {
+    fill(
+      find("#screen"),
+      make("div", { "data-tid": "callingScreen" }, toolbar(), make("div", { "data-tid": "modern-stage-wrapper" })),
+      practice.panels.pane(hello),
+    );
+    takeRoster(roster);
+    exposeCall(hello);
+    if (hello.variant.consent) practice.notices.notice("recording");
+    if (hello.variant.speaking === "server") practice.link.on("speaking", mark);
+    else practice.media.watchSources(mark);
+    await (await fetch(`/api/callagent/conversation/roster/${hello.code}`)).json();
+    await practice.media.connect({
+      audio: 1,
+      localChannels: ["main-channel"],
+      variant: hello.variant,
+      onChannelMessage: () => undefined,
+      place: (/** @type {HTMLElement} */ element) => find("#sounds").append(element),
+    });
+  }
+
+  function toolbar() {
+    return make(
+      "div",
+      { "data-tid": "calling-toolbar", role: "toolbar" },
+      make("button", { id: "chat-button", "aria-label": "Chat", click: () => practice.panels.toggle("chat") }, "Chat"),
+      make(
+        "button",
+        { id: "roster-button", "data-tid": "roster-button", "aria-label": "People", click: () => practice.panels.toggle("people") },
+        "People",
+        make("span", { "data-tid": "toolbar-item-badge" }, "1"),
+      ),
+      make("button", { id: "raisehands-button", "aria-label": "Raise" }, "Raise"),
+      make("button", { "aria-label": "React" }, "React"),
+      make("button", { id: "view-mode-button", "aria-label": "View" }, "View"),
+      make("button", { id: "callingButtons-showMoreBtn", "aria-label": "More" }, "More"),
+      make("button", { id: "video-button", "aria-label": "Turn camera on" }, "Camera"),
+      make("button", { id: "microphone-button", "aria-label": "Unmute mic" }, "Mic"),
+      make("button", { id: "screenshare-button", "aria-label": "Share" }, "Share"),
+      make("button", { id: "hangup-button", "data-tid": "hangup-main-btn", "aria-label": "Leave", click: practice.prejoin.leave }, "Leave"),
+    );
+  }
+
+  /** @param {Array<Record<string, any>>} rows */
+  function takeRoster(rows) {
+    roster = rows;
+    const stage = document.querySelector('[data-tid="modern-stage-wrapper"]');
+    if (stage) fill(stage, ...roster.flatMap((person) => [tile(person, "Video"), person.sharing && tile(person, "ScreenSharing")]));
+    const badge = document.querySelector('[data-tid="toolbar-item-badge"]');
+    if (badge) badge.textContent = String(roster.length);
+    practice.panels.takeRoster(rows);
+  }
+
+  /** @param {Record<string, any>} person @param {string} kind */
+  function tile(person, kind) {
+    const ring = heard.has(person.csrc) && kind === "Video" ? SPEAKING : "";
+    return make(
+      "div",
+      { role: "menuitem", "data-stream-type": kind, "data-tid": person.name, "data-source": person.csrc },
+      make("div", { "data-tid": "voice-level-stream-outline", class: ring }),
+      make("span", { "data-tid": "participant-info-nametag" }, person.self ? `${person.name} (Unverified)` : person.name),
+    );
+  }
+
+  /** @param {number[]} csrcs */
+  function mark(csrcs) {
+    heard = new Set(csrcs);
+    for (const box of document.querySelectorAll('[data-stream-type="Video"]')) {
+      const speaks = heard.has(Number(box.getAttribute("data-source")));
+      box.firstElementChild?.classList.toggle(SPEAKING, speaks);
+    }
+  }
+
+  /** The page globals that the client is known to have. @param {Record<string, any>} hello */
+  function exposeCall(hello) {
+    /** @type {any} */ (window).callingDebug = {
+      observableCall: {
+        _callId: hello.code,
+        get participants() {
+          return roster.map((person) => ({
+            id: person.key,
+            displayName: person.name,
+            meetingRole: person.host ? "organizer" : "attendee",
+            isServerMuted: person.muted,
+            hasAudioSource: (/** @type {number} */ source) => source === person.csrc,
+          }));
+        },
+        get callerMri() {
+          return roster.find((person) => person.self)?.key;
+        },
+      },
+    };
+  }
+
+  practice.call = { show, takeRoster, openTrouter };
+})();

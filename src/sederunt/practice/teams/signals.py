@@ -1,0 +1,61 @@
+"""What Teams' own channels carry: trouter frames (roster, end of the conversation) and the main data channel. Pure."""
+
+import base64
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sederunt.practice.people import Person
+
+DENIED, REMOVED, ENDED, ANONYMOUS_REFUSED = 5854, 5000, 0, 5723
+# What stands before the JSON on the main channel; readers look for the first bracket.
+_PREFIX = bytes([0x01, 0x00, 0x00, 0x02])
+
+
+def roster_frame(number: int, people: Iterable[Person]) -> str:
+    """Joins, leaves and changes: base64 of deflated JSON in a trouter frame."""
+    body = base64.b64encode(zlib.compress(json.dumps(roster(people)).encode())).decode()
+    return _frame(number, "rosterUpdate/", body)
+
+
+def end_frame(number: int, sub_code: int, *, sender: str | None = None) -> str:
+    """The end of the conversation for this participant, and why."""
+    body = {"code": 0, "subCode": sub_code} | ({"sender": sender} if sender else {})
+    return _frame(number, "conversation/conversationEnd/", json.dumps(body))
+
+
+def roster(people: Iterable[Person]) -> dict[str, Any]:
+    """The participants as the HTTP snapshot and the frames hold them."""
+    return {"participants": {person.key: _participant(person) for person in people}}
+
+
+def dominant_speakers(history: Sequence[int]) -> bytes:
+    """The main channel's list of source ids that spoke, newest first."""
+    return _PREFIX + json.dumps([{"type": "dsh", "history": list(history)}]).encode()
+
+
+def _participant(person: Person) -> dict[str, Any]:
+    streams = [{"type": "audio", "sourceId": person.csrc, "direction": "sendrecv", "label": "main-audio"}]
+    if person.video:
+        streams.append({"type": "video", "sourceId": person.csrc + 1, "direction": "sendonly", "label": "main-video"})
+    if person.sharing:
+        share = {"sourceId": person.csrc + 2, "direction": "sendonly", "label": "applicationsharing-video"}
+        streams.append({"type": "applicationsharing-video"} | share)
+    return {
+        "details": {"id": person.key, "displayName": person.name},
+        "state": "active" if person.present else "inactive",
+        "meetingRole": "organizer" if person.host else "attendee",
+        "endpoints": {f"endpoint-{person.number}": {"call": {"mediaStreams": streams, "serverMuted": person.muted}}},
+    }
+
+
+def _frame(number: int, ending: str, body: str) -> str:
+    content = {
+        "id": number,
+        "method": "POST",
+        "url": f"/v4/f/practice/callAgent/practice/{ending}",
+        "headers": {"X-Microsoft-Skype-Chain-ID": "00000000-0000-4000-8000-000000000001"},
+        "body": body,
+    }
+    return f"3:::{json.dumps(content)}"

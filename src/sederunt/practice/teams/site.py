@@ -1,0 +1,122 @@
+"""The server's half of the Teams-shaped site: launcher, client, roster over HTTP, and when which signal is sent."""
+
+import itertools
+import random
+import re
+import uuid
+from collections.abc import Sequence
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from sederunt.practice import pages
+from sederunt.practice.meeting import Meeting
+from sederunt.practice.people import ChatMessage, Person, Visitor
+from sederunt.practice.script import Script, Variant
+from sederunt.practice.sfu import PeerPlan
+from sederunt.practice.teams import signals
+
+HOST = "teams.microsoft.com"
+LOGIN = "login.microsoftonline.com"
+_LINK = re.compile(r"(?:meet/|l/meetup-join/19(?::|%3a)meeting_)(\d{9,16})", re.IGNORECASE)
+# Teams enforces Trusted Types whatever the meeting.
+_PAGE = Variant(csp="trusted_types")
+
+
+class TeamsSite:
+    """Microsoft Teams' shape. Signals: trouter frames, an HTTP roster, and `dsh` on the page's `main-channel`."""
+
+    service = "teams"
+    hosts: tuple[str, ...] = (
+        HOST,
+        "*.teams.microsoft.com",
+        "teams.live.com",
+        "teams.cloud.microsoft",
+        LOGIN,
+        "login.live.com",
+        "www.office.com",
+    )
+    slots = 1
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+
+    def new_code(self) -> str:
+        return f"9{random.randrange(10**12):012d}"
+
+    def address(self, code: str, script: Script) -> str:
+        return f"https://{HOST}/meet/{code}?p=practice{code[-4:]}"
+
+    def key(self, code: str, number: int) -> str:
+        return f"8:orgid:{uuid.uuid5(uuid.NAMESPACE_URL, f'{code}/{number}')}"
+
+    def source(self, number: int) -> int:
+        return 2000 + 10 * number
+
+    def plan(self, variant: Variant) -> PeerPlan:
+        return PeerPlan(
+            audio_slots=1,
+            video_slots=variant.video,
+            stream_ids=("mainAudio-2",),
+            announce_ssrc=variant.announce_ssrc,
+            level_extension=variant.level_extension,
+            loss=variant.loss,
+            new_ssrc_every_s=variant.new_ssrc_every_s,
+        )
+
+    async def answer(self, request: Request, meetings: dict[str, Meeting]) -> Response | None:
+        host, path = request.url.hostname, request.url.path.strip("/")
+        if host in (LOGIN, "login.live.com", "www.office.com"):
+            return pages.html("teams", "sign_in.html", Variant(csp="off"))
+        if path.startswith("api/callagent/"):
+            meeting = meetings.get(path.rsplit("/", 1)[-1])
+            return JSONResponse({"roster": signals.roster(meeting.present())}) if meeting else None
+        if path in ("v2", "light-meetings/launch"):
+            return pages.html("teams", "index.html", _PAGE)
+        if path == "dl/launcher/launcher.html":
+            return pages.html("teams", "launcher.html", _PAGE)
+        found = _LINK.match(path)
+        return self._open_link(request, meetings.get(found[1])) if found else None
+
+    def greeting(self, meeting: Meeting, cookies: dict[str, str]) -> dict[str, object]:
+        """What the page is told on arrival, besides the variant."""
+        first = {"invalid": "invalid", "ended": "already_over", "sign_in": "sign_in"}.get(
+            meeting.variant.entry, "prejoin"
+        )
+        return {"show": "already_over" if meeting.is_over else first}
+
+    def page_sent(self, meeting: Meeting, visitor: Visitor, label: str, data: bytes | str) -> None:
+        """Subscriptions of video: all bots get all video anyway."""
+
+    def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Person]) -> None:
+        self._frame(visitor, signals.roster_frame(next(self._numbers), changed))
+
+    def chat_sent(self, meeting: Meeting, visitor: Visitor, message: ChatMessage) -> None:
+        """The chat pane shows it."""
+
+    def speaking_changed(self, meeting: Meeting, visitor: Visitor, csrcs: Sequence[int]) -> None:
+        if visitor.peer is not None:
+            visitor.peer.send_channel("main-channel", signals.dominant_speakers(list(reversed(csrcs))))
+
+    def removed(self, meeting: Meeting, visitor: Visitor) -> None:
+        host = next((person.key for person in meeting.people if person.host), None)
+        self._frame(visitor, signals.end_frame(next(self._numbers), signals.REMOVED, sender=host))
+
+    def denied(self, meeting: Meeting, visitor: Visitor) -> None:
+        self._frame(visitor, signals.end_frame(next(self._numbers), signals.DENIED))
+
+    def ended(self, meeting: Meeting, visitor: Visitor) -> None:
+        self._frame(visitor, signals.end_frame(next(self._numbers), signals.ENDED))
+
+    def _frame(self, visitor: Visitor, frame: str) -> None:
+        if visitor.line is not None:
+            visitor.line(frame)
+
+    def _open_link(self, request: Request, meeting: Meeting | None) -> Response:
+        """A plain link: launcher, or straight to the client, or to the login host."""
+        if meeting is not None and meeting.variant.entry == "sign_in" and meeting.variant.launcher:
+            return RedirectResponse(f"https://{LOGIN}/common/oauth2/v2.0/authorize?client_id=practice", 302)
+        path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        if meeting is None or meeting.variant.launcher:
+            return pages.html("teams", "launcher.html", _PAGE)
+        return RedirectResponse(f"/v2/?meetingjoin=true#{path}{'&' if '?' in path else '?'}anon=true", 302)
