@@ -27,6 +27,7 @@ FROZEN_S = 20.0  # a page that answers nothing for so long is dead
 NAVIGATION_S = 60.0
 STUCK_S = 90.0  # on the way, and nothing came of any step for so long
 RECONNECT_S = 60.0
+PASSCODE_S = 8.0  # a field for a passcode may stand there for a moment before the address fills it
 
 logger = log.get(room="platforms")
 
@@ -64,7 +65,9 @@ async def join(
             on_standing(reading)
         if signed_in and (rejected := _void_session(way, reading, found)) is not None:
             return Admission(reading=rejected)
-        if ended := way.ending(reading, waiting_room_s):
+        if await way.load_again_if_premature(reading):
+            continue
+        if ended := way.ending(reading, waiting_room_s) or way.lacking_passcode(reading, found):
             if ended.reason is StopReason.WAITING_ROOM_TIMEOUT and ended.row == OUR_LIMIT:
                 await platform.leave(page)
             return Admission(reading=ended)
@@ -92,6 +95,7 @@ class _Way:
     moved_at: float = 0.0  # the last time anything was loaded, done, or changed
     frozen_since: float | None = None
     reloads: int = 0
+    loaded_again: int = 0
     named: bool = False
     done: dict[str, int] = field(default_factory=dict)
     done_at: dict[str, float] = field(default_factory=dict)
@@ -158,6 +162,34 @@ class _Way:
                 return False
         return False
 
+    def lacking_passcode(self, reading: Reading, found: Mapping[str, Found]) -> Reading | None:
+        """The site wants a passcode that neither the link nor the caller's text had."""
+        asked = [step for step in self.platform.journey.steps if step.act is Act.FILL_PASSCODE and step.id in found]
+        if not asked or self.link.passcode is not None or found[asked[0].id].value:
+            return None
+        if self.clock.monotonic() - self.shown_since[asked[0].id] < PASSCODE_S:
+            return None
+        return Reading(
+            standing=Standing.REFUSED,
+            reason=StopReason.INVALID_MEETING_URL,
+            row="admission.passcode_unknown",
+            url=reading.url,
+            seen=asked[0].id,
+        )
+
+    async def load_again_if_premature(self, reading: Reading) -> bool:
+        """Some refusals are shown too early: the page is loaded again a few times before they are believed."""
+        pause_s, times = self.platform.journey.load_again.get(reading.row, (0.0, 0))
+        if self.loaded_again >= times:
+            return False
+        if self.clock.monotonic() - self.standing_since >= pause_s:
+            self.loaded_again += 1
+            self.last = None
+            await self.open(self.link.url)
+        else:
+            await self.clock.sleep(LOOK_EVERY_S)
+        return True
+
     async def load_again_if_stalled(self, reading: Reading) -> None:
         """A page that stays unknown is loaded again, by the other door where the site has one."""
         journey = self.platform.journey
@@ -180,14 +212,16 @@ class _Way:
         if step.act is Act.FILL_NAME and found.value == self.name:
             self.named = True
             return False
-        if step.act is Act.FILL_PASSCODE and (self.link.passcode is None or found.value == self.link.passcode):
-            return False
+        if step.act is Act.FILL_PASSCODE and (self.link.passcode is None or found.value):
+            return False  # not known, or already there: the address brought it
         patience_s = step.patience_s if self.named else max(step.patience_s, step.without_name_s)
         return now - self.shown_since.get(step.id, now) >= patience_s
 
     def _holds_up(self, step: Step, found: Found) -> bool:
-        """Nobody knocks before the name stands in its field."""
-        return step.act is Act.FILL_NAME and found.value != self.name and self.done.get(step.id, 0) < step.most
+        """Nobody knocks before name and passcode stand in their fields."""
+        if step.act is Act.FILL_NAME:
+            return found.value != self.name and self.done.get(step.id, 0) < step.most
+        return step.act is Act.FILL_PASSCODE and not found.value
 
     async def _take(self, step: Step, found: Found) -> bool:
         """Do it; whether it worked, the next look tells."""

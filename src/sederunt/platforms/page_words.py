@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sederunt.model.events import ChatReceived, MeetingEvent, SpeakingChanged
@@ -19,6 +19,7 @@ _SUFFIX = re.compile(
     re.IGNORECASE,
 )
 _SELF_MARK = re.compile(r"[(\[](?:you|me|host, me|me, host|me, guest|co-host, me)[)\]]\s*$", re.IGNORECASE)
+_SHARE = re.compile(r"[(\[](?:presenting|presentation|presenter)[)\]]\s*$", re.IGNORECASE)
 _OWN_NAMES = frozenset({"you", "me"})
 
 
@@ -33,8 +34,18 @@ def bare_name(name: str) -> str:
 class PageWords:
     """Decodes signals of kind dom, speaking and chat."""
 
-    def __init__(self, roster: Roster, chat: ChatLedger) -> None:
+    def __init__(
+        self,
+        roster: Roster,
+        chat: ChatLedger,
+        *,
+        read_person: Callable[[Mapping[str, Any]], Person | None] | None = None,
+        read_message: Callable[[Mapping[str, Any]], tuple[str, str]] | None = None,
+    ) -> None:
+        """`read_person` and `read_message` (→ sender, text) read rows of sites that keep more than one fact in one."""
         self._roster, self._chat = roster, chat
+        self._read_person = read_person or _person
+        self._read_message = read_message or _message
         self._speaking: set[str] = set()
         self.speaking_told = False  # the network told who speaks: the page is not asked any more
 
@@ -53,7 +64,7 @@ class PageWords:
         if not isinstance(people, list):
             return []
         entries = [entry for entry in people if isinstance(entry, Mapping)]
-        return self._roster.shown([person for entry in entries if (person := _person(entry))], at_ms)
+        return self._roster.shown([person for entry in entries if (person := self._read_person(entry))], at_ms)
 
     def _speech(self, keys: object, at_ms: int) -> list[MeetingEvent]:
         """The page tells all who are shown speaking; what changed since the last time is an event."""
@@ -72,7 +83,8 @@ class PageWords:
         return self._roster.key_of(bare_name(shown)) or shown
 
     def _message(self, data: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
-        sender, text = bare_name(str(data.get("sender") or "")), str(data.get("text") or "").strip()
+        sender, text = self._read_message(data)
+        sender, text = bare_name(sender), text.strip()
         if not text:
             return []
         if sender.lower() in _OWN_NAMES:
@@ -85,11 +97,16 @@ class PageWords:
 def _person(entry: Mapping[str, Any]) -> Person | None:
     shown = str(entry.get("name") or "")
     name = bare_name(shown)
-    if not name:
+    if not name or _SHARE.search(shown):
         return None
+    key = str(entry.get("key") or "")
     return Person(
-        key=str(entry.get("key") or "") or name,
+        key=name if key in ("", shown) else key,  # a row without an id is known by its name
         name=name,
         avatar=str(entry.get("avatar") or "") or None,
         is_self=bool(entry.get("is_self")) or bool(_SELF_MARK.search(shown)),
     )
+
+
+def _message(entry: Mapping[str, Any]) -> tuple[str, str]:
+    return str(entry.get("sender") or ""), str(entry.get("text") or "")

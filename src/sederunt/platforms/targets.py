@@ -1,6 +1,7 @@
 """Targets: things on a page to click or to fill, and the steps of the way in that use them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sederunt.platforms.evidence import READ, Showing
@@ -69,4 +70,6 @@ class Journey:
     steps: tuple[Step, ...]
     loading_s: float = 30.0  # nothing known for so long: load again
     reloads: int = 2
+    # Refusals that may be premature: row id → (pause in seconds, how often to load again before it is believed).
+    load_again: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     name_means_guest: bool = True  # a signed-in browser is never asked for a name

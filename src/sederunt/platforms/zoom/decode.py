@@ -1,0 +1,155 @@
+"""Zoom's signals as events: roster and active speakers of the control socket, the page's lists where it is not heard.
+
+The control socket lives in a worker, which posts its messages as JSON text: evt 7937 carries changes of the roster,
+evt 12033 the node ids that speak, an empty body silence. One source, 2026-08: the DOM stands beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sederunt.model.events import MeetingEvent, SpeakingChanged
+from sederunt.platforms.page_words import PageWords, bare_name
+from sederunt.platforms.payloads import as_bytes
+from sederunt.platforms.witness import ChatLedger, Person, Roster
+
+if TYPE_CHECKING:
+    from sederunt.browser.signals import Signal
+
+_ROSTER, _SPEAKERS = 7937, 12033
+_NODE_BITS = 10  # the low bits of a node id tell a person's streams apart
+_SELF = re.compile(r"\((?:[^()]*,\s*)?me\b[^()]*\)", re.IGNORECASE)
+_LABELLED = re.compile(
+    r"^(?P<sender>.+?) to (?P<to>[^,:]+?)(?:, \d{1,2}:\d{2}(?:\s?[AP]M)?, |: |, )(?P<text>.*)$", re.DOTALL
+)
+
+
+class ZoomDecoder:
+    """Decodes one stay. `own_name` is what the bot called itself: the control socket has no mark of one's own."""
+
+    def __init__(self, own_name: str = "") -> None:
+        self._roster = Roster(own_name)
+        self._chat = ChatLedger()
+        self._page = PageWords(self._roster, self._chat, read_person=person_in_row, read_message=message_in_row)
+        self._speaking: set[str] = set()
+
+    @property
+    def noted(self) -> Collection[str]:
+        return frozenset()
+
+    @property
+    def roster_heard(self) -> bool:
+        return self._roster.network_heard
+
+    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+        if signal.kind not in ("worker", "websocket"):
+            return self._page.decode(signal)
+        events: list[MeetingEvent] = []
+        for message in _messages(as_bytes(signal.data.get("payload"))):
+            body = message.get("body")
+            match message.get("evt"):
+                case 7937 if isinstance(body, Mapping):
+                    events += self._people(body, signal.at_ms)
+                case 12033:
+                    events += self._speakers(body if isinstance(body, Mapping) else {}, signal.at_ms)
+        return events
+
+    def _people(self, body: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
+        present = [person for key, entry in _entries(body.get("add")) if (person := _person(key, entry))]
+        for key, entry in _entries(body.get("update")):
+            known = self._roster.person(key)
+            if (person := _person(key, entry) or known) and (known or _person(key, entry)):
+                present.append(person)
+        events = self._roster.seen(present, at_ms)
+        for key, _ in _entries(body.get("remove")):
+            events += self._roster.left(key, at_ms)
+        return events
+
+    def _speakers(self, body: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
+        nodes = [value for name, value in sorted(body.items()) if name.startswith("asn") and isinstance(value, int)]
+        now = {key for node in nodes if (key := self._key_of(node))}
+        changes = [(key, False) for key in sorted(self._speaking - now)]
+        changes += [(key, True) for key in sorted(now - self._speaking)]
+        self._speaking = now
+        self._page.speaking_told = True
+        return [SpeakingChanged(key=key, speaking=speaking, at_ms=at_ms) for key, speaking in changes]
+
+    def _key_of(self, node: int) -> str | None:
+        """The roster's key of a node: the id itself, or the one that shares its high bits."""
+        if self._roster.person(str(node)):
+            return str(node)
+        person = str(node >> _NODE_BITS << _NODE_BITS)
+        return person if self._roster.person(person) else None
+
+
+def person_in_row(entry: Mapping[str, Any]) -> Person | None:
+    """A row of the participants panel: the label, handed over as key, says who is oneself."""
+    name, label = str(entry.get("name") or ""), str(entry.get("key") or "")
+    if name == label:  # no element for the name alone: the label begins with it
+        name = re.split(r",\s*\(|,\s*(?:computer|phone|no) audio|\s*\((?:host|me|guest|co-host)", name, flags=re.I)[0]
+    name = bare_name(name)
+    if not name:
+        return None
+    is_self = bool(_SELF.search(label)) or bool(entry.get("is_self"))
+    return Person(key=name, name=name, avatar=str(entry.get("avatar") or "") or None, is_self=is_self)
+
+
+def message_in_row(entry: Mapping[str, Any]) -> tuple[str, str]:
+    """(sender, text) of a chat row; rows without parts of their own are read from their label."""
+    sender, text = str(entry.get("sender") or ""), str(entry.get("text") or "")
+    labelled_sender, labelled_text = _LABELLED.match(sender), _LABELLED.match(text)
+    if labelled_sender and (labelled_text or sender.endswith(text)):
+        sender = labelled_sender["sender"]
+    if labelled_text and labelled_text["sender"] == sender:
+        text = labelled_text["text"]
+    return sender, text
+
+
+def _person(key: str, entry: Mapping[str, Any]) -> Person | None:
+    name = bare_name(_name_of(entry.get("dn2")) or str(entry.get("displayName") or ""))
+    return Person(key=key, name=name) if name else None
+
+
+def _name_of(encoded: object) -> str:
+    """`dn2` is base64 of the name; plain where it is not."""
+    if not isinstance(encoded, str):
+        return ""
+    try:
+        return base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return encoded
+
+
+def _entries(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """(id, entry) of a list of entries or of a map by id."""
+    if isinstance(told, Mapping):
+        for key, entry in told.items():
+            yield str(key), entry if isinstance(entry, Mapping) else {}
+    elif isinstance(told, list):
+        for entry in told:
+            if isinstance(entry, Mapping) and entry.get("id") is not None:
+                yield str(entry["id"]), entry
+            elif isinstance(entry, int | str):
+                yield str(entry), {}
+
+
+def _messages(payload: bytes) -> Iterator[Mapping[str, Any]]:
+    """The control messages in a payload: alone, in a list, or wrapped as text in a field `data`."""
+    try:
+        told = json.loads(payload)
+    except (ValueError, RecursionError):
+        return
+    for message in told if isinstance(told, list) else [told]:
+        if not isinstance(message, Mapping):
+            continue
+        if "evt" in message:
+            yield message
+        elif isinstance(inner := message.get("data"), str):
+            yield from _messages(inner.encode("utf-8", "replace"))
+        elif isinstance(inner, Mapping) and "evt" in inner:
+            yield inner

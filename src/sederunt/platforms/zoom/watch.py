@@ -1,0 +1,64 @@
+"""Zoom's web client: what the in-page scripts report."""
+
+from typing import Any
+
+_ACTIVE = [
+    "speaker-active-container__video-frame--active",
+    "multi-speaker-active-container__video-frame--active",
+    "speaker-bar-container__video-frame--active",
+    "gallery-video-container__video-frame--active",
+]
+
+WATCH: dict[str, Any] = {
+    # The control socket lives in a worker; its messages pass through the page as JSON text (B2; 2026-08).
+    "workers": ['"evt"', '\\"evt\\"'],
+    "webSockets": ["/"],
+    # Rows have no lasting id: the label is handed over, and says who is oneself (Z, J, B2; 2026-08).
+    "roster": {
+        "row": [".participants-li"],
+        "name": [".participants-item__display-name", {"attribute": "aria-label"}],
+        "id": "aria-label",
+        "avatar": "img",
+    },
+    "speaking": {
+        "row": [
+            ".participants-li",
+            *(f".{name.removesuffix('--active')}" for name in _ACTIVE),
+        ],
+        "id": [
+            ".participants-item__display-name",
+            ".video-avatar__avatar-footer span",
+            ".video-avatar__avatar-name",
+        ],
+        "within": ",".join(
+            [
+                ".participants-icon__voip-speaking-icon",
+                ".participants-icon__phone-speaking-icon",
+                *(f".{name}" for name in _ACTIVE),
+            ]
+        ),
+        "classes": [
+            "participants-icon__voip-speaking-icon",
+            "participants-icon__phone-speaking-icon",
+            *_ACTIVE,
+        ],
+    },
+    "chat": {
+        "row": [
+            '[id^="chat-message-"]',
+            '.new-chat-message__container:not([id^="chat-message-"] *)',
+        ],
+        "sender": [
+            ".chat-item__sender",
+            {"attribute": "aria-label"},
+            {"selector": "[aria-label*=' to ']", "attribute": "aria-label"},
+        ],
+        "text": [
+            ".chat-rtf-box__display",
+            ".new-chat-message__text-box",
+            {"attribute": "aria-label"},
+            {"selector": "[aria-label*=' to ']", "attribute": "aria-label"},
+        ],
+        "id": [{"attribute": "id"}, {"selector": '[id^="chat-message-"]', "attribute": "id"}],
+    },
+}
