@@ -2,12 +2,16 @@
 "use strict";
 
 (() => {
-  /** @param {Element} row @param {any} how a selector, or {selector, attribute, strip}, or a list of them to be tried */
+  /**
+   * @param {Element} row
+   * @param {any} how a selector, or {closest, selector, attribute, strip}, or a list of them: the first that gives text
+   */
   function textOf(row, how) {
     if (how === undefined || how === null) return "";
     for (const way of Array.isArray(how) ? how : [how]) {
-      const { selector, attribute, strip } = typeof way === "string" ? { selector: way } : way;
-      const element = selector ? within(row, selector) : row;
+      const { closest, selector, attribute, strip } = typeof way === "string" ? { selector: way } : way;
+      const from = closest ? row.closest(closest) : row;
+      const element = from && selector ? within(from, selector) : from;
       if (!element) continue;
       const found = attribute ? element.getAttribute(attribute) : element.textContent;
       const text = stripped((found || "").replace(/\s+/g, " ").trim(), strip || []);
