@@ -1,23 +1,27 @@
 """What the outside asks of a bot while it is held: stop, chat. Orders arrive as commands; a stop also on the row."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 
 class Orders:
-    """The inbox of one bot on its host."""
+    """The inbox of one bot on its host.
 
-    def __init__(self) -> None:
+    Args:
+        cut_off: set by the bus when somebody else may hold this bot by now.
+    """
+
+    def __init__(self, cut_off: asyncio.Event | None = None) -> None:
         self.stop = asyncio.Event()
-        self.cut_off = asyncio.Event()
+        self.cut_off = cut_off or asyncio.Event()
         self._say: Callable[[str], Coroutine[Any, Any, None]] | None = None
 
     def can_chat(self, say: Callable[[str], Coroutine[Any, Any, None]] | None) -> None:
         """Set (or take away) what posts into the meeting's chat."""
         self._say = say
 
-    async def obey(self, order: dict[str, Any]) -> dict[str, Any]:
+    async def obey(self, order: Mapping[str, Any]) -> dict[str, Any]:
         """Carry out one command and answer it: {"ok": true} or {"ok": false, "message": why}."""
         match order.get("do"):
             case "stop":

@@ -1,0 +1,52 @@
+"""The job `assemble`: pieces become one recording, and the bot goes on to its transcript or to its end."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sederunt import log
+from sederunt.jobs.house import House
+from sederunt.jobs.work import Job
+from sederunt.meetings.assemble import assemble_recording, verdict_of
+from sederunt.model.bot import Verdict
+from sederunt.model.status import BotStatus, Trigger
+from sederunt.transcription.models import find
+
+logger = log.get(room="jobs")
+
+
+async def assemble(job: Job, house: House) -> None:
+    """Idempotent: a second run finds the stored recording and only moves the status on."""
+    bot = await house.bots.get(job.id)
+    if bot.status is not BotStatus.PROCESSING:
+        return
+    with scratch_of(house, job) as scratch:
+        tracks = await assemble_recording(bot, house.objects, scratch)
+    model = find(bot.config.transcription_model)
+    wants_transcript = tracks is not None and model is not None and model.provider is not None
+    changes = {
+        "verdict": verdict_of(bot, tracks["heard_s"] if tracks else 0.0),
+        "recording_object": f"bots/{bot.id}/recording.webm" if tracks else None,
+    }
+    trigger = Trigger.ASSEMBLED if wants_transcript else Trigger.CLOSED
+    await house.bots.record_transition(bot.id, trigger, changes=changes)
+    logger.info("recording assembled", action="assembled", bot_id=str(bot.id))
+
+
+async def give_up(job: Job, house: House, error: BaseException) -> None:
+    """The pieces stay; the bot has failed by our fault."""
+    data = {"cause": "assembly_failed", "seen": str(error)[:500]}
+    await house.bots.record_transition(job.id, Trigger.CRASHED, data=data, changes={"verdict": Verdict.ENGINE_FAILED})
+
+
+@contextmanager
+def scratch_of(house: House, job: Job) -> Iterator[Path]:
+    """A folder for one job's temporary files, emptied before and after: a killed worker leaves its own to the next."""
+    path = house.settings.data / "scratch" / f"{job.kind}-{job.id}"
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)

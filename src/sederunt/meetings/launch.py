@@ -1,0 +1,29 @@
+"""How a bot's page is opened: which kind of browser, which capture, from settings and the bot's own wishes."""
+
+from typing import Literal
+
+from sederunt.browser.pool import PageRequest
+from sederunt.model.bot import Bot
+from sederunt.platforms.platform import Platform
+from sederunt.settings import Settings
+
+
+def page_request(bot: Bot, platform: Platform, settings: Settings) -> PageRequest:
+    """The request for one page of this bot."""
+    return PageRequest(
+        bot_id=bot.id,
+        mode=browser_mode(settings),
+        backend="worklet" if settings.capture.backend == "worklet" else "encoded",
+        forward=settings.capture.forward,
+        batch_ms=settings.capture.batch_ms,
+        video=bot.config.video,
+        watch=platform.watch_plan(),
+        hosts=tuple(platform.origins),
+    )
+
+
+def browser_mode(settings: Settings) -> Literal["shell", "headless", "headful"]:
+    """Headful for the real services, which look closely; the shell where host rules lead to practice sites."""
+    if settings.browser.mode != "auto":
+        return settings.browser.mode
+    return "shell" if settings.browser.host_rules else "headful"

@@ -1,0 +1,343 @@
+"""One try at a meeting on one page: knock, sit, leave. Says how it went; writes no status."""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import Any
+
+from sederunt import log
+from sederunt.browser.page import MeetingPage, Signal
+from sederunt.browser.pool import PageRequest
+from sederunt.clock import unix_ms
+from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck, Superseded
+from sederunt.meetings.capture import Recorder
+from sederunt.meetings.launch import page_request
+from sederunt.meetings.listeners import message_of
+from sederunt.meetings.orders import Orders
+from sederunt.meetings.outcomes import (
+    Broken,
+    Challenged,
+    CutOff,
+    Departed,
+    Outcome,
+    Refused,
+    SignInNeeded,
+    SignInRejected,
+)
+from sederunt.meetings.scene import Change, Scene, Wrote
+from sederunt.meetings.seat import Seat
+from sederunt.meetings.stop_rules import Departure, first_departure, rules_for
+from sederunt.model.audio import CapturedFrame
+from sederunt.model.bot import Bot
+from sederunt.model.status import StopReason
+from sederunt.platforms.admission import Admission, join
+from sederunt.platforms.platform import MeetingLink, Platform, Reading, Standing
+
+TICK_S = 1.0
+READ_EVERY_S = 3.0  # the page itself is asked this often; signals from the page come by themselves
+ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
+RECONNECT_S = 60.0  # a site may show "reconnecting" this long
+LOST_S = 60.0  # a page that is none we know may stay so this long before it is tried anew
+KEPT_SIGNALS = 50
+
+logger = log.get(room="meetings")
+
+
+class Visit:
+    """Holds the page, the scene and the recorder of one try.
+
+    Args:
+        admitted: awaited with (started_ms or None) once the bot is inside; returns the zero of the recording.
+    """
+
+    def __init__(self, *, bot: Bot, seat: Seat, platform: Platform, link: MeetingLink, orders: Orders) -> None:
+        self._bot, self._seat, self._platform, self._link, self._orders = bot, seat, platform, link, orders
+        self._decoder = platform.decoder()
+        self.scene = Scene(company_seen=bot.recording_started_at is not None)
+        self.recorder: Recorder | None = None
+        self.page: MeetingPage | None = None
+        self.signals: deque[Signal] = deque(maxlen=KEPT_SIGNALS)
+        self._audible: set[str] = set()
+        self._fallback_asked = False
+        self._shown_since_ms: int | None = None
+        self._outbox: list[Change] = []
+
+    async def __aenter__(self) -> "Visit":
+        request: PageRequest = page_request(self._bot, self._platform, self._seat.settings)
+        self.page = await self._seat.pool.open(request, on_frames=self._on_frames, on_signal=self._on_signal)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._orders.can_chat(None)
+        if self.page is not None:
+            await self.page.close()
+        if self.recorder is not None:
+            await self.recorder.close()
+
+    # --- knock ---------------------------------------------------------------------------------------------------
+
+    async def knock(self, on_standing: Callable[[Reading], None]) -> Outcome | None:
+        """Try to get in. None once inside; else how it ended. A stop or a cut-off ends the try at once."""
+        joining = asyncio.ensure_future(
+            join(
+                self._platform,
+                self._page,
+                self._link,
+                name=self._bot.config.bot_name,
+                waiting_room_s=self._bot.config.stop_options.waiting_room_timeout * 60,
+                clock=self._seat.clock,
+                on_standing=on_standing,
+                noted=lambda: self._decoder.noted,
+            )
+        )
+        try:
+            interrupted = await self._until(joining)
+            if interrupted is not None:
+                return interrupted
+            return _refusal(joining.result())
+        except PageError as error:
+            return _broken(error)
+        finally:
+            joining.cancel()
+            with contextlib.suppress(asyncio.CancelledError, PageError):
+                await joining
+
+    async def _until(self, joining: "asyncio.Future[Admission]") -> Outcome | None:
+        """Wait for the end of joining, watching for orders and the row."""
+        watchers: dict[asyncio.Future[Any], Outcome] = {
+            asyncio.ensure_future(self._orders.stop.wait()): Refused(
+                reason=StopReason.MANUALLY_STOPPED, row="order.stop"
+            ),
+            asyncio.ensure_future(self._orders.cut_off.wait()): CutOff(),
+            asyncio.ensure_future(self._page.gone.wait()): Broken(cause="page_crashed", seen="while joining"),
+        }
+        try:
+            while True:
+                done, _ = await asyncio.wait(
+                    {joining, *watchers}, timeout=ASK_ROW_EVERY_S, return_when=asyncio.FIRST_COMPLETED
+                )
+                if joining in done:
+                    return None
+                if done:
+                    return watchers[done.pop()]
+                await self._ask_row()
+        finally:
+            for watcher in watchers:
+                watcher.cancel()
+
+    # --- sit -----------------------------------------------------------------------------------------------------
+
+    async def sit(self, *, started_ms: int, settle: bool = True) -> Outcome:
+        """Record until something ends the stay. The recorder runs from here on."""
+        now_ms = self._now_ms()
+        self.recorder = Recorder(
+            bot_id=self._bot.id,
+            epoch=self._bot.epoch,
+            started_ms=started_ms,
+            piece_s=self._seat.settings.capture.piece_s,
+            spool=self._seat.spool,
+            objects=self._seat.objects,
+            on_speech=self._on_speech,
+        )
+        rules = rules_for(self._bot.config.stop_options, started_ms=started_ms, resumed_ms=now_ms)
+        writing = asyncio.ensure_future(self.recorder.run())
+        greeting = asyncio.ensure_future(self._greet(settle))
+        try:
+            return await self._watch(rules)
+        except PageError as error:
+            return _broken(error)
+        finally:
+            for task in (writing, greeting):
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError, PageError):
+                    await task
+            self._announce(self.scene.hush(self._now_ms()))
+            with contextlib.suppress(Superseded):
+                await self._journal()
+
+    async def _greet(self, settle: bool) -> None:
+        """After admission: close notices, open the roster, say the first word."""
+        if settle:
+            with contextlib.suppress(PageChanged, PageStuck):
+                await self._platform.settle(self._page, roster_heard=bool(self.scene.participants))
+        self._orders.can_chat(self._say)
+        message = self._bot.config.initial_chat_message
+        if settle and message:
+            try:
+                await self._say(message)
+            except PageError as error:
+                logger.warning("greeting not sent", action="greeting_failed", bot_id=str(self._bot.id), why=str(error))
+
+    async def _say(self, text: str) -> None:
+        await self._platform.send_chat(self._page, text)
+
+    async def _watch(self, rules: tuple[Any, ...]) -> Outcome:
+        """The long wait: once a second look at orders, rules and the scene; less often at page and row."""
+        trouble_since: dict[Standing, float] = {}
+        next_read = next_row = self._seat.clock.monotonic()
+        while True:
+            ended = self._ended(rules)
+            if ended is not None:
+                return ended
+            now = self._seat.clock.monotonic()
+            if now >= next_read:
+                next_read = now + READ_EVERY_S
+                outcome = await self._look(trouble_since, now)
+                if outcome is not None:
+                    return outcome
+            if now >= next_row:
+                next_row = now + ASK_ROW_EVERY_S
+                await self._ask_row()
+            await self._listen_harder()
+            await self._journal()
+            await self._pause(TICK_S)
+
+    def _ended(self, rules: tuple[Any, ...]) -> Outcome | None:
+        now_ms = self._now_ms()
+        if self.recorder is not None:
+            self.recorder.tick(now_ms)
+        if self._audible:
+            self.scene.sound(now_ms)
+        if self._orders.cut_off.is_set():
+            return CutOff()
+        if self._page.gone.is_set():
+            return Broken(cause="page_crashed", seen="in the meeting")
+        if self._orders.stop.is_set():
+            return Departed(departure=Departure(reason=StopReason.MANUALLY_STOPPED, row="order.stop"))
+        if self.scene.removed:
+            return Departed(departure=Departure(reason=StopReason.KICKED, row="signal.removed"))
+        if self.scene.over:
+            return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row="signal.over"))
+        departure = first_departure(rules, self.scene, now_ms)
+        return Departed(departure=departure) if departure else None
+
+    async def _look(self, trouble_since: dict[Standing, float], now: float) -> Outcome | None:
+        """Read the page's standing and say whether it ends the stay."""
+        reading = await self._platform.read(self._page, joined=True, noted=self._decoder.noted)
+        match reading.standing:
+            case Standing.IN_CALL:
+                trouble_since.clear()
+            case Standing.DIALOG:
+                await self._platform.settle(self._page, roster_heard=bool(self.scene.participants))
+            case Standing.REMOVED:
+                return Departed(departure=Departure(reason=StopReason.KICKED, row=reading.row))
+            case Standing.OVER:
+                return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row=reading.row))
+            case standing:
+                since = trouble_since.setdefault(standing, now)
+                limit = RECONNECT_S if standing is Standing.RECONNECTING else LOST_S
+                if now - since >= limit:
+                    return Broken(cause="connection_lost", seen=f"{reading.row}: {reading.seen}")
+        return None
+
+    async def _listen_harder(self) -> None:
+        """Somebody is shown speaking and no frame comes: change the capture backend, once."""
+        now_ms = self._now_ms()
+        if not self.scene.someone_shown_speaking or self.recorder is None:
+            self._shown_since_ms = None
+            return
+        self._shown_since_ms = self._shown_since_ms or now_ms
+        last_ms = max(self.recorder.last_frame_ms or 0, self._shown_since_ms)
+        if now_ms - last_ms < self._seat.settings.capture.deaf_after_s * 1000 or self._fallback_asked:
+            return
+        self._fallback_asked = True
+        if self._seat.settings.capture.backend == "auto":
+            logger.warning("capture is deaf", action="capture_fell_back", bot_id=str(self._bot.id))
+            await self._page.use_backend("worklet")
+
+    async def capture_facts(self) -> dict[str, object]:
+        """What was captured and how; the page's own counters where it still answers."""
+        facts: dict[str, object] = dict(self.recorder.facts()) if self.recorder else {}
+        facts["shown_speaking"] = any(p.events for p in self.scene.participants)
+        with contextlib.suppress(PageError):
+            facts["backend"] = (await self._page.capture_state()).get("backend")
+        return facts
+
+    # --- leave ---------------------------------------------------------------------------------------------------
+
+    async def leave(self) -> None:
+        """Leave as a person would; a page that will not is closed anyway."""
+        with contextlib.suppress(PageError):
+            await self._platform.leave(self._page)
+
+    # --- what the page tells -------------------------------------------------------------------------------------
+
+    def _on_frames(self, frames: Sequence[CapturedFrame]) -> None:
+        if self.recorder is not None:
+            self.recorder.frames_arrived(frames)
+
+    def _on_signal(self, signal: Signal) -> None:
+        self.signals.append(signal)
+        for event in self._decoder.decode(signal):
+            self._announce(self.scene.apply(event))
+
+    def _on_speech(self, source: str, speaking: bool, at_ms: int) -> None:
+        (self._audible.add if speaking else self._audible.discard)(source)
+        self._announce(self.scene.heard(source, speaking, at_ms))
+
+    def _announce(self, changes: Sequence[Change]) -> None:
+        self._outbox.extend(changes)
+
+    async def _journal(self) -> None:
+        """Write what changed to the row's tables, then tell the listeners."""
+        changes, self._outbox = self._outbox, []
+        changed = self.scene.take_changed()
+        if changed or changes:
+            await self._seat.bots.save_participants(self._bot.id, changed, self.scene.sources, epoch=self._bot.epoch)
+        for change in changes:
+            message = message_of(change)
+            if isinstance(change, Wrote):
+                data = {"username": change.message.username, "content": change.message.content}
+                await self._seat.bots.add_event(self._bot.id, "chat_message", data)
+            self._seat.events.put(self._bot.id, message)
+
+    async def _ask_row(self) -> None:
+        if (await self._seat.bots.get(self._bot.id)).stop_requested:
+            self._orders.stop.set()
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, but wake at once for an order or a dead page."""
+        waits: list[Awaitable[Any]] = [self._orders.stop.wait(), self._orders.cut_off.wait(), self._page.gone.wait()]
+        tasks = [asyncio.ensure_future(wait) for wait in waits]
+        try:
+            await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    @property
+    def _page(self) -> MeetingPage:
+        assert self.page is not None, "a visit is used inside its context"
+        return self.page
+
+    def _now_ms(self) -> int:
+        return unix_ms(self._seat.clock.now())
+
+
+_REFUSALS: dict[Standing, Callable[[Reading], Outcome | None]] = {
+    Standing.IN_CALL: lambda reading: None,
+    Standing.REFUSED: lambda reading: Refused(reason=reading.reason, row=reading.row),
+    Standing.OVER: lambda reading: Refused(reason=reading.reason or StopReason.CALL_ALREADY_FINISHED, row=reading.row),
+    Standing.REMOVED: lambda reading: Refused(reason=StopReason.REQUEST_DENIED, row=reading.row),
+    Standing.SIGN_IN_NEEDED: lambda reading: SignInNeeded(row=reading.row),
+    Standing.SIGN_IN_REJECTED: lambda reading: SignInRejected(row=reading.row),
+    Standing.CHALLENGED: lambda reading: Challenged(row=reading.row),
+}
+
+
+def _refusal(admission: Admission) -> Outcome | None:
+    """How a finished try to join went; None when the bot is inside."""
+    reading = admission.reading
+    known = _REFUSALS.get(reading.standing)
+    if known is None:
+        return Broken(cause="page_changed", seen=f"{reading.row}: {reading.seen}")
+    return known(reading)
+
+
+def _broken(error: PageError) -> Broken:
+    causes = {PageCrashed: "page_crashed", PageStuck: "page_stuck", PageChanged: "page_changed"}
+    return Broken(cause=causes.get(type(error), "page_changed"), seen=str(error))
