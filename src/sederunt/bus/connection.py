@@ -223,6 +223,8 @@ class Bus:
         """Wait until the server has seen everything sent so far, where it is there."""
         if self.connected:
             with contextlib.suppress(NatsError, OSError):
+                # The client's ping overtakes what waits in its own buffer; a second one cannot.
+                await self._client.flush(2)
                 await self._client.flush(2)
 
     def forget(self, subscription: Subscription) -> None:

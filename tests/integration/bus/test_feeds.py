@@ -1,0 +1,102 @@
+"""Feeds on a real nats-server: everything once, in order, through a restart of the server."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Protocol
+from uuid import uuid4
+
+import pytest
+
+from sederunt.bus import feeds
+from sederunt.bus.connection import Bus
+
+Connect = Callable[..., Awaitable[Bus]]
+
+
+class Server(Protocol):
+    async def start(self) -> None: ...
+    async def stop(self) -> None: ...
+
+
+@pytest.fixture
+async def publisher(bus: Bus) -> AsyncIterator[feeds.EventPublisher]:
+    events = feeds.EventPublisher(bus)
+    task = asyncio.create_task(events.run())
+    yield events
+    task.cancel()
+    await asyncio.wait({task})
+
+
+async def read(bus: Bus, bot_id: str, count: int, since: int | None = 0) -> list[feeds.FeedEvent]:
+    async with asyncio.timeout(15), aclosing(feeds.events(bus, bot_id, since=since)) as listening:  # type: ignore[type-var]
+        found = []
+        async for event in listening:
+            found.append(event)
+            if len(found) == count:
+                break
+    return found
+
+
+async def test_a_listener_reads_what_was_before_it_came_and_what_comes_after(
+    connect: Connect, publisher: feeds.EventPublisher
+) -> None:
+    bot_id = str(uuid4())
+    for n in range(5):
+        publisher.put(bot_id, {"n": n})
+    await publisher.flush()
+    reading = asyncio.create_task(read(await connect(), bot_id, 10))
+    for n in range(5, 10):
+        publisher.put(bot_id, {"n": n})
+        await asyncio.sleep(0)
+    found = await reading
+    assert [event.event["n"] for event in found] == list(range(10))
+    sequences = [event.sequence for event in found]
+    assert sequences == sorted(set(sequences))
+
+
+async def test_a_listener_resumes_by_sequence(bus: Bus, publisher: feeds.EventPublisher) -> None:
+    bot_id, other = str(uuid4()), str(uuid4())
+    for n in range(6):
+        publisher.put(bot_id, {"n": n})
+        publisher.put(other, {"n": -n})
+    first = await read(bus, bot_id, 3)
+    rest = await read(bus, bot_id, 3, since=first[-1].sequence)
+    assert [event.event["n"] for event in [*first, *rest]] == list(range(6))
+
+
+async def test_a_message_id_is_heard_once(bus: Bus, publisher: feeds.EventPublisher) -> None:
+    bot_id = str(uuid4())
+    for _ in range(3):
+        publisher.put(bot_id, {"n": 0}, "same")
+    publisher.put(bot_id, {"n": 1})
+    assert [event.event["n"] for event in await read(bus, bot_id, 2)] == [0, 1]
+
+
+async def test_nothing_is_missed_and_nothing_comes_twice_when_the_server_is_killed(
+    server: Server, connect: Connect, publisher: feeds.EventPublisher
+) -> None:
+    bot_id = str(uuid4())
+    reading = asyncio.create_task(read(await connect(), bot_id, 30))
+    for n in range(10):
+        publisher.put(bot_id, {"n": n})
+    await publisher.flush()
+    await server.stop()
+    for n in range(10, 20):
+        publisher.put(bot_id, {"n": n})
+    await server.start()
+    for n in range(20, 30):
+        publisher.put(bot_id, {"n": n})
+    assert [event.event["n"] for event in await reading] == list(range(30))
+
+
+async def test_audio_reaches_who_listens_now(bus: Bus, connect: Connect) -> None:
+    bot_id = str(uuid4())
+    listening = feeds.audio(await connect(), bot_id)
+    first = asyncio.ensure_future(anext(listening))
+    async with asyncio.timeout(10):
+        while not first.done():
+            await feeds.publish_audio(bus, bot_id, b"\x01\x02")
+            await asyncio.wait({first}, timeout=0.05)
+    assert await first == b"\x01\x02"
+    await listening.aclose()  # type: ignore[attr-defined]

@@ -1,0 +1,80 @@
+"""Commands on a real nats-server."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+from uuid import uuid4
+
+import pytest
+
+from sederunt.bus.connection import Bus, BusAway, NoResponder
+from sederunt.bus.streams import command_subject
+
+Connect = Callable[..., Awaitable[Bus]]
+
+
+class Server(Protocol):
+    async def start(self) -> None: ...
+    async def stop(self) -> None: ...
+
+
+async def echo(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"ok": True, "heard": message["do"]}
+
+
+async def test_a_command_is_answered_by_its_holder(bus: Bus, connect: Connect) -> None:
+    bot_id = uuid4()
+    holder = await connect()
+    serving = await holder.serve(command_subject(bot_id), echo)
+    assert await bus.command(bot_id, {"do": "stop"}) == {"ok": True, "heard": "stop"}
+    await serving.close()
+    with pytest.raises(NoResponder):
+        await bus.command(bot_id, {"do": "stop"})
+
+
+async def test_that_nobody_is_there_is_told_at_once(bus: Bus) -> None:
+    began = time.monotonic()
+    with pytest.raises(NoResponder):
+        await bus.command(uuid4(), {"do": "stop"}, within_s=5)
+    assert time.monotonic() - began < 1
+
+
+async def test_a_holders_fault_is_an_answer(bus: Bus, connect: Connect) -> None:
+    async def fail(_: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise ValueError("no page")
+
+    bot_id = uuid4()
+    await (await connect()).serve(command_subject(bot_id), fail)
+    assert await bus.command(bot_id, {"do": "chat"}) == {"error": "no page"}
+
+
+async def test_without_a_server_the_caller_is_told_in_time(bus: Bus, server: Server) -> None:
+    await server.stop()
+    began = time.monotonic()
+    with pytest.raises(BusAway):
+        await bus.command(uuid4(), {"do": "stop"}, within_s=0.5)
+    assert time.monotonic() - began < 2
+
+
+async def test_a_holder_answers_again_after_the_server_was_killed(bus: Bus, connect: Connect, server: Server) -> None:
+    bot_id = uuid4()
+    await (await connect()).serve(command_subject(bot_id), echo)
+    await server.stop()
+    await server.start()
+    async with asyncio.timeout(10):
+        while True:
+            try:
+                answer = await bus.command(bot_id, {"do": "stop"}, within_s=2)
+                break
+            except (NoResponder, BusAway):
+                await asyncio.sleep(0.05)
+    assert answer["ok"]
+
+
+async def test_a_publisher_waits_for_the_server_and_stores_once(bus: Bus, server: Server) -> None:
+    await server.stop()
+    publishing = asyncio.create_task(bus.publish_job("assemble", "a", b'{"id": "a"}', "one"))
+    await server.start()
+    assert await publishing
+    assert not await bus.publish_job("assemble", "a", b'{"id": "a"}', "one")

@@ -1,0 +1,65 @@
+"""From what a handler raises to what becomes of its job."""
+
+import asyncio
+
+import pytest
+
+from sederunt.bus import consume
+from sederunt.bus.consume import Delivery, Done, Drop
+from sederunt.errors import BrokenMedia, DestinationError, NotFound, ProviderError, Superseded
+from sederunt.jobs.follow_ups import KINDS
+from sederunt.jobs.work import Again, GiveUp, job_of, outcome_of
+
+TRANSCRIBE = KINDS["transcribe"]
+ATTEND = KINDS["attend"]
+RESOURCE_ID = "01890000-0000-7000-8000-000000000001"
+
+
+@pytest.mark.parametrize("error", [Superseded("another host"), NotFound("deleted")])
+def test_a_job_that_is_somebody_elses_is_done(error: Exception) -> None:
+    assert outcome_of(error, TRANSCRIBE, 1) == Done()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        GiveUp("no use"),
+        BrokenMedia("damaged"),
+        ProviderError("bad key", retryable=False),
+        DestinationError("private", retryable=False),
+    ],
+)
+def test_a_fault_that_will_not_pass_ends_the_job_at_once(error: Exception) -> None:
+    assert outcome_of(error, TRANSCRIBE, 1) == Drop()
+
+
+@pytest.mark.parametrize(
+    "error", [ProviderError("busy", retryable=True), DestinationError("503", retryable=True), OSError("disk")]
+)
+def test_a_fault_that_may_pass_is_tried_again_after_a_growing_pause(error: Exception) -> None:
+    pauses = []
+    for delivered in range(1, (TRANSCRIBE.times or 0)):
+        outcome = outcome_of(error, TRANSCRIBE, delivered)
+        assert isinstance(outcome, consume.Again)
+        pauses.append(outcome.after_s)
+    assert pauses == sorted(pauses)
+    assert pauses[0] < 10 < 1000 < pauses[-1]
+
+
+def test_the_last_attempt_gives_up() -> None:
+    assert outcome_of(OSError("disk"), TRANSCRIBE, TRANSCRIBE.times or 0) == Drop()
+
+
+def test_a_bot_is_brought_back_as_often_as_its_row_says() -> None:
+    assert outcome_of(OSError("database away"), ATTEND, 10_000) == consume.Again(ATTEND.pauses_s[-1])
+
+
+def test_a_handler_names_its_own_pause() -> None:
+    assert outcome_of(Again(42, "no room"), TRANSCRIBE, 10_000) == consume.Again(42)
+
+
+def test_a_delivery_becomes_a_job() -> None:
+    cut_off = asyncio.Event()
+    message = {"id": RESOURCE_ID, "resource": "recording"}
+    job = job_of(Delivery(kind="fetch", message=message, delivered=3, cut_off=cut_off))
+    assert (str(job.id), job.resource, job.delivered, job.cut_off) == (RESOURCE_ID, "recording", 3, cut_off)

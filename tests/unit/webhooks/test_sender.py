@@ -1,0 +1,84 @@
+"""One attempt at a receiver, whatever it does."""
+
+import asyncio
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from harness.fake_clock import FakeClock
+from sederunt.database.deliveries import Delivery
+from sederunt.errors import DestinationError
+from sederunt.webhooks.sender import Result, send
+
+SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+Answer = Callable[[httpx.Request], object]
+
+
+async def attempt(delivery: Delivery, answer: Answer, *, timeout_s: float = 10) -> Result:
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:  # type: ignore[arg-type]
+        return await send(client, delivery, SECRET, clock=FakeClock(), timeout_s=timeout_s)
+
+
+async def test_the_answer_is_kept_in_part(make_delivery: Callable[..., Delivery]) -> None:
+    result = await attempt(make_delivery(), lambda _: httpx.Response(500, text="x" * 100_000))
+    assert result.attempt.status == 500
+    assert result.attempt.answer == "x" * 250
+    assert result.retryable
+
+
+async def test_the_query_string_is_kept_as_given(make_delivery: Callable[..., Delivery]) -> None:
+    seen: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(204)
+
+    query = "token=a%2Fb%3D%3D&list[]=1&empty=&sign=+~!*'()&twice=1&twice=2"
+    await attempt(make_delivery(url=f"https://receiver.example/hook?{query}"), answer)
+    assert seen[0].url.query.decode() == query
+    assert seen[0].method == "POST"
+
+
+async def test_a_redirect_is_not_followed(make_delivery: Callable[..., Delivery]) -> None:
+    seen: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(str(request.url))
+        return httpx.Response(302, headers={"location": "https://elsewhere.example/"})
+
+    result = await attempt(make_delivery(), answer)
+    assert seen == ["https://receiver.example/hook"]
+    assert result.attempt.status == 302
+
+
+async def test_a_receiver_that_does_not_answer_in_time_is_a_failed_attempt(
+    make_delivery: Callable[..., Delivery],
+) -> None:
+    async def answer(_: httpx.Request) -> httpx.Response:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    result = await attempt(make_delivery(), answer, timeout_s=0.01)
+    assert result.attempt.status is None
+    assert "No answer" in result.attempt.answer
+
+
+@pytest.mark.parametrize("error", [httpx.ConnectError("refused"), httpx.RemoteProtocolError("nonsense")])
+async def test_a_receiver_that_cannot_be_reached_is_a_failed_attempt(
+    make_delivery: Callable[..., Delivery], error: Exception
+) -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        raise error
+
+    result = await attempt(make_delivery(), answer)
+    assert (result.attempt.status, result.retryable) == (None, True)
+
+
+async def test_a_refused_address_is_not_worth_another_attempt(make_delivery: Callable[..., Delivery]) -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        raise DestinationError("This address leads into a private network.", retryable=False)
+
+    result = await attempt(make_delivery(), answer)
+    assert not result.retryable
+    assert "private network" in result.attempt.answer
