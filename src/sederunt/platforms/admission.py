@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sederunt import log
 from sederunt.clock import Clock
-from sederunt.errors import PageStuck
+from sederunt.errors import PageCrashed, PageError, PageStuck
 from sederunt.model.status import StopReason
 from sederunt.platforms.platform import ENDINGS, MeetingLink, Platform, Reading, Standing
 from sederunt.platforms.targets import Act, Found, Step
@@ -107,12 +107,12 @@ class _Way:
 
     async def look(self, noted: Collection[str]) -> tuple[Reading, Mapping[str, Found]]:
         """One look. A page that does not answer reads as LOADING until it has been frozen for too long."""
+        started = self.clock.monotonic()
         try:
             look, found = await self.platform.look(self.page, [step.target for step in self.platform.journey.steps])
         except PageStuck:
-            now = self.clock.monotonic()
-            self.frozen_since = self.frozen_since if self.frozen_since is not None else now
-            if now - self.frozen_since >= FROZEN_S:
+            self.frozen_since = started if self.frozen_since is None else self.frozen_since
+            if self.clock.monotonic() - self.frozen_since >= FROZEN_S:
                 raise
             return Reading(standing=Standing.LOADING, row="admission.frozen", url=self.page.url), {}
         self.frozen_since = None
@@ -224,21 +224,30 @@ class _Way:
         return step.act is Act.FILL_PASSCODE and not found.value
 
     async def _take(self, step: Step, found: Found) -> bool:
-        """Do it; whether it worked, the next look tells."""
-        handles = [found.handle, *step.target.selectors]
-        match step.act:
-            case Act.FILL_NAME:
-                taken = await self.page.type_text(handles, self.name)
-                self.named = taken is not None
-            case Act.FILL_PASSCODE:
-                assert self.link.passcode is not None, "a passcode step is due only with a passcode"
-                taken = await self.page.type_text(handles, self.link.passcode)
-            case Act.CLICK:
-                taken = await self.page.click([found.handle])
+        """Do it. Whether it worked, the next look tells: a field that slipped away is only one that is tried again."""
+        try:
+            taken = await self._act(step, found)
+        except PageCrashed:
+            raise
+        except PageError as error:  # PageStuck too: whether the page is frozen, the looks tell
+            taken = None
+            logger.warning("step did not work", action="step_failed", step=step.id, why=str(error))
         self.done[step.id] = self.done.get(step.id, 0) + 1
         self.done_at[step.id] = self.clock.monotonic()
+        if step.act is Act.FILL_NAME:
+            self.named = taken is not None
         logger.info("step taken", action="step_taken", step=step.id, worked=taken is not None)
         return True
+
+    async def _act(self, step: Step, found: Found) -> str | None:
+        match step.act:
+            case Act.FILL_NAME:
+                return await self.page.type_text([found.handle, *step.target.selectors], self.name)
+            case Act.FILL_PASSCODE:
+                assert self.link.passcode is not None, "a passcode step is due only with a passcode"
+                return await self.page.type_text([found.handle, *step.target.selectors], self.link.passcode)
+            case Act.CLICK:
+                return await self.page.click([found.handle])
 
     def _note_shown(self, found: Mapping[str, Found]) -> None:
         now = self.clock.monotonic()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sederunt import log
-from sederunt.errors import PageChanged
+from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.platforms.evidence import EvidenceRow, normalised
 from sederunt.platforms.survey import Tally, survey
 from sederunt.platforms.targets import Found, Target
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 OPENING_S = 6.0  # elements may come five seconds late
 SENDING_S = 4.0
+TYPING_S = 40.0  # the longest messages are typed key by key
 BETWEEN_LOOKS_S = 0.2
 
 logger = log.get(room="platforms")
@@ -37,8 +38,7 @@ async def send(page: MeetingPage, panel: ChatPanel, text: str, *, limit: int) ->
     for part in parts(text, limit):
         composer = await _composer(page, panel)
         before = await _times_shown(page, panel, part)
-        if await page.type_text([composer.handle, *panel.composer.selectors], part) is None:
-            raise PageChanged("The chat's text field did not take the message.")
+        await _type(page, panel, composer, part)
         await _press_send(page, panel)
         await _read_back(page, panel, part, before)
 
@@ -60,6 +60,17 @@ async def _composer(page: MeetingPage, panel: ChatPanel) -> Found:
             await page.click([found[panel.open.id].handle])
             next_press = now + OPENING_S / 2
         await asyncio.sleep(BETWEEN_LOOKS_S)
+
+
+async def _type(page: MeetingPage, panel: ChatPanel, composer: Found, part: str) -> None:
+    try:
+        taken = await page.type_text([composer.handle, *panel.composer.selectors], part, deadline_s=TYPING_S)
+    except (PageCrashed, PageStuck):
+        raise
+    except PageError:
+        taken = None
+    if taken is None:
+        raise PageChanged("The chat's text field did not take the message.")
 
 
 async def _press_send(page: MeetingPage, panel: ChatPanel) -> None:

@@ -184,6 +184,7 @@ _WAY: tuple[EvidenceRow, ...] = (
         standing=Standing.IN_CALL,
         phase=Phase.BEFORE,
         unless=("gmeet.name_field",),
+        settle_s=0.15,  # two looks
         source="B2 E V",
     ),
     EvidenceRow(
