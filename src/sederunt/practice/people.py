@@ -46,6 +46,7 @@ class Visitor:
     person: Person | None = None
     peer: Peer | None = None
     line: Callable[[str], None] | None = None  # a frame on the socket that the site itself would have open
+    seen: set[int] = field(default_factory=set)  # sources the page was told of, where a site sends differences
     paused: bool = False  # the network is away
     facts: dict[str, Any] = field(default_factory=dict)  # toggles, user agent, …: what the page told
 

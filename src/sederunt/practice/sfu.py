@@ -172,7 +172,7 @@ class Peer:
     def _take_channel(self, channel: RTCDataChannel) -> None:
         self._channels[channel.label] = channel
         channel.on("message", lambda data: self._on_message(channel.label, data))
-        if channel.label == self.plan.channel and channel.readyState == "open":
+        if channel.label in (self.plan.channel, self.plan.audio_channel) and channel.readyState == "open":
             self.channel_open.set()
 
     def _name_streams(self) -> None:

@@ -3,8 +3,9 @@
 from sederunt.practice.gmeet.site import MeetSite
 from sederunt.practice.site import Site
 from sederunt.practice.teams.site import TeamsSite
+from sederunt.practice.zoom.site import ZoomSite
 
-SITES: dict[str, Site] = {site.service: site for site in (MeetSite(), TeamsSite())}
+SITES: dict[str, Site] = {site.service: site for site in (MeetSite(), TeamsSite(), ZoomSite())}
 
 
 def of_host(host: str) -> Site | None:

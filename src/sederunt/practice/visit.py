@@ -44,11 +44,13 @@ async def keep_line(socket: WebSocket, meeting: Meeting | None) -> None:
     """The socket that the site itself would have open (`?code=…&bot=…`): signals go out on it until it closes."""
     await socket.accept()
     visitor = meeting.visitors.get(socket.query_params.get("bot", "")) if meeting else None
-    if visitor is None:
+    if meeting is None or visitor is None:
         await socket.close()
         return
     outbox: asyncio.Queue[str] = asyncio.Queue()
     visitor.line = outbox.put_nowait
+    if visitor.standing == "in_call":
+        meeting.site.roster_changed(meeting, visitor, meeting.people)
     sending = asyncio.create_task(_send(socket, outbox))
     try:
         with contextlib.suppress(WebSocketDisconnect):
@@ -117,7 +119,7 @@ class Visit:
 
     async def _report_connected(self, peer: Peer) -> None:
         await peer.connected.wait()
-        if peer.plan.channel:
+        if peer.plan.channel or peer.plan.audio_channel:
             await peer.channel_open.wait()
         self._meeting.media_connected(self._visitor)
 

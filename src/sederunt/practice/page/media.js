@@ -75,11 +75,7 @@
   let worker;
 
   function transformWorker() {
-    if (!worker) {
-      const address = "/practice/page/transform_worker.js";
-      const policy = window.trustedTypes && window.trustedTypes.createPolicy("practice", { createScriptURL: (url) => url });
-      worker = new Worker(/** @type {string} */ (/** @type {unknown} */ (policy ? policy.createScriptURL(address) : address)));
-    }
+    worker = worker || new Worker(practice.trusted("/practice/page/transform_worker.js"));
     return worker;
   }
 

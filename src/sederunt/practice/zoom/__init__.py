@@ -1,0 +1,1 @@
+"""The practice site shaped like Zoom's web client."""

@@ -1,0 +1,135 @@
+// The call itself: footer, tiles, joining the audio, and who is on the stage.
+"use strict";
+
+(() => {
+  const practice = (window.practice = window.practice || {});
+  const { make, fill, find } = practice;
+  /** @type {Array<Record<string, any>>} */
+  let roster = [];
+  /** @type {number[]} */
+  let speaking = [];
+
+  /** The control socket lives in a Worker from the preview on. @param {Record<string, any>} hello */
+  function openControl(hello) {
+    const query = new URLSearchParams({ code: hello.code, bot: hello.bot });
+    const worker = new Worker(practice.trusted("/practice/zoom/control_worker.js"));
+    worker.addEventListener("message", () => undefined);
+    worker.postMessage({ address: `wss://rwg.zoom.us/webclient?${query}` });
+  }
+
+  /** @param {Record<string, any>} hello */
+  async function show(hello) {
+    fill(
+      find("#screen"),
+      make(
+        "div",
+        { id: "wc-container" },
+        make("div", { id: "wc-content" }, make("div", { class: "single-main-container__video-frame" })),
+        make("div", { class: "speaker-bar-container" }),
+        practice.panels.panel(hello),
+        footer(),
+      ),
+    );
+    takeRoster(roster);
+    practice.modals.keepTemplate();
+    if (hello.variant.consent) practice.modals.notice("recording");
+    if (hello.variant.join_audio) await joinAudio();
+    await connect(hello);
+  }
+
+  /** Without this dialog answered, nothing is heard. @returns {Promise<void>} */
+  function joinAudio() {
+    return new Promise((resolve) => {
+      const join = () => {
+        dialog.remove();
+        resolve();
+      };
+      const button = make("button", { class: "zm-btn join-audio-by-voip__join-btn", click: join }, "Join Audio by Computer");
+      const dialog = make("div", { class: "join-dialog zm-modal", role: "dialog" }, button);
+      find("#notices").append(dialog);
+    });
+  }
+
+  /** @param {Record<string, any>} hello */
+  async function connect(hello) {
+    const overChannel = hello.variant.audio === "webaudio";
+    if (overChannel) practice.speaker.start();
+    await practice.media.connect({
+      audio: overChannel ? 0 : 1,
+      localChannels: overChannel ? [hello.audio_channel] : ["ZoomWebclientVideoDataChannel"],
+      variant: overChannel ? { ...hello.variant, offers: "page", video: 0 } : hello.variant,
+      onChannelMessage: (/** @type {string} */ _label, /** @type {any} */ data) => overChannel && practice.speaker.take(data),
+      place: (/** @type {HTMLElement} */ element) => find("#sounds").append(element),
+    });
+  }
+
+  function footer() {
+    return make(
+      "div",
+      { id: "wc-footer" },
+      make("button", { "aria-label": "unmute my microphone", class: "join-audio-container__btn" }, "Unmute"),
+      make("button", { "aria-label": "start my video", class: "send-video-container__btn" }, "Start Video"),
+      make(
+        "button",
+        { "aria-label": "open the participants list pane", click: () => practice.panels.toggle("people") },
+        "Participants",
+        make("span", { class: "footer-button__number-counter" }, make("span", {}, "1")),
+      ),
+      make("button", { "aria-label": "open the chat panel", click: () => practice.panels.toggle("chat") }, "Chat"),
+      make("button", { "aria-label": "Share Screen" }, "Share Screen"),
+      make("div", { "footer-section": "right" }, make("button", { "aria-label": "Leave", click: askToLeave }, "Leave")),
+    );
+  }
+
+  function askToLeave() {
+    const leave = () => {
+      practice.link.tell({ do: "leave" });
+      practice.prejoin.end("left");
+    };
+    if (document.querySelector(".leave-meeting-options__btn--danger")) return;
+    find("#wc-footer").append(make("button", { class: "leave-meeting-options__btn leave-meeting-options__btn--danger", click: leave }, "Leave Meeting"));
+  }
+
+  /** @param {Array<Record<string, any>>} rows */
+  function takeRoster(rows) {
+    roster = rows;
+    const counter = document.querySelector(".footer-button__number-counter span");
+    if (counter) counter.textContent = String(roster.length);
+    paint();
+    practice.panels.takeRoster(rows);
+  }
+
+  /** The newest speaker is on the stage, everybody is in the bar. */
+  function paint() {
+    const bar = document.querySelector(".speaker-bar-container");
+    if (!bar) return;
+    fill(bar, ...roster.map(tile));
+    const main = roster.find((person) => person.csrc === speaking[speaking.length - 1]);
+    if (main) fill(find(".single-main-container__video-frame"), avatar(main));
+  }
+
+  /** @param {Record<string, any>} person */
+  function tile(person) {
+    const active = speaking.includes(person.csrc) ? " speaker-bar-container__video-frame--active" : "";
+    return make("div", { class: `speaker-bar-container__video-frame${active}` }, avatar(person));
+  }
+
+  /** @param {Record<string, any>} person */
+  function avatar(person) {
+    return make(
+      "div",
+      { class: "video-avatar__avatar" },
+      person.avatar && make("img", { class: "video-avatar__avatar-img", alt: "", src: person.avatar }),
+      make("div", { class: "video-avatar__avatar-name" }, person.name),
+      make("div", { class: "video-avatar__avatar-footer" }, make("span", {}, person.name)),
+    );
+  }
+
+  /** @param {number[]} nodes */
+  function mark(nodes) {
+    speaking = nodes;
+    paint();
+  }
+
+  practice.call = { show, takeRoster, mark, openControl };
+})();

@@ -1,0 +1,104 @@
+// The side panels of the call: participants and chat.
+"use strict";
+
+(() => {
+  const practice = (window.practice = window.practice || {});
+  const { make, fill } = practice;
+  /** @type {Array<Record<string, any>>} */
+  let roster = [];
+  /** @type {Array<Record<string, any>>} */
+  const messages = [];
+  let open = "";
+  let mayChat = true;
+
+  /** @param {Record<string, any>} hello */
+  function panel(hello) {
+    mayChat = hello.variant.chat;
+    return make("aside", { hidden: true });
+  }
+
+  /** @param {"people" | "chat"} name */
+  function toggle(name) {
+    open = open === name ? "" : name;
+    const labels = { chat: "the chat panel", people: "the participants list pane" };
+    for (const [which, label] of Object.entries(labels)) {
+      const verb = open === which ? "close" : "open";
+      for (const button of document.querySelectorAll(`button[aria-label$="${label}"]`)) {
+        button.setAttribute("aria-label", `${verb} ${label}`);
+      }
+    }
+    show();
+  }
+
+  function show() {
+    const side = document.querySelector("aside");
+    if (!side) return;
+    side.toggleAttribute("hidden", !open);
+    if (open === "people") fill(side, people());
+    if (open === "chat") fill(side, chat(), mayChat ? composer() : make("div", {}, "Chat disabled"));
+  }
+
+  function people() {
+    const rows = roster.map((person, number) =>
+      make(
+        "div",
+        {
+          class: "participants-li",
+          role: "application",
+          id: `participants-list-${number}`,
+          "aria-label": `${person.name},${person.self ? "(me) " : ""}${person.muted ? "computer audio muted" : "computer audio unmuted"}`,
+        },
+        make("span", { class: "participants-item__display-name" }, person.name),
+        make("span", { class: "participants-item__name-label" }, person.host ? "(Host)" : person.self ? "(me)" : ""),
+      ),
+    );
+    return make("div", { id: "participants-ul", role: "list", "aria-label": `participants list, ${roster.length} total` }, ...rows);
+  }
+
+  function chat() {
+    return make("div", { role: "application", "aria-label": "Chat Message List" }, ...messages.map(message));
+  }
+
+  /** @param {Record<string, any>} entry */
+  function message(entry) {
+    const sender = entry.own ? "You" : entry.sender;
+    const time = new Date(entry.at_ms).toLocaleTimeString("en-US", { hour: "numeric", minute: "2-digit" });
+    return make(
+      "div",
+      { id: `chat-message-${entry.id}`, class: "new-chat-message__container", "aria-label": `${sender} to Everyone, ${time}, ${entry.text}` },
+      make("span", { class: "chat-item__sender" }, sender),
+      make("div", { class: "new-chat-message__text-box" }, make("div", { class: "chat-rtf-box__display" }, entry.text)),
+    );
+  }
+
+  function composer() {
+    const field = make("div", { contenteditable: "true", class: "tiptap ProseMirror", role: "textbox", "aria-label": "Type message here ..." });
+    const send = () => {
+      const text = (field.textContent || "").trim();
+      if (text) practice.link.tell({ do: "chat", text });
+      field.replaceChildren();
+    };
+    field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey) return;
+      event.preventDefault();
+      send();
+    });
+    const button = make("button", { class: "chat-rtf-box__send", "aria-label": "send", click: send }, "Send");
+    return make("div", { class: "chat-rtf-box__editor-outer" }, field, button);
+  }
+
+  /** @param {Array<Record<string, any>>} rows */
+  function takeRoster(rows) {
+    roster = rows;
+    if (open === "people") show();
+  }
+
+  /** @param {Record<string, any>} entry */
+  function takeMessage(entry) {
+    messages.push(entry);
+    const list = document.querySelector('[aria-label="Chat Message List"]');
+    if (open === "chat" && list) list.append(message(entry));
+  }
+
+  practice.panels = { panel, toggle, takeRoster, takeMessage };
+})();

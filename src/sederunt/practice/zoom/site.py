@@ -1,0 +1,115 @@
+"""The server's half of the Zoom-shaped site: launch page, web client, and when which event is sent."""
+
+import random
+import re
+from collections.abc import Sequence
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from sederunt.practice import pages
+from sederunt.practice.meeting import Meeting
+from sederunt.practice.people import ChatMessage, Person, Visitor
+from sederunt.practice.script import Script, Variant
+from sederunt.practice.sfu import PeerPlan
+from sederunt.practice.zoom import signals
+
+CLIENT = "app.zoom.us"
+AUDIO_CHANNEL = "ZoomWebclientAudioDataChannel"
+_CLIENT_PATH = re.compile(r"wc/(?:join/(\d{8,11})|(\d{8,11})/(?:join|start|client))")
+_LINK = re.compile(r"[jsw]/(\d{8,11})")
+
+
+class ZoomSite:
+    """Zoom's shape. Signals: JSON events on a socket that a Worker of the page holds."""
+
+    service = "zoom"
+    hosts: tuple[str, ...] = ("zoom.us", "*.zoom.us", "zoom.com", "*.zoom.com")
+    slots = 1
+
+    def new_code(self) -> str:
+        return str(random.randrange(80_000_000_000, 90_000_000_000))
+
+    def address(self, code: str, script: Script) -> str:
+        return f"https://us05web.zoom.us/j/{code}?pwd=practice.1"
+
+    def key(self, code: str, number: int) -> str:
+        return str(signals.node_id(number))
+
+    def source(self, number: int) -> int:
+        return signals.node_id(number)
+
+    def plan(self, variant: Variant) -> PeerPlan:
+        if variant.audio == "webaudio":
+            return PeerPlan(audio_slots=0, audio_channel=AUDIO_CHANNEL, loss=variant.loss)
+        return PeerPlan(
+            audio_slots=1,
+            video_slots=variant.video,
+            stream_ids=("16778241%2Baudio%2BCS%2B1",),
+            announce_ssrc=variant.announce_ssrc,
+            level_extension=variant.level_extension,
+            loss=variant.loss,
+            new_ssrc_every_s=variant.new_ssrc_every_s,
+            csrcs=False,  # not available on Zoom's web client
+        )
+
+    async def answer(self, request: Request, meetings: dict[str, Meeting]) -> Response | None:
+        path = request.url.path.strip("/")
+        client = _CLIENT_PATH.fullmatch(path)
+        if client:
+            meeting = meetings.get(client[1] or client[2])
+            return pages.html("zoom", "index.html", meeting.variant if meeting else Variant())
+        link = _LINK.fullmatch(path)
+        if link:
+            return self._open_link(request, link[1], meetings.get(link[1]))
+        if path == "signin":
+            return HTMLResponse('<!doctype html><title>Sign In</title><input type="email" id="email"/>')
+        if path.startswith("wc"):
+            return HTMLResponse("<!doctype html><title>Join a Meeting - Zoom</title><h1>Join a Meeting</h1>")
+        return None
+
+    def greeting(self, meeting: Meeting, cookies: dict[str, str]) -> dict[str, object]:
+        """What the page is told on arrival, besides the variant."""
+        first = {"invalid": "invalid", "ended": "already_over", "sign_in": "sign_in"}.get(
+            meeting.variant.entry, "prejoin"
+        )
+        return {"show": "already_over" if meeting.is_over else first, "audio_channel": AUDIO_CHANNEL}
+
+    def page_sent(self, meeting: Meeting, visitor: Visitor, label: str, data: bytes | str) -> None:
+        """Nothing that the page sends on its channels matters here."""
+
+    def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Person]) -> None:
+        if visitor.line is None:
+            return  # told when the socket opens
+        known = visitor.seen
+        added = [person for person in changed if person.present and person.csrc not in known]
+        updated = [person for person in changed if person.present and person.csrc in known]
+        gone = [person for person in changed if not person.present and person.csrc in known]
+        known |= {person.csrc for person in added}
+        known -= {person.csrc for person in gone}
+        self._event(visitor, signals.roster_event(added, updated, gone))
+
+    def chat_sent(self, meeting: Meeting, visitor: Visitor, message: ChatMessage) -> None:
+        """The chat panel shows it."""
+
+    def speaking_changed(self, meeting: Meeting, visitor: Visitor, csrcs: Sequence[int]) -> None:
+        self._event(visitor, signals.speakers_event(list(reversed(csrcs))))
+
+    def removed(self, meeting: Meeting, visitor: Visitor) -> None:
+        """The modal says it."""
+
+    def denied(self, meeting: Meeting, visitor: Visitor) -> None:
+        """The modal says it."""
+
+    def ended(self, meeting: Meeting, visitor: Visitor) -> None:
+        """The modal says it."""
+
+    def _event(self, visitor: Visitor, event: str) -> None:
+        if visitor.line is not None:
+            visitor.line(event)
+
+    def _open_link(self, request: Request, code: str, meeting: Meeting | None) -> Response:
+        """A plain link: the launch page, or straight to the client."""
+        if meeting is None or meeting.variant.launcher:
+            return pages.html("zoom", "launcher.html", Variant())
+        return RedirectResponse(f"https://{CLIENT}/wc/{code}/join?{request.url.query}", 302)
