@@ -1,0 +1,262 @@
+"""After the meeting: pieces become one recording to listen to, and one file per source for the recogniser.
+
+Streams with bounded memory. Pieces may come in any order, overlap (two hosts sat in the meeting for a while) or come
+twice: they are first copied to a scratch file and then read in the order of their times, and where a source is covered
+already a packet is dropped.
+"""
+
+import math
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
+from pathlib import Path
+from typing import IO
+
+import av
+import numpy as np
+from av.audio.stream import AudioStream
+from av.container import OutputContainer
+
+from sederunt import log
+from sederunt.errors import BrokenMedia
+from sederunt.media import matroska, opus
+from sederunt.media.mixing import Mixer, Samples, Voice
+from sederunt.media.pieces import add_track, read_piece, to_mux
+from sederunt.model.audio import Packet
+
+MIX_BIT_RATE = 32_000
+HEARD = 0.002  # -54 dB below full scale, of one packet: quieter is a room in which nobody speaks
+COVERED_SHARE = 0.5  # a packet of which so much lies in what its source has already sent is a repeat
+
+logger = log.get(room="media")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceFacts:
+    source: str
+    file: str  # below the tracks folder
+    packets: int
+    start: float  # seconds: of its first packet
+    end: float  # of its last
+    heard_s: float  # how long it was audible
+    loudness_db: float | None  # below full scale, while it was audible; None if it never was
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AssemblyFacts:
+    duration_s: float
+    heard_s: float  # how long anybody was audible
+    sources: tuple[SourceFacts, ...]  # in the order of their first sound
+    mixed: str  # file name of the one recording
+    pieces: int
+    damaged_pieces: int  # of which only a part could be read, or nothing
+    repeated_packets: int  # dropped, because their source had sent that time already
+
+
+def assemble(
+    pieces: Iterable[bytes],
+    *,
+    mixed: Path,
+    tracks: Path,
+    duration_s: float,
+    progress: Callable[[float], None] | None = None,
+) -> AssemblyFacts:
+    """Make `mixed` (WebM, Opus mono 48 kHz, without a gap from 0 to `duration_s`) and `tracks`/<n>.mka.
+
+    A track holds one source's packets undecoded, at their times in the recording; its title is the source.
+
+    Args:
+        pieces: the content of pieces, in any order; taken one after another.
+        duration_s: of the recording; 0 or less means until the last packet. What comes later is cut from the mix.
+        progress: called with the share that is done, now and then.
+    """
+    tracks.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=mixed.parent) as scratch:
+        spool = _Spool(scratch)
+        for data in pieces:
+            spool.add(data)
+        with _Recording(mixed, tracks, duration_s, progress) as recording:
+            for packet in spool.packets():
+                recording.add(packet)
+        return recording.facts(spool)
+
+
+class _Spool:
+    """Pieces on disk, read back in the order of their times."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._index: list[tuple[float, int, int]] = []  # first start, place, length
+        self.pieces = self.damaged = 0
+
+    def add(self, data: bytes) -> None:
+        self.pieces += 1
+        try:
+            packets = read_piece(data)
+        except BrokenMedia as error:
+            packets = read_piece(data, salvage=True)
+            self.damaged += 1
+            logger.warning(
+                "piece was damaged", action="piece_salvaged", reason=str(error), bytes=len(data), packets=len(packets)
+            )
+        if packets:
+            self._index.append((packets[0].start, self._file.tell(), len(data)))
+            self._file.write(data)
+
+    def packets(self) -> Iterator[Packet]:
+        """All packets by start. Holds no more than the pieces that overlap."""
+        self._index.sort(key=itemgetter(0))
+        held: list[Packet] = []
+        for start, place, length in self._index:
+            ready = [packet for packet in held if packet.start < start]
+            yield from ready
+            held = held[len(ready) :]
+            self._file.seek(place)
+            held.extend(read_piece(self._file.read(length), salvage=True))
+            held.sort(key=attrgetter("start"))
+        yield from held
+
+
+class _Track:
+    """One source: its file, its voice in the mix, and what there is to say about it."""
+
+    def __init__(self, source: str, path: Path) -> None:
+        self.source, self.path = source, path
+        self.voice = Voice()
+        self._container: OutputContainer = av.open(str(path), "w", format="matroska")
+        matroska.mark_as_recording(self._container)
+        self._stream: AudioStream = add_track(self._container, source)
+        self._packets, self._start, self._end = 0, math.inf, 0.0
+        self._energy = self._heard_s = 0.0
+
+    def covers(self, packet: Packet) -> bool:
+        return self._end - packet.start > packet.duration * COVERED_SHARE
+
+    def keep(self, packet: Packet) -> None:
+        self._container.mux_one(to_mux(packet, self._stream))
+        self._packets += 1
+        self._start, self._end = min(self._start, packet.start), packet.start + packet.duration
+
+    def listen(self, samples: Samples) -> bool:
+        """Take note of how loud it is; returns whether anything can be heard."""
+        mean_square = float(np.dot(samples, samples)) / max(1, len(samples))
+        if mean_square < HEARD**2:
+            return False
+        seconds = len(samples) / opus.RATE
+        self._heard_s += seconds
+        self._energy += mean_square * seconds
+        return True
+
+    def close(self) -> None:
+        self._container.close()
+
+    def facts(self) -> SourceFacts:
+        loudness = 10 * math.log10(self._energy / self._heard_s) if self._heard_s else None
+        return SourceFacts(
+            source=self.source,
+            file=self.path.name,
+            packets=self._packets,
+            start=round(self._start, 6),
+            end=round(self._end, 6),
+            heard_s=round(self._heard_s, 3),
+            loudness_db=None if loudness is None else round(loudness, 2),
+        )
+
+
+class _Mix:
+    """The one recording, being written."""
+
+    def __init__(self, path: Path) -> None:
+        self._container: OutputContainer = av.open(str(path), "w", format="webm")
+        matroska.mark_as_recording(self._container)
+        self._stream = add_track(self._container, "mix")
+        self._container.start_encoding()  # so that a recording without a sound is a file too
+        self._encoder = opus.Encoder(opus.RATE, MIX_BIT_RATE, complexity=5)
+        self._number = 0
+
+    def write(self, samples: Samples) -> None:
+        self._mux(self._encoder.encode((samples * 32_767).astype(np.int16)))
+
+    def finish(self) -> None:
+        self._mux(self._encoder.flush())
+
+    def close(self) -> None:
+        self._container.close()
+
+    def _mux(self, payloads: Sequence[bytes]) -> None:
+        for payload in payloads:
+            start = self._number * opus.PACKET_S
+            packet = Packet(source="mix", start=start, duration=opus.PACKET_S, payload=payload)
+            self._container.mux_one(to_mux(packet, self._stream))
+            self._number += 1
+
+
+class _Recording:
+    """Takes packets by start and leaves the files behind."""
+
+    def __init__(self, mixed: Path, tracks: Path, duration_s: float, progress: Callable[[float], None] | None) -> None:
+        self._folder, self._name, self._progress = tracks, mixed.name, progress
+        self._tracks: dict[str, _Track] = {}
+        self._mix = _Mix(mixed)
+        self._end = round(duration_s * opus.RATE) if duration_s > 0 else None
+        self._mixer = Mixer(self._mix.write, self._end)
+        self._heard = bytearray()  # one byte for each 20 ms of the recording
+        self._repeated = self._samples = 0
+
+    def add(self, packet: Packet) -> None:
+        track = self._tracks.get(packet.source)
+        if track is None:
+            path = self._folder / f"{len(self._tracks)}.mka"
+            track = self._tracks[packet.source] = _Track(packet.source, path)
+        if track.covers(packet):
+            self._repeated += 1
+            return
+        track.keep(packet)
+        at = round(packet.start * opus.RATE)
+        if self._end is not None and at >= self._end:
+            return
+        before = self._mixer.position
+        self._mixer.advance(at, self._voices())
+        for first, samples in track.voice.decode(packet):
+            self._mixer.add(first, samples)
+            if track.listen(samples):
+                self._mark_heard(first, len(samples))
+        if self._progress and self._end and self._mixer.position != before:
+            self._progress(min(1.0, self._mixer.position / self._end))
+
+    def __enter__(self) -> "_Recording":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._samples = self._mixer.finish(self._voices())
+                self._mix.finish()
+        finally:
+            self._mix.close()
+            for track in self._tracks.values():
+                track.close()
+        if self._progress and kind is None:
+            self._progress(1.0)
+
+    def facts(self, spool: _Spool) -> AssemblyFacts:
+        return AssemblyFacts(
+            duration_s=round(self._samples / opus.RATE, 6),
+            heard_s=round(sum(self._heard) * opus.PACKET_S, 2),
+            sources=tuple(track.facts() for track in self._tracks.values()),
+            mixed=self._name,
+            pieces=spool.pieces,
+            damaged_pieces=spool.damaged,
+            repeated_packets=self._repeated,
+        )
+
+    def _voices(self) -> Iterator[Voice]:
+        return (track.voice for track in self._tracks.values())
+
+    def _mark_heard(self, first: int, count: int) -> None:
+        slot = opus.RATE // 50
+        start, end = first // slot, max(first // slot + 1, (first + count) // slot)
+        if end > len(self._heard):
+            self._heard.extend(bytes(end - len(self._heard)))
+        self._heard[start:end] = b"\x01" * (end - start)

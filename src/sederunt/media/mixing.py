@@ -1,0 +1,180 @@
+"""Many voices into one: each decoded to its place, gaps concealed or left silent, the sum kept from clipping."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from sederunt.media import opus
+from sederunt.model.audio import Packet
+
+Samples = npt.NDArray[np.float32]
+
+CONCEALED = opus.RATE // 10  # samples: a gap up to this is filled by the decoder, a longer one is silence
+SNAP = 72  # samples (1.5 ms): packets this near to each other follow each other; files keep only milliseconds
+FADE = opus.RATE // 400
+HELD = opus.RATE * 3 // 20  # samples kept back, so that a gap is known to be long before its beginning is let go
+BLOCK = opus.RATE  # samples let go at a time
+BUFFER = 2 * BLOCK + HELD + 4 * opus.MOST_SAMPLES
+
+CEILING = 0.89  # -1 dB below full scale
+HOP = opus.RATE // 200  # the limiter's gain has one value per 5 ms and is linear in between
+RELEASE = 0.01  # how much the gain may rise per hop: back to full within half a second
+
+
+class Voice:
+    """One source: its packets decoded one after another, with what is needed to join them."""
+
+    def __init__(self) -> None:
+        self._decoder = opus.Decoder()
+        self._last = b""
+        self.cursor = 0  # sample of the recording at which its sound ends
+        self.sounding = False  # whether the sound at the cursor has yet to be brought to an end
+
+    def decode(self, packet: Packet) -> Iterator[tuple[int, Samples]]:
+        """The sound of a packet and of a short gap before it, as (first sample, samples)."""
+        at = round(packet.start * opus.RATE)
+        gap = at - self.cursor
+        if abs(gap) <= SNAP:
+            at, gap = self.cursor, 0
+        if self.sounding and gap > CONCEALED:
+            yield self.fade_out()
+        elif self.sounding and gap > 0:
+            yield from self._conceal(gap)
+        samples = _as_float(self._decoder.decode(packet.payload))
+        if gap < 0:
+            at, samples = self.cursor, samples[-gap:]
+        if not self.sounding:
+            _fade_in(samples)
+        yield at, samples
+        self.cursor = at + len(samples)
+        self._last = packet.payload
+        self.sounding = True
+
+    def fade_out(self) -> tuple[int, Samples]:
+        """The sound going on for a moment and away, where nothing follows."""
+        self.sounding = False
+        samples = _as_float(self._decoder.decode(opus.concealment(self._last)))
+        samples *= np.linspace(1, 0, len(samples), dtype=np.float32)
+        return self.cursor, samples
+
+    def _conceal(self, missing: int) -> Iterator[tuple[int, Samples]]:
+        while missing > 0:
+            samples = _as_float(self._decoder.decode(opus.concealment(self._last)))[:missing]
+            if not len(samples):
+                return
+            yield self.cursor, samples
+            self.cursor += len(samples)
+            missing -= len(samples)
+
+
+class Mixer:
+    """Sums sound that comes in the order of its beginning, and lets the sum go in blocks.
+
+    Args:
+        write: takes the finished sum, one stretch after another from sample 0.
+        end: the sample at which the recording ends, or None: where the last sound does.
+    """
+
+    def __init__(self, write: Callable[[Samples], None], end: int | None) -> None:
+        self._write, self._end = write, end
+        self._sum = np.zeros(BUFFER, dtype=np.float32)
+        self._base = 0  # sample of the recording at which the buffer begins
+        self._reached = 0
+        self._limiter = Limiter()
+
+    @property
+    def position(self) -> int:
+        """Samples let go so far."""
+        return self._base
+
+    def advance(self, to: int, voices: Iterator[Voice]) -> None:
+        """Sound before sample `to` has all been added, but for endings of voices, which are added here."""
+        to = to if self._end is None else min(to, self._end)
+        if to - self._base < BLOCK + HELD:
+            return
+        sounding = [voice for voice in voices if voice.sounding]
+        while to - self._base >= BLOCK + HELD:
+            self._let_go(BLOCK, sounding)
+
+    def add(self, at: int, samples: Samples) -> None:
+        """Sound beginning at a sample of the recording. What lies before the buffer or after the end is dropped."""
+        first = at - self._base
+        if first < 0:
+            samples, first = samples[-first:], 0
+        if self._end is not None:
+            samples = samples[: max(0, self._end - self._base - first)]
+        self._sum[first : first + len(samples)] += samples
+        self._reached = max(self._reached, self._base + first + len(samples))
+
+    def finish(self, voices: Iterator[Voice]) -> int:
+        """Let go of everything up to the end; returns it, in samples."""
+        end = self._reached if self._end is None else self._end
+        for voice in voices:
+            if voice.sounding:
+                self.add(*voice.fade_out())
+        while self._base < end:
+            self._let_go(min(BLOCK, end - self._base), [])
+        self._write(self._limiter.flush())
+        return end
+
+    def _let_go(self, count: int, sounding: list[Voice]) -> None:
+        for voice in sounding:
+            if voice.sounding and voice.cursor < self._base + count:
+                self.add(*voice.fade_out())
+        self._write(self._limiter.limit(self._sum[:count].copy()))
+        self._sum[:-count] = self._sum[count:]
+        self._sum[-count:] = 0
+        self._base += count
+
+
+class Limiter:
+    """Keeps a signal under the ceiling by turning it down around its peaks, not by cutting them off.
+
+    Looks one hop ahead, so what comes out is one hop late until `flush`.
+    """
+
+    def __init__(self) -> None:
+        self._held = np.zeros(0, dtype=np.float32)
+        self._gain = 1.0  # at the beginning of what is held
+
+    def limit(self, samples: Samples) -> Samples:
+        """The next stretch; all that is known to need no more turning down."""
+        samples = np.concatenate((self._held, samples))
+        hops = max(0, len(samples) // HOP - 1)
+        ready, self._held = samples[: hops * HOP], samples[hops * HOP :]
+        return self._turn_down(ready, self._held[:HOP])
+
+    def flush(self) -> Samples:
+        """The last hops."""
+        rest = np.concatenate((self._held, np.zeros(-len(self._held) % HOP, dtype=np.float32)))
+        length, self._held = len(self._held), np.zeros(0, dtype=np.float32)
+        return self._turn_down(rest, rest[:0])[:length]
+
+    def _turn_down(self, samples: Samples, ahead: Samples) -> Samples:
+        peaks = np.abs(np.concatenate((samples, ahead))).reshape(-1, HOP).max(axis=1) if len(samples) else np.zeros(0)
+        if self._gain == 1.0 and peaks.max(initial=0.0) <= CEILING:
+            return samples
+        allowed = np.minimum(1.0, CEILING / np.maximum(peaks, 1e-9))
+        gains = self._gains(allowed, len(samples) // HOP)
+        curve = np.interp(np.arange(len(samples)), np.arange(len(gains)) * HOP, gains).astype(np.float32)
+        limited: Samples = np.clip(samples * curve, -CEILING, CEILING)
+        return limited
+
+    def _gains(self, allowed: npt.NDArray[np.float64], hops: int) -> list[float]:
+        """The gain at each border of the hops: low enough for the hop on either side, rising slowly."""
+        gains = [min(self._gain, float(allowed[0]))] if hops else [self._gain]
+        for hop in range(hops):
+            after = float(allowed[hop + 1]) if hop + 1 < len(allowed) else 1.0
+            gains.append(min(float(allowed[hop]), after, gains[-1] + RELEASE, 1.0))
+        self._gain = gains[-1]
+        return gains
+
+
+def _as_float(samples: npt.NDArray[np.int16]) -> Samples:
+    return np.multiply(samples, np.float32(1 / 32_768), dtype=np.float32)
+
+
+def _fade_in(samples: Samples) -> None:
+    count = min(FADE, len(samples))
+    samples[:count] *= np.linspace(0, 1, count, dtype=np.float32)
