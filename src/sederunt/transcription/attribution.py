@@ -1,0 +1,294 @@
+"""Who said what: utterances of one or many sources become one transcript with speakers. Pure.
+
+A *source* is what was transcribed: one person's track, or sound with several people in it. A *voice* is one speaker in
+it. A voice gets its name from the site where the site says whose track it is; otherwise from the participants' speaking
+marks, and only when those are clear. Every segment has either a name or a list of candidates, which may be empty.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from sederunt.model.participant import Participant
+from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
+from sederunt.transcription import evidence, text
+from sederunt.transcription.evidence import Evidence, Interval, Marks
+
+# A pause longer than this ends a segment, and cuts an utterance in two.
+PAUSE_S = 1.0
+# In mixed sound, a change of speaker shorter than this (words, seconds) is taken for an error of the marks.
+SHORT_WORDS, SHORT_S = 2, 0.6
+# Evidence that names a stretch of mixed sound by itself: this share of its length, at most so many seconds.
+RUN_SHARE, RUN_ENOUGH_S = 0.5, 1.5
+
+
+class SourceSpan(Protocol):
+    """Where one of several sources of a mixed track was heard; `media.timeline` notes them from the packets."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def track(self) -> str: ...
+    @property
+    def start(self) -> float: ...
+    @property
+    def end(self) -> float: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceSpeech:
+    """What was said in one source. Times are seconds from the start of the recording."""
+
+    source: str
+    utterances: Sequence[Utterance]
+    mixed: bool = False  # several people may speak in it
+    diarized: bool = False  # and the words' `speaker` tells their voices apart
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Meeting:
+    """What is known about who was there. Nothing at all for a standalone recording."""
+
+    duration_s: float
+    started_ms: int = 0  # Unix milliseconds of the recording's zero
+    participants: Sequence[Participant] = ()
+    links: Mapping[str, str] = field(default_factory=dict)  # source → participant key, as the site says
+    spans: Sequence[SourceSpan] = ()
+
+
+def attribute(sources: Sequence[SourceSpeech], meeting: Meeting, *, detected_lang: str | None = None) -> Transcript:
+    """One transcript of all sources, in order of time. `speaker` counts voices from 0 by their first word."""
+    names = {participant.key: participant.name for participant in meeting.participants}
+    marks = _marks(sources, meeting)
+    said: list[_Said] = []
+    taken: set[str] = set()
+    for speech in sources:
+        utterances = [part for whole in speech.utterances for part in _usable(whole, meeting.duration_s)]
+        said += _said(replace(speech, utterances=utterances), meeting, marks, names, taken)
+    said.sort(key=lambda each: (each.utterance.start, each.utterance.end))
+    numbers: dict[str, int] = {}
+    for each in said:
+        numbers.setdefault(each.voice, len(numbers))
+    return Transcript(segments=_segments(said, numbers), detected_lang=detected_lang)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """An utterance with its voice: a participant's key, or a key of our own for a voice without a name."""
+
+    utterance: Utterance
+    voice: str
+    name: str | None
+    guesses: tuple[NameGuess, ...] | None
+
+
+def _said(
+    speech: SourceSpeech, meeting: Meeting, marks: Marks, names: Mapping[str, str], taken: set[str]
+) -> list[_Said]:
+    key = meeting.links.get(speech.source, "")
+    if key in names and not speech.mixed:
+        return [_Said(utterance, key, names[key], None) for utterance in speech.utterances]
+    if speech.diarized:
+        return _by_vendor(speech, marks, names, taken)
+    spans = [span for span in meeting.spans if span.track == speech.source]
+    if spans:
+        return _by_spans(speech, spans, meeting.links, names, marks)
+    if speech.mixed:
+        return [each for utterance in speech.utterances for each in _by_marks(utterance, speech.source, marks, names)]
+    return _one_voice(f"source {speech.source}", speech.utterances, marks, names)
+
+
+def _one_voice(voice: str, utterances: Sequence[Utterance], marks: Marks, names: Mapping[str, str]) -> list[_Said]:
+    """An unnamed track: one person, judged by all they said."""
+    found = marks.evidence(_spoken(utterances))
+    key = found.sure()
+    if key is not None:
+        return [_Said(utterance, key, names[key], None) for utterance in utterances]
+    return [_Said(utterance, voice, None, found.guesses(names)) for utterance in utterances]
+
+
+def _by_vendor(speech: SourceSpeech, marks: Marks, names: Mapping[str, str], taken: set[str]) -> list[_Said]:
+    """Voices told apart by the provider: the best proven takes a name first, and no two take the same."""
+    voices: dict[int, list[Utterance]] = {}
+    for utterance in speech.utterances:
+        for number, part in text.runs(utterance, [word.speaker for word in utterance.words]):
+            voices.setdefault(utterance.speaker if number is None else number, []).append(part)
+    proofs = {number: marks.evidence(_spoken(parts)) for number, parts in voices.items()}
+    said = []
+    for number in sorted(voices, key=lambda n: -max(proofs[n].seconds.values(), default=0.0)):
+        key = proofs[number].sure()
+        if key is None or key in taken:
+            guesses = proofs[number].guesses(names)
+            said += [_Said(part, f"{speech.source} voice {number}", None, guesses) for part in voices[number]]
+        else:
+            taken.add(key)
+            said += [_Said(part, key, names[key], None) for part in voices[number]]
+    return said
+
+
+def _by_spans(
+    speech: SourceSpeech,
+    spans: Sequence[SourceSpan],
+    links: Mapping[str, str],
+    names: Mapping[str, str],
+    marks: Marks,
+) -> list[_Said]:
+    """Mixed sound whose packets say who is in it: exact to a few hundredths of a second."""
+    heard: dict[str, list[Interval]] = {}
+    for span in spans:
+        heard.setdefault(span.source, []).append((span.start, span.end))
+    heard = {source: evidence.union(intervals) for source, intervals in heard.items()}
+    layers = Marks(heard)
+    by_source: dict[str, list[Utterance]] = {}
+    for utterance in speech.utterances:
+        for source, part in _split(utterance, layers):
+            by_source.setdefault(source or speech.source, []).append(part)
+    said = []
+    for source, parts in by_source.items():
+        key = links.get(source, "")
+        if key in names:
+            said += [_Said(part, key, names[key], None) for part in parts]
+        else:
+            said += _one_voice(f"source {source}", parts, marks, names)
+    return said
+
+
+def _by_marks(utterance: Utterance, source: str, marks: Marks, names: Mapping[str, str]) -> list[_Said]:
+    """Mixed sound of which only the site's marks tell anything: a name where they are clear about this stretch."""
+    said = []
+    for _, part in _split(utterance, marks):
+        found = marks.evidence([(part.start, part.end)])
+        key = found.sure(min(RUN_ENOUGH_S, RUN_SHARE * (part.end - part.start)))
+        if key is not None:
+            said.append(_Said(part, key, names[key], None))
+        else:
+            said.append(_Said(part, _likeliest(found) or f"source {source}", None, found.guesses(names)))
+    return said
+
+
+def _likeliest(found: Evidence) -> str | None:
+    """Whose number an unnamed stretch carries: that of the first candidate, if most speaks for them."""
+    ranked = found.ranked()
+    return ranked[0][0] if ranked and ranked[0][1] > 0.5 else None
+
+
+def _split(utterance: Utterance, marks: Marks) -> list[tuple[str | None, Utterance]]:
+    """Cut an utterance where another speaker takes over; the label is None where nobody is marked at all."""
+    if not utterance.words:
+        return [(_loudest(marks, utterance.start, utterance.end), utterance)]
+    labels = [_loudest(marks, word.start, max(word.end, word.start + 0.02)) for word in utterance.words]
+    return text.runs(utterance, _smoothed(labels, utterance.words))
+
+
+def _loudest(marks: Marks, start: float, end: float) -> str | None:
+    """Who is marked during most of a word; None where it is nobody, or undecided between several."""
+    weight = marks.evidence([(start, end)]).weight
+    if not weight:
+        return None
+    best = max(weight.values())
+    leaders = [key for key, value in weight.items() if value >= best * 0.999]
+    return leaders[0] if len(leaders) == 1 else None
+
+
+def _smoothed(labels: Sequence[str | None], words: Sequence[Word]) -> list[str | None]:
+    """Undecided words go with their neighbours; a change too short to be true is undone."""
+    known = [label for label in labels if label is not None]
+    if not known:
+        return list(labels)
+    filled: list[str | None] = []
+    last: str | None = known[0]
+    for label in labels:
+        last = label or last
+        filled.append(last)
+    start = 0
+    while start < len(filled):
+        end = start
+        while end < len(filled) and filled[end] == filled[start]:
+            end += 1
+        short = end - start < SHORT_WORDS and words[end - 1].end - words[start].start < SHORT_S
+        if short and start > 0 and end < len(filled) and filled[start - 1] == filled[end]:
+            filled[start:end] = [filled[end]] * (end - start)
+        start = end
+    return filled
+
+
+def _marks(sources: Sequence[SourceSpeech], meeting: Meeting) -> Marks:
+    """The participants' marks, earlier by what this meeting's lag is."""
+    raw = {
+        participant.key: evidence.marked(participant, started_ms=meeting.started_ms, duration_s=meeting.duration_s)
+        for participant in meeting.participants
+    }
+    spoken: dict[str, list[Interval]] = {}
+    for speech in sources:
+        voice = "" if speech.mixed else meeting.links.get(speech.source, "")
+        spoken.setdefault(voice, []).extend(_spoken(speech.utterances))
+    lag = evidence.lag_s(raw, spoken)
+    return Marks({key: evidence.shifted(spans, -lag) for key, spans in raw.items()})
+
+
+def _spoken(utterances: Iterable[Utterance]) -> list[Interval]:
+    """The time that words take."""
+    return evidence.union(
+        (item.start, item.end) for utterance in utterances for item in (utterance.words or (utterance,))
+    )
+
+
+def _usable(utterance: Utterance, duration_s: float) -> list[Utterance]:
+    """The utterance within the recording, cut at long pauses; nothing where it holds no text."""
+    if not utterance.transcript.strip():
+        return []
+    return text.cut_at_pauses(text.clamped(utterance, duration_s), PAUSE_S)
+
+
+def _segments(said: Sequence[_Said], numbers: Mapping[str, int]) -> tuple[Segment, ...]:
+    """Neighbours of one speaker, one after the other without a long pause, become one segment."""
+    groups: list[list[_Said]] = []
+    for each in said:
+        before = groups[-1][-1] if groups else None
+        if before and _goes_on(before, each, max(one.utterance.end for one in groups[-1])):
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    return tuple(_segment(group, numbers[group[0].voice]) for group in groups)
+
+
+def _goes_on(before: _Said, after: _Said, end: float) -> bool:
+    same = before.voice == after.voice and before.name == after.name
+    return same and after.utterance.start - end <= PAUSE_S
+
+
+def _segment(group: Sequence[_Said], number: int) -> Segment:
+    utterances = tuple(_numbered(each.utterance, number) for each in group)
+    weights = [max(1, len(utterance.words)) for utterance in utterances]
+    confidence = sum(u.confidence * w for u, w in zip(utterances, weights, strict=True)) / sum(weights)
+    return Segment(
+        start=min(utterance.start for utterance in utterances),
+        end=max(utterance.end for utterance in utterances),
+        speaker=number,
+        confidence=round(confidence, 4),
+        transcript=text.join(utterance.transcript for utterance in utterances),
+        utterances=utterances,
+        speaker_name=group[0].name,
+        potential_speaker_names=None if group[0].name is not None else _pooled(group),
+    )
+
+
+def _pooled(group: Sequence[_Said]) -> tuple[NameGuess, ...]:
+    """The candidates of several utterances of one voice, by their mean share of the time."""
+    total = sum(max(0.01, each.utterance.end - each.utterance.start) for each in group)
+    shares: dict[str, float] = {}
+    for each in group:
+        length = max(0.01, each.utterance.end - each.utterance.start)
+        for guess in each.guesses or ():
+            shares[guess.name] = shares.get(guess.name, 0.0) + guess.confidence * length / total
+    ranked = sorted(shares.items(), key=lambda pair: (-pair[1], pair[0]))
+    return tuple(
+        NameGuess(name=name, confidence=round(min(1.0, share), 4))
+        for name, share in ranked
+        if share >= evidence.LEAST_SHARE
+    )
+
+
+def _numbered(utterance: Utterance, number: int) -> Utterance:
+    words = tuple(replace(word, speaker=number) for word in utterance.words)
+    return replace(utterance, speaker=number, words=words)

@@ -1,0 +1,88 @@
+"""Utterances cut and joined without harm to their text: spaces and punctuation stay where the model put them."""
+
+import unicodedata
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from sederunt.model.transcript import Utterance, Word
+
+Label = TypeVar("Label", bound=Hashable)
+
+# Scripts that put no space between words or sentences.
+_UNSPACED = ("CJK ", "HIRAGANA ", "KATAKANA ", "IDEOGRAPHIC ", "THAI ", "LAO ", "KHMER ", "MYANMAR ", "FULLWIDTH ")
+
+
+def join(parts: Iterable[str]) -> str:
+    """Texts one after the other, with a space between them where their scripts use any."""
+    joined = ""
+    for part in (part.strip() for part in parts):
+        if joined and part and not (_is_unspaced(joined[-1]) and _is_unspaced(part[0])):
+            joined += " "
+        joined += part
+    return joined
+
+
+def runs(utterance: Utterance, labels: Sequence[Label]) -> list[tuple[Label | None, Utterance]]:
+    """Cut an utterance where the label of its words changes; without words it stays whole, its label None."""
+    if not utterance.words:
+        return [(None, utterance)]
+    cuts = [n for n in range(1, len(labels)) if labels[n] != labels[n - 1]]
+    parts = _cut(utterance, cuts)
+    return [(labels[first], part) for first, part in zip([0, *cuts], parts, strict=True)]
+
+
+def cut_at_pauses(utterance: Utterance, pause_s: float) -> list[Utterance]:
+    """Cut an utterance where its words are further apart than that."""
+    words = utterance.words
+    return _cut(utterance, [n for n in range(1, len(words)) if words[n].start - words[n - 1].end > pause_s])
+
+
+def clamped(utterance: Utterance, duration_s: float) -> Utterance:
+    """The same with every time within the recording, in order, and the utterance around its words."""
+    words: list[Word] = []
+    for word in utterance.words:
+        start = min(duration_s, max(0.0, word.start, words[-1].start if words else 0.0))
+        words.append(replace(word, start=start, end=min(duration_s, max(start, word.end))))
+    start = min(duration_s, max(0.0, utterance.start))
+    end = min(duration_s, max(start, utterance.end))
+    if words:
+        start, end = words[0].start, max(word.end for word in words)
+    return replace(utterance, start=start, end=end, words=tuple(words))
+
+
+def _cut(utterance: Utterance, cuts: Sequence[int]) -> list[Utterance]:
+    if not cuts:
+        return [utterance]
+    texts = _word_texts(utterance.transcript, utterance.words)
+    parts = []
+    for first, last in zip([0, *cuts], [*cuts, len(utterance.words)], strict=True):
+        words = utterance.words[first:last]
+        parts.append(
+            replace(
+                utterance,
+                start=words[0].start,
+                end=max(word.end for word in words),
+                confidence=round(sum(word.confidence for word in words) / len(words), 4),
+                transcript="".join(texts[first:last]).strip(),
+                words=words,
+            )
+        )
+    return parts
+
+
+def _word_texts(transcript: str, words: Sequence[Word]) -> list[str]:
+    """The stretch of the transcript from each word to the next; the words themselves where they are not in it."""
+    starts, cursor = [], 0
+    for word in words:
+        found = transcript.find(word.word, cursor)
+        if found < 0:
+            return [f"{word.word} " for word in words]
+        starts.append(found)
+        cursor = found + len(word.word)
+    starts[0] = 0
+    return [transcript[start:end] for start, end in zip(starts, [*starts[1:], len(transcript)], strict=True)]
+
+
+def _is_unspaced(letter: str) -> bool:
+    return unicodedata.name(letter, "").startswith(_UNSPACED)

@@ -1,0 +1,279 @@
+"""Who said what, from tracks, packet spans and speaking marks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
+from sederunt.model.transcript import Segment, Transcript, Utterance, Word
+from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute
+
+Say = Callable[..., Utterance]
+Person = Callable[..., Participant]
+
+
+@dataclass(frozen=True)
+class Span:
+    source: str
+    track: str
+    start: float
+    end: float
+
+
+def told(transcript: Transcript) -> list[tuple[int, str | None, str]]:
+    return [(segment.speaker, segment.speaker_name, segment.transcript) for segment in transcript.segments]
+
+
+def test_tracks_with_names_give_segments_with_names_in_order_of_time(say: Say, person: Person) -> None:
+    ada, bob = person("a", "Ada"), person("b", "Bob")
+    sources = [
+        SourceSpeech(source="11", utterances=[say("good morning", 1.0), say("shall we", 6.0)]),
+        SourceSpeech(source="22", utterances=[say("hello ada", 3.0)]),
+    ]
+    meeting = Meeting(duration_s=10, participants=[ada, bob], links={"11": "a", "22": "b"})
+    assert told(attribute(sources, meeting)) == [
+        (0, "Ada", "good morning"),
+        (1, "Bob", "hello ada"),
+        (0, "Ada", "shall we"),
+    ]
+
+
+def test_a_speaker_is_numbered_by_first_word_and_keeps_the_number_on_a_second_track(say: Say, person: Person) -> None:
+    sources = [
+        SourceSpeech(source="1", utterances=[say("later", 8.0)]),
+        SourceSpeech(source="2", utterances=[say("first", 0.0)]),
+        SourceSpeech(source="3", utterances=[say("back again", 12.0)]),
+    ]
+    meeting = Meeting(
+        duration_s=20, participants=[person("a", "Ada"), person("b", "Bob")], links={"1": "a", "2": "b", "3": "b"}
+    )
+    assert [(s.speaker, s.speaker_name) for s in attribute(sources, meeting).segments] == [
+        (0, "Bob"),
+        (1, "Ada"),
+        (0, "Bob"),
+    ]
+
+
+def test_utterances_close_together_are_one_segment_and_a_pause_begins_another(say: Say, person: Person) -> None:
+    speech = SourceSpeech(source="1", utterances=[say("one", 0.0), say("two.", 1.2), say("three", 4.0)])
+    transcript = attribute([speech], Meeting(duration_s=9, participants=[person("a", "Ada")], links={"1": "a"}))
+    assert [segment.transcript for segment in transcript.segments] == ["one two.", "three"]
+    assert len(transcript.segments[0].utterances) == 2
+
+
+def test_an_utterance_with_a_long_pause_inside_is_cut_there(person: Person) -> None:
+    words = (
+        Word(word="So,", start=0.0, end=0.4, confidence=0.8),
+        Word(word="well.", start=3.0, end=3.5, confidence=0.6),
+    )
+    whole = Utterance(start=0.0, end=3.5, speaker=0, confidence=0.7, transcript="So, well.", words=words)
+    transcript = attribute([SourceSpeech(source="1", utterances=[whole])], Meeting(duration_s=5))
+    assert [(s.start, s.end, s.transcript) for s in transcript.segments] == [(0.0, 0.4, "So,"), (3.0, 3.5, "well.")]
+
+
+def test_two_people_of_the_same_name_are_two_speakers(say: Say, person: Person) -> None:
+    sources = [
+        SourceSpeech(source="1", utterances=[say("me", 0.0)]),
+        SourceSpeech(source="2", utterances=[say("me too", 0.5)]),
+    ]
+    meeting = Meeting(duration_s=5, participants=[person("a", "Sam"), person("b", "Sam")], links={"1": "a", "2": "b"})
+    assert [s.speaker for s in attribute(sources, meeting).segments] == [0, 1]
+
+
+def test_without_any_participants_nobody_is_named_and_the_candidates_are_an_empty_list(say: Say) -> None:
+    [segment] = attribute(
+        [SourceSpeech(source="mixed", utterances=[say("hello", 1.0)], mixed=True)], Meeting(duration_s=5)
+    ).segments
+    assert (segment.speaker, segment.speaker_name, segment.potential_speaker_names) == (0, None, ())
+
+
+def test_an_unnamed_track_is_named_by_marks_that_are_clear_over_the_whole_meeting(say: Say, person: Person) -> None:
+    speech = SourceSpeech(source="track-3", utterances=[say("a b c d e f g h", 1.0), say("i j k l m n o p", 10.0)])
+    ada, bob = person("a", "Ada", (1.0, 5.0), (10.0, 14.0)), person("b", "Bob", (6.0, 9.0))
+    transcript = attribute([speech], Meeting(duration_s=20, participants=[ada, bob]))
+    assert {segment.speaker_name for segment in transcript.segments} == {"Ada"}
+    assert all(segment.potential_speaker_names is None for segment in transcript.segments)
+
+
+def test_an_unnamed_track_between_two_people_gets_candidates_with_their_shares(say: Say, person: Person) -> None:
+    speech = SourceSpeech(source="track-3", utterances=[say("a b c d e f g h i j k l", 0.0)])
+    ada, bob = person("a", "Ada", (0.0, 3.6)), person("b", "Bob", (3.6, 6.0))
+    [segment] = attribute([speech], Meeting(duration_s=6, participants=[ada, bob])).segments
+    assert segment.speaker_name is None
+    assert segment.potential_speaker_names is not None
+    assert [guess.name for guess in segment.potential_speaker_names] == ["Ada", "Bob"]
+    assert [round(guess.confidence, 1) for guess in segment.potential_speaker_names] == [0.6, 0.4]
+
+
+def test_a_little_evidence_names_nobody(say: Say, person: Person) -> None:
+    speech = SourceSpeech(source="track-1", utterances=[say("yes please", 2.0)])
+    [segment] = attribute([speech], Meeting(duration_s=9, participants=[person("a", "Ada", (2.0, 3.0))])).segments
+    assert segment.speaker_name is None
+    assert [guess.name for guess in segment.potential_speaker_names or ()] == ["Ada"]
+
+
+def test_mixed_sound_is_cut_at_the_word_where_the_packets_say_that_another_source_speaks(
+    say: Say, person: Person
+) -> None:
+    speech = SourceSpeech(source="track-1", utterances=[say("how are you fine thanks and you", 0.0)])
+    spans = [Span("7", "track-1", 0.0, 1.5), Span("8", "track-1", 1.5, 3.6)]
+    meeting = Meeting(
+        duration_s=5, participants=[person("a", "Ada"), person("b", "Bob")], links={"7": "a", "8": "b"}, spans=spans
+    )
+    assert told(attribute([speech], meeting)) == [(0, "Ada", "how are you"), (1, "Bob", "fine thanks and you")]
+
+
+def test_a_source_of_mixed_sound_that_nobody_named_is_a_speaker_of_its_own(say: Say, person: Person) -> None:
+    speech = SourceSpeech(source="track-1", utterances=[say("how are you fine thanks", 0.0)])
+    spans = [Span("7", "track-1", 0.0, 1.5), Span("9", "track-1", 1.5, 2.5)]
+    meeting = Meeting(duration_s=5, participants=[person("a", "Ada")], links={"7": "a"}, spans=spans)
+    assert told(attribute([speech], meeting)) == [(0, "Ada", "how are you"), (1, None, "fine thanks")]
+
+
+def test_mixed_sound_is_cut_by_marks_after_their_lag_is_taken_off(say: Say, person: Person) -> None:
+    # Marks come 0.8 s late, all through.
+    turns = [(0.0, 4.0, "a"), (5.0, 9.0, "b"), (10.0, 14.0, "a"), (15.0, 19.0, "b")]
+    utterances = [say("w w w w w w w w", start) for start, _, _ in turns]
+    spoke = {key: [(s + 0.8, e + 0.8) for s, e, who in turns if who == key] for key in "ab"}
+    meeting = Meeting(duration_s=20, participants=[person("a", "Ada", *spoke["a"]), person("b", "Bob", *spoke["b"])])
+    transcript = attribute([SourceSpeech(source="mixed", utterances=utterances, mixed=True)], meeting)
+    assert [(s.start, s.speaker_name) for s in transcript.segments] == [
+        (0.0, "Ada"),
+        (5.0, "Bob"),
+        (10.0, "Ada"),
+        (15.0, "Bob"),
+    ]
+
+
+def test_a_change_of_speaker_for_one_short_word_is_not_believed(say: Say, person: Person) -> None:
+    speech = SourceSpeech(source="mixed", utterances=[say("one two three four five six", 0.0)], mixed=True)
+    ada = person("a", "Ada", (0.0, 1.0), (1.5, 3.0))
+    transcript = attribute([speech], Meeting(duration_s=5, participants=[ada, person("b", "Bob", (1.0, 1.5))]))
+    assert [segment.transcript for segment in transcript.segments] == ["one two three four five six"]
+
+
+def test_while_two_are_marked_at_once_neither_is_named(say: Say, person: Person) -> None:
+    speech = SourceSpeech(source="mixed", utterances=[say("who is it now", 0.0)], mixed=True)
+    meeting = Meeting(duration_s=5, participants=[person("a", "Ada", (0.0, 2.0)), person("b", "Bob", (0.0, 2.0))])
+    [segment] = attribute([speech], meeting).segments
+    assert segment.speaker_name is None
+    assert [guess.confidence for guess in segment.potential_speaker_names or ()] == [0.5, 0.5]
+
+
+def test_voices_that_a_provider_told_apart_are_named_once_each(say: Say, person: Person) -> None:
+    utterance = say("a " * 12 + "b " * 12 + "c " * 12, 0.0, speakers=[0] * 12 + [1] * 12 + [2] * 12)
+    ada, bob = person("a", "Ada", (0.0, 6.0), (12.0, 17.5)), person("b", "Bob", (6.0, 12.0))
+    speech = SourceSpeech(source="mixed", utterances=[utterance], mixed=True, diarized=True)
+    segments = attribute([speech], Meeting(duration_s=20, participants=[ada, bob])).segments
+    assert [(s.speaker, s.speaker_name) for s in segments] == [(0, "Ada"), (1, "Bob"), (2, None)]
+    assert [guess.name for guess in segments[2].potential_speaker_names or ()] == ["Ada"]
+
+
+def test_japanese_is_joined_without_spaces(person: Person) -> None:
+    parts = [
+        Utterance(start=n, end=n + 0.9, speaker=0, confidence=0.9, transcript=text)
+        for n, text in enumerate(["こんにちは。", "元気ですか"])
+    ]
+    [segment] = attribute([SourceSpeech(source="1", utterances=parts)], Meeting(duration_s=4)).segments
+    assert segment.transcript == "こんにちは。元気ですか"
+
+
+def test_speech_behind_the_recordings_end_is_drawn_back_to_it(say: Say) -> None:
+    [segment] = attribute(
+        [SourceSpeech(source="1", utterances=[say("late words", 4.6)])], Meeting(duration_s=5)
+    ).segments
+    assert segment.end == 5
+    assert all(word.end <= 5 for utterance in segment.utterances for word in utterance.words)
+
+
+# Any meeting at all: times out of order, overlapping, behind the end; marks that open twice or never close.
+moments = st.floats(0, 60, allow_nan=False).map(lambda value: round(value, 2))
+words = st.builds(
+    lambda word, start, length, confidence, speaker: Word(
+        word=word, start=start, end=round(start + length, 2), confidence=confidence, speaker=speaker
+    ),
+    st.sampled_from(["yes", "no,", "Well.", "héllo", "日本"]),
+    moments,
+    st.floats(0, 3, allow_nan=False),
+    st.floats(0, 1, allow_nan=False),
+    st.integers(0, 2),
+)
+utterances = st.lists(words, min_size=1, max_size=8).map(
+    lambda ws: Utterance(
+        start=min(w.start for w in ws),
+        end=max(w.end for w in ws),
+        speaker=0,
+        confidence=0.5,
+        transcript=" ".join(w.word for w in ws),
+        words=tuple(ws),
+    )
+)
+speeches = st.builds(
+    lambda source, us, mixed, diarized: SourceSpeech(source=source, utterances=us, mixed=mixed, diarized=diarized),
+    st.sampled_from(["1", "2", "track-1", "track-2"]),
+    st.lists(utterances, max_size=5),
+    st.booleans(),
+    st.booleans(),
+)
+events = st.lists(
+    st.builds(
+        lambda kind, moment: SpeakingEvent(type=kind, timestamp=round(moment * 1000)),
+        st.sampled_from(list(SpeakingKind)),
+        moments,
+    ),
+    max_size=8,
+)
+spans = st.builds(
+    lambda source, track, start, length: Span(source, track, start, start + length),
+    st.sampled_from(["1", "2", "3"]),
+    st.sampled_from(["track-1", "track-2"]),
+    moments,
+    st.floats(0, 5, allow_nan=False),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(speeches, max_size=4), st.lists(events, max_size=3), st.lists(spans, max_size=4), st.data())
+def test_any_meeting_becomes_an_orderly_transcript(
+    sources: list[SourceSpeech], marked: list[list[SpeakingEvent]], mixed: list[Span], data: st.DataObject
+) -> None:
+    people = [
+        Participant(
+            key=f"k{n}", name=f"P{n}", avatar=None, first_seen_at=datetime(2026, 1, 1, tzinfo=UTC), events=tuple(events)
+        )
+        for n, events in enumerate(marked)
+    ]
+    links = data.draw(st.dictionaries(st.sampled_from(["1", "2", "3"]), st.sampled_from(["k0", "k1", "gone"])))
+    meeting = Meeting(duration_s=50, participants=people, links=links, spans=mixed)
+    transcript = attribute(sources, meeting)
+    assert_orderly(transcript, 50)
+    said = sorted(word.word for s in sources for u in s.utterances for word in u.words)
+    kept = sorted(word.word for g in transcript.segments for u in g.utterances for word in u.words)
+    assert kept == said  # nothing lost, nothing added
+    assert attribute(sources, meeting) == transcript
+
+
+def assert_orderly(transcript: Transcript, duration_s: float) -> None:
+    starts = [segment.start for segment in transcript.segments]
+    assert starts == sorted(starts)
+    seen: set[int] = set()
+    for segment in transcript.segments:
+        assert (segment.speaker_name is None) != (segment.potential_speaker_names is None)
+        assert segment.speaker <= len(seen)
+        seen.add(segment.speaker)
+        assert_within(segment, duration_s)
+
+
+def assert_within(segment: Segment, duration_s: float) -> None:
+    assert 0 <= segment.start <= segment.end <= duration_s
+    assert segment.transcript
+    assert segment.utterances
+    for utterance in segment.utterances:
+        assert segment.start <= utterance.start <= utterance.end <= segment.end
+        assert utterance.speaker == segment.speaker
+        for word in utterance.words:
+            assert utterance.start <= word.start <= word.end <= utterance.end
+            assert word.speaker == segment.speaker
