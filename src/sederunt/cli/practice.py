@@ -29,7 +29,8 @@ def serve(
 @app.command()
 def demo_script(service: str = typer.Option("gmeet", help="gmeet, teams or zoom.")) -> None:
     """Print the demonstration script as JSON, to be changed and given to `serve --meeting`."""
-    typer.echo(json.dumps(script.to_data(script.demo()) | {"service": service}, indent=2, ensure_ascii=False))
+    data = script.to_data(script.parse(script.to_data(script.demo()) | {"service": service}))
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 @app.command("clips")

@@ -35,7 +35,7 @@ class PracticeClient:
         if answer.status_code == httpx.codes.REQUEST_TIMEOUT:
             raise TimeoutError(answer.json()["message"])
         if answer.is_error:
-            raise RequestError(answer.json()["message"])
+            raise RequestError(_sentence(answer.json()))
         return answer.json() if answer.content else None
 
     async def __aenter__(self) -> "PracticeClient":
@@ -45,6 +45,12 @@ class PracticeClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._http.aclose()
+
+
+def _sentence(refusal: dict[str, Any]) -> str:
+    """All faults with their fields, or the one sentence there is."""
+    faults = [f"{field}: {' '.join(sentences)}" for field, sentences in refusal.get("fields", {}).items()]
+    return "; ".join(faults) or str(refusal["message"])
 
 
 class MeetingHandle:

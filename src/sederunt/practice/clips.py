@@ -12,6 +12,8 @@ import av
 import numpy as np
 import numpy.typing as npt
 
+from sederunt.errors import NotFound
+
 RATE = 48_000  # RTP clock of Opus
 FRAME = 960  # samples of one packet: 20 ms
 BIT_RATE = 32_000
@@ -70,8 +72,10 @@ def catalogue() -> Mapping[str, ClipText]:
 
 @cache
 def load(clip_id: str) -> Clip:
-    """The clip, encoded. Costs about 15 ms of CPU per second of speech the first time. KeyError when unknown."""
-    row = catalogue()[clip_id]
+    """The clip, encoded. Costs about 15 ms of CPU per second of speech the first time. NotFound names all there are."""
+    row = catalogue().get(clip_id)
+    if row is None:
+        raise NotFound(f"There is no clip {clip_id}; there are: {', '.join(catalogue())}.")
     samples = _whole_frames(_read(_FOLDER / row.file, row.start_s, row.end_s))
     return Clip(clip_id, tuple(Encoder().encode(samples)), samples)
 

@@ -10,6 +10,7 @@ GET    /meetings/<code>/events      ?after=N&kind=K&wait_s=S&<field>=<value>  wa
 GET    /meetings/<code>/packets     ?bot=…&after=N  → what was sent, per packet
 """
 
+import asyncio
 import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -20,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sederunt.errors import InvalidConfig, RequestError
-from sederunt.practice import script
+from sederunt.practice import clips, script
 from sederunt.practice.meeting import Meeting
 from sederunt.practice.script import Act, Deed
 
@@ -35,9 +36,9 @@ def act(meeting: Meeting, deed: str, arguments: dict[str, Any]) -> None:
         "admit": lambda: meeting.admit(meeting.visitor(bot, standing="knocking")),
         "deny": lambda: meeting.deny(meeting.visitor(bot, standing="knocking"), arguments.get("screen", "denied")),
         "kick": lambda: meeting.kick(meeting.visitor(bot)),
-        "command": lambda: meeting.visitor(bot).tell({"command": arguments["command"]}),
-        "network": lambda: meeting.network(meeting.visitor(bot, standing="in_call"), arguments["state"]),
-        "notice": lambda: meeting.visitor(bot).tell({"notice": arguments["notice"]}),
+        "command": lambda: meeting.visitor(bot).tell({"command": _needed(arguments, "command")}),
+        "network": lambda: meeting.network(meeting.visitor(bot, standing="in_call"), _needed(arguments, "state")),
+        "notice": lambda: meeting.visitor(bot).tell({"notice": _needed(arguments, "notice")}),
         "start": meeting.start,
     }
     if deed in about_bots:
@@ -47,6 +48,12 @@ def act(meeting: Meeting, deed: str, arguments: dict[str, Any]) -> None:
         meeting.act(Act(at_s=0, do=cast(Deed, deed), **given))
     else:
         raise InvalidConfig({"deed": [f"There is no deed {deed}; known: {', '.join([*about_bots, *get_args(Deed)])}."]})
+
+
+def _needed(arguments: dict[str, Any], name: str) -> Any:
+    if not arguments.get(name):
+        raise InvalidConfig({name: [f"This deed needs {name}."]})
+    return arguments[name]
 
 
 def describe(meeting: Meeting) -> dict[str, Any]:
@@ -94,6 +101,8 @@ def app(server: "PracticeServer") -> Starlette:
 
     async def do(request: Request) -> Response:
         arguments = await request.json() if await request.body() else {}
+        if arguments.get("clip"):
+            await asyncio.to_thread(clips.load, arguments["clip"])  # encoded before the beat needs it
         act(meeting(request), request.path_params["deed"], arguments)
         return Response(status_code=204)
 
@@ -126,5 +135,5 @@ def app(server: "PracticeServer") -> Starlette:
             Route("/meetings/{code}/packets", sent),
             Route("/meetings/{code}/{deed}", do, methods=["POST"]),
         ],
-        exception_handlers={RequestError: refused, KeyError: refused},
+        exception_handlers={RequestError: refused},
     )

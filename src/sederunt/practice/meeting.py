@@ -202,7 +202,7 @@ class Meeting:
             self._tell_speaking()
 
     def act(self, deed: Act) -> None:
-        """Do one deed of the script now. NotFound for an unknown person, KeyError for an unknown clip."""
+        """Do one deed of the script now. NotFound for an unknown person or clip."""
         if deed.do == "end":
             self.end()
         elif deed.do == "record":

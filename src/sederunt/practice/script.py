@@ -43,6 +43,7 @@ Entry = Literal[
     "locked",
     "full",
 ]
+Service = Literal["gmeet", "teams", "zoom"]
 MediaPrompt = Literal["off", "both", "microphone"]
 # Misspelt fields of a script are faults, not wishes.
 _STRICT = ConfigDict(extra="forbid")
@@ -123,7 +124,7 @@ class Script:
 
     __pydantic_config__ = _STRICT
 
-    service: Literal["gmeet", "teams", "zoom"] = "gmeet"
+    service: Service = "gmeet"
     title: str = "Practice meeting"
     cast: tuple[Participant, ...] = ()
     acts: tuple[Act, ...] = ()
@@ -184,7 +185,9 @@ _DEMO_TURNS = (
 )
 
 
-def demo(variant: Variant | None = None, *, turns: int | None = None, pause_s: float = 0.7) -> Script:
+def demo(
+    variant: Variant | None = None, *, service: Service = "gmeet", turns: int | None = None, pause_s: float = 0.7
+) -> Script:
     """Three people who speak in turn; the host ends the meeting after the last one. `turns` shortens it."""
     acts: list[Act] = []
     at_s = 1.0
@@ -194,6 +197,7 @@ def demo(variant: Variant | None = None, *, turns: int | None = None, pause_s: f
     acts.append(Act(at_s=round(at_s, 2), do="end"))
     cast = ("Ada Lovelace", "Charles Babbage", "Mary Somerville")
     return Script(
+        service=service,
         title="The Analytical Engine",
         cast=tuple(Participant(name=name, host=name == "Ada Lovelace") for name in cast),
         acts=tuple(acts),

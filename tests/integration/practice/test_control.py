@@ -1,0 +1,69 @@
+"""The control API of a practice server that is a process of its own, through its client."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from sederunt.errors import RequestError
+from sederunt.practice import script
+from sederunt.practice.client import PracticeClient
+from sederunt.practice.script import Variant
+
+
+@pytest.fixture
+async def facts() -> AsyncIterator[dict[str, Any]]:
+    """`sederunt practice serve` with the demonstration; what it printed."""
+    command = [sys.executable, "-m", "sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0"]
+    process = await asyncio.create_subprocess_exec(*command, "--demo", stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    yield json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
+    process.terminate()
+    assert await asyncio.wait_for(process.wait(), 10) == 0
+
+
+async def test_the_served_process_says_how_it_is_reached(facts: dict[str, Any]) -> None:
+    assert facts["meetings"][0].startswith("https://meet.google.com/")
+    assert f"MAP meet.google.com 127.0.0.1:{facts['port']}" in facts["host_rules"]
+    async with PracticeClient(facts["control_url"]) as client:
+        assert await client.host_rules() == facts["host_rules"]
+
+
+async def test_a_meeting_is_opened_steered_and_closed(facts: dict[str, Any]) -> None:
+    async with PracticeClient(facts["control_url"]) as client:
+        meeting = await client.open_meeting(script.demo(Variant(entry="knock"), turns=1), code="abc-defg-hij")
+        assert meeting.url == "https://meet.google.com/abc-defg-hij"
+        await meeting.do("start")
+        said = await meeting.wait_for("said", timeout_s=5)
+        assert said["who"] == "Mary Somerville"
+        await meeting.say("Ada Lovelace", "superlative")
+        await meeting.wait_for("said", who="Ada Lovelace", timeout_s=5)
+        await meeting.chat("Ada Lovelace", "Good morning.")
+        state = await meeting.state()
+        assert [message["text"] for message in state["chat"]] == ["Good morning."]
+        assert state["reference"][0][0] == "Mary Somerville"
+        await meeting.end()
+        assert [event["kind"] for event in await meeting.events()][-1] == "ended"
+        await meeting.close()
+        with pytest.raises(RequestError, match="There is no practice meeting abc-defg-hij"):
+            await meeting.state()
+
+
+async def test_faults_come_back_as_sentences(facts: dict[str, Any]) -> None:
+    async with PracticeClient(facts["control_url"]) as client:
+        with pytest.raises(RequestError, match=r"variant\.entrance"):
+            await client.open_meeting({"variant": {"entrance": "open"}})
+        meeting = await client.open_meeting()
+        with pytest.raises(RequestError, match="No bot is knocking"):
+            await meeting.admit()
+        with pytest.raises(RequestError, match="Nemo is not in"):
+            await meeting.say("Nemo", "jfk")
+        with pytest.raises(RequestError, match="There is no clip hush"):
+            await meeting.say("Ada Lovelace", "hush")
+        with pytest.raises(RequestError, match="There is no deed dance"):
+            await meeting.do("dance")
+        with pytest.raises(TimeoutError, match="Expected said"):
+            await meeting.wait_for("said", timeout_s=0.1)
