@@ -4,6 +4,7 @@ Measured on this path, per point read of one bot: SQLAlchemy over aiosqlite some
 inline some 60 µs. The API's budget for a whole request is 500 µs.
 """
 
+import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 
 Row = dict[str, Any]
 _Convert = Callable[[Any], Any]
+
+_CLOSE_S = 5.0  # how long reads that still run may take at the end
 
 
 class Driver(Protocol):
@@ -84,19 +87,46 @@ class SqliteDriver:
 class PostgresDriver:
     """A small asyncpg pool beside the one that writes."""
 
-    def __init__(self, pool: Any) -> None:
+    _MOST = 8  # connections
+
+    def __init__(self, pool: Any, lost: tuple[type[BaseException], ...]) -> None:
         self._pool = pool  # an asyncpg.Pool; the package is an extra and brings no types
+        self._lost = lost
 
     @classmethod
     async def open(cls, parameters: Mapping[str, Any]) -> "PostgresDriver":
         """Connect. `parameters` are those of asyncpg.connect."""
         import asyncpg  # an extra; without it `engine` has already said so
 
-        return cls(await asyncpg.create_pool(**parameters, min_size=1, max_size=8))
+        lost = (
+            asyncpg.InterfaceError,
+            asyncpg.InternalClientError,
+            asyncpg.PostgresConnectionError,
+            asyncpg.OperatorInterventionError,  # the server is being shut down
+            OSError,
+        )
+        return cls(await asyncpg.create_pool(**parameters, min_size=1, max_size=cls._MOST), lost)
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> Sequence[Sequence[Any]]:
-        rows: Sequence[Sequence[Any]] = await self._pool.fetch(sql, *arguments)
-        return rows
+        # After a restart of the server every connection of the pool may be a dead one; a read can be asked again.
+        for _ in range(self._MOST):
+            try:
+                return await self._fetch_once(sql, arguments)
+            except self._lost:
+                continue
+        return await self._fetch_once(sql, arguments)
+
+    async def _fetch_once(self, sql: str, arguments: Sequence[Any]) -> Sequence[Sequence[Any]]:
+        async with self._pool.acquire() as connection:
+            try:
+                rows: Sequence[Sequence[Any]] = await connection.fetch(sql, *arguments)
+            except self._lost:
+                connection.terminate()  # the pool makes a new one in its place
+                raise
+            return rows
 
     async def close(self) -> None:
-        await self._pool.close()
+        try:
+            await asyncio.wait_for(self._pool.close(), _CLOSE_S)
+        except TimeoutError:
+            self._pool.terminate()

@@ -11,6 +11,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, func, insert, select, text
 
 from harness.fake_clock import FakeClock
+from harness.postgres import PostgresServer
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.tables import accounts, metadata
@@ -109,3 +110,14 @@ async def _count(database: Database) -> int:
     row = await database.query(select(func.count().label("n")).select_from(accounts)).first()
     assert row is not None
     return int(row["n"])
+
+
+async def test_connections_that_the_server_dropped_are_replaced(postgres: PostgresServer) -> None:
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> "
+    async with Database(postgres.fresh_database()) as database:
+        assert await _count(database) == 1
+        async with database.begin() as connection:
+            await connection.execute(text(others + "pg_backend_pid()"))
+        async with database.begin() as connection:
+            await _add_account(connection, database, "second")
+        assert await _count(database) == 2
