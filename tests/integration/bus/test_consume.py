@@ -2,21 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
-from typing import Protocol
 from uuid import uuid4
 
 import pytest
 
+from harness.nats import Connections, NatsServer
 from sederunt.bus.connection import Bus
 from sederunt.bus.consume import Again, Consumer, Delivery, Done, Outcome
-
-Connect = Callable[..., Awaitable[Bus]]
-
-
-class Server(Protocol):
-    async def start(self) -> None: ...
-    async def stop(self) -> None: ...
 
 
 class Tally:
@@ -82,7 +74,7 @@ async def nothing_more(seconds: float) -> None:
     await asyncio.sleep(seconds)
 
 
-async def test_a_job_goes_to_one_holder_and_is_gone_when_it_is_done(connect: Connect, tally: Tally) -> None:
+async def test_a_job_goes_to_one_holder_and_is_gone_when_it_is_done(connect: Connections, tally: Tally) -> None:
     bus = await connect()
     holders = [Holder(bus, tally), Holder(await connect(), tally)]
     ids = sorted([await publish(bus) for _ in range(6)])
@@ -110,7 +102,7 @@ async def test_a_resource_has_at_most_one_delivery_job(bus: Bus) -> None:
     assert await bus.queued("deliver") == {resource_id}
 
 
-async def test_a_job_outlasts_many_ack_waits_while_its_holder_lives(connect: Connect, tally: Tally) -> None:
+async def test_a_job_outlasts_many_ack_waits_while_its_holder_lives(connect: Connections, tally: Tally) -> None:
     bus = await connect(ack_wait_s=1.1)
     holders = [Holder(bus, tally), Holder(await connect(ack_wait_s=1.1), tally)]
     await publish(bus)
@@ -124,7 +116,7 @@ async def test_a_job_outlasts_many_ack_waits_while_its_holder_lives(connect: Con
 
 @pytest.mark.parametrize("away_s", [0.1, 5.0])
 async def test_a_killed_server_gives_no_live_job_out_twice(
-    server: Server, connect: Connect, tally: Tally, away_s: float
+    server: NatsServer, connect: Connections, tally: Tally, away_s: float
 ) -> None:
     """The kill comes right after the jobs were given out, which the server then does not remember."""
     bus = await connect(ack_wait_s=2)
@@ -156,7 +148,7 @@ async def test_a_job_that_is_handed_back_is_given_out_again_after_its_pause(bus:
     await holder.close()
 
 
-async def test_what_does_not_end_while_draining_is_handed_back_at_once(connect: Connect, tally: Tally) -> None:
+async def test_what_does_not_end_while_draining_is_handed_back_at_once(connect: Connections, tally: Tally) -> None:
     bus = await connect(ack_wait_s=30)
     holder = Holder(bus, tally)
     resource_id = await publish(bus)
@@ -171,7 +163,7 @@ async def test_what_does_not_end_while_draining_is_handed_back_at_once(connect: 
 
 
 async def test_a_second_job_for_a_resource_waits_while_the_first_is_at_work_elsewhere(
-    connect: Connect, tally: Tally
+    connect: Connections, tally: Tally
 ) -> None:
     bus = await connect()
     holders = [Holder(bus, tally), Holder(await connect(), tally)]

@@ -1,22 +1,15 @@
 """Feeds on a real nats-server: everything once, in order, through a restart of the server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Protocol
 from uuid import uuid4
 
 import pytest
 
+from harness.nats import Connections, NatsServer
 from sederunt.bus import feeds
 from sederunt.bus.connection import Bus
-
-Connect = Callable[..., Awaitable[Bus]]
-
-
-class Server(Protocol):
-    async def start(self) -> None: ...
-    async def stop(self) -> None: ...
 
 
 @pytest.fixture
@@ -39,7 +32,7 @@ async def read(bus: Bus, bot_id: str, count: int, since: int | None = 0) -> list
 
 
 async def test_a_listener_reads_what_was_before_it_came_and_what_comes_after(
-    connect: Connect, publisher: feeds.EventPublisher
+    connect: Connections, publisher: feeds.EventPublisher
 ) -> None:
     bot_id = str(uuid4())
     for n in range(5):
@@ -74,7 +67,7 @@ async def test_a_message_id_is_heard_once(bus: Bus, publisher: feeds.EventPublis
 
 
 async def test_nothing_is_missed_and_nothing_comes_twice_when_the_server_is_killed(
-    server: Server, connect: Connect, publisher: feeds.EventPublisher
+    server: NatsServer, connect: Connections, publisher: feeds.EventPublisher
 ) -> None:
     bot_id = str(uuid4())
     reading = asyncio.create_task(read(await connect(), bot_id, 30))
@@ -90,7 +83,7 @@ async def test_nothing_is_missed_and_nothing_comes_twice_when_the_server_is_kill
     assert [event.event["n"] for event in await reading] == list(range(30))
 
 
-async def test_audio_reaches_who_listens_now(bus: Bus, connect: Connect) -> None:
+async def test_audio_reaches_who_listens_now(bus: Bus, connect: Connections) -> None:
     bot_id = str(uuid4())
     listening = feeds.audio(await connect(), bot_id)
     first = asyncio.ensure_future(anext(listening))

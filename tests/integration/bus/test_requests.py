@@ -2,28 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from harness.nats import Connections, NatsServer
 from sederunt.bus.connection import Bus, BusAway, NoResponder
 from sederunt.bus.streams import command_subject
-
-Connect = Callable[..., Awaitable[Bus]]
-
-
-class Server(Protocol):
-    async def start(self) -> None: ...
-    async def stop(self) -> None: ...
 
 
 async def echo(message: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"ok": True, "heard": message["do"]}
 
 
-async def test_a_command_is_answered_by_its_holder(bus: Bus, connect: Connect) -> None:
+async def test_a_command_is_answered_by_its_holder(bus: Bus, connect: Connections) -> None:
     bot_id = uuid4()
     holder = await connect()
     serving = await holder.serve(command_subject(bot_id), echo)
@@ -40,7 +34,7 @@ async def test_that_nobody_is_there_is_told_at_once(bus: Bus) -> None:
     assert time.monotonic() - began < 1
 
 
-async def test_a_holders_fault_is_an_answer(bus: Bus, connect: Connect) -> None:
+async def test_a_holders_fault_is_an_answer(bus: Bus, connect: Connections) -> None:
     async def fail(_: Mapping[str, Any]) -> Mapping[str, Any]:
         raise ValueError("no page")
 
@@ -49,7 +43,7 @@ async def test_a_holders_fault_is_an_answer(bus: Bus, connect: Connect) -> None:
     assert await bus.command(bot_id, {"do": "chat"}) == {"error": "no page"}
 
 
-async def test_without_a_server_the_caller_is_told_in_time(bus: Bus, server: Server) -> None:
+async def test_without_a_server_the_caller_is_told_in_time(bus: Bus, server: NatsServer) -> None:
     await server.stop()
     began = time.monotonic()
     with pytest.raises(BusAway):
@@ -57,7 +51,9 @@ async def test_without_a_server_the_caller_is_told_in_time(bus: Bus, server: Ser
     assert time.monotonic() - began < 2
 
 
-async def test_a_holder_answers_again_after_the_server_was_killed(bus: Bus, connect: Connect, server: Server) -> None:
+async def test_a_holder_answers_again_after_the_server_was_killed(
+    bus: Bus, connect: Connections, server: NatsServer
+) -> None:
     bot_id = uuid4()
     await (await connect()).serve(command_subject(bot_id), echo)
     await server.stop()
@@ -72,7 +68,7 @@ async def test_a_holder_answers_again_after_the_server_was_killed(bus: Bus, conn
     assert answer["ok"]
 
 
-async def test_a_publisher_waits_for_the_server_and_stores_once(bus: Bus, server: Server) -> None:
+async def test_a_publisher_waits_for_the_server_and_stores_once(bus: Bus, server: NatsServer) -> None:
     await server.stop()
     publishing = asyncio.create_task(bus.publish_job("assemble", "a", b'{"id": "a"}', "one"))
     await server.start()

@@ -1,0 +1,79 @@
+"""A real nats-server and a real SQLite database per test."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.fake_clock import FakeClock
+from harness.nats import Connections, NatsServer, running_server
+from sederunt.bus.connection import Bus
+from sederunt.database.bots import Bots
+from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
+from sederunt.database.outbox import Outbox
+from sederunt.jobs.follow_ups import FOLLOW_UPS
+from sederunt.model.bot import Bot, BotConfig, Service
+from sederunt.model.status import BotStatus
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[NatsServer]:
+    async with running_server(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+async def connect(server: NatsServer) -> AsyncIterator[Connections]:
+    connections = Connections(server)
+    yield connections
+    await connections.close()
+
+
+@pytest.fixture
+async def bus(connect: Connections) -> Bus:
+    return await connect()
+
+
+@pytest.fixture
+async def database(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Database]:
+    """Nobody publishes what is committed here, as if each writer died right after its commit."""
+    async with Database(f"sqlite+aiosqlite:///{tmp_path}/sederunt.db", clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def bots(database: Database) -> Bots:
+    return Bots(database, follow_ups=FOLLOW_UPS)
+
+
+@pytest.fixture
+def outbox(database: Database) -> Outbox:
+    return Outbox(database)
+
+
+MakeBot = Callable[..., Bot]
+
+
+@pytest.fixture
+def make_bot(database: Database, clock: FakeClock) -> MakeBot:
+    def make(*, webhook_url: str | None = None, **fields: Any) -> Bot:
+        config = BotConfig(
+            service=Service.GMEET,
+            meeting_url="https://meet.google.com/abc-defg-hij",
+            bot_name="Notes",
+            transcription_model="none",
+            webhook_url=webhook_url,
+            custom_metadata={"order": "7"},
+        )
+        given = {
+            "id": new_id(clock.now()),
+            "account_id": database.default_account_id,
+            "config": config,
+            "status": BotStatus.BOOTING,
+            "created_at": clock.now(),
+        }
+        return Bot(**{**given, **fields})
+
+    return make

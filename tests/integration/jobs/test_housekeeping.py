@@ -1,0 +1,96 @@
+"""Housekeeping on a real database, a real nats-server and a real folder of objects."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from harness.fake_clock import FakeClock
+from sederunt.bus.connection import Bus
+from sederunt.bus.streams import QUEUES
+from sederunt.database.bots import Bots
+from sederunt.database.deliveries import Deliveries
+from sederunt.database.engine import Database
+from sederunt.database.outbox import Outbox
+from sederunt.database.recordings import Recordings
+from sederunt.database.retention import Deletions
+from sederunt.jobs.housekeeping import Housekeeping, Stores
+from sederunt.model.bot import Bot
+from sederunt.model.status import BotStatus, StopReason, Trigger
+from sederunt.settings import Settings
+from sederunt.storage.objects import Objects, open_objects
+
+MakeBot = Callable[..., Bot]
+
+
+@pytest.fixture
+def objects(tmp_path: Path) -> Objects:
+    return open_objects(Settings(data=tmp_path))
+
+
+@pytest.fixture
+def housekeeping(
+    bus: Bus, database: Database, bots: Bots, outbox: Outbox, objects: Objects, clock: FakeClock
+) -> Housekeeping:
+    stores = Stores(
+        bots=bots,
+        recordings=Recordings(database),
+        deliveries=Deliveries(database),
+        deletions=Deletions(database),
+        outbox=outbox,
+        objects=objects,
+    )
+    return Housekeeping(stores, bus, clock)
+
+
+async def test_a_scheduled_bot_is_sent_off_when_its_time_has_come(
+    housekeeping: Housekeeping, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot
+) -> None:
+    at = clock.now() + timedelta(minutes=5)
+    bot = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=at), job=False)
+    assert (await housekeeping.quick_pass()).due == 0
+    clock.advance(301)
+    assert (await housekeeping.quick_pass()).due == 1
+    assert (await bots.get(bot.id)).status is BotStatus.BOOTING
+    clock.advance(10)
+    await housekeeping.quick_pass()
+    assert await bus.queued("attend") == {str(bot.id)}
+
+
+async def test_a_due_webhook_is_called_for_once_however_often_housekeeping_looks(
+    housekeeping: Housekeeping, bus: Bus, bots: Bots, make_bot: MakeBot
+) -> None:
+    bot = await bots.create(make_bot(webhook_url="https://receiver.example/"))
+    await bots.record_transition(bot.id, Trigger.LAUNCHED)
+    for _ in range(3):
+        await housekeeping.quick_pass()
+    assert await bus.queued("deliver") == {str(bot.id)}
+    assert (await bus.js.stream_info(QUEUES["deliver"].stream)).state.messages == 1
+
+
+async def test_a_job_that_the_queue_lost_is_put_back_after_it_was_missed_twice(
+    housekeeping: Housekeeping, bus: Bus, bots: Bots, outbox: Outbox, make_bot: MakeBot
+) -> None:
+    bot = await bots.create(make_bot())
+    await outbox.mark_sent([row.id for row in await outbox.unsent()])  # published, and then lost by the server
+    assert (await housekeeping.slow_pass()).requeued == 0
+    assert (await housekeeping.slow_pass()).requeued == 1
+    assert await bus.queued("attend") == {str(bot.id)}
+    assert (await housekeeping.slow_pass()).requeued == 0
+
+
+async def test_media_that_had_its_time_goes_and_a_deleted_bot_goes_whole(
+    housekeeping: Housekeeping, bots: Bots, database: Database, objects: Objects, clock: FakeClock, make_bot: MakeBot
+) -> None:
+    old, deleted = await bots.create(make_bot()), await bots.create(make_bot())
+    for bot in (old, deleted):
+        await bots.record_transition(bot.id, Trigger.REFUSED, reason=StopReason.REQUEST_DENIED)
+        await objects.put(f"bots/{bot.id}/recording.webm", b"media")
+    await bots.request_deletion(deleted.id, database.default_account_id)
+    assert (await housekeeping.slow_pass()).deleted == 1
+    assert await objects.keys("bots/") == [f"bots/{old.id}/recording.webm"]
+    clock.advance(timedelta(days=8).total_seconds())
+    assert (await housekeeping.slow_pass()).expired == 1
+    assert await objects.keys("bots/") == []
+    assert (await bots.get(old.id)).recording_object is None

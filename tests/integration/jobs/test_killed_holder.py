@@ -1,0 +1,66 @@
+"""A process that holds a job is killed: another one gets it after the ack wait, and not before."""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from uuid import uuid4
+
+from harness.nats import Connections, NatsServer
+from sederunt.bus.connection import Bus
+from sederunt.bus.consume import Consumer, Delivery, Done, Outcome
+
+# Takes one job, says so, and holds it for ever.
+HOLDER = """
+import asyncio, os, sys
+from pydantic import SecretStr
+from sederunt.bus.connection import Bus
+from sederunt.bus.consume import Consumer
+from sederunt.settings import BusSettings
+
+async def hold(delivery):
+    print(delivery.message["id"], flush=True)
+    await asyncio.Event().wait()
+
+async def main():
+    token = SecretStr(os.environ["TOKEN"])
+    settings = BusSettings(url=os.environ["URL"], token=token, ack_wait_s=2, replicas=1)
+    await Consumer(await Bus.connect(settings, name="holder"), "assemble", hold).run()
+
+asyncio.run(main())
+"""
+
+
+async def test_a_killed_holders_job_is_given_to_another_after_the_ack_wait(
+    bus: Bus, connect: Connections, server: NatsServer
+) -> None:
+    resource_id = str(uuid4())
+    environment = {"URL": server.embedded.url, "TOKEN": server.embedded.token.get_secret_value()}
+    holder = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", HOLDER, stdout=asyncio.subprocess.PIPE, env={**os.environ, **environment}
+    )
+    assert holder.stdout is not None
+    await bus.publish_job("assemble", resource_id, json.dumps({"id": resource_id}).encode(), "one")
+    async with asyncio.timeout(20):
+        assert (await holder.stdout.readline()).decode().strip() == resource_id
+    taken: asyncio.Future[Delivery] = asyncio.get_running_loop().create_future()
+
+    async def take(delivery: Delivery) -> Outcome:
+        taken.set_result(delivery)
+        return Done()
+
+    second = Consumer(await connect(ack_wait_s=2), "assemble", take)
+    running = asyncio.create_task(second.run())
+    await asyncio.wait({taken}, timeout=5)  # the thing proved: while its holder lives nobody else is given it
+    assert not taken.done()
+    holder.kill()
+    await holder.wait()
+    killed_at = time.monotonic()
+    async with asyncio.timeout(10):
+        delivery = await taken
+    assert delivery.message["id"] == resource_id
+    assert time.monotonic() - killed_at < 4
+    await second.drain(5)
+    await running
+    assert await bus.queued("assemble") == frozenset()

@@ -1,0 +1,149 @@
+"""A real receiver over loopback, which fails and recovers; a real database that remembers."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from standardwebhooks import Webhook
+
+from harness.fake_clock import FakeClock
+from harness.receiver import Receiver
+from sederunt.addresses import guarded_client
+from sederunt.database.bots import Bots
+from sederunt.database.deliveries import Deliveries
+from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
+from sederunt.model.bot import Bot, BotConfig, Service
+from sederunt.model.status import BotStatus, Trigger
+from sederunt.webhooks.postman import Postman
+from sederunt.webhooks.schedule import PAUSES_S
+
+SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+@pytest.fixture
+async def database(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Database]:
+    async with Database(f"sqlite+aiosqlite:///{tmp_path}/sederunt.db", clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def bots(database: Database) -> Bots:
+    return Bots(database)
+
+
+@pytest.fixture
+async def postman(database: Database, clock: FakeClock) -> AsyncIterator[Postman]:
+    async def secret_of(_: UUID) -> str:
+        return SECRET
+
+    async with guarded_client(allow_private=True, timeout_s=5) as client:
+        yield Postman(deliveries=Deliveries(database), client=client, secret_of=secret_of, clock=clock, timeout_s=5)
+
+
+async def live(bots: Bots, database: Database, clock: FakeClock, url: str) -> Bot:
+    """A bot with three events to tell."""
+    config = BotConfig(
+        service=Service.GMEET,
+        meeting_url="https://meet.google.com/abc-defg-hij",
+        bot_name="Notes",
+        transcription_model="none",
+        webhook_url=url,
+        custom_metadata={"order": "7"},
+    )
+    bot = Bot(
+        id=new_id(clock.now()),
+        account_id=database.default_account_id,
+        config=config,
+        status=BotStatus.BOOTING,
+        created_at=clock.now(),
+    )
+    await bots.create(bot)
+    for trigger in (Trigger.LAUNCHED, Trigger.ADMITTED, Trigger.ENDED):
+        await bots.record_transition(bot.id, trigger)
+    return bot
+
+
+async def test_events_arrive_in_order_signed_and_with_their_query_string(
+    postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+) -> None:
+    bot = await live(bots, database, clock, f"{receiver.url}?token=a%2Fb&x=1")
+    assert await postman.deliver_all(bot.id) == 3
+    assert receiver.statuses(str(bot.id)) == ["joining", "recording", "leaving"]
+    first = receiver.deliveries[0]
+    assert first.path == "/hook?token=a%2Fb&x=1"
+    assert first.body["custom_metadata"] == {"order": "7"}
+    again = Webhook(SECRET).sign(first.headers["webhook-id"], clock.now(), first.raw.decode())
+    assert first.headers["webhook-signature"] == again
+
+
+async def test_a_receiver_that_fails_holds_back_the_later_events_until_it_recovers(
+    postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+) -> None:
+    receiver.answer = 503
+    bot = await live(bots, database, clock, receiver.url)
+    assert await postman.deliver_all(bot.id) == 1
+    assert await postman.deliver_all(bot.id) == 0, "its pause is not over"
+    assert await postman.deliveries.due(clock.now()) == []
+    clock.advance(PAUSES_S[0] + 1)
+    assert await postman.deliveries.due(clock.now()) == [("bot", bot.id)]
+    assert await postman.deliver_all(bot.id) == 1
+    clock.advance(PAUSES_S[1] + 1)
+    receiver.answer = 200
+    assert await postman.deliver_all(bot.id) == 3
+    assert receiver.statuses(str(bot.id)) == ["joining", "recording", "leaving"]
+    attempts = [
+        [attempt.status for attempt in delivery.attempts]
+        for delivery in await postman.deliveries.of(bot.id, database.default_account_id)
+    ]
+    assert attempts == [[503, 503, 200], [200], [200]]
+
+
+async def test_a_receiver_that_never_answers_well_loses_one_event_after_a_day_and_then_the_next_is_tried(
+    postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+) -> None:
+    receiver.answer = 500
+    bot = await live(bots, database, clock, receiver.url)
+    for pause in PAUSES_S:
+        assert await postman.deliver_all(bot.id) == 1
+        clock.advance(pause)
+    assert await postman.deliver_all(bot.id) == 2
+    states = [delivery.state for delivery in await postman.deliveries.of(bot.id, database.default_account_id)]
+    assert states == ["given_up", "pending", "pending"]
+
+
+async def test_a_receiver_on_a_private_network_is_never_reached_unless_that_is_allowed(
+    postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+) -> None:
+    bot = await live(bots, database, clock, receiver.url)
+    async with guarded_client(allow_private=False, timeout_s=5) as client:
+        strict = Postman(
+            deliveries=postman.deliveries,
+            client=client,
+            secret_of=postman.secret_of,
+            clock=clock,
+            timeout_s=5,
+        )
+        await strict.deliver_all(bot.id)
+    deliveries = await postman.deliveries.of(bot.id, database.default_account_id)
+    assert {delivery.state for delivery in deliveries} == {"given_up"}
+    assert "private network" in deliveries[0].attempts[0].answer
+    assert receiver.deliveries == []
+
+
+async def test_every_event_is_json_a_receiver_can_read(
+    postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+) -> None:
+    bot = await live(bots, database, clock, receiver.url)
+    await postman.deliver_all(bot.id)
+    for delivery in receiver.deliveries:
+        assert set(json.loads(delivery.raw)) == {"bot_id", "type", "data", "custom_metadata"}
