@@ -1,0 +1,70 @@
+"""Masking: what is masked, what must not be, and that nothing else changes."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sederunt.model.transcript import Utterance
+from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute
+from sederunt.transcription.profanity import mask, mask_text, mask_utterances
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("What the fuck?", "What the f***?"),
+        ("FUCKING brilliant", "F****** brilliant"),
+        ("that's bullshit, really", "that's b*******, really"),
+        ("the bitch's coat", "the b****'s coat"),
+        ("shit-show", "s***-show"),
+        ("Shït happens", "S*** happens"),
+        ("Sh\u0069\u0308t happens", "S*** happens"),
+    ],
+)
+def test_a_bad_word_keeps_its_first_letter_and_its_surroundings(text: str, masked: str) -> None:
+    assert mask_text(text) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Scunthorpe United pass the class assessment",
+        "Dick and Fanny saw a cock and a great tit",
+        "the cocktail at Essex, a shiitake dish",
+        "Herr Fuchs, hello",
+    ],
+)
+def test_innocent_words_stay(text: str) -> None:
+    assert mask_text(text) == text
+
+
+def test_a_languages_own_list_is_used_with_the_english_one() -> None:
+    assert mask_text("So eine Scheiße, fuck", "de-DE") == "So eine S******, f***"
+    assert mask_text("¡Qué coño!", "es") == "¡Qué c***!"
+    assert mask_text("So eine Scheiße", "fr") == "So eine Scheiße"
+
+
+def test_an_unknown_language_masks_english() -> None:
+    assert mask_text("shit", "xx") == "s***"
+    assert mask_text("shit", None) == "s***"
+
+
+def test_every_level_of_a_transcript_is_masked(say: Callable[..., Utterance]) -> None:
+    speech = SourceSpeech(source="1", utterances=[say("this shit works", 0.0)])
+    [segment] = mask(attribute([speech], Meeting(duration_s=3))).segments
+    assert segment.transcript == "this s*** works"
+    assert segment.utterances[0].transcript == "this s*** works"
+    assert [word.word for word in segment.utterances[0].words] == ["this", "s***", "works"]
+
+
+def test_live_utterances_are_masked_the_same_way(say: Callable[..., Utterance]) -> None:
+    [utterance] = mask_utterances([say("oh shit", 0.0)])
+    assert utterance.transcript == "oh s***"
+
+
+@given(st.text())
+def test_masking_twice_is_masking_once(text: str) -> None:
+    once = mask_text(text)
+    assert mask_text(once) == once
