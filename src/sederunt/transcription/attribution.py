@@ -16,6 +16,8 @@ from sederunt.transcription.evidence import Evidence, Interval, Marks
 
 # A pause longer than this ends a segment, and cuts an utterance in two.
 PAUSE_S = 1.0
+# Whoever goes on for longer than this gets a new segment with their next utterance: nobody reads an hour in one.
+LONG_S = 60.0
 # In mixed sound, a change of speaker shorter than this (words, seconds) is taken for an error of the marks.
 SHORT_WORDS, SHORT_S = 2, 0.6
 # Evidence that names a stretch of mixed sound by itself: this share of its length, at most so many seconds.
@@ -244,17 +246,17 @@ def _segments(said: Sequence[_Said], numbers: Mapping[str, int]) -> tuple[Segmen
     """Neighbours of one speaker, one after the other without a long pause, become one segment."""
     groups: list[list[_Said]] = []
     for each in said:
-        before = groups[-1][-1] if groups else None
-        if before and _goes_on(before, each, max(one.utterance.end for one in groups[-1])):
+        if groups and _goes_on(groups[-1], each):
             groups[-1].append(each)
         else:
             groups.append([each])
     return tuple(_segment(group, numbers[group[0].voice]) for group in groups)
 
 
-def _goes_on(before: _Said, after: _Said, end: float) -> bool:
-    same = before.voice == after.voice and before.name == after.name
-    return same and after.utterance.start - end <= PAUSE_S
+def _goes_on(group: Sequence[_Said], after: _Said) -> bool:
+    same = group[0].voice == after.voice and group[0].name == after.name
+    end = max(each.utterance.end for each in group)
+    return same and after.utterance.start - end <= PAUSE_S and after.utterance.end - group[0].utterance.start <= LONG_S
 
 
 def _segment(group: Sequence[_Said], number: int) -> Segment:

@@ -74,6 +74,12 @@ def test_an_utterance_with_a_long_pause_inside_is_cut_there(person: Person) -> N
     assert [(s.start, s.end, s.transcript) for s in transcript.segments] == [(0.0, 0.4, "So,"), (3.0, 3.5, "well.")]
 
 
+def test_a_monologue_is_cut_into_segments_of_about_a_minute(say: Say, person: Person) -> None:
+    speech = SourceSpeech(source="1", utterances=[say("w " * 20, n * 10.0) for n in range(30)])
+    segments = attribute([speech], Meeting(duration_s=300)).segments
+    assert [segment.end - segment.start for segment in segments] == [60.0] * 5
+
+
 def test_two_people_of_the_same_name_are_two_speakers(say: Say, person: Person) -> None:
     sources = [
         SourceSpeech(source="1", utterances=[say("me", 0.0)]),

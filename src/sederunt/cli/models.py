@@ -1,0 +1,131 @@
+"""`sederunt models`: which speech models are on this machine; fetch, check and remove them."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.table import Table
+
+from sederunt import log
+from sederunt.cli.sentences import plain_errors
+from sederunt.errors import SetupError
+from sederunt.settings import Settings, load
+from sederunt.transcription.whisper import files, hub, resolution
+from sederunt.transcription.whisper.catalog import HUB, is_english_only
+
+app = typer.Typer(no_args_is_help=True)
+
+Data = Annotated[Path | None, typer.Option("--data", help="The data directory; default: SEDERUNT_DATA, else ./data.")]
+Name = Annotated[str, typer.Argument(help="A model's name (tiny.en, base, small, …, turbo) or a hub id.")]
+
+
+@app.command("list")
+def list_(
+    data: Data = None,
+    every: Annotated[bool, typer.Option("--all", help="Also those that could be pulled.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
+) -> None:
+    """Show the Whisper models on this machine, in the order in which they are looked for."""
+    with plain_errors():
+        settings = _settings(data)
+        rows = [
+            {
+                "name": found.name,
+                "languages": "English" if is_english_only(found.name) else "many",
+                "from": found.origin,
+                "bytes": files.size(found.directory),
+                "directory": str(found.directory),
+            }
+            for found in resolution.present(settings.whisper, settings.data)
+        ]
+        if every:
+            here = {row["name"] for row in rows}
+            rows += [
+                {"name": name, "languages": "English" if is_english_only(name) else "many", "from": "hub"}
+                for name in HUB
+                if name not in here
+            ]
+        if as_json:
+            typer.echo(json.dumps(rows))
+            return
+        if not rows:
+            typer.echo(resolution.remedies("auto", offline=settings.whisper.offline))
+            return
+        table = Table("Model", "Languages", "From", "Size", box=None)
+        table.add_column("Directory", overflow="fold")
+        for row in rows:
+            size = f"{int(row['bytes']) / 1e6:.0f} MB" if "bytes" in row else "–"
+            table.add_row(
+                str(row["name"]), str(row["languages"]), str(row["from"]), size, str(row.get("directory", ""))
+            )
+        Console().print(table)
+
+
+@app.command()
+def pull(name: Name, data: Data = None) -> None:
+    """Download a model from the hub into the data directory; goes on where an earlier try broke off."""
+    with plain_errors():
+        settings = _settings(data)
+        offer = hub.look(settings.whisper, name)
+        typer.echo(f"{offer.repository}, {offer.total / 1e6:.0f} MB", err=True)
+        with Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            DownloadColumn(),
+            TransferSpeedColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        ) as progress:
+            bar = progress.add_task(name, total=offer.total)
+            directory = hub.pull(
+                settings.whisper, settings.data, offer, on_bytes=lambda count: progress.advance(bar, count)
+            )
+        typer.echo(str(directory))
+
+
+@app.command()
+def verify(
+    name: Annotated[str | None, typer.Argument(help="One model; all of them when left out.")] = None, data: Data = None
+) -> None:
+    """Check the files of the models against the sums they should have. Exit code 1 where one is damaged."""
+    with plain_errors():
+        settings = _settings(data)
+        models = resolution.present(settings.whisper, settings.data)
+        if name is not None:
+            models = [found for found in models if found.name == name]
+            if not models:
+                raise SetupError(resolution.remedies(name, offline=settings.whisper.offline))
+        damaged = False
+        for found in models:
+            wrong = files.faults(found.directory, found.expected_sums())
+            damaged = damaged or bool(wrong)
+            verdict = "; ".join(wrong) or (
+                "sound" if found.expected_sums() else "complete, but nobody told us its sums"
+            )
+            typer.echo(f"{found.name} ({found.origin}): {verdict}")
+        if damaged:
+            raise typer.Exit(1)
+
+
+@app.command()
+def rm(name: Name, data: Data = None) -> None:
+    """Remove a downloaded model, or the joined copy of one from a package."""
+    with plain_errors():
+        settings = _settings(data)
+        found = resolution.find(settings.whisper, settings.data, name)
+        cache = resolution.cache_directory(settings.whisper, settings.data)
+        if found is None:
+            raise SetupError(f"There is no model '{name}' on this machine; 'sederunt models list' shows what is.")
+        if cache.resolve() not in found.directory.resolve().parents:
+            raise SetupError(f"'{name}' belongs to an installed package ({found.directory}): uninstall that instead.")
+        shutil.rmtree(found.directory)
+        typer.echo(f"Removed {found.directory}")
+
+
+def _settings(data: Path | None) -> Settings:
+    log.configure("lines", "warning")
+    return load(**({} if data is None else {"data": data}))
