@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sederunt import log
+from sederunt.database.retention import kept_until
 from sederunt.jobs.house import House
 from sederunt.jobs.work import Job
 from sederunt.meetings.assemble import assemble_recording, verdict_of
@@ -25,9 +26,12 @@ async def assemble(job: Job, house: House) -> None:
         tracks = await assemble_recording(bot, house.objects, scratch)
     model = find(bot.config.transcription_model)
     wants_transcript = tracks is not None and model is not None and model.provider is not None
-    changes = {
+    changes: dict[str, object] = {
         "verdict": verdict_of(bot, tracks["heard_s"] if tracks else 0.0),
         "recording_object": f"bots/{bot.id}/recording.webm" if tracks else None,
+        "recording_available_until": kept_until(
+            "bot", for_1_year=bot.config.store_recording_for_1_year, since=house.clock.now()
+        ),
     }
     trigger = Trigger.ASSEMBLED if wants_transcript else Trigger.CLOSED
     await house.bots.record_transition(bot.id, trigger, changes=changes)

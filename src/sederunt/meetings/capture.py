@@ -14,9 +14,11 @@ from sederunt import log
 from sederunt.media.activity import Activity
 from sederunt.media.pieces import write_piece
 from sederunt.media.timeline import Timeline
+from sederunt.meetings.spans import keep_spans
 from sederunt.model.audio import CapturedFrame, Packet
 from sederunt.storage.objects import Objects
 
+SPANS_EVERY = 15  # pieces
 UPLOAD_PAUSES_S = (0.5, 2.0, 5.0, 15.0, 30.0)
 
 logger = log.get(room="meetings")
@@ -92,6 +94,18 @@ class Recorder:
             logger.exception("piece not written", action="piece_failed", bot_id=str(self._bot_id))
             return
         await self._store(path, piece_key(self._bot_id, self._epoch, number))
+        if number % SPANS_EVERY == 0:
+            await self._keep_spans()
+
+    async def _keep_spans(self) -> None:
+        """Not every time: the list grows with the meeting. What a kill loses of it, speaking events still tell."""
+        spans = self._timeline.spans()
+        if not spans:
+            return
+        try:
+            await keep_spans(self._objects, self._bot_id, self._epoch, spans)
+        except Exception:
+            logger.exception("spans not kept", action="spans_failed", bot_id=str(self._bot_id))
 
     async def _store(self, path: Path, key: str) -> None:
         """Move a piece from the spool to storage; what cannot be moved now stays in the spool for the sweep."""
@@ -106,6 +120,7 @@ class Recorder:
         """Write the last piece, then everything still in the spool, with pauses while storage is away."""
         self._take(self._timeline.flush())
         await self.close_piece()
+        await self._keep_spans()
         for pause_s in (*UPLOAD_PAUSES_S, None):
             if await sweep_spool(self._spool, self._bot_id, self._objects) == 0 or pause_s is None:
                 return

@@ -1,0 +1,1 @@
+"""From stored audio to a transcript: which tracks, which provider, which names."""
