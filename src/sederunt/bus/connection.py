@@ -85,7 +85,7 @@ class Bus:
         bus = cls(settings, name=name)
         try:
             async with asyncio.timeout(within_s):
-                bus._client = await bus._open()
+                await bus._open()
                 bus._up.set()
                 await bus._declare_until_done()
         except TimeoutError:
@@ -117,7 +117,8 @@ class Bus:
         for task in list(self._tasks):
             task.cancel()
         await self.flush()
-        with contextlib.suppress(NatsError, OSError):
+        # Before the first connect the client asserts that it was opened.
+        with contextlib.suppress(NatsError, OSError, AssertionError):
             await self._client.close()
 
     def when_back(self, call: Callable[[], None]) -> Callable[[], None]:
@@ -235,10 +236,11 @@ class Bus:
 
     # Staying connected
 
-    async def _open(self) -> Client:
-        client = Client()
+    async def _open(self) -> None:
+        """Connect a fresh client, however long that takes."""
+        self._client = Client()
         token = self.settings.token.get_secret_value() if self.settings.token else None
-        await client.connect(
+        await self._client.connect(
             servers=self._servers,
             token=token,
             name=self.name,
@@ -252,7 +254,6 @@ class Bus:
             reconnected_cb=self._on_reconnected,
             closed_cb=self._on_closed,
         )
-        return client
 
     async def _on_error(self, error: Exception) -> None:
         logger.debug("connection to NATS failed", action="bus_error", error=str(error))
@@ -276,7 +277,7 @@ class Bus:
         """The client gave up: make another, with the same subscriptions."""
         logger.warning("NATS refused the connection", action="bus_refused")
         await asyncio.sleep(1.0)
-        self._client = await self._open()
+        await self._open()
         for subscription in list(self._subscriptions):
             await subscription.attach(self._client)
         await self._on_reconnected()

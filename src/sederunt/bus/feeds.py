@@ -9,7 +9,7 @@ nothing twice, and survives a restart of the server without state of its own the
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
@@ -80,7 +80,7 @@ async def publish_audio(bus: Bus, bot_id: UUID | str, pcm: bytes) -> None:
     await bus.tell(streams.audio_subject(bot_id), pcm)
 
 
-async def audio(bus: Bus, bot_id: UUID | str, *, waiting: int = 50) -> AsyncIterator[bytes]:
+async def audio(bus: Bus, bot_id: UUID | str, *, waiting: int = 50) -> AsyncGenerator[bytes, None]:
     """Audio as it comes. A reader that falls `waiting` blocks behind loses the oldest."""
     blocks: asyncio.Queue[bytes] = asyncio.Queue(maxsize=waiting)
 
@@ -97,7 +97,7 @@ async def audio(bus: Bus, bot_id: UUID | str, *, waiting: int = 50) -> AsyncIter
         await subscription.close()
 
 
-async def events(bus: Bus, bot_id: UUID | str, *, since: int | None = None) -> AsyncIterator[FeedEvent]:
+async def events(bus: Bus, bot_id: UUID | str, *, since: int | None = None) -> AsyncGenerator[FeedEvent, None]:
     """A bot's events: those after `since` (0: all that are kept; None: only new ones), then new ones as they come."""
     listener = _Listener(bus, str(bot_id))
     await listener.open(since)

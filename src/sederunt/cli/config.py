@@ -1,0 +1,81 @@
+"""`sederunt config`: the effective settings, where each comes from, secrets starred."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+from pydantic import BaseModel, SecretStr
+from rich.console import Console
+from rich.table import Table
+
+from sederunt.settings import Settings, load
+
+STARS = "***"
+
+
+def config(
+    data: Path | None = typer.Option(None, help="Data directory, as you would give it to another command."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON, for scripts."),
+    all_of_them: bool = typer.Option(
+        True, "--all/--changed", help="Every setting, or only those that are not default."
+    ),
+) -> None:
+    """Print the effective settings and where each comes from."""
+    environment = dict(os.environ)  # as given: loading turns …_FILE into the value
+    settings = load(**({} if data is None else {"data": data}))
+    rows = [
+        (name, value, origin_of(name, environment, frozenset({"data"} if data is not None else ())))
+        for name, value in flat(settings)
+    ]
+    rows = [row for row in rows if all_of_them or row[2] != "default"]
+    if as_json:
+        typer.echo(json.dumps([{"name": name, "value": value, "origin": origin} for name, value, origin in rows]))
+        return
+    table = Table(box=None, pad_edge=False)
+    for title in ("setting", "value", "from"):
+        table.add_column(title, overflow="fold")
+    for name, value, origin in rows:
+        table.add_row(name, value.replace("[", "\\["), origin)
+    console = Console()
+    console.print(table, width=None if console.is_terminal else 200)
+
+
+def flat(section: BaseModel | Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """(dotted name, value as text) of every setting below; secrets as stars."""
+    fields = (
+        section
+        if isinstance(section, Mapping)
+        else {name: getattr(section, name) for name in type(section).model_fields}
+    )
+    for name, value in fields.items():
+        if isinstance(value, BaseModel) or (isinstance(value, Mapping) and value):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", _text(value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, SecretStr):
+        return STARS
+    if isinstance(value, tuple):
+        return ", ".join(_text(item) for item in value)
+    return "" if value is None else str(value)
+
+
+def origin_of(name: str, environment: Mapping[str, str], given: frozenset[str] = frozenset()) -> str:
+    """ "command line", the environment variable (or file) that sets it, or "default"."""
+    if name.partition(".")[0] in given:
+        return "command line"
+    prefix = str(Settings.model_config["env_prefix"])
+    delimiter = str(Settings.model_config["env_nested_delimiter"])
+    parts = name.split(".")
+    known = {variable.upper(): variable for variable in environment}
+    for depth in range(len(parts), 0, -1):  # a section may be given whole, as JSON
+        variable = (prefix + delimiter.join(parts[:depth])).upper()
+        for spelling in (variable, f"{variable}_FILE"):
+            if spelling in known:
+                return known[spelling]
+    return "default"

@@ -1,0 +1,91 @@
+"""`sederunt doctor`: proves each part with real data, and says what to do about each fault."""
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sederunt import log
+from sederunt.cli.checks import CHECKS, Check, Fault
+from sederunt.settings import Settings, load
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """What came of one check."""
+
+    part: str
+    sound: bool
+    found: str
+    remedy: str
+    took_s: float
+
+
+def doctor(
+    data: Path | None = typer.Option(None, help="Data directory. Default: ./data"),
+    only: list[str] = typer.Option([], help="Check this part only (disk, database, NATS, …); may be repeated."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON, for scripts."),
+) -> None:
+    """Prove browser, NATS, disk, storage, database and speech model with real audio. Exit code 1 on a fault."""
+    settings = load(**({} if data is None else {"data": data}))
+    log.configure("lines", "error")
+    wanted = {name.lower() for name in only}
+    checks = [(part, check) for part, check in CHECKS if not wanted or part.lower() in wanted]
+    if not checks:
+        raise typer.BadParameter(f"There is no such part; there are: {', '.join(part for part, _ in CHECKS)}.")
+    findings = [_examined(part, check, settings, quiet=as_json) for part, check in checks]
+    if as_json:
+        typer.echo(json.dumps([_plain(finding) for finding in findings]))
+    else:
+        _print(findings)
+    if not all(finding.sound for finding in findings):
+        raise typer.Exit(1)
+
+
+def _examined(part: str, check: Check, settings: Settings, *, quiet: bool) -> Finding:
+    """Run one check; whatever it raises is a finding too."""
+    began = time.monotonic()
+    sound, remedy = True, ""
+    with Console(stderr=True, quiet=quiet).status(f"{part} …"):
+        try:
+            found = asyncio.run(_awaited(check, settings))
+        except Fault as fault:
+            sound, found, remedy = False, str(fault), fault.remedy
+        except Exception as error:  # a doctor must not die of the first patient
+            sound, found, remedy = False, f"{type(error).__name__}: {error}", "This was not foreseen: please report it."
+    return Finding(part=part, sound=sound, found=found, remedy=remedy, took_s=time.monotonic() - began)
+
+
+async def _awaited(check: Check, settings: Settings) -> str:
+    return await check(settings)
+
+
+def _print(findings: list[Finding]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for name in ("part", "", "found", "seconds"):
+        table.add_column(name, justify="right" if name == "seconds" else "left")
+    for finding in findings:
+        mark = "[green]sound[/]" if finding.sound else "[red]fault[/]"
+        table.add_row(finding.part, mark, _safe(finding.found), f"{finding.took_s:.1f}")
+        if finding.remedy:
+            table.add_row("", "", f"[yellow]→ {_safe(finding.remedy)}[/]", "")
+    Console().print(table)
+
+
+def _safe(text: str) -> str:
+    return text.replace("[", "\\[")
+
+
+def _plain(finding: Finding) -> dict[str, object]:
+    return {
+        "part": finding.part,
+        "sound": finding.sound,
+        "found": finding.found,
+        "remedy": finding.remedy,
+        "took_s": round(finding.took_s, 2),
+    }

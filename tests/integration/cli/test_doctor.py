@@ -1,0 +1,56 @@
+"""The doctor on real parts: what it proves, and what it says of a fault."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PARTS = ["disk", "database", "NATS", "storage"]
+
+
+def examine(data: Path, *parts: str, **environment: str) -> tuple[int, dict[str, dict[str, Any]]]:
+    only = [argument for part in parts for argument in ("--only", part)]
+    command = [sys.executable, "-m", "sederunt.cli.main", "doctor", "--json", "--data", str(data), *only]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env={"PATH": "/usr/bin", **environment})
+    return done.returncode, {finding["part"]: finding for finding in json.loads(done.stdout)}
+
+
+def test_a_sound_house(tmp_path: Path) -> None:
+    code, findings = examine(tmp_path, *PARTS)
+    assert {part: finding["sound"] for part, finding in findings.items()} == dict.fromkeys(PARTS, True)
+    assert code == 0
+
+
+@pytest.mark.chromium
+def test_the_browser_is_heard(tmp_path: Path) -> None:
+    code, findings = examine(tmp_path, "browser")
+    assert findings["browser"]["sound"], findings
+    assert "440 Hz" in findings["browser"]["found"]
+    assert code == 0
+
+
+def test_faults_come_with_a_remedy_and_do_not_hide_what_is_sound(tmp_path: Path) -> None:
+    code, findings = examine(
+        tmp_path,
+        "disk",
+        "NATS",
+        "browser",
+        SEDERUNT_BUS__URL="nats://127.0.0.1:9",
+        SEDERUNT_BROWSER__MODE="shell",
+        SEDERUNT_BROWSER__SHELL_EXECUTABLE="/nowhere/browser",
+    )
+    assert code == 1
+    assert findings["disk"]["sound"]
+    for part, remedy in (("NATS", "SEDERUNT_BUS__URL"), ("browser", "apt-get install")):
+        assert not findings[part]["sound"]
+        assert remedy in findings[part]["remedy"]
+
+
+def test_real_speech_is_understood(tmp_path: Path) -> None:
+    code, findings = examine(tmp_path, "speech model", SEDERUNT_WHISPER__MODEL="tiny.en")
+    assert findings["speech model"]["sound"], findings
+    assert "superlative" in findings["speech model"]["found"].lower()
+    assert code == 0
