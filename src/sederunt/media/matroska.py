@@ -10,6 +10,7 @@ from sederunt.errors import BrokenMedia
 
 EBML, SEGMENT, CLUSTER, TRACKS, CRC_32 = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1654AE6B, 0xBF
 CONTENT_ENCRYPTION = 0x5035
+_WAY_TO_ENCRYPTION = (0xAE, 0x6D80, 0x6240, CONTENT_ENCRYPTION)  # track, its encodings, one of them, its encryption
 _OURS = ("timeline", "recording")
 
 
@@ -44,6 +45,20 @@ def check_whole(data: bytes) -> None:
         if element.end is None or element.end > segment.end:
             raise BrokenMedia(f"The file is damaged near byte {element.start}: an element is longer than the file.")
         _check_sum(data, element.start, element.end)
+
+
+def is_encrypted(data: bytes, tracks: Element) -> bool:
+    """Whether any track is encrypted."""
+    found = [tracks]
+    for wanted in _WAY_TO_ENCRYPTION:
+        found = [
+            inner
+            for outer in found
+            if outer.end is not None
+            for inner in elements(data, outer.start, min(outer.end, len(data)))
+            if inner.id == wanted
+        ]
+    return bool(found)
 
 
 def elements(data: bytes, start: int, end: int) -> Iterator[Element]:

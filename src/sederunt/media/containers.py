@@ -1,0 +1,163 @@
+"""Which file this is, judged by its first bytes, and opening it as that and nothing else.
+
+A media library that may guess also guesses playlists and lists of other files, and then reads what those name. So the
+demuxer is chosen here, from a table, and a name or an extension never counts.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import av
+from av.container import InputContainer
+
+from sederunt.errors import BrokenMedia, UnsupportedMedia
+
+HEAD_BYTES = 256 * 1024  # an ID3 tag with a picture may be longer; then its stated size is believed
+FORMATS = "MP3, WAV, MP4, WEBM, M4A, FLAC or OGG"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kind:
+    name: str
+    demuxer: str
+    exact_seek: bool  # whether a position found by seeking is where its timestamp says
+
+
+def kind_of(path: Path) -> Kind:
+    """The kind of a file. UnsupportedMedia where it is none of ours, BrokenMedia where it is empty."""
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    if not head:
+        raise BrokenMedia("The file is empty.")
+    for name, fits in _TESTS:
+        if fits(head):
+            return _KINDS[name]
+    raise UnsupportedMedia(f"Expected {FORMATS}; the content of the file is {_likely(head)}.")
+
+
+def open_media(path: Path, kind: Kind | None = None) -> InputContainer:
+    """The file, opened as what it is. UnsupportedMedia or BrokenMedia with a sentence where that is not possible."""
+    kind = kind or kind_of(path)
+    try:
+        return av.open(f"file:{path.absolute()}", "r", format=kind.demuxer, metadata_errors="replace")
+    except av.FFmpegError as error:
+        raise BrokenMedia(f"The file looks like {kind.name.upper()} but cannot be opened: {error.strerror}.") from error
+
+
+def _is_mp4(head: bytes) -> bool:
+    return head[4:8] == b"ftyp" and head[8:12] not in (b"M4A ", b"M4B ", b"qt  ")
+
+
+def _is_quicktime(head: bytes) -> bool:
+    return head[4:12] == b"ftypqt  " or head[4:8] in (b"moov", b"mdat", b"wide")
+
+
+def _is_wav(head: bytes) -> bool:
+    return head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE"
+
+
+def _is_webm(head: bytes) -> bool:
+    return head[:4] == b"\x1a\x45\xdf\xa3" and b"webm" in head[:80]
+
+
+def _is_flac(head: bytes) -> bool:
+    return head[_after_id3(head) :][:4] == b"fLaC"
+
+
+def _is_mp3(head: bytes) -> bool:
+    """Three frames in a row: the sync bits alone are found in anything."""
+    start = _after_id3(head)
+    if start >= len(head):
+        return True  # a tag longer than what was read; the demuxer will see
+    places = range(start, min(start + 8_192, len(head) - 4))
+    return any(head[at] == 0xFF and _three_frames(head, at) for at in places)
+
+
+def _after_id3(head: bytes) -> int:
+    """Where the content begins behind an ID3v2 tag, whose size has seven bits per byte."""
+    if head[:3] != b"ID3" or len(head) < 10:
+        return 0
+    size = head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9]
+    return 10 + size
+
+
+def _three_frames(head: bytes, at: int) -> bool:
+    for _ in range(3):
+        length = _mp3_frame_bytes(head[at : at + 4])
+        if not length:
+            return False
+        at += length
+        if at + 4 > len(head):
+            return len(head) < HEAD_BYTES  # a file shorter than three frames
+    return True
+
+
+def _mp3_frame_bytes(header: bytes) -> int:
+    """The length of an MPEG layer III frame; 0 where the four bytes are no header of one."""
+    if len(header) < 4:
+        return 0
+    word = int.from_bytes(header, "big")
+    version, layer, rate_index, frequency = word >> 19 & 3, word >> 17 & 3, word >> 12 & 15, word >> 10 & 3
+    if word >> 21 != 0x7FF or version == 1 or layer != 1 or rate_index in (0, 15) or frequency == 3:
+        return 0
+    first = version == 3
+    kilobits = (_MPEG1_KILOBITS if first else _MPEG2_KILOBITS)[rate_index]
+    hertz = (44_100, 48_000, 32_000)[frequency] >> (2, 0, 1, 0)[version]
+    return (144 if first else 72) * kilobits * 1_000 // hertz + (word >> 9 & 1)
+
+
+_MPEG1_KILOBITS = (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)
+_MPEG2_KILOBITS = (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
+
+_KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(name="wav", demuxer="wav", exact_seek=True),
+        Kind(name="flac", demuxer="flac", exact_seek=True),
+        Kind(name="ogg", demuxer="ogg", exact_seek=True),
+        Kind(name="webm", demuxer="matroska", exact_seek=True),
+        Kind(name="matroska", demuxer="matroska", exact_seek=True),
+        Kind(name="m4a", demuxer="mov", exact_seek=True),
+        Kind(name="mp4", demuxer="mov", exact_seek=True),
+        Kind(name="mov", demuxer="mov", exact_seek=True),
+        Kind(name="mp3", demuxer="mp3", exact_seek=False),
+    )
+}
+
+_TESTS: tuple[tuple[str, Callable[[bytes], bool]], ...] = (
+    ("wav", _is_wav),
+    ("flac", _is_flac),
+    ("ogg", lambda head: head[:4] == b"OggS"),
+    ("webm", _is_webm),
+    ("matroska", lambda head: head[:4] == b"\x1a\x45\xdf\xa3"),
+    ("m4a", lambda head: head[4:12] in (b"ftypM4A ", b"ftypM4B ")),
+    ("mp4", _is_mp4),
+    ("mov", _is_quicktime),
+    ("mp3", _is_mp3),  # last: the weakest sign
+)
+
+_OTHERS = (
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive or an office document"),
+    (b"\x89PNG", "a picture (PNG)"),
+    (b"\xff\xd8\xff", "a picture (JPEG)"),
+    (b"GIF8", "a picture (GIF)"),
+    (b"#EXTM3U", "a playlist"),
+    (b"FORM", "AIFF"),
+    (b"RIFF", "AVI or another RIFF file"),
+    (b"\xff\xf1", "bare AAC"),
+    (b"\xff\xf9", "bare AAC"),
+    (b"#!AMR", "AMR"),
+    (b"\x30\x26\xb2\x75", "WMA or WMV"),
+    (b"\x47", "an MPEG transport stream"),
+)
+
+
+def _likely(head: bytes) -> str:
+    for beginning, name in _OTHERS:
+        if head.startswith(beginning):
+            return name
+    text = head[:512]
+    is_text = all(byte in (9, 10, 13) or 32 <= byte < 127 for byte in text)
+    return "text" if is_text else "something else"

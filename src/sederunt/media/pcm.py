@@ -1,0 +1,192 @@
+"""Any recording as samples for the recogniser: 16 kHz, mono, at their right times, a bounded stretch at a time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import numpy.typing as npt
+from av.audio.frame import AudioFrame
+from av.container import InputContainer
+
+from sederunt import log
+from sederunt.errors import BrokenMedia, UnsupportedMedia
+from sederunt.media import matroska
+from sederunt.media.containers import kind_of, open_media
+
+RATE = 16_000
+GAP_S = 0.05  # timestamps this far ahead of the sound mean that something is missing; less is rounding
+RUN_UP_S = 1.0  # decoded before a position that was sought, so that the decoder has settled
+
+Samples = npt.NDArray[np.float32]
+
+logger = log.get(room="media")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Block:
+    """A stretch of sound; blocks follow each other without a gap."""
+
+    start_s: float  # seconds: from the start of the recording for our own files, of the file for others
+    samples: Samples  # mono, 16 kHz, -1 to 1
+
+
+def read_pcm(path: Path, *, start_s: float = 0.0, end_s: float | None = None, block_s: float = 30.0) -> Iterator[Block]:
+    """The sound of a file between two moments, in blocks of `block_s` (the last one may be shorter).
+
+    What the file leaves out is silence. Damaged packets are silence too, and logged; BrokenMedia where nothing can be
+    decoded at all, UnsupportedMedia where there is no sound.
+    """
+    cutter = _Cutter(round(start_s * RATE), None if end_s is None else round(end_s * RATE), round(block_s * RATE))
+    kind = kind_of(path)
+    with open_media(path, kind) as container:
+        if not container.streams.audio:
+            raise UnsupportedMedia("The file holds no sound.")
+        origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
+        if kind.exact_seek and start_s > 2 * RUN_UP_S:
+            _seek(container, origin_s + start_s - RUN_UP_S)
+        for at_s, samples in _runs(_frames(container, sought=start_s > 0), origin_s):
+            yield from cutter.put(round(at_s * RATE), samples)
+            if cutter.is_full:
+                break
+    yield from cutter.rest()
+
+
+def _seek(container: InputContainer, to_s: float) -> None:
+    try:
+        container.seek(int(to_s * av.time_base))
+    except av.FFmpegError:  # a file without an index is read from its beginning
+        container.seek(0)
+
+
+def _frames(container: InputContainer, *, sought: bool) -> Iterator[AudioFrame]:
+    """Every frame that can be decoded."""
+    decoded, damaged = 0, 0
+    packets = container.demux(container.streams.audio[0])
+    while (packet := _next(packets)) is not None:
+        try:
+            frames = packet.decode()
+        except av.FFmpegError:
+            damaged += 1
+            continue
+        decoded += len(frames)
+        for frame in frames:
+            assert isinstance(frame, AudioFrame)
+            yield frame
+    if damaged:
+        logger.warning("packets could not be decoded", action="packets_skipped", damaged=damaged, decoded=decoded)
+    if damaged and not decoded and not sought:
+        raise BrokenMedia("The sound of the file cannot be decoded: it is damaged, or encrypted.")
+
+
+def _next(packets: Iterator[Any]) -> Any:  # the media library's own generic packet type cannot be named at run time
+    """The next packet; None at the end, also at that of a file that is cut short."""
+    try:
+        return next(packets, None)
+    except av.FFmpegError as error:
+        logger.warning("file ended early", action="file_ended_early", reason=error.strerror)
+        return None
+
+
+def _runs(frames: Iterator[AudioFrame], origin_s: float) -> Iterator[tuple[float, Samples]]:
+    """Resampled stretches with the second at which each begins. A gap in the timestamps begins a new run."""
+    run: _Run | None = None
+    given, refused = 0, ""
+    for frame in frames:
+        at_s = None if frame.time is None else frame.time - origin_s
+        if run is None or not run.takes(frame, at_s):
+            if run is not None:
+                yield from run.end()
+            run = _Run(frame, at_s if at_s is not None else run.input_end_s if run else 0.0)
+        try:
+            stretches = list(run.add(frame))
+        except av.FFmpegError as error:  # damage that decodes into an impossible form
+            run, refused = None, str(error.strerror)
+            continue
+        given += len(stretches)
+        yield from stretches
+    if run is not None:
+        yield from run.end()
+    if refused and not given:
+        raise BrokenMedia(f"The sound of the file makes no sense: it is damaged, or encrypted ({refused}).")
+
+
+class _Run:
+    """Frames that follow each other, through one resampler."""
+
+    def __init__(self, first: AudioFrame, start_s: float) -> None:
+        self._start_s, self._rate, self._form = start_s, first.sample_rate, _form(first)
+        self._taken = self._given = 0
+        # 16 bit, because only then does the resampler keep a sum of channels from exceeding full scale.
+        self._resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+
+    @property
+    def input_end_s(self) -> float:
+        return self._start_s + self._taken / self._rate
+
+    def takes(self, frame: AudioFrame, at_s: float | None) -> bool:
+        return _form(frame) == self._form and (at_s is None or at_s - self.input_end_s <= GAP_S)
+
+    def add(self, frame: AudioFrame) -> Iterator[tuple[float, Samples]]:
+        self._taken += frame.samples
+        frame.pts = None  # the times are kept here; the resampler must not fill gaps of its own
+        yield from self._given_by(frame)
+
+    def end(self) -> Iterator[tuple[float, Samples]]:
+        yield from self._given_by(None)
+
+    def _given_by(self, frame: AudioFrame | None) -> Iterator[tuple[float, Samples]]:
+        for made in self._resampler.resample(frame):
+            samples = np.multiply(made.to_ndarray()[0], np.float32(1 / 32_768), dtype=np.float32)
+            yield self._start_s + self._given / RATE, samples
+            self._given += len(samples)
+
+
+def _form(frame: AudioFrame) -> tuple[int, str, str]:
+    return frame.sample_rate, frame.layout.name, frame.format.name
+
+
+class _Cutter:
+    """Puts samples at their place and cuts what is wanted into blocks."""
+
+    def __init__(self, start: int, end: int | None, block: int) -> None:
+        self._at, self._end, self._block = start, end, block  # samples; `_at` is where the next block begins
+        self._parts: list[Samples] = []
+        self._length = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self._end is not None and self._at + self._length >= self._end
+
+    def put(self, at: int, samples: Samples) -> Iterator[Block]:
+        """Samples that begin at this place, or where the last ones ended if that is later."""
+        reached = self._at + self._length
+        if at < reached and at + len(samples) <= reached and self._length == 0:
+            return  # before what is wanted
+        if self._length == 0 and at < reached:
+            samples = samples[reached - at :]
+        while at > (reached := self._at + self._length) and not self.is_full:
+            yield from self._append(np.zeros(min(at - reached, self._block), dtype=np.float32))
+        yield from self._append(samples)
+
+    def rest(self) -> Iterator[Block]:
+        if self._length:
+            yield self._cut(self._length)
+
+    def _append(self, samples: Samples) -> Iterator[Block]:
+        if self._end is not None:
+            samples = samples[: max(0, self._end - self._at - self._length)]
+        self._parts.append(samples)
+        self._length += len(samples)
+        while self._length >= self._block:
+            yield self._cut(self._block)
+
+    def _cut(self, length: int) -> Block:
+        gathered = np.concatenate(self._parts)
+        block = Block(start_s=self._at / RATE, samples=gathered[:length])
+        self._parts = [gathered[length:]]
+        self._length -= length
+        self._at += length
+        return block

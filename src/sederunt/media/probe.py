@@ -1,0 +1,173 @@
+"""What a file holds, told from its content; and what is wrong with it, in a sentence for whoever sent it."""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import av
+from av.container import InputContainer
+
+from sederunt.errors import BrokenMedia, UnsupportedMedia
+from sederunt.media import matroska
+from sederunt.media.containers import Kind, kind_of, open_media
+
+PACKETS_TRIED = 100  # of the sound; one of them must decode
+TAIL_S = 2.0  # so near to its stated end a file must still hold something
+OPEN_SIZES = (0, 0x7FFF_F000)  # sizes from here up, and none, are what live recorders write into WAV headers
+SLACK_BYTES = 4_096  # headers that are wrong by so little are common, and harmless
+MOST_INDEX_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MediaFacts:
+    container: str  # mp3, wav, mp4, m4a, mov, webm, matroska, flac, ogg
+    duration_s: float
+    has_audio: bool
+    has_video: bool
+    codec: str  # of the sound
+
+
+def probe(path: Path) -> MediaFacts:
+    """Look into a file. It reads at most what it takes to know the duration, and decodes a moment of it.
+
+    UnsupportedMedia: none of our formats, or no sound in it. BrokenMedia: empty, cut short, encrypted, or damaged.
+    """
+    kind = kind_of(path)
+    _check_whole(path, kind)
+    with open_media(path, kind) as container:
+        if not container.streams.audio:
+            held = ", ".join(sorted({stream.type for stream in container.streams})) or "nothing"
+            raise UnsupportedMedia(f"The file holds no sound, only: {held}.")
+        _check_decodes(container)
+    with open_media(path, kind) as container:
+        duration_s = _duration_s(container, kind)
+        if duration_s <= 0:
+            raise BrokenMedia("The file holds no sound: its length is 0 seconds.")
+        return MediaFacts(
+            container=kind.name,
+            duration_s=round(duration_s, 3),
+            has_audio=True,
+            has_video=_has_video(container),
+            codec=container.streams.audio[0].codec_context.codec.canonical_name,
+        )
+
+
+def _has_video(container: InputContainer) -> bool:
+    """A cover picture is no video."""
+    return any(not stream.disposition & av.stream.Disposition.attached_pic for stream in container.streams.video)
+
+
+def _check_decodes(container: InputContainer) -> None:
+    tried = 0
+    try:
+        for packet in container.demux(container.streams.audio[0]):
+            tried += 1
+            try:
+                if packet.decode():
+                    return
+            except av.FFmpegError:
+                pass
+            if tried >= PACKETS_TRIED:
+                break
+    except av.FFmpegError as error:
+        raise BrokenMedia(f"The sound of the file cannot be read: {error.strerror}.") from error
+    if tried <= 1:
+        raise BrokenMedia("The file holds no sound: there is a track, and nothing in it.")
+    raise BrokenMedia("The sound of the file cannot be decoded: it is damaged, or encrypted.")
+
+
+def _duration_s(container: InputContainer, kind: Kind) -> float:
+    """The stated duration where the file has one that holds; else all packets are counted."""
+    stated_s = (container.duration or 0) / av.time_base
+    if stated_s <= 0 or kind.name == "mp3":  # an MP3 states nothing or guesses from its bit rate
+        return _last_end_s(container)
+    origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
+    if stated_s > 2 * TAIL_S:
+        container.seek(int((origin_s + stated_s - TAIL_S) * av.time_base))
+        reached_s = _last_end_s(container)
+        if reached_s < stated_s - TAIL_S:
+            raise BrokenMedia(f"The file ends early: it should last {stated_s:.0f} s, and ends at {reached_s:.0f} s.")
+    return stated_s
+
+
+def _last_end_s(container: InputContainer) -> float:
+    """Where the last packet ends, in seconds from the file's start."""
+    origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
+    end_s = 0.0
+    try:
+        for packet in container.demux():
+            if packet.pts is not None and packet.time_base is not None:
+                end_s = max(end_s, float((packet.pts + (packet.duration or 0)) * packet.time_base) - origin_s)
+    except av.FFmpegError:
+        return end_s  # what could be read so far
+    return end_s
+
+
+def _check_whole(path: Path, kind: Kind) -> None:
+    """BrokenMedia where the file itself says that it should be longer, or that it is encrypted."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        if kind.name == "wav":
+            _check_wav(file, size)
+        elif kind.demuxer == "mov":
+            _check_boxes(file, size)
+        elif kind.demuxer == "matroska":
+            _check_segment(file.read(MOST_INDEX_BYTES), size)
+
+
+def _check_wav(file: IO[bytes], size: int) -> None:
+    name, stated = struct.unpack("<4sI", file.read(8))
+    missing = stated + 8 - size
+    if name == b"RIFF" and OPEN_SIZES[0] < stated < OPEN_SIZES[1] and missing > SLACK_BYTES:
+        raise BrokenMedia(f"The file ends early: {size} of {stated + 8} bytes are there.")
+
+
+def _check_boxes(file: IO[bytes], size: int) -> None:
+    has_index = False
+    for name, start, end in _boxes(file, size):
+        if end > size:
+            raise BrokenMedia(f"The file ends early: {size} of {end} bytes are there.")
+        if name == b"moov":
+            has_index = True
+            file.seek(start)
+            index = file.read(min(end - start, MOST_INDEX_BYTES))
+            if b"enca" in index or b"drms" in index:
+                raise BrokenMedia("The sound of the file is encrypted.")
+    if not has_index:
+        raise BrokenMedia("The file has no index (moov): its recording was not finished, or it was cut short.")
+
+
+def _boxes(file: IO[bytes], size: int) -> Iterator[tuple[bytes, int, int]]:
+    """The top-level boxes as (name, start of the content, end)."""
+    at = 0
+    while at + 8 <= size:
+        file.seek(at)
+        length, name = struct.unpack(">I4s", file.read(8))
+        start = at + 8
+        if length == 1:
+            (length,) = struct.unpack(">Q", file.read(8).rjust(8, b"\0"))
+            start = at + 16
+        elif length == 0:
+            length = size - at
+        if length < start - at:
+            raise BrokenMedia(f"The file is damaged near byte {at}.")
+        yield name, start, at + length
+        at += length
+
+
+def _check_segment(head: bytes, size: int) -> None:
+    header = matroska.next_element(head, 0)
+    segment = None if header is None or header.end is None else matroska.next_element(head, header.end)
+    if segment is None or segment.id != matroska.SEGMENT:
+        raise BrokenMedia("The file is damaged: its Matroska header leads nowhere.")
+    if segment.end is not None and segment.end > size:
+        raise BrokenMedia(f"The file ends early: {size} of {segment.end} bytes are there.")
+    for element in matroska.elements(head, segment.start, min(segment.end or size, len(head))):
+        if element.id == matroska.TRACKS and element.end is not None:
+            if matroska.is_encrypted(head, element):
+                raise BrokenMedia("The sound of the file is encrypted.")
+            return
+        if element.id == matroska.CLUSTER:
+            return
