@@ -1,6 +1,7 @@
 """One practice meeting and one browser page in front of it, without any bot: what the sites' own tests look at."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -70,6 +71,15 @@ class Room:
             }"""
         )
         return found
+
+    async def receives(self, packets: int) -> None:
+        """Wait until exactly so many audio packets arrived; AssertionError tells how many did."""
+        count = 0
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(5):
+                while count != packets:
+                    count = sum(row["packets"] for row in await self.received() if row["kind"] == "audio")
+        assert count == packets
 
     async def hears(self, kind: str = "audio") -> None:
         """Wait until decoded sound (or pictures) arrived."""

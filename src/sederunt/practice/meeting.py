@@ -38,6 +38,7 @@ class Meeting:
         self.visitors: dict[str, Visitor] = {}
         self.messages: list[ChatMessage] = []
         self.is_over = False
+        self.stalls_left = self.variant.stalls
         self.started = asyncio.Event()
         self._numbers = itertools.count(1)
         self.people = [self._new_person(entry) for entry in script.cast]

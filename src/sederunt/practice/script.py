@@ -90,10 +90,13 @@ class Variant:
     heading: str = ""  # prejoin heading; empty takes the site's usual one
     slow_s: float = 0.0  # every screen appears late by so much
     offers: Literal["page", "server"] = "page"  # who makes the WebRTC offer
-    audio: Literal["per_person", "mixed", "webaudio"] = "per_person"  # mixed: one track, several CSRCs
+    audio: Literal["per_person", "mixed", "webaudio"] = (
+        "per_person"  # mixed: one track, several CSRCs; webaudio (Meet, Zoom): over a data channel, no receiver
+    )
     idle: Literal["nothing", "silence"] = "nothing"  # what a slot sends while nobody has it
     dtx: bool = False  # pauses inside a clip are not sent
     loss: float = 0.0  # share of audio packets that are dropped on the way
+    late: float = 0.0  # share of audio packets that come 20 to 120 ms late, so out of order
     level_extension: bool = True  # packets carry their loudness
     announce_ssrc: bool = True  # the SDP names the SSRCs
     new_ssrc_every_s: float = 0.0  # audio changes its SSRC so often without new SDP; 0 never
@@ -108,6 +111,7 @@ class Variant:
     cookie_banner: bool = False
     chat: bool = True
     chat_editable: bool = False  # the composer is a contenteditable, not a textarea
+    stalls: int = 0  # so many page loads stay blank; a reload helps
     redirect_s: float = 2.0  # countdown of the hard block
     leave_lag_s: float = 0.0  # people who left stay in the roster so long
     frame: bool = False  # Teams, Zoom: the client sits inside an iframe

@@ -66,6 +66,7 @@ class PeerPlan:
     announce_ssrc: bool = True
     level_extension: bool = True
     loss: float = 0.0
+    late: float = 0.0
     new_ssrc_every_s: float = 0.0
 
 
@@ -77,7 +78,7 @@ class Peer:
     ) -> None:
         self.plan = plan
         self.connected = asyncio.Event()
-        self.channel_open = asyncio.Event()
+        self.channels_open = asyncio.Event()  # those of the plan
         self.sent: deque[SentPacket] = deque(maxlen=LOG_LENGTH)
         self._on_message = on_message
         self._on_key_frame = on_key_frame
@@ -125,20 +126,23 @@ class Peer:
         """A header of 8 bytes (sequence, sample time) and the Opus packet."""
         sequence, timestamp = len(self.sent) & 0xFFFF, tick * clips.FRAME & 0xFFFFFFFF
         if self.send_channel(self.plan.audio_channel, struct.pack("!LL", sequence, timestamp) + piece.frame.payload):
-            self.sent.append(SentPacket(piece.slot, 0, sequence, timestamp, piece.csrcs, piece.frame.digest, False))
+            self.sent.append(SentPacket(piece.slot, 0, sequence, timestamp, (), piece.frame.digest, False))
 
     def _send_over_rtp(self, stream: "_Stream", piece: SlotFrame, tick: int) -> None:
         if self.plan.new_ssrc_every_s and piece.first and stream.age_ticks(tick) * 0.02 > self.plan.new_ssrc_every_s:
             stream.renew(tick)
         lost = self.plan.loss > 0 and self._random.random() < self.plan.loss
+        csrcs = piece.csrcs if self.plan.csrcs else ()
         level = piece.frame.level if self.plan.level_extension else None
         sequence, timestamp = stream.advance(tick * clips.FRAME)
-        self.sent.append(
-            SentPacket(piece.slot, stream.ssrc, sequence, timestamp, piece.csrcs, piece.frame.digest, lost)
-        )
-        if not lost:
-            csrcs = piece.csrcs if self.plan.csrcs else ()
-            header = stream.header(sequence, timestamp, marker=piece.first, csrcs=csrcs, level=level)
+        self.sent.append(SentPacket(piece.slot, stream.ssrc, sequence, timestamp, csrcs, piece.frame.digest, lost))
+        if lost:
+            return
+        header = stream.header(sequence, timestamp, marker=piece.first, csrcs=csrcs, level=level)
+        if self.plan.late > 0 and self._random.random() < self.plan.late:
+            delay_s = self._random.uniform(0.02, 0.12)
+            asyncio.get_running_loop().call_later(delay_s, self._write, header + piece.frame.payload)
+        else:
             self._write(header + piece.frame.payload)
 
     def send_video(self, slot: int, payloads: Sequence[bytes], timestamp: int) -> None:
@@ -167,13 +171,17 @@ class Peer:
         if self.plan.channel:
             channel = self._connection.createDataChannel(self.plan.channel)
             self._take_channel(channel)
-            channel.on("open", self.channel_open.set)
+            channel.on("open", self._note_channels)
 
     def _take_channel(self, channel: RTCDataChannel) -> None:
         self._channels[channel.label] = channel
         channel.on("message", lambda data: self._on_message(channel.label, data))
-        if channel.label in (self.plan.channel, self.plan.audio_channel) and channel.readyState == "open":
-            self.channel_open.set()
+        self._note_channels()
+
+    def _note_channels(self) -> None:
+        wanted = {self.plan.channel, self.plan.audio_channel} - {""}
+        if all(label in self._channels and self._channels[label].readyState == "open" for label in wanted):
+            self.channels_open.set()
 
     def _name_streams(self) -> None:
         audio = [t for t in self._connection.getTransceivers() if t.kind == "audio"]

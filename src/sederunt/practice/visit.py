@@ -33,7 +33,10 @@ async def visit(socket: WebSocket, meeting: Meeting | None) -> None:
         "title": meeting.script.title,
         "variant": dataclasses.asdict(meeting.variant),
     }
-    outbox.put_nowait({"hello": hello | greeting, "show": greeting["show"]})
+    if meeting.stalls_left > 0:
+        meeting.stalls_left -= 1
+    else:
+        outbox.put_nowait({"hello": hello | greeting, "show": greeting["show"]})
     try:
         await _run(socket, outbox, Visit(meeting, visitor))
     finally:
@@ -120,7 +123,7 @@ class Visit:
     async def _report_connected(self, peer: Peer) -> None:
         await peer.connected.wait()
         if peer.plan.channel or peer.plan.audio_channel:
-            await peer.channel_open.wait()
+            await peer.channels_open.wait()
         self._meeting.media_connected(self._visitor)
 
 

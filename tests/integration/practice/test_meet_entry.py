@@ -126,6 +126,14 @@ async def test_screens_may_come_late(open_room: OpenRoom) -> None:
     await room.meeting.wait_for("media_connected")
 
 
+async def test_a_page_that_stays_blank_is_cured_by_a_reload(open_room: OpenRoom) -> None:
+    room = await open_room(stalls=1)
+    await room.meeting.wait_for("arrived")
+    await expect(room.page.locator("#screen")).to_be_empty()
+    await room.page.reload()
+    await expect(room.page.locator(NAME)).to_be_visible()
+
+
 async def test_a_bot_that_closes_its_page_has_left(open_room: OpenRoom) -> None:
     room = await open_room()
     await ask(room.page)

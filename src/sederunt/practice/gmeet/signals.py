@@ -1,5 +1,6 @@
 """What Meet's own channels carry: roster, audio sources and chat as protocol buffers. Pure."""
 
+import gzip
 import zlib
 from collections.abc import Iterable, Sequence
 
@@ -30,6 +31,20 @@ def chat_event(message: ChatMessage) -> bytes:
         (5, Message((1, message.text))),
     )
     return _collection(None, Message((4, Message((2, chat)))))
+
+
+def speakers_event(people: Iterable[Person], speaking: Sequence[int]) -> bytes:
+    """A frame of the `dcrpc` channel: a snapshot of everybody; field 9.2 is there while one speaks."""
+    records = (
+        Message(
+            (4, person.key),
+            (8, person.csrc),
+            (9, Message((1, 0), (2, 1 if person.csrc in speaking else None))),
+        )
+        for person in people
+    )
+    snapshot = Message((2, Message((2, Message(*repeated(2, records))))))
+    return bytes(Message((2, gzip.compress(bytes(snapshot), mtime=0))))
 
 
 def device_created(key: str, *, suspected: bool) -> bytes:

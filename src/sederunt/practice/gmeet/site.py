@@ -19,6 +19,9 @@ from sederunt.practice.sfu import PeerPlan
 HOST = "meet.google.com"
 ACCOUNTS = "accounts.google.com"
 _CODE = re.compile(r"[a-z]{3}-[a-z]{4}-[a-z]{3}")
+# On part of the sessions audio reaches no receiver; the page plays what it decoded itself.
+AUDIO_CHANNEL = "media-audio"
+SPEAKERS_CHANNEL = "dcrpc"
 _ACCOUNT_COOKIE = "SID"
 
 
@@ -43,6 +46,8 @@ class MeetSite:
         return 1000 + number
 
     def plan(self, variant: Variant) -> PeerPlan:
+        if variant.audio == "webaudio":
+            return PeerPlan(audio_slots=0, channel="collections", audio_channel=AUDIO_CHANNEL, loss=variant.loss)
         return PeerPlan(
             audio_slots=self.slots,
             video_slots=variant.video,
@@ -50,6 +55,7 @@ class MeetSite:
             announce_ssrc=variant.announce_ssrc,
             level_extension=variant.level_extension,
             loss=variant.loss,
+            late=variant.late,
             new_ssrc_every_s=variant.new_ssrc_every_s,
         )
 
@@ -91,7 +97,9 @@ class MeetSite:
         _send(visitor, signals.chat_event(message))
 
     def speaking_changed(self, meeting: Meeting, visitor: Visitor, csrcs: Sequence[int]) -> None:
-        """Meet says it by CSRC alone."""
+        """Meet says it by CSRC alone, but for the sessions whose audio reaches no receiver."""
+        if meeting.variant.audio == "webaudio" and visitor.peer is not None:
+            visitor.peer.send_channel(SPEAKERS_CHANNEL, signals.speakers_event(meeting.present(), csrcs))
 
     def removed(self, meeting: Meeting, visitor: Visitor) -> None:
         if visitor.person is not None:

@@ -61,6 +61,7 @@ class TeamsSite:
             announce_ssrc=variant.announce_ssrc,
             level_extension=variant.level_extension,
             loss=variant.loss,
+            late=variant.late,
             new_ssrc_every_s=variant.new_ssrc_every_s,
         )
 

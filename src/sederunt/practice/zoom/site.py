@@ -49,6 +49,7 @@ class ZoomSite:
             announce_ssrc=variant.announce_ssrc,
             level_extension=variant.level_extension,
             loss=variant.loss,
+            late=variant.late,
             new_ssrc_every_s=variant.new_ssrc_every_s,
             csrcs=False,  # not available on Zoom's web client
         )

@@ -27,11 +27,14 @@
     if (hello.variant.speaking === "server") practice.link.on("speaking", mark);
     else practice.media.watchSources(mark);
     await sync(hello.code);
+    const withoutReceivers = hello.variant.audio === "webaudio";
+    if (withoutReceivers) practice.speaker.start();
     await practice.media.connect({
-      audio: 3,
-      localChannels: ["captions", "media-director"],
-      variant: hello.variant,
-      onChannelMessage: () => undefined,
+      audio: withoutReceivers ? 0 : 3,
+      localChannels: ["captions", "media-director", ...(withoutReceivers ? ["dcrpc", "media-audio"] : [])],
+      variant: withoutReceivers ? { ...hello.variant, offers: "page" } : hello.variant,
+      onChannelMessage: (/** @type {string} */ label, /** @type {any} */ data) =>
+        label === "media-audio" && practice.speaker.take(data),
       place: (/** @type {HTMLElement} */ element) => find("#sounds").append(element),
     });
   }
