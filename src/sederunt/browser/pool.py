@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +71,8 @@ class BrowserPool:
         await asyncio.to_thread(sweep_orphans)
         try:
             await self._stack.enter_async_context(self._loopback)
-            self._driver = await self._stack.enter_async_context(async_playwright())
+            with _frugal_driver():
+                self._driver = await self._stack.enter_async_context(async_playwright())
         except BaseException:
             await self._stack.aclose()
             raise
@@ -235,6 +236,23 @@ class BrowserPool:
 def _say_why_cold(start: "asyncio.Task[None]") -> None:
     if not start.cancelled() and start.exception() is not None:
         logger.warning(str(start.exception()), action="browser_not_warmed")
+
+
+@contextlib.contextmanager
+def _frugal_driver() -> Iterator[None]:
+    """The driver's process takes its options from the environment it starts in; there is no other way to give them.
+
+    A small young generation: 30 MiB less with eight bots, CPU unchanged (measured).
+    """
+    before = os.environ.get("NODE_OPTIONS")
+    os.environ["NODE_OPTIONS"] = f"{before or ''} --max-semi-space-size=1".strip()
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["NODE_OPTIONS"]
+        else:
+            os.environ["NODE_OPTIONS"] = before
 
 
 def _usual_mode(settings: BrowserSettings) -> Mode:

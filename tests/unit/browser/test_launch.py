@@ -1,0 +1,53 @@
+"""The launch profile: a table of flags, and what the operator chose."""
+
+from pathlib import Path
+
+import pytest
+
+from sederunt.browser.launch import EVERY, FLAGS, Mode, arguments, find_executable, launch_profile
+from sederunt.errors import SetupError
+from sederunt.settings import BrowserSettings
+
+
+def line(mode: Mode = "shell", **settings: object) -> list[str]:
+    return list(arguments(BrowserSettings(**settings), mode))  # type: ignore[arg-type]
+
+
+def test_every_flag_has_its_reason() -> None:
+    assert all(flag.why and flag.text.startswith("--") and flag.modes for flag in FLAGS)
+
+
+@pytest.mark.parametrize("mode", EVERY)
+def test_features_are_disabled_by_one_switch_since_only_the_last_counts(mode: Mode) -> None:
+    assert sum(argument.startswith("--disable-features=") for argument in line(mode)) == 1
+
+
+def test_the_known_disaster_is_not_among_the_flags() -> None:
+    assert not [flag for flag in FLAGS if "frame-rate-limit" in flag.text or "single-process" in flag.text]
+
+
+def test_certificates_are_checked_unless_the_operator_says_otherwise() -> None:
+    assert "--ignore-certificate-errors" not in line("headful")
+    assert "--ignore-certificate-errors" in line(ignore_certificate_errors=True)
+
+
+def test_host_rules_reach_the_command_line() -> None:
+    assert "--host-resolver-rules=MAP a b" in line(host_rules="MAP a b")
+
+
+def test_the_sandbox_is_left_out_only_where_it_is_not_wanted() -> None:
+    assert "--no-sandbox" in line()
+    assert "--no-sandbox" not in line(sandbox=True)
+
+
+def test_a_missing_program_is_told_with_its_remedy() -> None:
+    with pytest.raises(SetupError, match="chromium-headless-shell"):
+        find_executable(BrowserSettings(shell_executable=Path("/nowhere/shell")), "shell")
+
+
+def test_children_are_marked_and_see_no_settings_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEDERUNT_SECRET_KEYS", "hush")
+    profile = launch_profile(BrowserSettings(executable=Path("/bin/sh")), "headful", display=":7")
+    assert [name for name in profile.environment if name.startswith("SEDERUNT_")] == ["SEDERUNT_OWNER"]
+    assert profile.environment["DISPLAY"] == ":7"
+    assert not profile.headless

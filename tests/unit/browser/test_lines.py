@@ -1,0 +1,42 @@
+"""One bot's line: what is counted, and how tracks of several frames are told apart."""
+
+from struct import pack
+
+from sederunt.browser.loopback import Line
+from sederunt.browser.signals import Signal
+from sederunt.model.audio import CapturedFrame
+
+
+def line_into(frames: list[CapturedFrame], signals: list[Signal]) -> Line:
+    return Line(token="t", on_frames=frames.extend, on_signal=signals.append, may_knock=lambda origin: True)
+
+
+def batch(sequence: int) -> bytes:
+    frame = pack("<HBBIIHBxfII", 1, 0, 0, 5, 960, 3, 0, 0.0, 0, 4) + b"opus"
+    return pack("<BBHId", 0x53, 1, 1, sequence, 0.0) + frame
+
+
+def test_batches_that_never_came_are_counted() -> None:
+    frames: list[CapturedFrame] = []
+    line = line_into(frames, [])
+    for sequence in (0, 1, 4, 5):
+        line.take_media("a", batch(sequence))
+    assert (line.gaps, line.batches, line.frames, len(frames)) == (2, 4, 4, 4)
+
+
+def test_each_realm_counts_its_own_batches() -> None:
+    line = line_into([], [])
+    for realm in ("a", "b", "a", "b"):
+        line.take_media(realm, batch(line.expected.get(realm, 0)))
+    assert line.gaps == 0
+
+
+def test_signals_and_frames_of_a_realm_name_a_track_alike() -> None:
+    frames: list[CapturedFrame] = []
+    signals: list[Signal] = []
+    line = line_into(frames, signals)
+    line.take_signal("top", '{"kind":"capture","data":{"event":"attached","track":1},"at_ms":1}')
+    line.take_signal("frame", '{"kind":"capture","data":{"event":"attached","track":1},"at_ms":1}')
+    line.take_media("frame", batch(0))
+    assert [signal.data["track"] for signal in signals] == [1, 101]
+    assert frames[0].track == 101
