@@ -93,6 +93,7 @@ class Result:
     first_audio_s: float  # from asking for a page to the first packet in Python, median over the bots
     packets: int
     lost: int  # RTP sequence gaps
+    socket_gaps: int = 0  # batches missing between page and Python
     exact: float | None = None  # share of the packets sent in the window that were captured bit by bit
     pli_per_minute: float | None = None
 
@@ -137,12 +138,14 @@ async def run_case(case: Case, practice: PracticeClient) -> Result:
         start_cpu_s = meter.total_cpu_s / case.bots
         async with busy(case.busy_loops):
             await asyncio.sleep(SETTLE_S)
-            packets_before = [len(await meeting.packets()) for meeting in meetings] if plan.keep else []
+            settled = [len(await meeting.packets()) for meeting in meetings] if plan.keep else []
             cpu_percent, pss = await window(meter, case)
+        # What was sent is asked first: all of it must have arrived when the bots are asked.
+        sent = [(await meeting.packets())[first:] for meeting, first in zip(meetings, settled, strict=False)]
+        await asyncio.sleep(SETTLE_S)
         assert process.stdin is not None
         process.stdin.write(b"tell\n")
         heard = (await said(process))["bots"]
-        exact = await exactness(meetings, heard, packets_before, case) if plan.keep else None
     for meeting in meetings:
         await meeting.close()
     return Result(
@@ -153,7 +156,9 @@ async def run_case(case: Case, practice: PracticeClient) -> Result:
         first_audio_s=statistics.median(seated["first_audio_s"]),
         packets=sum(bot["timeline"]["packets"] for bot in heard),
         lost=sum(bot["timeline"]["lost"] for bot in heard),
-        exact=exact,
+        exact=exactness(sent, heard) if plan.keep else None,
+        socket_gaps=sum(bot["page"]["gaps"] for bot in heard),
+        pli_per_minute=pli_rate(heard, case.seconds),
     )
 
 
@@ -193,23 +198,22 @@ async def window(meter: TreeMeter, case: Case) -> tuple[float, float]:
     return (meter.cpu_s - cpu) / elapsed * 100 / case.bots, meter.pss_mib / case.bots
 
 
-async def exactness(
-    meetings: Sequence[MeetingHandle], heard: Sequence[Mapping[str, Any]], before: Sequence[int], case: Case
-) -> float:
-    """Share of the packets sent between settling and now that arrived with the same bits, time and sources."""
-    sent_all = matched = 0
-    for meeting, bot, first in zip(meetings, heard, before, strict=True):
-        captured = {
-            (ssrc, sequence, timestamp, tuple(csrcs), digest)
-            for ssrc, sequence, timestamp, csrcs, digest in bot["frames"]
-        }
-        last = max((sequence for _, sequence, *_ in captured), default=0)
-        sent = [packet for packet in (await meeting.packets())[first:] if packet["sequence"] <= last]
-        sent_all += len(sent)
+def pli_rate(heard: Sequence[Mapping[str, Any]], seconds: float) -> float:
+    """Picture loss indications per video track and minute; 0 without video."""
+    tracks = [track for bot in heard for track in bot["page"]["tracks"] if track["kind"] == "video"]
+    return sum(track["plis"] for track in tracks) / len(tracks) / (seconds + 2 * SETTLE_S) * 60 if tracks else 0.0
+
+
+def exactness(sent: Sequence[Sequence[Mapping[str, Any]]], heard: Sequence[Mapping[str, Any]]) -> float:
+    """Share of the packets sent in the window that were captured with the same bits, time and sources."""
+    total = matched = 0
+    for packets, bot in zip(sent, heard, strict=True):
+        captured = {(ssrc, seq, at, tuple(csrcs), digest) for ssrc, seq, at, csrcs, digest in bot["frames"]}
+        total += len(packets)
         matched += sum(
-            (p["ssrc"], p["sequence"], p["timestamp"], tuple(p["csrcs"]), p["digest"]) in captured for p in sent
+            (p["ssrc"], p["sequence"], p["timestamp"], tuple(p["csrcs"]), p["digest"]) in captured for p in packets
         )
-    return matched / sent_all if sent_all else 0.0
+    return matched / total if total else 0.0
 
 
 async def open_meeting(practice: PracticeClient, variant: Mapping[str, Any]) -> MeetingHandle:

@@ -1,0 +1,27 @@
+"""`sederunt bench`: measurements that anyone can repeat on their machine."""
+
+import asyncio
+
+import typer
+
+from sederunt import log
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+@app.callback()
+def quiet() -> None:
+    """Measurements print tables; logs would stand between their lines."""
+    log.configure("lines", "warning")
+
+
+@app.command()
+def capture(
+    case: list[str] = typer.Option([], help="Only these cases; may be repeated. Default: all."),
+    repeats: int = typer.Option(3, min=1, help="Runs per case; the table shows medians."),
+    classical: bool = typer.Option(True, help="Measure the classical bot (Xvfb, PulseAudio, ffmpeg) beside ours."),
+) -> None:
+    """CPU, memory, start and losses of a bot in a practice meeting, beside a classical bot."""
+    from sederunt.bench.capture import bench_capture
+
+    raise typer.Exit(asyncio.run(bench_capture(case, repeats, classical=classical)))
