@@ -17,7 +17,10 @@ _Placed = tuple[float, CapturedFrame, bytes]
 
 
 class Blocks:
-    """One track's PCM16 frames. A missing block, or a run of silence, ends a run of packets; sound begins the next."""
+    """One track's PCM16 frames, each stamped by the page with the time of its first sample.
+
+    A missing block, or a run of silence, ends a run of packets; sound begins the next.
+    """
 
     def __init__(self, counts: Counts, not_before_ms: float) -> None:
         self._counts = counts
@@ -47,15 +50,14 @@ class Blocks:
 
     def _let_go(self, released: Sequence[tuple[int, tuple[int, CapturedFrame]]]) -> list[_Placed]:
         if released and not self._anchor.is_set:
-            self._anchor.set((tick, frame.at_ms - _length_ms(frame)) for _, (tick, frame) in released)
+            self._anchor.set((tick, frame.at_ms) for _, (tick, frame) in released)
         packets: list[_Placed] = []
         for missing, (tick, frame) in released:
             self._counts.lost += missing
             if not frame.payload:
                 self._counts.empty += 1
                 continue
-            length_ms = _length_ms(frame)
-            packets += self._encode(self._anchor.place(tick, length_ms, frame.at_ms - length_ms, frame))
+            packets += self._encode(self._anchor.place(tick, _length_ms(frame), frame.at_ms, frame))
         return packets
 
     def _encode(self, places: list[tuple[float, CapturedFrame]]) -> list[_Placed]:

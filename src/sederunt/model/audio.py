@@ -28,7 +28,7 @@ class CapturedFrame:
     timestamp: int  # 32 bit RTP time (48 kHz for Opus); for PCM16 samples since the start
     csrcs: tuple[int, ...]
     level: float | None  # 0 to 1, linear; None where the packet carried none
-    at_ms: float  # when the page read it, Unix milliseconds of this machine
+    at_ms: float  # when the page read it (PCM16: when its first sample sounded), Unix milliseconds of this machine
     payload: bytes
     keyframe: bool = False
 

@@ -336,7 +336,7 @@ def test_samples_of_the_worklet_become_packets_at_their_time_and_silence_none() 
                 timestamp=n * 1_600,
                 csrcs=(),
                 level=None,
-                at_ms=STARTED_MS + 1_000 + 100 * (n + 1),
+                at_ms=STARTED_MS + 1_000 + 100 * n,
                 payload=samples.tobytes(),
             )
         )
