@@ -53,6 +53,7 @@ class Room:
 
     meeting: Meeting
     page: Page
+    is_frozen: bool = False  # its renderer answers nothing any more, not even a close
 
     async def received(self) -> list[dict[str, Any]]:
         """Inbound audio per track that got packets: packets, lost, energy, decoder, ssrc."""

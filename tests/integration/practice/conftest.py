@@ -1,27 +1,37 @@
-"""A practice server, and a real Chromium that reaches it under the real host names."""
+"""A practice server, and a real Chromium that reaches it under the real host names.
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+Both are started once per file; every test has its own meeting and its own browser context.
+"""
+
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, async_playwright
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
 
 from harness.practice_room import CAST, REMEMBER, OpenRoom, Room
 from sederunt.practice.script import Act, Script, Variant
 from sederunt.practice.server import PracticeServer
 
 
-@pytest.fixture
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of a file share one loop, as their server and browser live on it."""
+    for item in items:
+        if item.path.parent.name == "practice" and "integration" in item.path.parts:
+            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server() -> AsyncIterator[PracticeServer]:
     async with PracticeServer() as running:
         yield running
 
 
-@pytest.fixture
-async def new_page(server: PracticeServer) -> AsyncIterator[Callable[[], Awaitable[Page]]]:
-    """Fresh browser contexts that reach the practice server."""
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser(server: PracticeServer) -> AsyncIterator[Browser]:
     async with async_playwright() as driver:
-        browser = await driver.chromium.launch(
+        started = await driver.chromium.launch(
             executable_path="/usr/bin/chromium-headless-shell",
             args=[
                 "--no-sandbox",
@@ -29,27 +39,28 @@ async def new_page(server: PracticeServer) -> AsyncIterator[Callable[[], Awaitab
                 f"--host-resolver-rules={server.host_rules}",
             ],
         )
-
-        async def make() -> Page:
-            context = await browser.new_context(ignore_https_errors=True)
-            await context.add_init_script(REMEMBER)
-            page = await context.new_page()
-            page.set_default_timeout(15_000)
-            return page
-
-        yield make
-        await browser.close()
+        yield started
+        await started.close()
 
 
-@pytest.fixture
-def open_room(server: PracticeServer, new_page: Callable[[], Awaitable[Page]]) -> OpenRoom:
-    """A meeting of that service and variant with a page at its address; `acts` as (at_s, do, who, clip or text)."""
+@pytest_asyncio.fixture(loop_scope="module")
+async def open_room(server: PracticeServer, browser: Browser) -> AsyncIterator[OpenRoom]:
+    """A meeting of that service and variant with a page at its address."""
+    rooms: list[Room] = []
 
     async def open_it(service: str = "gmeet", *, acts: tuple[Act, ...] = (), cast: Any = CAST, **variant: Any) -> Room:
         made = Script(service=service, cast=cast, acts=acts, variant=Variant(**variant))  # type: ignore[arg-type]
         meeting = await server.open_meeting(made)
-        page = await new_page()
+        context = await browser.new_context(ignore_https_errors=True)
+        await context.add_init_script(REMEMBER)
+        page = await context.new_page()
+        page.set_default_timeout(15_000)
+        rooms.append(Room(meeting, page))
         await page.goto(meeting.url, wait_until="domcontentloaded")
-        return Room(meeting, page)
+        return rooms[-1]
 
-    return open_it
+    yield open_it
+    for room in rooms:
+        await server.close_meeting(room.meeting.code)
+        if not room.is_frozen:
+            await room.page.context.close()

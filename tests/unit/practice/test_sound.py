@@ -1,5 +1,7 @@
 """Who gets which slot, and what goes out in each tick."""
 
+from itertools import pairwise
+
 from sederunt.practice import clips
 from sederunt.practice.sound import Sound
 
@@ -75,3 +77,14 @@ def test_a_hushed_voice_stops_in_mid_clip() -> None:
     made.tick()
     made.hush(ADA)
     assert made.tick() == ([], [])
+
+
+def test_pauses_inside_a_clip_are_left_out_where_dtx_is_played() -> None:
+    made = sound(dtx=True)
+    clip = clips.load("jfk")
+    made.say(ADA, clip)
+    sent = [number for number in range(len(clip.frames)) if made.tick()[0]]
+    steps = {after - before for before, after in pairwise(sent)}
+    assert len(sent) < len(clip.frames) - 20
+    assert 1 in steps
+    assert 5 < max(steps) <= 20
