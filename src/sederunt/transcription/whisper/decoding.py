@@ -14,8 +14,8 @@ from sederunt.transcription.whisper.speech import RATE, Samples
 FULL_CONTEXT, LEAST_CONTEXT, ROOM = 3000, 1000, 200
 # Text that packs better than this repeats itself; a mean log-probability under this is a guess.
 MOST_COMPRESSION, LEAST_SCORE = 2.4, -1.0
-# With a probability of silence above this, a guess or a loop is no text at all. Measured: speech that was read right
-# had at most 0.36, noise and music at least 0.51, and a score under -1 or a loop beside it.
+# With a probability of silence above this, a guess or a loop is no text at all, and in faint sound nothing is.
+# Measured: speech that was read right had at most 0.36, noise and music at least 0.51.
 SILENCE = 0.5
 # Tokens of timestamps count 20 ms each.
 TOKEN_S = 0.02
@@ -62,9 +62,14 @@ class Decoded:
         return self.score < LEAST_SCORE
 
     @property
+    def is_doubted(self) -> bool:
+        """Whether the network itself rather thinks that nobody speaks."""
+        return self.silence > SILENCE
+
+    @property
     def is_silence(self) -> bool:
-        """Whether the network itself doubts that anyone speaks, and reads nothing sensible."""
-        return self.silence > SILENCE and (self.is_guess or self.repeats)
+        """Whether it doubts that anyone speaks, and reads nothing sensible."""
+        return self.is_doubted and (self.is_guess or self.repeats)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

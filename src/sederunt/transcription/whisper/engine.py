@@ -103,9 +103,12 @@ class Whisper:
         """Write down up to 28 s at once, for live speech: one reading, words with times from the start."""
         manner = self._manner(lang if lang in self.languages else "en", vocabulary)
         decoded = self.network.read(samples, Reading(language=manner.language, prompt=manner.prompt))
-        if decoded.is_silence or reading.echoes(decoded.text, manner.vocabulary):
+        activity = speech.listen(samples)
+        if decoded.is_silence or (decoded.is_doubted and activity.is_faint()):
             return []
-        return wording.utterances(decoded.phrases, speech.listen(samples), 0.0)
+        if reading.echoes(decoded.text, manner.vocabulary):
+            return []
+        return wording.utterances(decoded.phrases, activity, 0.0)
 
     def detect_language(
         self, sources: Iterable[PcmSource], *, cancelled: threading.Event | None = None

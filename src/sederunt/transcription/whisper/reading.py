@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from sederunt.transcription.whisper.decoding import Decoded, Network, Phrase, Reading, TimedWord
-from sederunt.transcription.whisper.speech import FRAME_S, MAYBE, RATE, Activity, Samples
+from sederunt.transcription.whisper.decoding import Decoded, Phrase, Reading, TimedWord
+from sederunt.transcription.whisper.speech import FRAME_S, MAYBE, RATE, SURE, Activity, Samples
 
 # Speech of this length without a word is read again; a word counts for so much on both sides of itself.
 UNCOVERED_S, NEAR_S = 1.5, 0.4
@@ -12,8 +13,15 @@ UNCOVERED_S, NEAR_S = 1.5, 0.4
 AROUND_S = 0.6
 # A cut in mid-speech: words that end so close to it are left to the next window.
 CUT_S = 0.5
-# Words as unlikely as this, where no speech was found, were made up.
-MADE_UP = 0.5
+# Words as unlikely as this, where no speech was found, were made up; so were those of a doubted window in which less
+# than this share of their time is surely speech.
+MADE_UP, VOICED = 0.5, 0.2
+
+
+class Reads(Protocol):
+    """A network, as far as it matters here."""
+
+    def read(self, samples: Samples, reading: Reading, /) -> Decoded: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +41,7 @@ class Manner:
     vocabulary: tuple[str, ...] = ()  # what the prompt says, folded, in order
 
 
-def read(network: Network, samples: Samples, activity: Activity, manner: Manner, *, clean: bool) -> Passage:
+def read(network: Reads, samples: Samples, activity: Activity, manner: Manner, *, clean: bool) -> Passage:
     """Read a window. `clean` says that it ends in a pause, so that its last word is whole."""
     phrases = _believed(_read_best(network, samples, manner, faint=activity.is_faint()), activity)
     end = len(samples) / RATE
@@ -70,7 +78,7 @@ def echoes(text: str, vocabulary: Sequence[str]) -> bool:
     return any(" ".join(vocabulary[n : n + 3]) in folded for n in range(len(vocabulary) - 2))
 
 
-def _read_best(network: Network, samples: Samples, manner: Manner, *, faint: bool) -> Decoded:
+def _read_best(network: Reads, samples: Samples, manner: Manner, *, faint: bool) -> Decoded:
     """The first reading that is good, or the best of all; faint sound that does not read well is left alone."""
     plain = Reading(language=manner.language)
     ways = (
@@ -85,23 +93,25 @@ def _read_best(network: Network, samples: Samples, manner: Manner, *, faint: boo
             decoded = network.read(samples, replace(way, prompt=()))
         tried.append(decoded)
         good = not (decoded.repeats or decoded.is_guess)
-        if good or (decoded.is_silence and (faint or decoded.is_guess)):
+        if good or (decoded.is_silence and decoded.is_guess) or (faint and decoded.is_doubted):
             return decoded
     return max(tried, key=lambda decoded: (not decoded.repeats, decoded.score))
 
 
 def _believed(decoded: Decoded, activity: Activity) -> tuple[Phrase, ...]:
     """The phrases, less what was made up over silence or noise."""
-    if decoded.is_silence:
+    if decoded.is_silence or (decoded.is_doubted and activity.is_faint()):
         return ()
-    return tuple(phrase for phrase in decoded.phrases if not _made_up(phrase, activity))
+    return tuple(phrase for phrase in decoded.phrases if not _made_up(phrase, activity, decoded.is_doubted))
 
 
-def _made_up(phrase: Phrase, activity: Activity) -> bool:
+def _made_up(phrase: Phrase, activity: Activity, doubted: bool) -> bool:
     first = max(0, int((phrase.words[0].start - NEAR_S) / FRAME_S))
     last = int((phrase.words[-1].end + NEAR_S) / FRAME_S) + 1
     near = activity[first:last]
     if not near.active().any():
+        return True
+    if doubted and float((near.speech >= SURE).mean()) < VOICED:
         return True
     mean = sum(word.probability for word in phrase.words) / len(phrase.words)
     return mean < MADE_UP and float(near.speech.max(initial=0.0)) < MAYBE
@@ -116,7 +126,7 @@ def _without_cut_word(phrases: tuple[Phrase, ...], end: float) -> tuple[tuple[Ph
     return tuple(kept), kept[-1].words[-1].end
 
 
-def _read_again(network: Network, samples: Samples, stretch: tuple[float, float], manner: Manner) -> tuple[Phrase, ...]:
+def _read_again(network: Reads, samples: Samples, stretch: tuple[float, float], manner: Manner) -> tuple[Phrase, ...]:
     """Read a stretch by itself at full context; only what lies in it, and is no guess, counts."""
     start = max(0.0, stretch[0] - AROUND_S)
     piece = samples[int(start * RATE) : int((stretch[1] + AROUND_S) * RATE)]

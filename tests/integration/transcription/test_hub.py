@@ -1,0 +1,154 @@
+"""Pulling a model from a hub on the loopback: resumed, checked, put in place whole."""
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from sederunt.errors import SetupError
+from sederunt.settings import WhisperSettings
+from sederunt.transcription.whisper import files, hub
+
+REVISION = "a" * 40
+REPOSITORY = "Systran/faster-whisper-small"
+
+
+class Hub(ThreadingHTTPServer):
+    """Serves one repository as the real hub does: metadata with sums, files with ranges."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.files = {
+            "model.bin": bytes(range(256)) * 80_000,
+            "config.json": b"{}",
+            "tokenizer.json": b"{}",
+            "vocabulary.txt": b"a\nb\n",
+            "README.md": b"not wanted",
+        }
+        self.told_sum: str | None = None  # a lie about the weights
+        self.break_after: int | None = None  # bytes of the weights after which the line drops, once
+        self.ranges: list[str] = []
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def sum_of(self, name: str) -> str:
+        return self.told_sum or hashlib.sha256(self.files[name]).hexdigest()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Hub
+    protocol_version = "HTTP/1.1"
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_GET(self) -> None:
+        if self.path.startswith(f"/api/models/{REPOSITORY}"):
+            self._metadata()
+        elif match := re.fullmatch(rf"/{REPOSITORY}/resolve/{REVISION}/(.+)", self.path):
+            self._file(match[1])
+        else:
+            self.send_error(404)
+
+    def _metadata(self) -> None:
+        siblings = [
+            {
+                "rfilename": name,
+                "size": len(data),
+                **(
+                    {"lfs": {"sha256": self.server.sum_of(name), "size": len(data), "pointerSize": 134}}
+                    if name == "model.bin"
+                    else {}
+                ),
+            }
+            for name, data in self.server.files.items()
+        ]
+        self._answer(200, json.dumps({"id": REPOSITORY, "sha": REVISION, "siblings": siblings}).encode(), {})
+
+    def _file(self, name: str) -> None:
+        data = self.server.files[name]
+        headers = {"ETag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Repo-Commit": REVISION}
+        asked = self.headers.get("Range")
+        if asked and (match := re.fullmatch(r"bytes=(\d+)-(\d*)", asked)) and self.command == "GET":
+            self.server.ranges.append(asked)
+            start = int(match[1])
+            headers["Content-Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"
+            self._answer(206, data[start:], headers)
+        else:
+            self._answer(200, data, headers, name == "model.bin")
+
+    def _answer(self, status: int, body: bytes, headers: dict[str, str], may_break: bool = False) -> None:
+        self.send_response(status)
+        for key, value in {**headers, "Content-Length": str(len(body))}.items():
+            self.send_header(key, value)
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        if may_break and self.server.break_after is not None:
+            self.wfile.write(body[: self.server.break_after])
+            self.server.break_after = None
+            self.close_connection = True
+            return
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Hub]:
+    with Hub() as hub_server:
+        thread = threading.Thread(target=hub_server.serve_forever)
+        thread.start()
+        yield hub_server
+        hub_server.shutdown()
+        thread.join()
+
+
+def test_a_model_is_pulled_whole_and_known_afterwards(server: Hub, tmp_path: Path) -> None:
+    settings = WhisperSettings()
+    offer = hub.look(settings, "small", endpoint=server.address)
+    assert offer.total == sum(len(data) for name, data in server.files.items() if name != "README.md")
+    told: list[int] = []
+    directory = hub.pull(settings, tmp_path, offer, on_bytes=told.append, endpoint=server.address)
+    assert directory == tmp_path / "models" / "small"
+    assert (directory / "model.bin").read_bytes() == server.files["model.bin"]
+    assert not (directory / "README.md").exists()
+    assert sum(told) == offer.total
+    manifest = files.read_manifest(directory)
+    assert manifest is not None
+    assert files.faults(directory, manifest.sums) == []
+    assert [path.name for path in (tmp_path / "models").iterdir()] == ["small"]
+
+
+def test_weights_that_are_not_what_was_offered_are_thrown_away(server: Hub, tmp_path: Path) -> None:
+    server.told_sum = "0" * 64
+    offer = hub.look(WhisperSettings(), "small", endpoint=server.address)
+    with pytest.raises(SetupError, match="not what the hub offered"):
+        hub.pull(WhisperSettings(), tmp_path, offer, endpoint=server.address)
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_a_download_that_broke_off_goes_on(server: Hub, tmp_path: Path) -> None:
+    server.break_after = 15_000_000  # the client keeps whole blocks of 10 MiB
+    offer = hub.look(WhisperSettings(), "small", endpoint=server.address)
+    hub.pull(WhisperSettings(), tmp_path, offer, endpoint=server.address)
+    assert server.ranges == ["bytes=10485760-"]
+    assert (tmp_path / "models" / "small" / "model.bin").read_bytes() == server.files["model.bin"]
+
+
+def test_offline_nothing_is_asked(server: Hub) -> None:
+    with pytest.raises(SetupError, match="SEDERUNT_WHISPER__OFFLINE"):
+        hub.look(WhisperSettings(offline=True), "small", endpoint=server.address)
+
+
+def test_a_hub_without_the_model_is_told_in_a_sentence(server: Hub) -> None:
+    with pytest.raises(SetupError, match="hub did not answer"):
+        hub.look(WhisperSettings(), "medium", endpoint=server.address)

@@ -1,0 +1,168 @@
+"""What real Whisper hears, what it leaves alone, and what a crash costs."""
+
+import resource
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sederunt.model.transcript import Utterance
+from sederunt.transcription.provider import Cancelled, FinishedPart
+from sederunt.transcription.whisper.engine import Heard, Whisper
+from sederunt.transcription.whisper.speech import RATE
+
+Clips = dict[str, Any]
+MakeTape = Callable[..., Any]
+
+
+def text(heard: Heard) -> str:
+    return " ".join(utterance.transcript for utterance in heard.utterances)
+
+
+def words(heard: Heard) -> list[str]:
+    return [word.word for utterance in heard.utterances for word in utterance.words]
+
+
+def test_speech_becomes_its_words(
+    tiny: Whisper, clips: Clips, tape: MakeTape, errors: Callable[[str, str], float]
+) -> None:
+    clip = clips["two_cities"]
+    heard = tiny.transcribe(tape(clip.seconds, (0, clip)), lang="en")
+    assert errors(clip.text, text(heard)) < 0.08
+
+
+def test_words_lie_where_they_were_spoken(tiny: Whisper, clips: Clips, tape: MakeTape) -> None:
+    first, second = clips["librivox_0880"], clips["superlative"]
+    heard = tiny.transcribe(tape(40, (5, first), (30, second)), lang="en")
+    for word in (word for utterance in heard.utterances for word in utterance.words):
+        assert (
+            4.5 <= word.start <= word.end <= 5.5 + first.seconds
+            or 29.5 <= word.start <= word.end <= 31 + second.seconds
+        )
+    starts = [utterance.start for utterance in heard.utterances]
+    assert starts == sorted(starts)
+    assert starts[0] < 7
+    assert starts[-1] > 29
+
+
+def test_quiet_and_changing_voices_lose_no_sentence(
+    tiny: Whisper, clips: Clips, tape: MakeTape, errors: Callable[[str, str], float]
+) -> None:
+    chosen = [clips[name] for name in ("acoustic_corpus", "jfk", "librivox_0870", "two_cities", "librivox_0890")]
+    at, placed = 0.0, []
+    for clip, level in zip(chosen, (0.05, 0.5, 0.03, 0.1, 0.05), strict=True):
+        placed.append((at, type(clip)(clip.samples * np.float32(level), clip.text)))
+        at += clip.seconds + 0.5
+    heard = tiny.transcribe(tape(at, *placed), lang="en")
+    assert errors(" ".join(clip.text for clip in chosen), text(heard)) < 0.15
+
+
+def test_silence_noise_and_tones_have_no_words(tiny: Whisper, base: Whisper, tape: MakeTape) -> None:
+    seconds = np.arange(60 * RATE) / RATE
+    hum = (0.1 * np.sin(2 * np.pi * 50 * seconds)).astype(np.float32)
+    ring = (0.2 * np.sin(2 * np.pi * 440 * seconds) * ((seconds % 3) < 1)).astype(np.float32)
+    for whisper in (tiny, base):
+        for sound in (tape(60), tape(60, noise=0.02), tape(60, noise=0.001), type(tape(1))(hum), type(tape(1))(ring)):
+            assert words(whisper.transcribe(sound, lang="en")) == []
+
+
+def test_a_track_of_two_hours_with_little_speech_costs_little(tiny: Whisper, clips: Clips, tape: MakeTape) -> None:
+    clip = clips["jfk"]
+    sparse = tape(7200, (1800, clip), (5400, clip))
+    before = cpu_s()
+    heard = tiny.transcribe(sparse, lang="en")
+    assert cpu_s() - before < 7200 * 0.001
+    assert {round(utterance.start / 1800) for utterance in heard.utterances} == {1, 3}
+
+
+def test_finished_parts_are_not_read_again_after_a_crash(tiny: Whisper, clips: Clips, tape: MakeTape) -> None:
+    clip = clips["two_cities"]
+    long = tape(100, (0, clip), (50, clip))
+    kept: list[FinishedPart] = []
+    stop = threading.Event()
+
+    def keep(part: FinishedPart) -> None:
+        kept.append(part)
+        if part.end > 30:
+            stop.set()
+
+    with pytest.raises(Cancelled):
+        tiny.transcribe(long, lang="en", on_part=keep, cancelled=stop)
+    stored = [FinishedPart.from_json(part.to_json()) for part in kept]
+    again: list[FinishedPart] = []
+    resumed = tiny.transcribe(long, lang="en", resume=stored, on_part=again.append)
+    assert again[0].start == stored[-1].end == long.opened_at[-1]
+    assert resumed == tiny.transcribe(long, lang="en")
+    assert [part.end for part in kept + again][:-1] == [part.start for part in kept + again][1:]
+
+
+def test_two_tracks_at_once_hear_what_each_hears_alone(tiny: Whisper, clips: Clips, tape: MakeTape) -> None:
+    tapes = [tape(12, (0, clips["jfk"])), tape(8, (0, clips["librivox_0870"]))]
+    alone = [tiny.transcribe(each, lang="en") for each in tapes]
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda each: tiny.transcribe(each, lang="en"), tapes)) == alone
+
+
+def test_memory_does_not_grow_with_the_recording(tiny: Whisper, clips: Clips, tape: MakeTape) -> None:
+    clip = clips["librivox_0870"]
+
+    def parts_of(seconds: int) -> int:
+        """Peak memory in KiB after a recording of that length, whose samples are made as they are asked for."""
+
+        def endless(start_s: float) -> Any:
+            for start in range(int(start_s), seconds, 30):
+                yield from (
+                    tape(30, (1, clip))(0)
+                    if start == start_s
+                    else [type(block)(start + block.start_s, block.samples) for block in tape(30, (1, clip))(0)]
+                )
+
+        tiny.transcribe(endless, lang="en")
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    assert parts_of(600) - parts_of(60) < 30_000
+
+
+def test_base_tells_the_language_and_tiny_en_asks_it(
+    tiny: Whisper, base: Whisper, clips: Clips, tape: MakeTape
+) -> None:
+    source = tape(20, (1, clips["jfk"]))
+    for whisper in (base, tiny):
+        guess = whisper.detect_language([source])
+        assert guess is not None
+        assert guess.tag == "en"
+        assert guess.sure
+    assert base.transcribe(source).detected_lang == "en"
+    assert base.transcribe(source, lang="en-GB").detected_lang is None
+    assert base.transcribe(source, lang="xx").detected_lang == "en"
+
+
+def test_without_speech_no_language_is_told(base: Whisper, tape: MakeTape) -> None:
+    assert base.detect_language([tape(30, noise=0.01)]) is None
+    assert base.transcribe(tape(30, noise=0.01)).detected_lang is None
+
+
+def test_vocabulary_helps_with_a_name_and_never_appears_over_silence(
+    tiny: Whisper, clips: Clips, tape: MakeTape
+) -> None:
+    clip = clips["concord"]
+    names = ("Concord", "Sederunt", "JetStream", "Kubernetes", "Nguyễn")
+    heard = tiny.transcribe(tape(60, (40, clip)), lang="en", vocabulary=names)
+    assert words(heard)[0].strip(",.").lower() == "concord"
+    assert not {"sederunt", "jetstream", "kubernetes"} & {word.strip(",.").lower() for word in words(heard)}
+    assert min(word.start for utterance in heard.utterances for word in utterance.words) > 39
+
+
+def test_a_live_utterance_is_read_at_once(tiny: Whisper, clips: Clips, errors: Callable[[str, str], float]) -> None:
+    clip = clips["librivox_0870"]
+    utterances: list[Utterance] = tiny.read_short(clip.samples)
+    assert errors(clip.text, " ".join(u.transcript for u in utterances)) < 0.2
+    assert utterances[-1].end <= clip.seconds + 0.1
+
+
+def cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime

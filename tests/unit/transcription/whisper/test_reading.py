@@ -1,0 +1,155 @@
+"""When a window is read again, and what is kept; the network is a script of readings."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from sederunt.transcription.whisper import reading
+from sederunt.transcription.whisper.decoding import Decoded, Phrase, Reading, TimedWord
+from sederunt.transcription.whisper.reading import Manner, echoes, uncovered
+from sederunt.transcription.whisper.speech import FRAME_S, RATE, Activity, Samples
+
+PLAIN = Manner(language="en")
+
+
+def word(text: str, start: float, end: float, probability: float = 0.9) -> TimedWord:
+    return TimedWord(text=f" {text}", start=start, end=end, probability=probability)
+
+
+def heard(*words: TimedWord, score: float = -0.3, silence: float = 0.05) -> Decoded:
+    text = "".join(word.text for word in words).strip()
+    phrases = (Phrase(words[0].start, words[-1].end, words),) if words else ()
+    return Decoded(phrases=phrases, text=text, score=score, silence=silence, language="en")
+
+
+class Script:
+    """Answers readings in order, and notes how each was asked for."""
+
+    def __init__(self, *answers: Decoded) -> None:
+        self.answers, self.asked, self.lengths = list(answers), list[Reading](), list[float]()
+
+    def read(self, samples: Samples, way: Reading) -> Decoded:
+        self.asked.append(way)
+        self.lengths.append(len(samples) / RATE)
+        return self.answers.pop(0)
+
+
+def read(
+    script: Script, seconds: float, *spoken: tuple[float, float], manner: Manner = PLAIN, clean: bool = True
+) -> tuple[list[str], float]:
+    frames = round(seconds / FRAME_S)
+    speech = np.zeros(frames, np.float32)
+    for start, end in spoken:
+        speech[round(start / FRAME_S) : round(end / FRAME_S)] = 0.95
+    activity = Activity(np.where(speech > 0, 0.05, 0.0001).astype(np.float32), speech)
+    samples = np.zeros(round(seconds * RATE), np.float32)
+    passage = reading.read(script, samples, activity, manner, clean=clean)
+    return [w.text.strip() for phrase in passage.phrases for w in phrase.words], passage.end
+
+
+def test_a_good_reading_is_read_once() -> None:
+    script = Script(heard(word("hello", 1.0, 1.5), word("there", 1.5, 2.0)))
+    assert read(script, 10, (1.0, 2.0))[0] == ["hello", "there"]
+    assert script.asked == [Reading(language="en")]
+
+
+def test_a_loop_is_read_again_at_full_context_and_then_without_repeats() -> None:
+    loop = heard(*(word("no", n * 0.2, n * 0.2 + 0.2) for n in range(10)))
+    script = Script(loop, loop, heard(word("no.", 1.0, 1.5)))
+    words, _ = read(script, 5, (0.9, 1.6))
+    assert words == ["no."]
+    assert [(way.full, way.beams, way.forbid_repeats) for way in script.asked] == [
+        (False, 1, False),
+        (True, 1, False),
+        (True, 5, True),
+    ]
+
+
+def test_of_bad_readings_the_likeliest_is_kept() -> None:
+    script = Script(
+        heard(word("wild", 1, 2), score=-1.8),
+        heard(word("mild", 1, 2), score=-1.1),
+        heard(word("cold", 1, 2), score=-1.5),
+    )
+    assert read(script, 5, (1, 2))[0] == ["mild"]
+
+
+def test_speech_without_a_word_in_the_middle_is_read_by_itself() -> None:
+    script = Script(
+        heard(word("one", 0.5, 1.0), word("two", 8.0, 8.5)), heard(word("lost", 2.0, 2.4), word("words", 2.4, 3.0))
+    )
+    words, _ = read(script, 10, (0.4, 1.1), (3.0, 6.0), (7.9, 8.6))
+    assert words == ["one", "lost", "words", "two"]
+    assert script.asked[1].full
+    assert script.lengths[1] == pytest.approx(3.0 + 2 * reading.AROUND_S, abs=0.1)
+
+
+def test_a_second_reading_that_guesses_adds_nothing() -> None:
+    script = Script(heard(word("one", 0.5, 1.0)), heard(word("eh", 1.0, 2.0), score=-1.6))
+    assert read(script, 10, (0.4, 1.1), (1.6, 4.0), (8.0, 8.3))[0] == ["one"]
+
+
+def test_speech_behind_the_last_word_is_left_to_the_next_window() -> None:
+    script = Script(heard(word("one", 0.5, 1.0), word("two", 2.0, 2.5)))
+    words, end = read(script, 10, (0.4, 2.6), (6.0, 10.0))
+    assert words == ["one", "two"]
+    assert end == pytest.approx(6.0, abs=0.3)
+    assert len(script.asked) == 1
+
+
+def test_the_word_at_a_cut_in_mid_speech_is_left_to_the_next_window() -> None:
+    script = Script(heard(word("a", 0.0, 8.0), word("whole", 8.0, 9.0), word("hal", 9.0, 9.9)))
+    words, end = read(script, 10, (0.0, 10.0), clean=False)
+    assert words == ["a", "whole"]
+    assert end == 9.0
+
+
+def test_words_over_silence_are_dropped() -> None:
+    script = Script(heard(word("hello", 1.0, 1.5)), *[])
+    assert read(script, 10, (5.0, 5.1))[0] == []
+
+
+def test_faint_sound_that_is_doubted_is_left_alone() -> None:
+    script = Script(heard(word("Thank", 1, 2), word("you.", 2, 3), score=-0.4, silence=0.7))
+    frames = round(5 / FRAME_S)
+    activity = Activity(np.full(frames, 0.05, np.float32), np.full(frames, 0.2, np.float32))
+    passage = reading.read(script, np.zeros(5 * RATE, np.float32), activity, PLAIN, clean=True)
+    assert passage.phrases == ()
+    assert len(script.asked) == 1
+
+
+def test_recited_vocabulary_is_read_again_without_the_prompt() -> None:
+    manner = Manner(language="en", prompt=(1, 2, 3), vocabulary=("sederunt", "jetstream", "opus"))
+    script = Script(
+        heard(word("Sederunt,", 1, 2), word("JetStream,", 2, 3), word("Opus", 3, 4)), heard(word("yes", 1, 2))
+    )
+    assert read(script, 5, (1, 2), manner=manner)[0] == ["yes"]
+    assert [way.prompt for way in script.asked] == [(1, 2, 3), ()]
+
+
+@pytest.mark.parametrize(
+    ("text", "recites"),
+    [
+        ("Sederunt, JetStream, Opus.", True),
+        ("We use Opus and JetStream in Sederunt", False),
+        ("sederunt jetstream", False),
+    ],
+)
+def test_vocabulary_is_recited_where_three_entries_follow_each_other(text: str, recites: bool) -> None:
+    assert echoes(text, ("sederunt", "jetstream", "opus")) is recites
+
+
+def spans(*pairs: tuple[float, float]) -> Sequence[tuple[float, float]]:
+    return pairs
+
+
+def test_uncovered_is_what_words_leave_of_long_speech() -> None:
+    words = [word("a", 2.0, 2.5), word("b", 6.0, 6.5)]
+    assert uncovered(spans((0.0, 10.0)), words) == [
+        (0.0, pytest.approx(1.6)),
+        (pytest.approx(2.9), pytest.approx(5.6)),
+        (pytest.approx(6.9), 10.0),
+    ]
+    assert uncovered(spans((0.0, 1.4)), []) == []
+    assert uncovered(spans((0.0, 2.0)), []) == [(0.0, 2.0)]

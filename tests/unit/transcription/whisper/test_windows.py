@@ -1,0 +1,69 @@
+"""Which stretch is decoded next."""
+
+import numpy as np
+import pytest
+
+from sederunt.transcription.whisper.speech import FRAME_S, Activity
+from sederunt.transcription.whisper.windows import MARGIN_S, WINDOW_S, next_window, quiet_lead
+
+NEAR = pytest.approx
+
+
+def sound(seconds: float, *spoken: tuple[float, float]) -> Activity:
+    """A stretch in which somebody speaks between the given moments."""
+    frames = round(seconds / FRAME_S)
+    loudness, speech = np.full(frames, 0.0001, np.float32), np.zeros(frames, np.float32)
+    for start, end in spoken:
+        loudness[round(start / FRAME_S) : round(end / FRAME_S)] = 0.05
+        speech[round(start / FRAME_S) : round(end / FRAME_S)] = 0.95
+    return Activity(loudness, speech)
+
+
+def test_silence_has_no_window() -> None:
+    assert next_window(sound(20), last=False) is None
+    assert next_window(sound(0), last=True) is None
+
+
+def test_a_window_begins_a_little_before_the_first_sound() -> None:
+    window = next_window(sound(22, (5.0, 8.0)), last=False)
+    assert window is not None
+    assert window.start == NEAR(5.0 - MARGIN_S, abs=FRAME_S)
+
+
+def test_a_long_silence_ends_a_window_early() -> None:
+    window = next_window(sound(22, (1.0, 4.0), (12.0, 15.0)), last=False)
+    assert window is not None
+    assert window.end == NEAR(4.0 + MARGIN_S, abs=FRAME_S)
+    assert window.clean
+
+
+def test_a_short_silence_stays_inside() -> None:
+    window = next_window(sound(16, (1.0, 4.0), (6.0, 9.0)), last=True)
+    assert window is not None
+    assert window.end == NEAR(16 if 16 - 9 < 3 else 9 + MARGIN_S, abs=2 * FRAME_S)
+
+
+def test_a_short_rest_is_one_window_to_its_end() -> None:
+    window = next_window(sound(10, (0.5, 9.5)), last=True)
+    assert window is not None
+    assert window.end == NEAR(10, abs=FRAME_S)
+    assert window.clean
+
+
+def test_long_speech_is_cut_in_its_last_good_pause() -> None:
+    window = next_window(sound(22, (0.0, 9.0), (9.5, 14.0), (14.5, 22.0)), last=False)
+    assert window is not None
+    assert window.end == NEAR(14.25, abs=2 * FRAME_S)
+    assert window.clean
+
+
+def test_speech_without_a_pause_is_cut_at_the_limit_and_says_so() -> None:
+    window = next_window(sound(22, (0.0, 22.0)), last=False)
+    assert window is not None
+    assert window.end == NEAR(WINDOW_S, abs=FRAME_S)
+    assert not window.clean
+
+
+def test_quiet_lead_is_what_may_be_skipped() -> None:
+    assert quiet_lead(sound(20, (5.0, 6.0))) == NEAR(5 - MARGIN_S, abs=FRAME_S)
+    assert quiet_lead(sound(20)) == NEAR(20 - MARGIN_S, abs=FRAME_S)
