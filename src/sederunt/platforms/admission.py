@@ -7,14 +7,16 @@ journey. Everything that differs between sites is in their tables; everything th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sederunt import log
 from sederunt.clock import Clock
 from sederunt.errors import PageCrashed, PageError, PageStuck
 from sederunt.model.status import StopReason
+from sederunt.platforms.evidence import Showing
 from sederunt.platforms.platform import ENDINGS, MeetingLink, Platform, Reading, Standing
+from sederunt.platforms.survey import press
 from sederunt.platforms.targets import Act, Found, Step
 from sederunt.platforms.words import cut
 
@@ -27,6 +29,7 @@ FROZEN_S = 20.0  # a page that answers nothing for so long is dead
 NAVIGATION_S = 60.0
 STUCK_S = 90.0  # on the way, and nothing came of any step for so long
 RECONNECT_S = 60.0
+SHORT_PAUSE_S = 1.0
 PASSCODE_S = 8.0  # a field for a passcode may stand there for a moment before the address fills it
 
 logger = log.get(room="platforms")
@@ -115,6 +118,11 @@ class _Way:
             if self.clock.monotonic() - self.frozen_since >= FROZEN_S:
                 raise
             return Reading(standing=Standing.LOADING, row="admission.frozen", url=self.page.url), {}
+        except PageCrashed:
+            raise
+        except PageError as error:  # a document that is just being replaced
+            logger.warning("page could not be read", action="look_failed", why=str(error))
+            return Reading(standing=Standing.LOADING, row="admission.unread", url=self.page.url), {}
         self.frozen_since = None
         self._note_shown(found)
         return self.platform.judge(look, joined=False, noted=noted), found
@@ -137,6 +145,8 @@ class _Way:
         held_s = now - self.standing_since
         if reading.standing in ENDINGS or reading.standing is Standing.IN_CALL:
             return reading if held_s >= reading.settle_s else None
+        if reading.standing is Standing.PREJOIN and reading.reason is not None and held_s >= reading.settle_s:
+            return replace(reading, standing=Standing.REFUSED)  # the site asks again and again for what we lack
         if self.lobby_since is not None and now - self.lobby_since >= waiting_room_s:
             return Reading(
                 standing=Standing.REFUSED,
@@ -207,7 +217,7 @@ class _Way:
         if self.done.get(step.id, 0) >= step.most:
             return False
         now = self.clock.monotonic()
-        if step.id in self.done_at and now - self.done_at[step.id] < step.again_s:
+        if step.id in self.done_at and now - self.done_at[step.id] < self._pause_s(step):
             return False
         if step.act is Act.FILL_NAME and found.value == self.name:
             self.named = True
@@ -216,6 +226,11 @@ class _Way:
             return False  # not known, or already there: the address brought it
         patience_s = step.patience_s if self.named else max(step.patience_s, step.without_name_s)
         return now - self.shown_since.get(step.id, now) >= patience_s
+
+    def _pause_s(self, step: Step) -> float:
+        """What was done in between, an answered dialog say, may have been all that a repeat was waiting for."""
+        between = any(at > self.done_at[step.id] for other, at in self.done_at.items() if other != step.id)
+        return min(step.again_s, SHORT_PAUSE_S) if between else step.again_s
 
     def _holds_up(self, step: Step, found: Found) -> bool:
         """Nobody knocks before name and passcode stand in their fields."""
@@ -226,28 +241,32 @@ class _Way:
     async def _take(self, step: Step, found: Found) -> bool:
         """Do it. Whether it worked, the next look tells: a field that slipped away is only one that is tried again."""
         try:
-            taken = await self._act(step, found)
+            worked = await self._act(step, found)
         except PageCrashed:
             raise
         except PageError as error:  # PageStuck too: whether the page is frozen, the looks tell
-            taken = None
+            worked = False
             logger.warning("step did not work", action="step_failed", step=step.id, why=str(error))
         self.done[step.id] = self.done.get(step.id, 0) + 1
         self.done_at[step.id] = self.clock.monotonic()
         if step.act is Act.FILL_NAME:
-            self.named = taken is not None
-        logger.info("step taken", action="step_taken", step=step.id, worked=taken is not None)
+            self.named = worked
+        logger.info("step taken", action="step_taken", step=step.id, worked=worked)
         return True
 
-    async def _act(self, step: Step, found: Found) -> str | None:
+    async def _act(self, step: Step, found: Found) -> bool:
         match step.act:
             case Act.FILL_NAME:
-                return await self.page.type_text([found.handle, *step.target.selectors], self.name)
+                return await self.page.type_text([found.handle, *step.target.selectors], self.name) is not None
             case Act.FILL_PASSCODE:
                 assert self.link.passcode is not None, "a passcode step is due only with a passcode"
-                return await self.page.type_text([found.handle, *step.target.selectors], self.link.passcode)
+                handles = [found.handle, *step.target.selectors]
+                return await self.page.type_text(handles, self.link.passcode) is not None
             case Act.CLICK:
-                return await self.page.click([found.handle])
+                # A control without a visible box refuses the pointer, and one under another gets none of its clicks.
+                patient = step.target.showing is Showing.VISIBLE
+                by_pointer = self.done.get(step.id, 0) != step.unpointed
+                return await press(self.page, found, by_pointer=by_pointer, deadline_s=3.0 if patient else 1.5)
 
     def _note_shown(self, found: Mapping[str, Found]) -> None:
         now = self.clock.monotonic()

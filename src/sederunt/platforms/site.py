@@ -11,7 +11,7 @@ from sederunt.model.bot import Service
 from sederunt.platforms import chat
 from sederunt.platforms.evidence import EvidenceRow, Look, decide
 from sederunt.platforms.platform import ENDINGS, Decoder, MeetingLink, Reading
-from sederunt.platforms.survey import survey
+from sederunt.platforms.survey import press, survey
 from sederunt.platforms.targets import Found, Journey, Step, Target
 from sederunt.platforms.words import cut
 
@@ -106,8 +106,8 @@ class Site:
             step = next((s for s in self.notices if s.id in found and done.get(s.id, 0) < s.most), None)
             if step is None:
                 return
+            await press(page, found[step.id], by_pointer=step.id not in done)
             done[step.id] = done.get(step.id, 0) + 1
-            await page.click([found[step.id].handle])
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
     async def _open(self, page: MeetingPage, panel: Panel) -> None:

@@ -12,6 +12,7 @@
  * @param {Plan} plan
  */
 (plan) => {
+  if (!document.documentElement || !document.body) return null;
   const SKIPPED = new Set(["SCRIPT", "STYLE", "TEMPLATE", "NOSCRIPT", "TEXTAREA", "SELECT", "SVG", "svg", "IFRAME"]);
   const INLINE = new Set(["A", "ABBR", "B", "BDI", "CODE", "EM", "FONT", "I", "LABEL", "MARK", "S", "SMALL", "SPAN",
     "STRONG", "SUB", "SUP", "TIME", "U", "BR", "WBR"]);
@@ -45,8 +46,7 @@
   };
 
   // A capturing page may paint nothing at all: then boxes say nothing, and each element's own style is asked.
-  const painted = document.documentElement.getClientRects().length > 0
-    && (!document.body || document.body.getClientRects().length > 0);
+  const painted = document.documentElement.getClientRects().length > 0 && document.body.getClientRects().length > 0;
   const rootStyle = getComputedStyle(document.documentElement);
   const rootSeen = rootStyle.visibility === "visible" && rootStyle.opacity !== "0";
   /** @param {Element} element */
@@ -137,7 +137,7 @@
   const top = window === window.top;
   const navigation = /** @type {any} */ (performance.getEntriesByType("navigation")[0]);
   const facts = { top, url: location.href, title: document.title, status: (navigation && navigation.responseStatus) || 0, matches, found, tally: 0 };
-  if (!shown || !document.body) return facts;
+  if (!shown) return facts;
 
   read(document.body, null);
   for (const line of lines) line.text = normalised(line.text.replace(/\s+/g, " "));

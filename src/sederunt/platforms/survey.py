@@ -50,13 +50,22 @@ async def survey(
         "mark": MARK,
         "tally": {"selectors": list(tally.selectors), "phrase": normalised(tally.phrase)} if tally else None,
     }
-    answers = [answer for answer in await page.evaluate_everywhere(_script(), plan) if isinstance(answer, dict)]
+    answers = [
+        answer for answer in await page.evaluate_everywhere(_script("survey.js"), plan) if isinstance(answer, dict)
+    ]
     return _look(answers, page.url), _targets_in(answers)
 
 
+async def press(page: MeetingPage, found: Found, *, by_pointer: bool, deadline_s: float = 3.0) -> bool:
+    """Press a control: with the pointer like a person, or, where something lies over it, without."""
+    if by_pointer:
+        return await page.click([found.handle], deadline_s=deadline_s) is not None
+    return any(await page.evaluate_everywhere(_script("press.js"), found.handle))
+
+
 @cache
-def _script() -> str:
-    return files("sederunt.platforms").joinpath("survey.js").read_text(encoding="utf-8")
+def _script(name: str) -> str:
+    return files("sederunt.platforms").joinpath(name).read_text(encoding="utf-8")
 
 
 def _row(row: EvidenceRow) -> dict[str, Any]:

@@ -113,6 +113,7 @@ JOURNEY = Journey(
         Step(target=_COOKIES),
         Step(target=_BROWSER, standings=_BEFORE_KNOCK, again_s=4.0),
         Step(target=_LAUNCH, standings=_BEFORE_KNOCK, most=2, again_s=6.0),
+        Step(target=_JOIN_AUDIO),
         Step(target=_TERMS),
         Step(target=_CONSENT, most=6, again_s=1.0),
         Step(target=_DEVICES, standings=_BEFORE_KNOCK),
@@ -122,7 +123,7 @@ JOURNEY = Journey(
         Step(target=_CAMERA_OFF, standings=_BEFORE_KNOCK),
         Step(target=_NAME, act=Act.FILL_NAME, standings=_BEFORE_KNOCK, most=6, again_s=1.0),
         Step(target=_PASSCODE, act=Act.FILL_PASSCODE, standings=_BEFORE_KNOCK, most=4, again_s=1.0),
-        Step(target=_KNOCK, standings=_BEFORE_KNOCK, most=8, again_s=4.0, without_name_s=6.0),
+        Step(target=_KNOCK, standings=_BEFORE_KNOCK, unpointed=3, most=8, again_s=4.0, without_name_s=6.0),
     ),
     loading_s=25.0,
     # A meeting whose host has not come yet may show the same page as an unknown number (V, B2).

@@ -212,23 +212,6 @@ REFUSALS: tuple[EvidenceRow, ...] = (
         source="Z ZD",
     ),
     EvidenceRow(
-        id="zoom.wrong_passcode",
-        kind=Kind.TEXT,
-        patterns=(
-            "Passcode wrong",
-            "Incorrect passcode",
-            "Wrong passcode",
-            "Meeting passcode is wrong",
-            "passcode is incorrect",
-            "Please re-enter",
-        ),
-        standing=Standing.REFUSED,
-        reason=StopReason.INVALID_MEETING_URL,
-        phase=Phase.BEFORE,
-        settle_s=6.0,  # the right one may still be on its way
-        source="Z ZD",
-    ),
-    EvidenceRow(
         id="zoom.already_over",
         kind=Kind.TEXT,
         patterns=_ENDED,

@@ -1,5 +1,6 @@
 """Zoom's web client: the call, the waiting room and the way in, as its pages show them. Tags: docs/platforms.md."""
 
+from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import EvidenceRow, Kind, Phase, Showing
 from sederunt.platforms.platform import Standing
 from sederunt.platforms.zoom.endings import ENDINGS, LOUD, REFUSALS
@@ -168,6 +169,23 @@ _WAY = (
         standing=Standing.DIALOG,
         phase=Phase.AFTER,
         source="Z V",
+    ),
+    EvidenceRow(
+        id="zoom.wrong_passcode",
+        kind=Kind.TEXT,
+        patterns=(
+            "Passcode wrong",
+            "Incorrect passcode",
+            "Wrong passcode",
+            "Meeting passcode is wrong",
+            "passcode is incorrect",
+            "Please re-enter",
+        ),
+        standing=Standing.PREJOIN,
+        reason=StopReason.INVALID_MEETING_URL,
+        phase=Phase.BEFORE,
+        settle_s=6.0,  # the right one may still be on its way; after that the link is bad
+        source="Z ZD",
     ),
     EvidenceRow(
         id="zoom.prejoin",
