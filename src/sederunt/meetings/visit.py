@@ -54,7 +54,7 @@ class Visit:
 
     def __init__(self, *, bot: Bot, seat: Seat, platform: Platform, link: MeetingLink, orders: Orders) -> None:
         self._bot, self._seat, self._platform, self._link, self._orders = bot, seat, platform, link, orders
-        self._decoder = platform.decoder()
+        self._decoder = platform.decoder(own_name=bot.config.bot_name)
         self.scene = Scene(company_seen=bot.recording_started_at is not None)
         self.recorder: Recorder | None = None
         self.page: MeetingPage | None = None
