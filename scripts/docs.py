@@ -1,0 +1,113 @@
+"""Writes the generated parts of the documentation: the settings and the status table. `--check` only compares."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from sederunt.model.status import ENDINGS, REASONS, TRANSITIONS
+from sederunt.settings import Section, Settings
+
+DOCS = Path(__file__).parent.parent / "docs"
+NOTE = "<!-- Written by scripts/docs.py; change the code, then `make docs`. -->\n\n"
+
+# Defaults that depend on the machine are described, not printed.
+SPOKEN_DEFAULTS = {"SEDERUNT_HOST__NAME": "this machine's name"}
+
+
+def settings_page() -> str:
+    """docs/settings.md: every setting with its environment name, default and sentence."""
+    lines = [
+        "# Settings\n",
+        NOTE,
+        "Everything can be set by environment; a double underscore goes one level down. Any secret may be given as "
+        "`…_FILE`, a path whose content is the value. `sederunt config` prints what is in force and where it comes "
+        "from.\n\n",
+        "| Variable | Default | Meaning |\n|---|---|---|\n",
+    ]
+    lines += _rows(Settings, "SEDERUNT")
+    return "".join(lines)
+
+
+def _rows(model: type[BaseModel], prefix: str) -> list[str]:
+    rows: list[str] = []
+    for name, field in model.model_fields.items():
+        variable = f"{prefix}_{name.upper()}" if prefix == "SEDERUNT" else f"{prefix}__{name.upper()}"
+        section = _section(field)
+        if name == "providers" and prefix == "SEDERUNT":
+            rows += _rows(_provider_section(field), f"{variable}__<NAME>")
+        elif section is not None:
+            rows += _rows(section, variable)
+        else:
+            rows.append(f"| `{variable}` | {_default(variable, field)} | {field.description} |\n")
+    return rows
+
+
+def _section(field: FieldInfo) -> type[BaseModel] | None:
+    kind = field.annotation
+    return kind if isinstance(kind, type) and issubclass(kind, Section) else None
+
+
+def _provider_section(field: FieldInfo) -> type[BaseModel]:
+    kind: Any = field.annotation
+    section: type[BaseModel] = kind.__args__[1]
+    return section
+
+
+def _default(variable: str, field: FieldInfo) -> str:
+    if variable in SPOKEN_DEFAULTS:
+        return SPOKEN_DEFAULTS[variable]
+    if field.default is PydanticUndefined or field.default in (None, (), ""):
+        return "–"
+    return f"`{field.default}`"
+
+
+def status_page() -> str:
+    """docs/statuses.md: what follows what, and which reasons may stand with which ending."""
+    lines = [
+        "# Statuses of a bot\n",
+        NOTE,
+        "Each change is one event and one webhook. Nothing else writes a status.\n\n",
+        "```mermaid\nstateDiagram-v2\n",
+    ]
+    for status, moves in TRANSITIONS.items():
+        lines += [f"  {status} --> {following}: {trigger}\n" for trigger, following in moves.items()]
+        if not moves:
+            lines.append(f"  {status} --> [*]\n")
+    lines.append("```\n\n| Ending | Stop reasons |\n|---|---|\n")
+    for status in TRANSITIONS:
+        if status in ENDINGS:
+            reasons = ", ".join(f"`{reason}`" for reason in sorted(REASONS.get(status, ())))
+            lines.append(f"| `{status}` | {reasons or 'none'} |\n")
+    lines.append(
+        "\nA bot that reached its time limit is `finished` without a stop reason; the event's data says "
+        "`cause: time_limit`.\n"
+    )
+    return "".join(lines)
+
+
+PAGES = {"settings.md": settings_page, "statuses.md": status_page}
+
+
+def main() -> int:
+    """Write the pages, or say which are out of date."""
+    stale = [name for name, page in PAGES.items() if not _is_current(name, page())]
+    if "--check" in sys.argv:
+        for name in stale:
+            print(f"docs/{name} is out of date: run 'make docs'", file=sys.stderr)
+        return 1 if stale else 0
+    for name in stale:
+        (DOCS / name).write_text(PAGES[name](), encoding="utf-8")
+    return 0
+
+
+def _is_current(name: str, text: str) -> bool:
+    path = DOCS / name
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())
