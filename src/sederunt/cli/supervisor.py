@@ -44,6 +44,32 @@ class Role:
     is_ready: Callable[[], Awaitable[None]] | None = None  # returns when it is; None: the child prints it
 
 
+@dataclass(frozen=True, kw_only=True)
+class Spawned:
+    """A process just started, and what it says."""
+
+    process: asyncio.subprocess.Process
+    output: asyncio.StreamReader
+    errors: asyncio.StreamReader
+
+
+class _Pipe:
+    """A pipe of our own: with asyncio's, a dead child counts as alive for as long as its children hold the pipe."""
+
+    def __init__(self) -> None:
+        self._read_end, self.write_end = os.pipe()
+        self.reader = asyncio.StreamReader(limit=_LINE_LIMIT)
+
+    async def __aenter__(self) -> "_Pipe":
+        protocol = asyncio.StreamReaderProtocol(self.reader)
+        file = os.fdopen(self._read_end, "rb", buffering=0)
+        await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, file)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        os.close(self.write_end)
+
+
 class Supervisor:
     """All children of one `serve`."""
 
@@ -74,22 +100,22 @@ class Supervisor:
         for child in self._children.values():
             child.hurry()
 
-    async def spawn(self, role: Role) -> asyncio.subprocess.Process:
+    async def spawn(self, role: Role) -> "Spawned":
+        """Start a role's process, its number noted in its pid file."""
         tied = [sys.executable, "-I", "-S", str(Path(tether.__file__)), str(os.getpid()), *role.command]
-        async with self._one_at_a_time:
+        async with self._one_at_a_time, _Pipe() as output, _Pipe() as errors:
             process = await asyncio.create_subprocess_exec(
                 *tied,
                 stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
+                stdout=output.write_end,
+                stderr=errors.write_end,
                 env={**os.environ, **role.environment},
                 pass_fds=tuple(role.open_files),
-                limit=_LINE_LIMIT,
                 # Ctrl-C goes to the foreground group: the children are to be drained by us, in our order.
                 start_new_session=True,
             )
             self.pid_file(role.name).write_text(str(process.pid))
-        return process
+        return Spawned(process=process, output=output.reader, errors=errors.reader)
 
     async def clear_strays(self) -> int:
         """Kill what dead children left behind; returns how many processes that were."""
@@ -149,12 +175,11 @@ class Child:
 
     async def _live_once(self) -> int:
         """One process from its start to its end; its exit code, negative for a signal."""
-        process = self._process = await self._supervisor.spawn(self.role)
-        assert process.stdout is not None
-        assert process.stderr is not None
+        spawned = await self._supervisor.spawn(self.role)
+        process = self._process = spawned.process
         readers = [
-            asyncio.create_task(self._read_lines(process.stdout, self._on_output)),
-            asyncio.create_task(self._read_lines(process.stderr, self._on_log)),
+            asyncio.create_task(self._read_lines(spawned.output, self._on_output)),
+            asyncio.create_task(self._read_lines(spawned.errors, self._on_log)),
         ]
         if self.role.is_ready is not None:
             readers.append(asyncio.create_task(self._test_readiness(self.role.is_ready)))
@@ -163,7 +188,7 @@ class Child:
         try:
             code = await process.wait()
         finally:
-            # Grandchildren may hold the pipes open for as long as they live.
+            # The last words; grandchildren may hold the pipes open for as long as they live.
             await asyncio.wait(readers, timeout=0.5)
             for reader in readers:
                 reader.cancel()

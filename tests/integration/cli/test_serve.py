@@ -1,0 +1,85 @@
+"""`sederunt serve` itself: one per data directory, its NATS at the same place after a kill, nothing left behind."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.service import COMMAND, until
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A serve whose roles may or may not be up yet: its NATS is."""
+    with (tmp_path / "serve.log").open("w") as log:
+        process = subprocess.Popen(
+            [*COMMAND, "serve", "--data", str(tmp_path), "--port", "0", "--drain-timeout", "5"],
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env={**os.environ, "SEDERUNT_BROWSER__WARM": "0"},
+        )
+    until(lambda: (tmp_path / "run" / "nats.pid").read_text(), "nats-server", 30)
+    yield process
+    family = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+    process.kill()
+    process.wait()
+    psutil.wait_procs(family, timeout=10)
+
+
+def address(data: Path) -> tuple[int, str]:
+    found = json.loads((data / "run" / "nats.json").read_text())
+    return found["port"], found["token"]
+
+
+def answers(port: int) -> bool:
+    with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+        return connection.recv(4) == b"INFO"
+
+
+def test_a_second_serve_on_the_same_directory_refuses_with_a_sentence(
+    served: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    second = subprocess.run(
+        [*COMMAND, "serve", "--data", str(tmp_path), "--port", "0"], capture_output=True, text=True, timeout=30
+    )
+    assert second.returncode == 1
+    assert f"process {served.pid}" in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = subprocess.run(
+            [*COMMAND, "serve", "--data", str(tmp_path), "--port", port], capture_output=True, text=True, timeout=30
+        )
+    assert done.returncode == 1
+    assert f"Cannot listen on 127.0.0.1:{port}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_killed_nats_server_comes_back_at_the_same_address(served: subprocess.Popen[str], tmp_path: Path) -> None:
+    before = address(tmp_path)
+    old = int((tmp_path / "run" / "nats.pid").read_text())
+    os.kill(old, signal.SIGKILL)
+    until(lambda: int((tmp_path / "run" / "nats.pid").read_text()) != old, "another nats-server", 20)
+    until(lambda: answers(before[0]), "its greeting", 20)
+    assert address(tmp_path) == before
+    assert served.poll() is None
+
+
+def test_serve_ends_on_sigterm_and_leaves_no_process(served: subprocess.Popen[str], tmp_path: Path) -> None:
+    family = psutil.Process(served.pid).children(recursive=True)
+    assert family
+    served.send_signal(signal.SIGTERM)
+    assert served.wait(40) == 0, (tmp_path / "serve.log").read_text()[-2000:]
+    _, alive = psutil.wait_procs(family, timeout=5)
+    assert alive == []
+    assert list((tmp_path / "run").glob("*.pid")) == []

@@ -1,0 +1,154 @@
+"""The supervisor with real processes. It runs in a process of its own: it kills what it does not know."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.service import until
+
+# Keeps two roles running: `plain`, which has a child of its own, and `stubborn`, which ignores SIGTERM.
+SUPERVISOR = """
+import asyncio, signal, sys
+from pathlib import Path
+from sederunt import log
+from sederunt.cli.supervisor import Role, Supervisor
+
+log.configure()
+
+PLAIN = '''
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+print('{"ready": "plain"}', flush=True)
+print(f"child {child.pid}", file=sys.stderr, flush=True)
+time.sleep(600)
+'''
+STUBBORN = '''
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print('{"ready": "stubborn"}', flush=True)
+time.sleep(600)
+'''
+
+async def main():
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    supervisor = Supervisor(Path(sys.argv[1]))
+    roles = {"plain": PLAIN, "stubborn": STUBBORN}
+    children = [
+        supervisor.start(Role(name=name, command=(sys.executable, "-c", code))) for name, code in roles.items()
+    ]
+    for child in children:
+        await child.ready.wait()
+    print("ready", flush=True)
+    await stop.wait()
+    print("killed", *await supervisor.stop(list(roles), 2), flush=True)
+    await supervisor.clear_strays()
+
+asyncio.run(main())
+"""
+
+
+class Supervised:
+    def __init__(self, run: Path) -> None:
+        self.run = run
+        self.log = run / "log"
+        run.mkdir()
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", SUPERVISOR, str(run)], stdout=subprocess.PIPE, stderr=log, text=True
+            )
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline().strip() == "ready", self.log.read_text()
+
+    def pid(self, name: str) -> int:
+        return int((self.run / f"{name}.pid").read_text())
+
+    def grandchild(self) -> int:
+        """The newest child of `plain`. Raises ValueError before the first."""
+        return int(self.log.read_text().rpartition("plain  | child ")[2].partition("\n")[0])
+
+    def everyone(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+
+@pytest.fixture
+def supervised(tmp_path: Path) -> Iterator[Supervised]:
+    supervised = Supervised(tmp_path / "run")
+    yield supervised
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for process in supervised.everyone():
+            process.kill()
+    supervised.process.kill()
+    supervised.process.wait()
+
+
+def gone(pid: int) -> Callable[[], bool]:
+    return lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_killed_child_runs_again_at_once(supervised: Supervised) -> None:
+    old = supervised.pid("plain")
+    began = time.monotonic()
+    os.kill(old, signal.SIGKILL)
+    until(lambda: supervised.pid("plain") != old, "another pid")
+    assert time.monotonic() - began < 2
+    assert supervised.pid("stubborn")
+
+
+def test_what_a_killed_child_leaves_behind_is_killed_before_its_successor_starts(supervised: Supervised) -> None:
+    old, orphan = supervised.pid("plain"), until(supervised.grandchild, "the grandchild")
+    os.kill(old, signal.SIGKILL)
+    until(lambda: supervised.pid("plain") != old, "another pid")
+    assert gone(orphan)()
+    until(lambda: supervised.grandchild() != orphan, "another grandchild")
+
+
+def test_children_die_with_a_supervisor_that_is_killed(supervised: Supervised) -> None:
+    children = [supervised.pid("plain"), supervised.pid("stubborn")]
+    grandchild = until(supervised.grandchild, "the grandchild")
+    supervised.process.kill()
+    for child in children:
+        until(gone(child), "the child's end", 5)
+    # Its own children have nobody left to end them; browsers notice that their driver is gone.
+    os.kill(grandchild, signal.SIGKILL)
+
+
+def test_who_does_not_end_when_asked_is_killed_and_nothing_stays(supervised: Supervised) -> None:
+    everyone = supervised.everyone()
+    supervised.process.terminate()
+    assert supervised.process.stdout is not None
+    assert supervised.process.stdout.read().strip() == "killed stubborn"
+    supervised.process.wait(10)
+    assert len(everyone) == 3
+    for process in everyone:
+        until(gone(process.pid), "its end", 5)
+
+
+def test_a_child_that_ends_again_and_again_is_started_at_growing_pauses(tmp_path: Path) -> None:
+    code = """
+import asyncio, sys
+from pathlib import Path
+from sederunt import log
+from sederunt.cli.supervisor import Role, Supervisor
+
+log.configure()
+
+async def main():
+    supervisor = Supervisor(Path(sys.argv[1]))
+    child = supervisor.start(Role(name="broken", command=(sys.executable, "-c", "raise SystemExit(3)")))
+    await asyncio.sleep(4)
+    print(child.restarts)
+    await supervisor.stop(["broken"], 1)
+
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=30)
+    assert 2 <= int(done.stdout) <= 5, done.stderr
