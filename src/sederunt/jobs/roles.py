@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from importlib.util import find_spec
 from typing import Any, Literal
 
 from sederunt import log
@@ -57,7 +56,7 @@ def _consumers(role: Literal["host", "worker"], house: House, has_room: Callable
             has_room=has_room,
         )
         for kind in KINDS.values()
-        if kind.role == role and find_spec(kind.work.partition(":")[0]) is not None
+        if kind.role == role
     ]
 
 

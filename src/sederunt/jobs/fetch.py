@@ -1,0 +1,76 @@
+"""The job `fetch`: a recording's sound is brought into storage, from an address or from a bot, and then transcribed."""
+
+import asyncio
+from pathlib import Path
+
+from sederunt import log
+from sederunt.addresses import guarded_client
+from sederunt.errors import NotFound, SederuntError
+from sederunt.jobs.assemble import scratch_of
+from sederunt.jobs.house import House
+from sederunt.jobs.work import GiveUp, Job
+from sederunt.media.probe import probe
+from sederunt.model.recording import Recording
+from sederunt.model.status import RecordingStatus, Trigger
+from sederunt.recordings.download import download
+
+logger = log.get(room="jobs")
+
+IDLE_S = 60.0  # how long an address may send nothing
+
+
+async def fetch(job: Job, house: House) -> None:
+    """Idempotent: the object is written whole, and noted together with the call for the job that follows."""
+    recording = await house.recordings.get(job.id)
+    if recording.status is not RecordingStatus.TRANSCRIBING or recording.recording_object is not None:
+        return
+    key = f"recordings/{recording.id}/source"
+    with scratch_of(house, job) as scratch:
+        path = scratch / "source"
+        await _bring(recording, path, house)
+        facts = await asyncio.to_thread(probe, path)
+        await house.objects.put_file(key, path)
+    await house.recordings.mark(recording.id, job="job.transcribe", recording_object=key)
+    logger.info(
+        "recording fetched",
+        action="fetched",
+        recording_id=str(recording.id),
+        container=facts.container,
+        duration_s=facts.duration_s,
+    )
+
+
+async def _bring(recording: Recording, path: Path, house: House) -> None:
+    if recording.source_bot_id is not None:
+        await _copy(recording, path, house)
+        return
+    if recording.source_url is None:
+        raise GiveUp("The recording has neither a file nor an address.")
+    settings = house.settings
+    async with guarded_client(allow_private=settings.allow_private_addresses, timeout_s=IDLE_S) as client:
+        await download(
+            client,
+            recording.source_url,
+            path,
+            most_bytes=settings.api.max_upload_bytes,
+            allow_private=settings.allow_private_addresses,
+        )
+
+
+async def _copy(recording: Recording, path: Path, house: House) -> None:
+    """The bot's recording as it is now. A bot that is deleted meanwhile takes nothing from its copies."""
+    assert recording.source_bot_id is not None
+    try:
+        bot = await house.bots.get(recording.source_bot_id, recording.account_id)
+    except NotFound:
+        raise GiveUp("The bot of this recording is deleted.") from None
+    if bot.recording_object is None:
+        raise GiveUp("The bot of this recording has none any more.")
+    await house.objects.get_file(bot.recording_object, path)
+
+
+async def give_up(job: Job, house: House, error: BaseException) -> None:
+    """The recording has failed; its event says why."""
+    sentence = str(error) if isinstance(error, SederuntError) else "The recording could not be fetched."
+    data = {"cause": "fetch_failed", "message": sentence[:500]}
+    await house.recordings.record_transition(job.id, Trigger.CRASHED, data=data)

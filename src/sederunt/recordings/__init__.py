@@ -1,0 +1,1 @@
+"""Standalone recordings: how their sound comes to us."""

@@ -1,0 +1,45 @@
+"""A recording from an address: through the guard for callers' addresses, into a file, no larger than allowed."""
+
+import asyncio
+from pathlib import Path
+
+import httpx
+
+from sederunt.addresses import opened
+from sederunt.errors import DestinationError
+
+DOWNLOAD_S = 3600.0  # for the whole body; a stalled connection ends sooner by the client's own timeout
+
+
+async def download(client: httpx.AsyncClient, url: str, path: Path, *, most_bytes: int, allow_private: bool) -> int:
+    """Fetch an address into a file; returns its size in bytes.
+
+    Raises DestinationError: not retryable where the address is refused or the file too large.
+    """
+    size = 0
+    try:
+        async with (
+            asyncio.timeout(DOWNLOAD_S),
+            opened(client, url, allow_private=allow_private) as response,
+        ):
+            _refuse_early(response, most_bytes)
+            with path.open("wb") as file:
+                async for block in response.aiter_bytes(1 << 20):
+                    size += len(block)
+                    if size > most_bytes:
+                        raise too_large(most_bytes)
+                    await asyncio.to_thread(file.write, block)
+    except TimeoutError:
+        raise DestinationError(f"The address did not deliver within {DOWNLOAD_S:g} s.", retryable=True) from None
+    return size
+
+
+def _refuse_early(response: httpx.Response, most_bytes: int) -> None:
+    """A receiver that states a size is believed when that saves the download."""
+    stated = response.headers.get("content-length", "")
+    if stated.isdecimal() and int(stated) > most_bytes:
+        raise too_large(most_bytes)
+
+
+def too_large(most_bytes: int) -> DestinationError:
+    return DestinationError(f"The recording is larger than {most_bytes / 1e6:,.0f} MB.", retryable=False)

@@ -1,0 +1,86 @@
+"""Fetching a recording: redirects, sizes, and whose fault it is."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from sederunt.errors import DestinationError
+from sederunt.recordings.download import download
+
+Answer = Callable[[httpx.Request], httpx.Response]
+URL = "https://files.example/talk.mp3"
+
+
+async def fetch(answer: Answer, path: Path, *, most_bytes: int = 1000, allow_private: bool = False) -> int:
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
+        return await download(client, URL, path, most_bytes=most_bytes, allow_private=allow_private)
+
+
+def redirect(location: str) -> httpx.Response:
+    return httpx.Response(302, headers={"location": location})
+
+
+async def test_the_body_ends_up_in_the_file(tmp_path: Path) -> None:
+    assert await fetch(lambda _: httpx.Response(200, content=b"sound"), tmp_path / "source") == 5
+    assert (tmp_path / "source").read_bytes() == b"sound"
+
+
+async def test_three_redirects_are_followed_and_not_a_fourth(tmp_path: Path) -> None:
+    def answer(hops: int) -> Answer:
+        def give(request: httpx.Request) -> httpx.Response:
+            hop = int(request.url.params.get("hop", 0))
+            return redirect(f"?hop={hop + 1}") if hop < hops else httpx.Response(200, content=b"sound")
+
+        return give
+
+    assert await fetch(answer(3), tmp_path / "source") == 5
+    with pytest.raises(DestinationError) as caught:
+        await fetch(answer(4), tmp_path / "source")
+    assert not caught.value.retryable
+
+
+@pytest.mark.parametrize("location", ["http://10.0.0.1/", "http://[::1]/", "file:///etc/passwd", "http://localhost/"])
+async def test_a_redirect_into_a_private_network_is_not_followed(tmp_path: Path, location: str) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url))
+        return redirect(location)
+
+    with pytest.raises(DestinationError) as caught:
+        await fetch(answer, tmp_path / "source")
+    assert asked == [URL]
+    assert not caught.value.retryable
+
+
+@pytest.mark.parametrize(("status", "retryable"), [(404, False), (403, False), (429, True), (500, True), (503, True)])
+async def test_an_error_answer_says_whether_trying_again_helps(tmp_path: Path, status: int, retryable: bool) -> None:
+    with pytest.raises(DestinationError) as caught:
+        await fetch(lambda _: httpx.Response(status), tmp_path / "source")
+    assert caught.value.retryable is retryable
+    assert str(status) in str(caught.value)
+
+
+@pytest.mark.parametrize("stated", [True, False])
+async def test_a_file_that_is_too_large_is_refused(tmp_path: Path, stated: bool) -> None:
+    async def blocks() -> object:  # no stated size
+        for _ in range(11):
+            yield b"x" * 100
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=b"x" * 1100 if stated else blocks())  # type: ignore[arg-type]
+
+    with pytest.raises(DestinationError) as caught:
+        await fetch(answer, tmp_path / "source", most_bytes=1000)
+    assert not caught.value.retryable
+
+
+async def test_a_broken_connection_is_worth_another_try(tmp_path: Path) -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        raise httpx.ReadError("reset")
+
+    with pytest.raises(DestinationError) as caught:
+        await fetch(answer, tmp_path / "source")
+    assert caught.value.retryable
