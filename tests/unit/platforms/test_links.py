@@ -1,0 +1,71 @@
+"""Links of any service, by the installed platforms, and whatever text people send."""
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sederunt.model.bot import Service
+from sederunt.platforms.links import InvalidLink, parse_link
+
+_BITS = [
+    *(
+        "https://",
+        "http:",
+        "meet.google.com",
+        "/",
+        "abc-defg-hij",
+        "?q=",
+        "%25",
+        "%",
+        "#",
+        "zoom.us",
+        "/j/",
+        "123456789",
+    ),
+    *(
+        "teams.microsoft.com",
+        "/l/meetup-join/19%3a",
+        "@thread.v2/0",
+        "?context=",
+        '{"Tid":"',
+        "[",
+        "]",
+        "\\",
+        "\x00",
+        "@",
+    ),
+    *(
+        "/light-meetings/launch?coords=",
+        "www.google.com/url?q=",
+        "aHR0cHM6Ly94",
+        " ",
+        "：",
+        "passcode: ",
+        "meeting id 1 2",
+    ),
+]
+
+
+@pytest.mark.parametrize("service", list(Service))
+@given(text=st.one_of(st.text(), st.lists(st.sampled_from(_BITS), max_size=12).map("".join)))
+def test_any_text_is_a_meeting_or_an_invalid_link_and_nothing_else(service: Service, text: str) -> None:
+    try:
+        link = parse_link(service, text)
+    except InvalidLink:
+        return
+    assert link.service is service
+    assert link.url.startswith("https://")
+    assert parse_link(service, link.url).meeting_id == link.meeting_id
+
+
+def test_reading_links_loads_no_browser() -> None:
+    script = (
+        "import sys; from sederunt.platforms.links import parse_link; from sederunt.model.bot import Service\n"
+        "for s, t in ((Service.GMEET, 'meet.google.com/abc-defg-hij'), (Service.ZOOM, 'zoom.us/j/123456789'),\n"
+        "             (Service.TEAMS, 'teams.live.com/meet/123456789?p=x')): parse_link(s, t)\n"
+        "assert not any(name.startswith(('playwright', 'sederunt.browser')) for name in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -1,0 +1,175 @@
+"""Teams' own messages become events, each fact once."""
+
+import base64
+import json
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sederunt.model.events import (
+    ChatReceived,
+    MeetingOver,
+    ParticipantLeft,
+    ParticipantSeen,
+    Removed,
+    SourceNamed,
+    SpeakingChanged,
+)
+from sederunt.platforms.teams.decode import TeamsDecoder
+
+ADA, GRACE, OWN = "8:orgid:ada", "8:guest:grace", "8:teamsvisitor:own"
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def frame(signal: Make) -> Make:
+    def make(url: str, body: Any, *, packed: bool = True, at_ms: int = 1_000) -> Any:
+        text = json.dumps(body)
+        told = base64.b64encode(zlib.compress(text.encode())).decode() if packed else body
+        payload = "3:::" + json.dumps({"id": 1, "method": "POST", "url": url, "headers": {}, "body": told})
+        return signal("websocket", at_ms=at_ms, url="wss://x", payload=payload)
+
+    return make
+
+
+def person(name: str, state: str = "active", source: int | None = None) -> dict[str, Any]:
+    streams = [{"type": "audio", "sourceId": source, "direction": "sendrecv"}] if source is not None else []
+    return {
+        "details": {"id": "x", "displayName": name},
+        "state": state,
+        "endpoints": {"e": {"call": {"mediaStreams": streams}}},
+    }
+
+
+def roster(**people: dict[str, Any]) -> dict[str, Any]:
+    keys = {"ada": ADA, "grace": GRACE, "own": OWN}
+    return {"participants": {keys[name]: entry for name, entry in people.items()}}
+
+
+def test_the_roster_tells_people_and_whose_sound_is_whose(frame: Make) -> None:
+    told = roster(ada=person("Ada", source=2010), own=person("Sederunt (Guest)", source=2040))
+    events = TeamsDecoder("Sederunt").decode(frame("/conv/rosterUpdate/", told))
+    assert events == [
+        ParticipantSeen(key=ADA, name="Ada", at_ms=1_000),
+        ParticipantSeen(key=OWN, name="Sederunt", is_self=True, at_ms=1_000),
+        SourceNamed(source="2010", key=ADA, at_ms=1_000),
+        SourceNamed(source="2040", key=OWN, at_ms=1_000),
+    ]
+
+
+def test_a_body_may_come_unpacked_and_a_snapshot_by_fetch(frame: Make, signal: Make) -> None:
+    told = roster(ada=person("Ada"))
+    plain = TeamsDecoder().decode(frame("/rosterUpdate/", told, packed=False))
+    fetched = TeamsDecoder().decode(
+        signal("fetch", url="https://x/api/callagent/roster", payload=json.dumps({"roster": told}).encode())
+    )
+    listed = TeamsDecoder().decode(
+        signal("fetch", url="https://x/roster", payload=json.dumps({"value": [{"id": ADA, "displayName": "Ada"}]}))
+    )
+    assert plain == fetched == listed == [ParticipantSeen(key=ADA, name="Ada", at_ms=1_000)]
+
+
+def test_an_inactive_person_has_left(frame: Make) -> None:
+    decoder = TeamsDecoder()
+    decoder.decode(frame("/rosterUpdate/", roster(ada=person("Ada"))))
+    gone = decoder.decode(frame("/rosterUpdate/", roster(ada=person("Ada", "inactive")), at_ms=9))
+    assert gone == [ParticipantLeft(key=ADA, at_ms=9)]
+
+
+def test_a_namesake_who_comes_later_is_not_the_bot(frame: Make) -> None:
+    decoder = TeamsDecoder("Sederunt")
+    decoder.decode(frame("/rosterUpdate/", roster(own=person("Sederunt"))))
+    later = decoder.decode(frame("/rosterUpdate/", roster(grace=person("Sederunt"))))
+    assert later == [ParticipantSeen(key=GRACE, name="Sederunt", at_ms=1_000)]
+
+
+def test_the_main_channel_tells_one_speaker_at_a_time(frame: Make, signal: Make) -> None:
+    decoder = TeamsDecoder()
+    decoder.decode(frame("/rosterUpdate/", roster(ada=person("Ada", source=10), grace=person("Grace", source=20))))
+
+    def history(*sources: int, at_ms: int = 1_000) -> Any:
+        payload = b"\x00\x07\x81" + json.dumps([{"type": "dsh", "history": sources}]).encode()
+        return decoder.decode(signal("datachannel", label="main-channel", payload=payload, at_ms=at_ms))
+
+    assert history(10) == [SpeakingChanged(key=ADA, speaking=True, at_ms=1_000)]
+    assert history(10) == []
+    assert history(20, 10) == [
+        SpeakingChanged(key=ADA, speaking=False, at_ms=1_000),
+        SpeakingChanged(key=GRACE, speaking=True, at_ms=1_000),
+    ]
+    assert history() == [SpeakingChanged(key=GRACE, speaking=False, at_ms=1_000)]
+
+
+def test_a_speaker_the_roster_does_not_know_yet_is_told_once_it_does(frame: Make, signal: Make) -> None:
+    decoder = TeamsDecoder()
+    channel = signal("datachannel", label="main-channel", payload=b'\x00[{"type":"dsh","history":[10]}]')
+    assert decoder.decode(channel) == []
+    events = decoder.decode(frame("/rosterUpdate/", roster(ada=person("Ada", source=10))))
+    assert events[-1] == SpeakingChanged(key=ADA, speaking=True, at_ms=1_000)
+
+
+@pytest.mark.parametrize(
+    ("body", "event", "note"),
+    [
+        ({"subCode": 5854}, None, "conversation_end:5854"),
+        ({"subCode": "5723"}, None, "conversation_end:5723"),
+        ({"subCode": 5000, "sender": ADA}, Removed(at_ms=1_000), "conversation_end:5000:removed"),
+        ({"subCode": 5300, "sender": ADA}, Removed(at_ms=1_000), "conversation_end:5300:removed"),
+        ({"subCode": 5000}, MeetingOver(at_ms=1_000), "conversation_end:5000"),
+        ({"subCode": 0}, MeetingOver(at_ms=1_000), "conversation_end:0"),
+    ],
+)
+def test_the_end_of_a_conversation_says_how(frame: Make, body: dict[str, Any], event: object, note: str) -> None:
+    decoder = TeamsDecoder()
+    decoder.decode(frame("/rosterUpdate/", roster(ada=person("Ada"))))
+    events = decoder.decode(frame("/x/conversation/conversationEnd/", body))
+    assert events == ([event] if event else [])
+    assert note in decoder.noted
+
+
+def test_an_end_before_any_roster_is_no_end_of_a_meeting(frame: Make) -> None:
+    assert TeamsDecoder().decode(frame("/x/conversation/conversationEnd/", {"subCode": 0})) == []
+
+
+def test_chat_comes_from_the_page_with_a_bare_name(signal: Make) -> None:
+    shown = signal("chat", id="content-1", sender="Grace Hopper (Guest)", text="Hello")
+    assert TeamsDecoder().decode(shown) == [
+        ChatReceived(username="Grace Hopper", content="Hello", at_ms=1_000, message_id="content-1")
+    ]
+
+
+@given(payload=st.one_of(st.text(), st.binary()), start=st.sampled_from(["3:::", "", "3:::{", "3:::[1,"]))
+def test_nothing_that_arrives_breaks_the_decoder(payload: str | bytes, start: str) -> None:
+    from types import SimpleNamespace
+
+    for kind in ("websocket", "fetch", "datachannel"):
+        told = start + payload if isinstance(payload, str) else start.encode() + payload
+        data = {"payload": told, "label": "main-channel", "url": "https://x/roster"}
+        TeamsDecoder().decode(SimpleNamespace(kind=kind, data=data, at_ms=0))  # type: ignore[arg-type]
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["participants", "roster", "value", "details", "endpoints", "call", "mediaStreams", "id"]
+                ),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=20,
+    )
+)
+def test_no_json_breaks_the_decoder(told: object) -> None:
+    from types import SimpleNamespace
+
+    data = {"payload": json.dumps(told), "url": "https://x/roster"}
+    TeamsDecoder().decode(SimpleNamespace(kind="fetch", data=data, at_ms=0))  # type: ignore[arg-type]

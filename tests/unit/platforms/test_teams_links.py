@@ -1,0 +1,122 @@
+"""Every form of a Teams address that people paste, and what is no meeting."""
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+
+from sederunt.platforms.platform import InvalidLink
+from sederunt.platforms.teams.links import parse_link
+
+TENANT, ORGANISER = "11111111-2222-3333-4444-555555555555", "66666666-7777-8888-9999-000000000000"
+THREAD = "19:meeting_ZmFjdHMtYXJlLWZhY3Rz@thread.v2"
+CONTEXT = f'{{"Tid":"{TENANT}","Oid":"{ORGANISER}"}}'
+PATH = f"/l/meetup-join/{quote(THREAD, safe='')}/0"
+CLASSIC = f"https://teams.microsoft.com{PATH}?context={quote(CONTEXT, safe='')}"
+SHORT = "https://teams.microsoft.com/meet/123456789012?p=AbC%2Fd"
+
+
+def light(**coordinates: str) -> str:
+    coords = base64.b64encode(quote(json.dumps(coordinates), safe="").encode()).decode()
+    return f"https://teams.microsoft.com/light-meetings/launch?agent=web&version=1&coords={quote(coords, safe='')}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CLASSIC,
+        CLASSIC.replace("%3A", "%3a").replace("%40", "%40"),
+        quote(CLASSIC, safe=""),
+        f"https://teams.microsoft.com/l/meetup-join/{THREAD}/0?context={CONTEXT}",
+        f"https://teams.microsoft.com/l/meetup-join/{quote(quote(THREAD, safe=''), safe='')}/0"
+        f"?context={quote(quote(CONTEXT, safe=''), safe='')}",
+        f"https://teams.microsoft.com/v2/?meetingjoin=true#{PATH}?context={quote(CONTEXT, safe='')}&anon=true",
+        f"https://teams.microsoft.com/_#{PATH}?context={quote(CONTEXT, safe='')}",
+        "https://teams.microsoft.com/dl/launcher/launcher.html?url="
+        + quote(f"/_#{PATH}?context={quote(CONTEXT, safe='')}&anon=true", safe="")
+        + "&type=meetup-join&deeplinkId=1&directDl=true&msLaunch=true&suppressPrompt=true",
+        light(conversationId=THREAD, tenantId=TENANT, organizerId=ORGANISER, messageId="0"),
+        f"Click here to join the meeting <{CLASSIC}>",
+        f"https://eur02.safelinks.protection.outlook.com/ap/t-59584e83/?url={quote(CLASSIC, safe='')}&data=05",
+        f"https://www.google.com/url?q={quote(CLASSIC, safe='')}&sa=D",
+    ],
+)
+def test_every_classic_form_leads_to_one_address(text: str) -> None:
+    link = parse_link(text)
+    assert (link.url, link.meeting_id) == (CLASSIC, THREAD)
+    assert link.fallback_url == (
+        f"https://teams.microsoft.com/v2/?meetingjoin=true#{PATH}?context={quote(CONTEXT, safe='')}&anon=true"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SHORT,
+        "teams.microsoft.com/meet/123456789012?p=AbC%2Fd",
+        "https://teams.microsoft.com/v2/?meetingjoin=true#/meet/123456789012?p=AbC%2Fd&anon=true",
+        "https://teams.microsoft.com/dl/launcher/launcher.html?url="
+        + quote("/_#/meet/123456789012?p=AbC%2Fd&anon=true", safe="")
+        + "&type=meet",
+        light(meetingCode="123456789012", passcode="AbC/d"),
+    ],
+)
+def test_every_short_form_leads_to_one_address(text: str) -> None:
+    link = parse_link(text)
+    assert (link.url, link.meeting_id, link.passcode) == (SHORT, "123456789012", None)
+
+
+def test_a_short_link_without_its_opaque_part_is_the_sites_to_judge() -> None:
+    assert parse_link("https://teams.live.com/meet/9312345678901").url == "https://teams.live.com/meet/9312345678901"
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["teams.live.com", "teams.cloud.microsoft", "gov.teams.microsoft.us", "dod.teams.microsoft.us"],
+)
+def test_a_link_stays_on_its_host(host: str) -> None:
+    assert parse_link(f"https://{host}/meet/123456789012?p=x").url == f"https://{host}/meet/123456789012?p=x"
+
+
+def test_a_channel_meeting_and_a_missing_organiser_are_taken() -> None:
+    thread = "19:abc123@thread.tacv2"
+    context = quote(f'{{"Tid":"{TENANT}"}}', safe="")
+    link = parse_link(f"https://teams.microsoft.com/l/meetup-join/{quote(thread)}/1600000000000?context={context}")
+    assert link.meeting_id == thread
+    assert "1600000000000" in link.url
+
+
+def test_a_number_and_passcode_told_in_words_lead_to_the_web_client() -> None:
+    link = parse_link("Meeting ID: 123 456 789 012\nPasscode: aB3xYz")
+    assert (link.meeting_id, link.passcode) == ("123456789012", "aB3xYz")
+    assert link.url == "https://teams.microsoft.com/v2/?meetingjoin=true#/meet/123456789012?p=aB3xYz&anon=true"
+
+
+def test_a_bots_own_token_stays_in_the_fragment() -> None:
+    assert parse_link(f"{SHORT}#token=ey.J.x").url == f"{SHORT}#token=ey.J.x"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "https://teams.microsoft.com/",
+        "https://teams.microsoft.com/v2/",
+        "https://teams.microsoft.com/meet/12345",
+        "https://teams.microsoft.com/meet/12345678901234567890",
+        f"https://teams.microsoft.com{PATH}",
+        f"https://teams.microsoft.com/l/meetup-join/{quote(THREAD, safe='')}?context={quote(CONTEXT)}",
+        "https://teams.microsoft.com/light-meetings/launch?coords=bm9wZQ",
+        light(meetingCode="nope"),
+        "https://events.teams.microsoft.com/event/1234",
+        "https://teams.microsoft.com.example.org/meet/123456789012?p=x",
+        "https://notteams.microsoft.example/meet/123456789012?p=x",
+        "https://teams.microsoft.com/meet/123456789012?p=x https://teams.microsoft.com/meet/210987654321?p=y",
+        "https://teams.microsoft.com/meet/123456789012?p=https%3A%2F%2Fexample.org",
+        "https://meet.google.com/abc-defg-hij",
+    ],
+)
+def test_what_is_no_meeting_says_what_was_expected(text: str) -> None:
+    with pytest.raises(InvalidLink, match=r"expected https://teams\.microsoft\.com"):
+        parse_link(text)

@@ -1,0 +1,137 @@
+"""Zoom's own messages become events; where they are not heard, the page's rows do."""
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sederunt.model.events import ChatReceived, ParticipantLeft, ParticipantSeen, SpeakingChanged
+from sederunt.platforms.zoom.decode import ZoomDecoder, message_in_row, person_in_row
+
+ADA, GRACE = 16778240, 16779264
+Make = Callable[..., Any]
+
+
+def encoded(name: str) -> str:
+    return base64.b64encode(name.encode()).decode()
+
+
+@pytest.fixture
+def control(signal: Make) -> Make:
+    def make(evt: int, body: Any, *, wrapped: bool = False, at_ms: int = 1_000) -> Any:
+        text = json.dumps({"evt": evt, "body": body, "seq": 1})
+        return signal("worker", at_ms=at_ms, payload=json.dumps({"type": "message", "data": text}) if wrapped else text)
+
+    return make
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_the_control_socket_tells_who_is_here(control: Make, wrapped: bool) -> None:
+    body = {"add": [{"id": ADA, "dn2": encoded("Ada"), "bBotUser": False}, {"id": GRACE, "dn2": encoded("Sederunt")}]}
+    assert ZoomDecoder("Sederunt").decode(control(7937, body, wrapped=wrapped)) == [
+        ParticipantSeen(key=str(ADA), name="Ada", at_ms=1_000),
+        ParticipantSeen(key=str(GRACE), name="Sederunt", is_self=True, at_ms=1_000),
+    ]
+
+
+def test_updates_and_removals_are_maps_by_id(control: Make) -> None:
+    decoder = ZoomDecoder()
+    decoder.decode(control(7937, {"add": [{"id": ADA, "dn2": encoded("Ada")}]}))
+    renamed = decoder.decode(control(7937, {"update": {str(ADA): {"dn2": encoded("Ada King")}}}))
+    muted = decoder.decode(control(7937, {"update": {str(ADA): {"muted": True}}}))
+    gone = decoder.decode(control(7937, {"remove": {str(ADA): {}}}))
+    assert (renamed, muted, gone) == (
+        [ParticipantSeen(key=str(ADA), name="Ada King", at_ms=1_000)],
+        [],
+        [ParticipantLeft(key=str(ADA), at_ms=1_000)],
+    )
+
+
+def test_speakers_are_nodes_of_people_and_an_empty_body_is_silence(control: Make) -> None:
+    decoder = ZoomDecoder()
+    decoder.decode(control(7937, {"add": [{"id": ADA, "dn2": encoded("Ada")}, {"id": 7, "dn2": encoded("Small")}]}))
+    assert decoder.decode(control(12033, {"asn1": ADA + 1})) == [
+        SpeakingChanged(key=str(ADA), speaking=True, at_ms=1_000)
+    ]
+    both = decoder.decode(control(12033, {"asn1": 7, "asn2": ADA + 1}))
+    assert both == [SpeakingChanged(key="7", speaking=True, at_ms=1_000)]
+    assert {e.key for e in decoder.decode(control(12033, {})) if isinstance(e, SpeakingChanged)} == {str(ADA), "7"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "name", "is_self"),
+    [
+        ({"name": "Ada Lovelace", "key": "Ada Lovelace,(Host) computer audio muted"}, "Ada Lovelace", False),
+        ({"name": "Sederunt", "key": "Sederunt,(me) computer audio unmuted,video off"}, "Sederunt", True),
+        ({"name": "Sederunt", "key": "Sederunt (Host, me),computer audio unmuted"}, "Sederunt", True),
+        ({"name": "Lovelace, Ada,(Guest) no audio", "key": "Lovelace, Ada,(Guest) no audio"}, "Lovelace, Ada", False),
+        ({"name": "Grace Hopper (Guest)", "key": ""}, "Grace Hopper", False),
+    ],
+)
+def test_a_row_of_the_panel_is_a_person(entry: dict[str, Any], name: str, is_self: bool) -> None:
+    person = person_in_row(entry)
+    assert person is not None
+    assert (person.key, person.name, person.is_self) == (name, name, is_self)
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ({"sender": "Ada", "text": "Hello: all"}, ("Ada", "Hello: all")),
+        ({"sender": "Ada to Everyone: Hello: all", "text": "Hello: all"}, ("Ada", "Hello: all")),
+        ({"sender": "Ada", "text": "Ada to Everyone, 10:42 AM, Hello, all"}, ("Ada", "Hello, all")),
+        (
+            {"sender": "Ada to Everyone, 10:42 AM, Hello", "text": "Ada to Everyone, 10:42 AM, Hello"},
+            ("Ada", "Hello"),
+        ),
+        ({"sender": "Ada", "text": "Talk to Grace: she knows"}, ("Ada", "Talk to Grace: she knows")),
+    ],
+)
+def test_a_chat_row_is_read_from_its_parts_or_its_label(entry: dict[str, Any], expected: tuple[str, str]) -> None:
+    assert message_in_row(entry) == expected
+
+
+def test_own_messages_carry_the_own_name(control: Make, signal: Make) -> None:
+    decoder = ZoomDecoder("Sederunt")
+    decoder.decode(control(7937, {"add": [{"id": 1, "dn2": encoded("Sederunt")}]}))
+    shown = signal("chat", id="chat-message-1", sender="You to Everyone: Hi", text="Hi")
+    assert decoder.decode(shown) == [
+        ChatReceived(username="Sederunt", content="Hi", at_ms=1_000, message_id="chat-message-1")
+    ]
+
+
+def test_the_panel_is_believed_where_the_socket_is_not_heard(signal: Make) -> None:
+    decoder = ZoomDecoder()
+    rows = [{"name": "Ada", "key": "Ada,computer audio muted", "avatar": None, "is_self": False}]
+    assert decoder.decode(signal("roster", people=rows)) == [ParticipantSeen(key="Ada", name="Ada", at_ms=1_000)]
+    unmuted = [{**rows[0], "key": "Ada,computer audio unmuted"}]
+    assert decoder.decode(signal("roster", people=unmuted)) == []
+    speaking = decoder.decode(signal("speaking", keys=["Ada"]))
+    assert speaking == [SpeakingChanged(key="Ada", speaking=True, at_ms=1_000)]
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["evt", "body", "add", "update", "remove", "id", "dn2", "asn1", "data"]),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=20,
+    ),
+    st.sampled_from([7937, 12033, None]),
+)
+def test_no_json_breaks_the_decoder(told: object, evt: int | None) -> None:
+    from types import SimpleNamespace
+
+    for message in (told, {"evt": evt, "body": told}):
+        data = {"payload": json.dumps(message)}
+        ZoomDecoder().decode(SimpleNamespace(kind="worker", data=data, at_ms=0))  # type: ignore[arg-type]
