@@ -9,27 +9,22 @@ import math
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import IO
 
 import av
 import numpy as np
 from av.audio.stream import AudioStream
 from av.container import OutputContainer
 
-from sederunt import log
-from sederunt.errors import BrokenMedia
 from sederunt.media import matroska, opus
 from sederunt.media.mixing import Mixer, Samples, Voice
 from sederunt.media.pieces import add_track, read_piece, to_mux
+from sederunt.media.spool import Spool
 from sederunt.model.audio import Packet
 
 MIX_BIT_RATE = 32_000
 HEARD = 0.002  # -54 dB below full scale, of one packet: quieter is a room in which nobody speaks
 COVERED_SHARE = 0.5  # a packet of which so much lies in what its source has already sent is a repeat
-
-logger = log.get(room="media")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,49 +68,12 @@ def assemble(
     """
     tracks.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=mixed.parent) as scratch:
-        spool = _Spool(scratch)
-        for data in pieces:
-            spool.add(data)
+        spool = Spool(scratch, lambda data, salvage: read_piece(data, salvage=salvage))
+        spool.fill(pieces)
         with _Recording(mixed, tracks, duration_s, progress) as recording:
-            for packet in spool.packets():
+            for packet in spool.items():
                 recording.add(packet)
         return recording.facts(spool)
-
-
-class _Spool:
-    """Pieces on disk, read back in the order of their times."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._index: list[tuple[float, int, int]] = []  # first start, place, length
-        self.pieces = self.damaged = 0
-
-    def add(self, data: bytes) -> None:
-        self.pieces += 1
-        try:
-            packets = read_piece(data)
-        except BrokenMedia as error:
-            packets = read_piece(data, salvage=True)
-            self.damaged += 1
-            logger.warning(
-                "piece was damaged", action="piece_salvaged", reason=str(error), bytes=len(data), packets=len(packets)
-            )
-        if packets:
-            self._index.append((packets[0].start, self._file.tell(), len(data)))
-            self._file.write(data)
-
-    def packets(self) -> Iterator[Packet]:
-        """All packets by start. Holds no more than the pieces that overlap."""
-        self._index.sort(key=itemgetter(0))
-        held: list[Packet] = []
-        for start, place, length in self._index:
-            ready = [packet for packet in held if packet.start < start]
-            yield from ready
-            held = held[len(ready) :]
-            self._file.seek(place)
-            held.extend(read_piece(self._file.read(length), salvage=True))
-            held.sort(key=attrgetter("start"))
-        yield from held
 
 
 class _Track:
@@ -240,7 +198,7 @@ class _Recording:
         if self._progress and kind is None:
             self._progress(1.0)
 
-    def facts(self, spool: _Spool) -> AssemblyFacts:
+    def facts(self, spool: Spool[Packet]) -> AssemblyFacts:
         return AssemblyFacts(
             duration_s=round(self._samples / opus.RATE, 6),
             heard_s=round(sum(self._heard) * opus.PACKET_S, 2),

@@ -1,0 +1,104 @@
+"""Where pictures go on the canvas, and which of them is the large one."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+MIN_TURN_S = 2.0  # the large picture stays at least so long, however quickly people interrupt each other
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Canvas:
+    width: int = 1280
+    height: int = 720
+    fps: int = 15
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tile:
+    source: str
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spoke:
+    """A stretch of the recording in which someone spoke, by the name of their picture's source."""
+
+    source: str
+    start: float  # seconds
+    end: float
+
+
+def arrange(main: str, others: Sequence[str], canvas: Canvas) -> list[Tile]:
+    """One picture alone fills the canvas; with others it takes three quarters, and they a column at the right."""
+    if not others:
+        return [Tile(source=main, x=0, y=0, width=canvas.width, height=canvas.height)]
+    wide = _even(canvas.width * 3 // 4)
+    column = canvas.width - wide
+    high = _even(column * 9 // 16)
+    shown = others[: canvas.height // high]
+    top = _even((canvas.height - high * len(shown)) // 2)
+    return [
+        Tile(source=main, x=0, y=0, width=wide, height=canvas.height),
+        *(Tile(source=one, x=wide, y=top + high * n, width=column, height=high) for n, one in enumerate(shown)),
+    ]
+
+
+def fit(width: int, height: int, tile: Tile) -> Tile:
+    """The largest place for a picture of this shape in the middle of a tile; even numbers, as colours need."""
+    scale = min(tile.width / width, tile.height / height)
+    wide, high = max(2, _even(round(width * scale))), max(2, _even(round(height * scale)))
+    return Tile(
+        source=tile.source,
+        x=tile.x + _even((tile.width - wide) // 2),
+        y=tile.y + _even((tile.height - high) // 2),
+        width=min(wide, tile.width),
+        height=min(high, tile.height),
+    )
+
+
+class Stage:
+    """Chooses the large picture: a shared screen before anybody, else who spoke last, else who was large before.
+
+    Times must not go back.
+    """
+
+    def __init__(self, spoken: Sequence[Spoke], screens: Collection[str]) -> None:
+        self._spoken = sorted(spoken, key=lambda spoke: spoke.start)
+        self._screens = frozenset(screens)
+        self._next = 0
+        self._talking: list[Spoke] = []
+        self._main: str | None = None
+        self._since_s = 0.0
+
+    def main(self, at_s: float, visible: Sequence[str]) -> str | None:
+        """The source to show large among these; None where nothing is to be seen."""
+        self._listen(at_s)
+        wanted = self._wanted(visible)
+        rests = self._main in visible and at_s - self._since_s < MIN_TURN_S and wanted not in self._screens
+        if wanted != self._main and not rests:
+            self._main, self._since_s = wanted, at_s
+        return self._main
+
+    def _listen(self, at_s: float) -> None:
+        while self._next < len(self._spoken) and self._spoken[self._next].start <= at_s:
+            self._talking.append(self._spoken[self._next])
+            self._next += 1
+        self._talking = [spoke for spoke in self._talking if spoke.end > at_s]
+
+    def _wanted(self, visible: Sequence[str]) -> str | None:
+        for source in visible:
+            if source in self._screens:
+                return source
+        talking = [spoke.source for spoke in self._talking if spoke.source in visible]
+        if self._main in talking:
+            return self._main  # being interrupted changes nothing until one stops
+        if talking:
+            return talking[-1]
+        return self._main if self._main in visible else (visible[0] if visible else None)
+
+
+def _even(number: int) -> int:
+    return number & ~1

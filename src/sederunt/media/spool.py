@@ -1,0 +1,64 @@
+"""Pieces on disk, read back in the order of their times, whatever order they came in."""
+
+from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter, itemgetter
+from typing import IO, Generic, Protocol, TypeVar
+
+from sederunt import log
+from sederunt.errors import BrokenMedia
+
+logger = log.get(room="media")
+
+
+class Timed(Protocol):
+    @property
+    def start(self) -> float: ...
+
+
+Item = TypeVar("Item", bound=Timed)
+
+
+class Spool(Generic[Item]):
+    """Copies pieces to a scratch file and gives their items by start, holding only the pieces that overlap.
+
+    Args:
+        file: open for writing and reading, empty.
+        read: gives the items of a piece, by start; BrokenMedia for a damaged one, what is left of it with `salvage`.
+    """
+
+    def __init__(self, file: IO[bytes], read: Callable[[bytes, bool], list[Item]]) -> None:
+        self._file, self._read = file, read
+        self._index: list[tuple[float, int, int]] = []  # first start, place, length
+        self.pieces = self.damaged = 0
+
+    def fill(self, pieces: Iterable[bytes]) -> None:
+        """Take all pieces, one after another."""
+        for data in pieces:
+            self._add(data)
+        self._index.sort(key=itemgetter(0))
+
+    def items(self) -> Iterator[Item]:
+        """Everything by start."""
+        held: list[Item] = []
+        for start, place, length in self._index:
+            ready = [item for item in held if item.start < start]
+            yield from ready
+            held = held[len(ready) :]
+            self._file.seek(place)
+            held.extend(self._read(self._file.read(length), True))
+            held.sort(key=attrgetter("start"))
+        yield from held
+
+    def _add(self, data: bytes) -> None:
+        self.pieces += 1
+        try:
+            items = self._read(data, False)
+        except BrokenMedia as error:
+            items = self._read(data, True)
+            self.damaged += 1
+            logger.warning(
+                "piece was damaged", action="piece_salvaged", reason=str(error), bytes=len(data), kept=len(items)
+            )
+        if items:
+            self._index.append((items[0].start, self._file.tell(), len(data)))
+            self._file.write(data)
