@@ -1,0 +1,99 @@
+"""What the sites' pages mean, in markups that differ from any one site: each state, in its wordings (pages/*.html)."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.platforms_room import ShowPage
+from sederunt.model.bot import Service
+from sederunt.model.status import StopReason
+from sederunt.platforms.platform import Standing
+from sederunt.platforms.registry import platform_of
+
+URLS = {
+    Service.GMEET: "https://meet.google.com/abc-defg-hij",
+    Service.TEAMS: "https://teams.microsoft.com/meet/123456789012",
+    Service.ZOOM: "https://app.zoom.us/wc/12345678901/join",
+}
+_HEADER = re.compile(r"<!-- (define|before|after):? ?([^:]*?)(?:: (.*?))? -->\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    service: Service
+    joined: bool
+    standing: Standing
+    reason: StopReason | None
+    name: str
+    html: str
+
+
+def cases(service: Service) -> list[Case]:
+    """The cases of a file: `<!-- before|after: standing [reason]: name -->` and the page that follows."""
+    text = (Path(__file__).parent / "pages" / f"{service.value}.html").read_text(encoding="utf-8")
+    pieces = _HEADER.split(text)[1:]
+    defined: dict[str, str] = {}
+    found: list[Case] = []
+    for kind, means, name, raw in zip(*(iter(pieces),) * 4, strict=True):
+        html = re.sub(r"\{\{(\w+)\}\}", lambda match: defined[match[1]], raw.strip())
+        if kind == "define":
+            defined[means] = html
+            continue
+        standing, _, reason = means.partition(" ")
+        found.append(
+            Case(
+                service=service,
+                joined=kind == "after",
+                standing=Standing(standing),
+                reason=StopReason(reason) if reason else None,
+                name=f"{service}, {kind}: {name}",
+                html=html,
+            )
+        )
+    return found
+
+
+CASES = [case for service in Service for case in cases(service)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+async def test_a_page_means(show: ShowPage, case: Case) -> None:
+    platform = platform_of(case.service)
+    look, _ = await platform.look(await show(case.html, url=URLS[case.service]))
+    reading = platform.judge(look, joined=case.joined)
+    assert (reading.standing, reading.reason) == (case.standing, case.reason), reading
+
+
+@pytest.mark.parametrize(
+    ("service", "url", "standing"),
+    [
+        (Service.GMEET, "https://accounts.google.com/v3/signin", Standing.SIGN_IN_NEEDED),
+        (Service.GMEET, "https://workspace.google.com/products/meet", Standing.CHALLENGED),
+        (Service.GMEET, "https://www.example.org/", Standing.CHALLENGED),
+        (Service.TEAMS, "https://login.microsoftonline.com/common", Standing.SIGN_IN_NEEDED),
+        (Service.TEAMS, "https://login.live.com/oauth20", Standing.SIGN_IN_NEEDED),
+        (Service.TEAMS, "https://www.example.org/", Standing.TROUBLE),
+        (Service.ZOOM, "https://zoom.us/signin", Standing.SIGN_IN_NEEDED),
+        (Service.ZOOM, "https://app.zoom.us/postattendee", Standing.REFUSED),
+    ],
+)
+async def test_an_address_speaks_for_itself(show: ShowPage, service: Service, url: str, standing: Standing) -> None:
+    platform = platform_of(service)
+    look, _ = await platform.look(await show("<h1>Elsewhere</h1>", url=url))
+    assert platform.judge(look, joined=False).standing is standing
+
+
+@pytest.mark.parametrize("service", list(Service))
+async def test_an_error_of_the_server_is_the_sites_trouble(show: ShowPage, service: Service) -> None:
+    platform = platform_of(service)
+    look, _ = await platform.look(await show("", url=URLS[service], status=503))
+    assert platform.judge(look, joined=False).standing is Standing.TROUBLE
+
+
+async def test_a_page_that_paints_nothing_is_read_all_the_same(show: ShowPage) -> None:
+    platform = platform_of(Service.GMEET)
+    lobby = "<h1>Asking to be let in</h1><p hidden>You can't join this video call</p>"
+    look, _ = await platform.look(await show(f"<style>html{{display:none}}</style>{lobby}"))
+    assert platform.judge(look, joined=False).standing is Standing.LOBBY
