@@ -28,11 +28,17 @@ def packet_samples(payload: bytes) -> int:
     """The length of an Opus packet in samples at 48 kHz; 0 where `payload` is no Opus packet."""
     if not payload:
         return 0
-    toc = payload[0]
-    if toc & 3 != 3:
+    toc, length = payload[0], len(payload)
+    code = toc & 3
+    if code == 0:
         return _PACKET_SAMPLES[toc]
-    if len(payload) < 2:
+    if code == 1:
+        return _PACKET_SAMPLES[toc] if length % 2 else 0  # two frames of the same length
+    if length < 2:
         return 0
+    if code == 2:
+        first = payload[1] if payload[1] < 252 else payload[1] + 4 * payload[2] + 1 if length > 2 else length
+        return _PACKET_SAMPLES[toc] if first + 2 <= length else 0
     samples = _FRAME_SAMPLES[toc >> 3] * (payload[1] & 0x3F)
     return samples if samples <= MOST_SAMPLES else 0
 

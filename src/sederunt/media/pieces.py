@@ -18,6 +18,7 @@ from sederunt.media import matroska, opus
 from sederunt.model.audio import Packet
 
 TIME_BASE = Fraction(1, 1000)  # Matroska's
+AS_STORED = {"fflags": "+noparse+nofillin"}  # packets come out as they went in; a parser would drop odd ones
 
 
 def write_piece(packets: Sequence[Packet]) -> bytes:
@@ -72,7 +73,7 @@ def to_mux(packet: Packet, stream: AudioStream) -> "av.Packet[AudioStream]":
 
 
 def _packets(data: bytes) -> Iterator[Packet]:
-    with av.open(io.BytesIO(data), "r", format="matroska") as container:
+    with av.open(io.BytesIO(data), "r", format="matroska", options=AS_STORED) as container:
         for packet in container.demux():
             if packet.pts is not None and packet.size:
                 yield _packet(packet)

@@ -45,6 +45,7 @@ class Reorder(Generic[Item]):
         self._waiting: dict[int, tuple[float, Item]] = {}
         self._given_up: dict[int, None] = {}
         self._next: int | None = None  # None until the first window is over
+        self._lowest = 0  # the first one that was let go
         self._newest = 0  # highest sequence seen, unwrapped
         self._seen_any = False
         self._stray: tuple[int, float, Item] | None = None  # far out of order: the first sign of a restart
@@ -92,7 +93,9 @@ class Reorder(Generic[Item]):
     def _skip_gap(self) -> int:
         """Move on to the first frame that is there; returns how many are not."""
         lowest = min(self._waiting)
-        missing = 0 if self._next is None else lowest - self._next
+        if self._next is None:
+            self._lowest = self._next = lowest
+        missing = lowest - self._next
         for number in range(lowest - min(missing, KEPT_GAPS), lowest):
             self._given_up[number] = None
         while len(self._given_up) > KEPT_GAPS:
@@ -104,8 +107,8 @@ class Reorder(Generic[Item]):
         if number in self._waiting:
             self._counts.duplicates += 1
         elif self._next is not None and number < self._next:
-            if number in self._given_up:
-                del self._given_up[number]
+            if number in self._given_up or number < self._lowest:
+                self._given_up.pop(number, None)
                 self._counts.late += 1
             else:
                 self._counts.duplicates += 1

@@ -143,16 +143,15 @@ class Timeline:
     def _note_spans(self, frame: CapturedFrame, track: str, start: float, end: float) -> None:
         for csrc in frame.csrcs:
             span = self._open.get((frame.track, csrc))
-            level = frame.level
-            if span is not None and start - span.end <= SPAN_GAP_S:
-                start_of_span = span.start
-                level = level if span.level is None else max(span.level, level or 0.0)
+            if span is not None and span.start - SPAN_GAP_S <= start <= span.end + SPAN_GAP_S:
+                level = span.level if frame.level is None else max(span.level or 0.0, frame.level)
+                stretch = min(start, span.start), max(end, span.end)
             else:
-                start_of_span = start
+                level, stretch = frame.level, (start, end)
                 if span is not None:
                     self._closed.append(span)
             self._open[frame.track, csrc] = Span(
-                source=str(csrc), track=track, start=start_of_span, end=end, level=level
+                source=str(csrc), track=track, start=stretch[0], end=stretch[1], level=level
             )
 
 

@@ -18,6 +18,8 @@ from sederunt.media import opus
         (b"\x08", 20),
         (b"\x18", 60),
         (b"\x19", 120),  # two frames of 60 ms
+        (b"\x7a\x02abc", 40),  # two frames, the first of two bytes
+        (b"\x7a\xfc\x01" + bytes(300), 40),  # the first of 257 bytes
         (b"\x60", 10),  # hybrid
         (b"\x78", 20),
         (b"\x80", 2.5),  # CELT
@@ -31,7 +33,10 @@ def test_the_toc_byte_gives_the_duration(payload: bytes, milliseconds: float) ->
     assert opus.packet_duration_s(payload) == pytest.approx(milliseconds / 1000)
 
 
-@pytest.mark.parametrize("payload", [b"", b"\xfb", b"\xfb\x00", b"\xfb\x07"])
+@pytest.mark.parametrize(
+    "payload",
+    [b"", b"\xfb", b"\xfb\x00", b"\xfb\x07", b"\x19\x00", b"\x7a", b"\x7a\x02a", b"\x7a\xfc", b"\x7a\xfc\x01a"],
+)
 def test_what_is_no_opus_packet_has_no_duration(payload: bytes) -> None:
     assert opus.packet_samples(payload) == 0
     with pytest.raises(BrokenMedia, match="Opus"):

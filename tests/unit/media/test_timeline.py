@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sederunt.media.pieces import read_piece, write_piece
 from sederunt.media.timeline import Timeline
 from sederunt.model.audio import CapturedFrame, Codec, Packet
 
@@ -101,6 +102,40 @@ def test_a_frame_that_comes_after_its_place_was_given_up_is_late_and_counted() -
     packets, facts = _run([*frames[:45], late, *frames[45:]])
     assert 20 not in _numbers(packets)
     assert (facts["lost"], facts["late"], facts["reordered"], facts["duplicates"]) == (1, 1, 0, 0)
+
+
+def test_a_frame_older_than_the_first_window_is_late(make_frame: MakeFrame) -> None:
+    timeline = Timeline(STARTED_MS)
+    timeline.add([make_frame(n) for n in range(5, 30)])
+    assert timeline.add([make_frame(3, at_ms=STARTED_MS + 900)]) == []
+    assert (timeline.facts()["late"], timeline.facts()["duplicates"]) == (1, 0)
+
+
+_any_frame = st.builds(
+    CapturedFrame,
+    track=st.integers(0, 2),
+    codec=st.sampled_from(list(Codec)),
+    ssrc=st.integers(1, 3),
+    sequence=st.one_of(st.integers(0, 30), st.integers(0, 0xFFFF)),
+    timestamp=st.one_of(st.integers(0, 30).map(lambda n: n * 960), st.integers(0, 0xFFFFFFFF)),
+    csrcs=st.lists(st.integers(0, 3), max_size=3).map(tuple),
+    level=st.one_of(st.none(), st.floats(0, 1)),
+    at_ms=st.floats(STARTED_MS - 1_000, STARTED_MS + 60_000),
+    payload=st.one_of(st.binary(max_size=40), st.sampled_from([b"\x78abc", b"\x6f\x78abc", b"\xf8\xff\xfe", b"\x00"])),
+)
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.lists(_any_frame, max_size=15), max_size=4))
+def test_whatever_arrives_nothing_fails_and_no_packet_is_before_the_recording(
+    batches: list[list[CapturedFrame]],
+) -> None:
+    timeline = Timeline(STARTED_MS)
+    packets = [packet for batch in batches for packet in timeline.add(batch)] + timeline.flush()
+    assert all(packet.start >= 0 and 0 < packet.duration <= 0.12 for packet in packets)
+    assert timeline.facts()["packets"] == len(packets)
+    assert not packets or len(read_piece(write_piece(packets))) == len(packets)
+    assert all(span.start <= span.end for span in timeline.spans())
 
 
 def test_silence_is_a_step_of_the_timestamp_and_not_loss() -> None:
@@ -300,26 +335,26 @@ def test_held_frames_go_when_time_passes_although_nothing_arrives() -> None:
 
 def test_two_days_of_wrapping_counters_stay_exact() -> None:
     timeline = Timeline(STARTED_MS)
-    steps = 48 * 3600 * 50 // 500  # one frame in five hundred: the sequence jumps by 500, as after a long loss
+    steps = 48 * 3600 * 50 // 5_000  # one frame in five thousand, as after a long loss
     sent = 0
     for n in range(steps):
         frame = CapturedFrame(
             track=0,
             codec=Codec.OPUS,
             ssrc=7,
-            sequence=(n * 500 + 65_000) & 0xFFFF,
-            timestamp=(n * 500 * 960 + 4_000_000_000) & 0xFFFFFFFF,
+            sequence=(n * 5_000 + 65_000) & 0xFFFF,
+            timestamp=(n * 5_000 * 960 + 4_000_000_000) & 0xFFFFFFFF,
             csrcs=(),
             level=None,
-            at_ms=STARTED_MS + n * 10_000.0,
+            at_ms=STARTED_MS + n * 100_000.0,
             payload=b"\x78...",
         )
         for packet in timeline.add([frame]):
-            assert packet.start == pytest.approx(sent * 10.0, abs=1e-4)
+            assert packet.start == pytest.approx(sent * 100.0, abs=1e-4)
             sent += 1
     sent += len(timeline.flush())
     assert sent == steps
-    assert timeline.facts()["lost"] == (steps - 1) * 499
+    assert timeline.facts()["lost"] == (steps - 1) * 4_999
 
 
 def test_samples_of_the_worklet_become_packets_at_their_time_and_silence_none() -> None:
