@@ -88,6 +88,7 @@ class Variant:
     media_prompt: MediaPrompt = "off"
     curly: bool = False  # ’ instead of ' in every text
     heading: str = ""  # prejoin heading; empty takes the site's usual one
+    words: Mapping[str, str] = field(default_factory=dict)  # text or label of the site → what it shows instead
     slow_s: float = 0.0  # every screen appears late by so much
     offers: Literal["page", "server"] = "page"  # who makes the WebRTC offer
     audio: Literal["per_person", "mixed", "webaudio"] = (

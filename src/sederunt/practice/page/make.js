@@ -4,6 +4,21 @@
 (() => {
   /** @typedef {Node | string | null | undefined | false} Child */
 
+  /** @type {Record<string, string>} */
+  let instead = {};
+
+  /** What is shown in place of a text of the site, with the apostrophe it would have had. @param {string} text */
+  function reworded(text) {
+    const other = instead[text.replaceAll("’", "'")];
+    if (other === undefined) return text;
+    return text.includes("’") ? other.replaceAll("'", "’") : other;
+  }
+
+  /** From now on these texts and labels are shown differently. @param {Record<string, string>} table */
+  function reword(table) {
+    instead = table;
+  }
+
   /**
    * An element with attributes (functions become listeners, false and null are left out) and children.
    * @param {string} tag
@@ -17,10 +32,10 @@
       if (typeof value === "function") {
         element.addEventListener(name, /** @type {EventListener} */ (value));
       } else if (value !== false && value !== null && value !== undefined) {
-        element.setAttribute(name, value === true ? "" : String(value));
+        element.setAttribute(name, value === true ? "" : reworded(String(value)));
       }
     }
-    element.append(...children.filter(isNode));
+    element.append(...children.filter(isNode).map((child) => (typeof child === "string" ? reworded(child) : child)));
     return element;
   }
 
@@ -56,5 +71,5 @@
     return policy.createScriptURL(address);
   }
 
-  Object.assign((window.practice = window.practice || {}), { make, fill, find, trusted });
+  Object.assign((window.practice = window.practice || {}), { make, fill, find, trusted, reword });
 })();

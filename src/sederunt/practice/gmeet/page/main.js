@@ -25,6 +25,7 @@
   link.on("hello", (/** @type {Record<string, any>} */ facts) => {
     hello = facts;
     words.useCurly(facts.variant.curly);
+    practice.reword(facts.variant.words);
   });
   link.on("show", (/** @type {string} */ screen, /** @type {any} */ message) => slowly(() => show(screen, message)));
   link.on("roster", call.takeRoster);

@@ -21,6 +21,7 @@
   link.on("hello", (/** @type {Record<string, any>} */ facts) => {
     hello = facts;
     words.useCurly(facts.variant.curly);
+    practice.reword(facts.variant.words);
     if (facts.bot) call.openControl(facts);
   });
   link.on("show", (/** @type {string} */ screen) => {
