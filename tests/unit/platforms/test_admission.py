@@ -1,0 +1,318 @@
+"""The way in on a scripted site: what is believed when, what is done in which order, and what ends a try."""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from harness.fake_clock import FakeClock
+from sederunt.errors import PageCrashed, PageError, PageStuck
+from sederunt.model.bot import Service
+from sederunt.model.status import StopReason
+from sederunt.platforms.admission import Admission, join
+from sederunt.platforms.evidence import Look
+from sederunt.platforms.platform import MeetingLink, Reading, Standing
+from sederunt.platforms.targets import Act, Found, Journey, Step, Target
+
+LINK = MeetingLink(service=Service.ZOOM, url="https://door.example/1", meeting_id="1", fallback_url="https://other/1")
+NAME = Step(target=Target(id="name"), act=Act.FILL_NAME)
+PASSCODE = Step(target=Target(id="passcode"), act=Act.FILL_PASSCODE)
+NOTICE = Step(target=Target(id="notice"), again_s=1.0)
+KNOCK = Step(target=Target(id="knock"), again_s=5.0, without_name_s=6.0, most=20, unpointed=3)
+
+
+@dataclass
+class Page:
+    """What a page would do, written down."""
+
+    url: str = "https://door.example/1"
+    acts: list[str] = field(default_factory=list)
+    values: dict[str, str] = field(default_factory=dict)
+    fault: Exception | None = None
+
+    async def goto(self, url: str, *, deadline_s: float = 60) -> None:
+        self.acts.append(f"goto {url}")
+
+    async def click(self, selectors: Sequence[str], *, deadline_s: float = 5) -> str | None:
+        self.acts.append(f"click {selectors[0]}")
+        return selectors[0]
+
+    async def type_text(self, selectors: Sequence[str], text: str, *, deadline_s: float = 10) -> str | None:
+        self.acts.append(f"type {selectors[0]} {text}")
+        if self.fault:
+            fault, self.fault = self.fault, None
+            raise fault
+        self.values[selectors[0]] = text
+        return selectors[0]
+
+    async def evaluate_everywhere(self, script: str, argument: object = None, *, deadline_s: float = 5) -> list[Any]:
+        self.acts.append(f"insist {argument}")
+        return [True]
+
+
+Scene = tuple[Reading, Collection[str]] | Exception
+
+
+@dataclass
+class Scripted:
+    """A platform whose page shows what the test says."""
+
+    page: Page
+    scene: Callable[[], Scene]
+    journey: Journey
+    name_limit: int = 10
+    left: int = 0
+
+    async def look(self, page: Any, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]:
+        scene = self.scene()
+        if isinstance(scene, Exception):
+            raise scene
+        self._reading, there = scene
+        return Look(), {
+            name: Found(id=name, handle=name, label="", value=self.page.values.get(name, ""), disabled=False)
+            for name in there
+        }
+
+    def judge(self, look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+        return self._reading
+
+    async def leave(self, page: Any) -> None:
+        self.left += 1
+
+
+def reading(standing: Standing, **more: Any) -> Reading:
+    return Reading(standing=standing, row=more.pop("row", f"x.{standing}"), **more)
+
+
+PREJOIN = reading(Standing.PREJOIN)
+LOBBY = reading(Standing.LOBBY)
+IN_CALL = reading(Standing.IN_CALL, settle_s=0.2)
+
+
+class Try:
+    """One try to get in, with time moved by hand."""
+
+    def __init__(self, clock: FakeClock, *steps: Step, **journey: Any) -> None:
+        self.clock, self.page = clock, Page()
+        self.show: Callable[[], Scene] = lambda: (reading(Standing.LOADING), ())
+        self.platform = Scripted(self.page, lambda: self.show(), Journey(steps=steps, **journey))
+        self.standings: list[str] = []
+
+    async def run(self, within_s: float = 400, **more: Any) -> Admission:
+        wishes: dict[str, Any] = {"name": "Ada Lovelace", "waiting_room_s": 60.0, "link": LINK, **more}
+        link = wishes.pop("link")
+        joining = asyncio.ensure_future(
+            join(
+                self.platform,  # type: ignore[arg-type]
+                self.page,  # type: ignore[arg-type]
+                link,
+                clock=self.clock,
+                on_standing=lambda found: self.standings.append(found.row),
+                **wishes,
+            )
+        )
+        started = self.clock.monotonic()
+        while not joining.done() and self.clock.monotonic() - started < within_s:
+            await asyncio.sleep(0)
+            if self.clock.sleepers:
+                self.clock.advance(0.25)
+        if not joining.done():
+            joining.cancel()
+            raise TimeoutError(f"not done after {within_s} s: {self.standings} {self.page.acts}")
+        return joining.result()
+
+    @property
+    def passed_s(self) -> float:
+        return self.clock.monotonic() - 1000.0
+
+    def acts(self) -> list[str]:
+        return [act for act in self.page.acts if not act.startswith("goto")]
+
+
+async def test_the_name_is_given_cut_before_the_knock_and_once(clock: FakeClock) -> None:
+    way = Try(clock, NAME, KNOCK)
+
+    def scene() -> Scene:
+        return (IN_CALL, ()) if "click knock" in way.page.acts else (PREJOIN, ("name", "knock"))
+
+    way.show = scene
+    assert (await way.run()).reading.standing is Standing.IN_CALL
+    assert way.acts() == ["type name Ada Lovela", "click knock"]
+    assert way.standings == ["x.prejoin", "x.in_call"]
+
+
+async def test_a_moment_in_the_call_is_not_believed(clock: FakeClock) -> None:
+    way = Try(clock, KNOCK)
+    scenes = iter([(PREJOIN, ()), (IN_CALL, ()), (PREJOIN, ()), (IN_CALL, ()), (IN_CALL, ()), (IN_CALL, ())])
+    way.show = lambda: next(scenes)
+    assert (await way.run()).reading.standing is Standing.IN_CALL
+    assert way.standings == ["x.prejoin", "x.in_call", "x.prejoin", "x.in_call"]
+
+
+async def test_without_a_name_field_the_knock_waits_for_it_to_come(clock: FakeClock) -> None:
+    way = Try(clock, NAME, KNOCK)
+
+    def scene() -> Scene:
+        if "click knock" in way.page.acts:
+            return IN_CALL, ()
+        return PREJOIN, ("name", "knock") if way.passed_s > 5 else ("knock",)
+
+    way.show = scene
+    await way.run()
+    assert way.acts() == ["type name Ada Lovela", "click knock"]
+
+
+async def test_a_signed_in_account_knocks_without_a_name_after_a_while(clock: FakeClock) -> None:
+    way = Try(clock, NAME, KNOCK)
+    way.show = lambda: (IN_CALL, ()) if "click knock" in way.page.acts else (PREJOIN, ("knock",))
+    await way.run(signed_in=True)
+    assert 6 <= way.passed_s < 8
+
+
+async def test_a_void_session_is_told_by_the_question_for_a_name(clock: FakeClock) -> None:
+    way = Try(clock, NAME, KNOCK)
+    way.show = lambda: (PREJOIN, ("name", "knock"))
+    assert (await way.run(signed_in=True)).reading.standing is Standing.SIGN_IN_REJECTED
+
+
+async def test_a_field_that_slips_away_is_filled_again(clock: FakeClock) -> None:
+    way = Try(clock, NAME, KNOCK)
+    way.page.fault = PageError("gone")
+    way.show = lambda: (IN_CALL, ()) if "click knock" in way.page.acts else (PREJOIN, ("name", "knock"))
+    await way.run()
+    assert way.acts() == ["type name Ada Lovela", "type name Ada Lovela", "click knock"]
+
+
+async def test_after_an_answered_dialog_the_knock_is_repeated_at_once(clock: FakeClock) -> None:
+    way = Try(clock, NOTICE, KNOCK)
+    knocks: list[float] = []
+
+    def scene() -> Scene:
+        done = [act for act in way.acts() if act.startswith("click")]
+        if done.count("click knock") > len(knocks):
+            knocks.append(way.passed_s)
+        if done == ["click knock"]:
+            return reading(Standing.DIALOG), ("notice", "knock")
+        return (IN_CALL, ()) if len(knocks) > 1 else (PREJOIN, ("knock",))
+
+    way.show = scene
+    way.page.values["name"] = ""
+    await way.run()
+    assert knocks[1] - knocks[0] < 3
+
+
+async def test_a_control_under_another_is_pressed_without_the_pointer_the_second_time(clock: FakeClock) -> None:
+    way = Try(clock, NOTICE)
+    way.show = lambda: (IN_CALL, ()) if "insist notice" in way.page.acts else (reading(Standing.DIALOG), ("notice",))
+    await way.run()
+    assert way.acts() == ["click notice", "insist notice"]
+
+
+async def test_the_waiting_room_has_a_limit_and_is_left(clock: FakeClock) -> None:
+    way = Try(clock)
+    way.show = lambda: (LOBBY, ())
+    found = (await way.run(waiting_room_s=120)).reading
+    assert (found.standing, found.reason) == (Standing.REFUSED, StopReason.WAITING_ROOM_TIMEOUT)
+    assert 120 <= way.passed_s < 123
+    assert way.platform.left == 1
+
+
+async def test_a_refusal_in_the_waiting_room_is_told_with_its_row(clock: FakeClock) -> None:
+    way = Try(clock)
+    denied = reading(Standing.REFUSED, row="x.denied", reason=StopReason.REQUEST_DENIED, settle_s=0.4)
+    way.show = lambda: (denied if way.passed_s > 20 else LOBBY, ())
+    assert (await way.run()).reading.row == "x.denied"
+    assert way.platform.left == 0
+
+
+async def test_a_silent_sign_in_check_that_comes_back_is_no_refusal(clock: FakeClock) -> None:
+    way = Try(clock)
+    check = reading(Standing.SIGN_IN_NEEDED, settle_s=8.0)
+    way.show = lambda: (check if 1 < way.passed_s < 7 else IN_CALL if way.passed_s >= 7 else PREJOIN, ())
+    assert (await way.run()).reading.standing is Standing.IN_CALL
+
+
+async def test_a_page_that_stays_unknown_is_loaded_again_by_the_other_door(clock: FakeClock) -> None:
+    way = Try(clock, loading_s=20.0, reloads=2)
+    found = (await way.run()).reading
+    assert (found.standing, found.row) == (Standing.TROUBLE, "admission.nothing_helped")
+    assert way.page.acts == ["goto https://door.example/1", "goto https://other/1", "goto https://other/1"]
+
+
+async def test_a_premature_refusal_is_looked_at_again_on_a_fresh_load(clock: FakeClock) -> None:
+    way = Try(clock, load_again={"x.unknown": (10.0, 2)})
+    unknown = reading(Standing.REFUSED, row="x.unknown", reason=StopReason.INVALID_MEETING_URL)
+    way.show = lambda: (unknown, ()) if way.page.acts.count(f"goto {LINK.url}") < 3 else (LOBBY, ())
+    with pytest.raises(TimeoutError):
+        await way.run(within_s=50, waiting_room_s=100)
+    assert way.standings[-1] == "x.lobby"
+    still = Try(FakeClock(), load_again={"x.unknown": (10.0, 2)})
+    still.show = lambda: (unknown, ())
+    assert (await still.run()).reading.reason is StopReason.INVALID_MEETING_URL
+    assert 20 <= still.passed_s < 25
+
+
+async def test_a_known_passcode_is_given_before_the_knock(clock: FakeClock) -> None:
+    way = Try(clock, NAME, PASSCODE, KNOCK)
+    link = MeetingLink(service=Service.ZOOM, url="https://x/1", meeting_id="1", passcode="864210")
+    way.show = lambda: (IN_CALL, ()) if "click knock" in way.page.acts else (PREJOIN, ("name", "passcode", "knock"))
+    await way.run(link=link)
+    assert way.acts() == ["type name Ada Lovela", "type passcode 864210", "click knock"]
+
+
+async def test_a_passcode_nobody_told_makes_the_link_invalid(clock: FakeClock) -> None:
+    way = Try(clock, NAME, PASSCODE, KNOCK)
+    way.show = lambda: (PREJOIN, ("name", "passcode", "knock"))
+    found = (await way.run()).reading
+    assert (found.standing, found.reason) == (Standing.REFUSED, StopReason.INVALID_MEETING_URL)
+    assert "click knock" not in way.page.acts
+
+
+async def test_a_question_asked_again_and_again_is_a_refusal(clock: FakeClock) -> None:
+    way = Try(clock)
+    again = reading(Standing.PREJOIN, row="x.wrong", reason=StopReason.INVALID_MEETING_URL, settle_s=6.0)
+    way.show = lambda: (again, ())
+    found = (await way.run()).reading
+    assert (found.standing, found.row) == (Standing.REFUSED, "x.wrong")
+    assert way.passed_s >= 6
+
+
+async def test_reconnecting_has_an_end(clock: FakeClock) -> None:
+    way = Try(clock)
+    way.show = lambda: (reading(Standing.RECONNECTING), ())
+    assert (await way.run()).reading.row == "admission.reconnecting"
+
+
+async def test_a_frozen_page_is_given_twenty_seconds(clock: FakeClock) -> None:
+    way = Try(clock)
+
+    def frozen() -> Scene:
+        clock.advance(5)
+        return PageStuck("no answer")
+
+    way.show = frozen
+    with pytest.raises(PageStuck):
+        await way.run()
+    assert 20 <= way.passed_s < 30
+
+
+async def test_a_page_that_answers_again_goes_on(clock: FakeClock) -> None:
+    way = Try(clock)
+
+    def scene() -> Scene:
+        if way.passed_s < 15:
+            clock.advance(5)
+            return PageStuck("no answer") if way.passed_s < 10 else PageError("being replaced")
+        return IN_CALL, ()
+
+    way.show = scene
+    assert (await way.run()).reading.standing is Standing.IN_CALL
+
+
+async def test_a_crash_ends_the_try_at_once(clock: FakeClock) -> None:
+    way = Try(clock)
+    way.show = lambda: PageCrashed("gone")
+    with pytest.raises(PageCrashed):
+        await way.run()
