@@ -1,9 +1,11 @@
 """Objects under keys, in a folder or in a bucket (S3, Google, Azure), by one client.
 
 A key is a path of plain names ("bots/<id>/recording.webm"). An object is there whole or not at all: what is being
-written is not seen, and what is not finished leaves nothing behind.
+written is not seen, and what is not finished leaves nothing behind. (A process killed in the middle of a large upload
+cannot clean up: give a bucket a rule that ends incomplete multipart uploads after a day.)
 """
 
+import asyncio
 import re
 import shutil
 import uuid
@@ -19,7 +21,7 @@ from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store
 from sederunt import log
 from sederunt.errors import SetupError
 from sederunt.settings import Settings
-from sederunt.storage.writer import CHUNK_BYTES, UPLOADS, Writer
+from sederunt.storage.writer import CHUNK_BYTES, Writer
 
 READ_BYTES = 512 * 1024  # the least that `stream` yields at a time, but for the last
 LONGEST_KEY = 1_024  # S3's limit
@@ -115,15 +117,11 @@ class Objects:
         await obstore.put_async(self._store, checked(key), data, attributes=self._attributes(key))
 
     async def put_file(self, key: str, path: Path) -> None:
-        """Store a local file, which stays."""
-        await obstore.put_async(
-            self._store,
-            checked(key),
-            path,
-            attributes=self._attributes(key),
-            chunk_size=CHUNK_BYTES,
-            max_concurrency=UPLOADS,
-        )
+        """Store a local file, which stays. Cancelled, it leaves nothing."""
+        async with self.writer(key) as target:
+            with path.open("rb") as file:
+                while data := await asyncio.to_thread(file.read, CHUNK_BYTES):
+                    await target.write(data)
 
     def writer(self, key: str) -> Writer:
         """For objects whose length is not known before. `async with objects.writer(key) as file: await file.write(…)`

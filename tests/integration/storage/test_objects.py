@@ -142,6 +142,19 @@ async def test_a_cancelled_writer_leaves_nothing(objects: Objects, request: pyte
     _assert_nothing_is_left(objects, request, "recordings/2")
 
 
+async def test_a_file_whose_storing_is_cancelled_leaves_nothing(
+    objects: Objects, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    (tmp_path / "large").write_bytes(BIG * 4)
+    task = asyncio.create_task(objects.put_file("recordings/3/source", tmp_path / "large"))
+    await _until_begun(task)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await objects.keys("recordings") == []
+    _assert_nothing_is_left(objects, request, "recordings/3")
+
+
 async def test_an_aborted_writer_may_be_aborted_again(objects: Objects) -> None:
     file = objects.writer("x/y")
     await file.write(BIG)
@@ -225,6 +238,13 @@ async def test_a_store_that_is_not_there_is_told_in_a_sentence() -> None:
     )
     with pytest.raises(SetupError, match="SEDERUNT_STORAGE__URL"):
         await open_objects(settings, most_retries=0).check()
+
+
+async def _until_begun(task: "asyncio.Task[None]") -> None:
+    """Let the task run until an upload of its own runs beside it."""
+    before = asyncio.all_tasks()
+    while asyncio.all_tasks() <= before and not task.done():  # noqa: ASYNC110 (the store tells nobody that it began)
+        await asyncio.sleep(0)
 
 
 def _assert_nothing_is_left(objects: Objects, request: pytest.FixtureRequest, path: str) -> None:
