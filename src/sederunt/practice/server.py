@@ -22,7 +22,7 @@ from starlette.websockets import WebSocket
 
 from sederunt import log
 from sederunt.errors import Conflict, NotFound
-from sederunt.practice import clips, control, pages, script, sites, tls
+from sederunt.practice import clips, control, pages, script, sign_in, sites, tls
 from sederunt.practice.meeting import Meeting
 from sederunt.practice.sound import TICK_S
 from sederunt.practice.visit import keep_line, visit
@@ -179,6 +179,9 @@ def _site_app(meetings: dict[str, Meeting]) -> Starlette:
     async def own_line(socket: WebSocket) -> None:
         await keep_line(socket, meetings.get(socket.query_params.get("code", "")))
 
+    async def signed_in(request: Request) -> Response:
+        return sign_in.session(request)
+
     async def framed(request: Request) -> Response:
         meeting = meetings.get(request.query_params.get("code", ""))
         return JSONResponse({"frame": bool(meeting and meeting.variant.frame)})
@@ -188,6 +191,7 @@ def _site_app(meetings: dict[str, Meeting]) -> Starlette:
             WebSocketRoute("/practice/socket", line),
             WebSocketRoute("/{path:path}", own_line),
             Route("/practice/framed", framed),
+            Route("/practice/session", signed_in),
             Route("/practice/recaptcha/anchor", challenge),
             Route("/practice/{service}/{name}", static),
             Route("/{path:path}", page, methods=["GET", "POST"]),

@@ -86,12 +86,16 @@ async def test_a_meeting_for_accounts_leads_to_the_sign_in_page_and_back(open_ro
     room = await open_room(entry="sign_in")
     assert room.page.url.startswith("https://accounts.google.com/")
     await room.page.locator("#identifierId").fill("minutes@example.com")
+    await room.page.get_by_text("Next").click()
+    await room.page.locator('input[type="password"]').fill("wrong")
+    await room.page.get_by_text("Next").click()
+    await expect(room.page.get_by_text("Wrong password")).to_be_visible()
     await room.page.locator('input[type="password"]').fill("secret")
     await room.page.get_by_text("Next").click()
     await room.page.wait_for_url(room.meeting.url)
     await expect(room.page.locator(NAME)).to_have_count(0)
     await room.page.get_by_text("Join now").click()
-    await room.meeting.wait_for("media_connected")
+    await room.meeting.wait_for("media_connected", name="minutes")
 
 
 async def test_stale_credentials_are_told(open_room: OpenRoom) -> None:

@@ -156,10 +156,22 @@ async def test_refusals_at_the_door(open_room: OpenRoom, entry: str, text: str) 
     await expect(room.page.get_by_text(text)).to_be_visible()
 
 
-async def test_a_tenant_without_guests_redirects_to_the_login_host(open_room: OpenRoom) -> None:
+async def test_a_tenant_without_guests_lets_an_account_in(open_room: OpenRoom) -> None:
     room = await open_room("teams", entry="sign_in")
     assert "login.microsoftonline.com" in room.page.url
-    await expect(room.page.locator('input[name="loginfmt"][type="email"]')).to_be_visible()
+    await room.page.locator('input[name="loginfmt"][type="email"]').fill("nobody@example.com")
+    await room.page.locator("#idSIButton9").click()
+    await expect(room.page.locator("#usernameError")).to_be_visible()
+    await room.page.locator('input[name="loginfmt"]').fill("minutes@example.com")
+    await room.page.locator("#idSIButton9").click()
+    await room.page.locator('input[name="passwd"]').fill("secret")
+    await room.page.locator("#idSIButton9").click()
+    await expect(room.page.get_by_text("Stay signed in?")).to_be_visible()
+    await room.page.locator("#idSIButton9").click()
+    await room.page.get_by_text("Continue on this browser").click()
+    await expect(room.page.locator(NAME)).to_have_count(0)
+    await room.page.locator(JOIN).click()
+    await room.meeting.wait_for("media_connected", name="minutes")
 
 
 async def test_chat_and_people_show_what_happens(open_room: OpenRoom) -> None:

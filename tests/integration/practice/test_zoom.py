@@ -145,6 +145,18 @@ async def test_the_page_says_where_the_host_is(open_room: OpenRoom, entry: str, 
     await expect(room.page.get_by_text(text)).to_be_visible()
 
 
+async def test_a_meeting_for_accounts_lets_one_in_after_signing_in(open_room: OpenRoom) -> None:
+    room = await open_room("zoom", launcher=False, entry="sign_in", join_audio=False)
+    await expect(room.page.locator("#prompt")).to_contain_text("Sign in to join this meeting")
+    await room.page.locator("button.login-btn-zoom").click()
+    await room.page.locator("#email").fill("minutes@example.com")
+    await room.page.locator("#js_btn_login").click()
+    await room.page.locator("#password").fill("secret")
+    await room.page.locator("#js_btn_login").click()
+    await room.page.locator(JOIN).click()
+    await room.meeting.wait_for("media_connected", name="minutes")
+
+
 async def test_an_unknown_meeting_has_an_error_for_a_title(open_room: OpenRoom) -> None:
     room = await open_room("zoom", launcher=False, entry="invalid")
     await expect(room.page.get_by_text("This meeting link is invalid (3,001)")).to_be_visible()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
-from sederunt.practice import pages
+from sederunt.practice import pages, sign_in
 from sederunt.practice.gmeet import signals
 from sederunt.practice.meeting import Meeting
 from sederunt.practice.people import ChatMessage, Person, Visitor
@@ -23,6 +23,26 @@ _CODE = re.compile(r"[a-z]{3}-[a-z]{4}-[a-z]{3}")
 AUDIO_CHANNEL = "media-audio"
 SPEAKERS_CHANNEL = "dcrpc"
 _ACCOUNT_COOKIE = "SID"
+_SIGN_IN = sign_in.SignInShape(
+    title="Sign in - Google Accounts",
+    heading="Sign in</h1><p>Use your Google Account to continue to Google Meet</p><h1>",
+    first=sign_in.Step(
+        name="identifier",
+        field='type="email" id="identifierId" name="identifier" aria-label="Email or phone"',
+        button='id="identifierNext"><span>Next</span>',
+        fault="<div>Couldn’t find your Google Account</div>",
+    ),
+    second=sign_in.Step(
+        name="Passwd",
+        field='type="password" name="Passwd" aria-label="Enter your password"',
+        button='id="passwordNext"><span>Next</span>',
+        fault="<div>Wrong password. Try again or click Forgot password to reset it.</div>",
+    ),
+    cookies=("SID", "HSID", "SSID", "APISID", "SAPISID", "__Secure-1PSID"),
+    cookie_domain="google.com",
+    return_parameter="continue",
+    home=f"https://{HOST}/",
+)
 
 
 class MeetSite:
@@ -62,7 +82,7 @@ class MeetSite:
     async def answer(self, request: Request, meetings: dict[str, Meeting]) -> Response | None:
         host, path = request.url.hostname, request.url.path.strip("/")
         if host == ACCOUNTS:
-            return await _sign_in(request)
+            return await sign_in.serve(request, _SIGN_IN)
         if host != HOST:
             return HTMLResponse("<!doctype html><title>Google Workspace</title><h1>Online video calls</h1>")
         if path.startswith("$rpc/"):
@@ -83,7 +103,7 @@ class MeetSite:
         first = {"invalid": "invalid", "ended": "already_over"}.get(meeting.variant.entry, "prejoin")
         return {
             "space": space(meeting.code),
-            "account": account if account and not stale else None,
+            "account": sign_in.shown_name(account) if account and not stale else None,
             "show": "stale" if stale else "already_over" if meeting.is_over else first,
         }
 
@@ -133,15 +153,3 @@ def _rpc(method: str, meeting: Meeting | None) -> Response:
     else:
         return Response(status_code=404)
     return PlainTextResponse(base64.b64encode(body).decode())
-
-
-async def _sign_in(request: Request) -> Response:
-    """A fake login that works with any password but "wrong"."""
-    if request.method == "GET":
-        return pages.html("gmeet", "sign_in.html", Variant())
-    form = dict(part.split("=", 1) for part in (await request.body()).decode().split("&") if "=" in part)
-    if form.get("password") == "wrong":
-        return RedirectResponse(str(request.url), 303)
-    answer = RedirectResponse(request.query_params.get("continue", f"https://{HOST}/"), 303)
-    answer.set_cookie(_ACCOUNT_COOKIE, form.get("name", "signed-in"), domain="google.com", secure=True, path="/")
-    return answer

@@ -5,11 +5,12 @@ import random
 import re
 import uuid
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from sederunt.practice import pages
+from sederunt.practice import pages, sign_in
 from sederunt.practice.meeting import Meeting
 from sederunt.practice.people import ChatMessage, Person, Visitor
 from sederunt.practice.script import Script, Variant
@@ -19,6 +20,28 @@ from sederunt.practice.teams import signals
 HOST = "teams.microsoft.com"
 LOGIN = "login.microsoftonline.com"
 _LINK = re.compile(r"(?:meet/|l/meetup-join/19(?::|%3a)meeting_)(\d{9,16})", re.IGNORECASE)
+_ACCOUNT_COOKIE = "practice_account"
+_SIGN_IN = sign_in.SignInShape(
+    title="Sign in to your account",
+    heading="Sign in",
+    first=sign_in.Step(
+        name="loginfmt",
+        field='type="email" name="loginfmt" id="i0116" aria-label="Enter your email, phone, or Skype."',
+        button='type="submit" id="idSIButton9">Next',
+        fault='<div id="usernameError">This username may be incorrect.</div>',
+    ),
+    second=sign_in.Step(
+        name="passwd",
+        field='type="password" name="passwd" id="i0118" aria-label="Password"',
+        button='type="submit" id="idSIButton9">Sign in',
+        fault='<div id="passwordError">Your account or password is incorrect.</div>',
+    ),
+    stay_button='type="submit" id="idSIButton9">Yes',
+    cookies=(_ACCOUNT_COOKIE,),
+    cookie_domain=HOST,
+    return_parameter="redirect_uri",
+    home="https://www.office.com/?auth=2",
+)
 # Teams enforces Trusted Types whatever the meeting.
 _PAGE = Variant(csp="trusted_types")
 
@@ -68,7 +91,7 @@ class TeamsSite:
     async def answer(self, request: Request, meetings: dict[str, Meeting]) -> Response | None:
         host, path = request.url.hostname, request.url.path.strip("/")
         if host in (LOGIN, "login.live.com", "www.office.com"):
-            return pages.html("teams", "sign_in.html", Variant(csp="off"))
+            return await sign_in.serve(request, _SIGN_IN)
         if path.startswith("api/callagent/"):
             meeting = meetings.get(path.rsplit("/", 1)[-1])
             return JSONResponse({"roster": signals.roster(meeting.present())}) if meeting else None
@@ -81,10 +104,13 @@ class TeamsSite:
 
     def greeting(self, meeting: Meeting, cookies: dict[str, str]) -> dict[str, object]:
         """What the page is told on arrival, besides the variant."""
-        first = {"invalid": "invalid", "ended": "already_over", "sign_in": "sign_in"}.get(
-            meeting.variant.entry, "prejoin"
-        )
-        return {"show": "already_over" if meeting.is_over else first}
+        account = cookies.get(_ACCOUNT_COOKIE)
+        guests = "prejoin" if account else "sign_in"
+        first = {"invalid": "invalid", "ended": "already_over", "sign_in": guests}.get(meeting.variant.entry, "prejoin")
+        return {
+            "show": "already_over" if meeting.is_over else first,
+            "account": sign_in.shown_name(account) if account else None,
+        }
 
     def page_sent(self, meeting: Meeting, visitor: Visitor, label: str, data: bytes | str) -> None:
         """Subscriptions of video: all bots get all video anyway."""
@@ -115,8 +141,10 @@ class TeamsSite:
 
     def _open_link(self, request: Request, meeting: Meeting | None) -> Response:
         """A plain link: launcher, or straight to the client, or to the login host."""
-        if meeting is not None and meeting.variant.entry == "sign_in" and meeting.variant.launcher:
-            return RedirectResponse(f"https://{LOGIN}/common/oauth2/v2.0/authorize?client_id=practice", 302)
+        guests_refused = meeting is not None and meeting.variant.entry == "sign_in" and meeting.variant.launcher
+        if guests_refused and not request.cookies.get(_ACCOUNT_COOKIE):
+            query = urlencode({"client_id": "practice", "redirect_uri": str(request.url)})
+            return RedirectResponse(f"https://{LOGIN}/common/oauth2/v2.0/authorize?{query}", 302)
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         if meeting is None or meeting.variant.launcher:
             return pages.html("teams", "launcher.html", _PAGE)

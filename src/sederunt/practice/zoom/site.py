@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from sederunt.practice import pages
+from sederunt.practice import pages, sign_in
 from sederunt.practice.meeting import Meeting
 from sederunt.practice.people import ChatMessage, Person, Visitor
 from sederunt.practice.script import Script, Variant
@@ -16,6 +16,27 @@ from sederunt.practice.zoom import signals
 
 CLIENT = "app.zoom.us"
 AUDIO_CHANNEL = "ZoomWebclientAudioDataChannel"
+_ACCOUNT_COOKIE = "practice_account"
+_SIGN_IN = sign_in.SignInShape(
+    title="Sign In | Zoom",
+    heading="Sign In",
+    first=sign_in.Step(
+        name="email",
+        field='type="email" id="email" name="email" aria-label="Email Address"',
+        button='id="js_btn_login">Next',
+        fault='<div class="error">Incorrect email or password</div>',
+    ),
+    second=sign_in.Step(
+        name="password",
+        field='type="password" id="password" name="password" aria-label="Password"',
+        button='id="js_btn_login">Sign In',
+        fault='<div class="error">Incorrect email or password</div>',
+    ),
+    cookies=(_ACCOUNT_COOKIE,),
+    cookie_domain="zoom.us",
+    return_parameter="backto",
+    home="https://zoom.us/wc",
+)
 _CLIENT_PATH = re.compile(r"wc/(?:join/(\d{8,11})|(\d{8,11})/(?:join|start|client))")
 _LINK = re.compile(r"[jsw]/(\d{8,11})")
 
@@ -64,17 +85,21 @@ class ZoomSite:
         if link:
             return self._open_link(request, link[1], meetings.get(link[1]))
         if path == "signin":
-            return HTMLResponse('<!doctype html><title>Sign In</title><input type="email" id="email"/>')
+            return await sign_in.serve(request, _SIGN_IN)
         if path.startswith("wc"):
             return HTMLResponse("<!doctype html><title>Join a Meeting - Zoom</title><h1>Join a Meeting</h1>")
         return None
 
     def greeting(self, meeting: Meeting, cookies: dict[str, str]) -> dict[str, object]:
         """What the page is told on arrival, besides the variant."""
-        first = {"invalid": "invalid", "ended": "already_over", "sign_in": "sign_in"}.get(
-            meeting.variant.entry, "prejoin"
-        )
-        return {"show": "already_over" if meeting.is_over else first, "audio_channel": AUDIO_CHANNEL}
+        account = cookies.get(_ACCOUNT_COOKIE)
+        guests = "prejoin" if account else "sign_in"
+        first = {"invalid": "invalid", "ended": "already_over", "sign_in": guests}.get(meeting.variant.entry, "prejoin")
+        return {
+            "show": "already_over" if meeting.is_over else first,
+            "account": sign_in.shown_name(account) if account else None,
+            "audio_channel": AUDIO_CHANNEL,
+        }
 
     def page_sent(self, meeting: Meeting, visitor: Visitor, label: str, data: bytes | str) -> None:
         """Nothing that the page sends on its channels matters here."""

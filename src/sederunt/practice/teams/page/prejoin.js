@@ -11,12 +11,13 @@
     const name = /** @type {HTMLInputElement} */ (
       make("input", { type: "text", "data-tid": "prejoin-display-name-input", placeholder: "Type your name", maxlength: 120 })
     );
+    if (hello.account) name.value = hello.account;
     const join = joinButton(name, hello);
     name.addEventListener("input", () => join.toggleAttribute("disabled", !name.value.trim()));
     fill(
       find("#screen"),
       make("h1", {}, hello.title),
-      name,
+      hello.account ? make("div", {}, hello.account) : name,
       toggle("toggle-video", "Camera", "camera"),
       toggle("toggle-mute", "Microphone", "microphone"),
       make("label", {}, make("input", { type: "radio", name: "audio", checked: true }), "Computer audio"),
@@ -42,7 +43,7 @@
 
   /** @param {HTMLInputElement} name @param {Record<string, any>} hello */
   function joinButton(name, hello) {
-    const button = make("button", { "data-tid": "prejoin-join-button", disabled: true }, "Join now");
+    const button = make("button", { "data-tid": "prejoin-join-button", disabled: !hello.account }, "Join now");
     let asked = false;
     button.addEventListener("click", async () => {
       if (!asked && ["after", "both"].includes(hello.variant.devices_modal)) {

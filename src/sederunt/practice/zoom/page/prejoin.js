@@ -13,12 +13,14 @@
     const given = new URLSearchParams(location.search).get("pwd") || "";
     const asks = again || (variant.passcode && given !== variant.passcode);
     const name = field("input-for-name", "Your Name", "text");
+    if (hello.account) name.value = hello.account;
     const passcode = asks ? field("input-for-pwd", "Meeting Passcode", "password") : null;
-    const join = make("button", { type: "button", class: "zm-btn preview-join-button disabled" }, "Join");
+    const join = make("button", { type: "button", class: "zm-btn preview-join-button" }, "Join");
     const ready = () => name.value.trim() !== "" && (!passcode || passcode.value !== "");
     const review = () => join.classList.toggle("disabled", !ready());
     name.addEventListener("input", review);
     passcode?.addEventListener("input", review);
+    review();
     join.addEventListener("click", (event) => {
       if (!ready() || (variant.trusted_clicks && !event.isTrusted)) return;
       fill(find("#screen"), make("div", { class: "joining" }, "Joining Meeting..."));
@@ -104,7 +106,9 @@
     document.title = title || document.title;
     if (kind === "left") practice.link.close();
     if (!modal) {
-      const gate = kind === "sign_in" && make("button", { class: "login-btn-zoom" }, "Sign In to Join");
+      const back = new URLSearchParams({ backto: location.href });
+      const signIn = () => location.assign(`https://zoom.us/signin?${back}`);
+      const gate = kind === "sign_in" && make("button", { class: "login-btn-zoom", click: signIn }, "Sign In to Join");
       fill(find("#screen"), make("div", { id: "prompt" }, practice.words.say(text), gate));
       return;
     }

@@ -1,0 +1,91 @@
+"""Sign-in pages that work: an account, a password, and a cookie at the end.
+
+Every account but `nobody@…` exists, every password but `wrong` is right. The name that people see is the part of
+the address before the @.
+"""
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+_WRONG = "wrong"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One page with one field. Attributes are written into the tags as they are."""
+
+    name: str  # of the form field
+    field: str
+    button: str  # attributes, >, text
+    fault: str  # what is shown when the answer was refused
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SignInShape:
+    """How one site's pages look, and what they leave behind."""
+
+    title: str
+    heading: str
+    first: Step  # asks for the account
+    second: Step  # asks for the password
+    stay_button: str = ""  # a last question before it is over; empty for none
+    cookies: tuple[str, ...]
+    cookie_domain: str
+    return_parameter: str
+    home: str  # where one lands without a return address
+
+
+async def serve(request: Request, shape: SignInShape) -> Response:
+    """Any request to a sign-in host: the next page, or the way back with the cookies set."""
+    form = {name: values[0] for name, values in parse_qs((await request.body()).decode()).items()}
+    account, proof = form.get(shape.first.name, ""), form.get(shape.second.name, "")
+    known = {shape.first.name: account}
+    if not account or account.startswith("nobody"):
+        return _page(shape, shape.first, {}, refused=bool(account))
+    if not proof or proof == _WRONG:
+        return _page(shape, shape.second, known, refused=bool(proof))
+    if shape.stay_button and not form.get("stay"):
+        last = Step(name="stay", field='type="hidden" name="stay" value="1"', button=shape.stay_button, fault="")
+        return _page(shape, last, known | {shape.second.name: proof}, question="<p>Stay signed in?</p>")
+    return _way_back(request, shape, account)
+
+
+def session(request: Request) -> Response:
+    """Set the account's cookie on this host: for sites whose sign-in pages are on another one."""
+    answer = RedirectResponse(request.query_params["to"], 303)
+    for name in request.query_params.getlist("cookie"):
+        answer.set_cookie(
+            name, request.query_params["account"], secure=True, path="/", domain=request.query_params["domain"]
+        )
+    return answer
+
+
+def shown_name(account: str) -> str:
+    """What people see of an account."""
+    return account.partition("@")[0]
+
+
+def _page(
+    shape: SignInShape, step: Step, carried: Mapping[str, str], *, refused: bool = False, question: str = ""
+) -> Response:
+    hidden = "".join(
+        f'<input type="hidden" name="{name}" value="{html.escape(value)}">' for name, value in carried.items()
+    )
+    return HTMLResponse(
+        f"<!doctype html><html lang=en><title>{shape.title}</title><h1>{shape.heading}</h1>{question}"
+        f"{step.fault if refused else ''}"
+        f"<form method=post>{hidden}<input {step.field}><button {step.button}</button></form>"
+    )
+
+
+def _way_back(request: Request, shape: SignInShape, account: str) -> Response:
+    target = request.query_params.get(shape.return_parameter) or shape.home
+    host = shape.cookie_domain.removeprefix(".")
+    query = {"to": target, "account": account, "cookie": list(shape.cookies), "domain": shape.cookie_domain}
+    door = {"google.com": "accounts.google.com"}.get(host, host)
+    return RedirectResponse(f"https://{door}/practice/session?{urlencode(query, doseq=True)}", 303)
