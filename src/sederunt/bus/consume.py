@@ -276,10 +276,10 @@ class _Held:
             await self._answering.close()
 
     async def _keep(self) -> None:
+        seen_at = self._confirmed_at
         while True:
-            slept_at = awake()
             await self._pause()
-            asleep = awake() - slept_at > self._ack_wait_s * 2
+            asleep, seen_at = awake() - seen_at > self._ack_wait_s * 2, awake()
             confirmed = await self._bus.confirm(self._handle, b"+WPI", within_s=self._ack_wait_s / 3)
             silent = awake() - self._confirmed_at > self._ack_wait_s * 2
             if asleep or (silent and not confirmed and not self._bus.local):

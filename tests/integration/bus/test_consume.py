@@ -178,3 +178,22 @@ async def test_a_second_job_for_a_resource_waits_while_the_first_is_at_work_else
     for holder in holders:
         await holder.close()
     await until_empty(bus)
+
+
+async def test_a_holder_cut_off_from_a_remote_server_for_two_ack_waits_is_told(
+    server: NatsServer, tally: Tally
+) -> None:
+    """Spelled like this, loopback is not known to be this machine."""
+    elsewhere = server.settings(ack_wait_s=1.5).model_copy(
+        update={"url": server.embedded.url.replace("127.0.0.1", "127.1")}
+    )
+    bus = await Bus.connect(elsewhere, name="far")
+    holder = Holder(bus, tally)
+    await publish(bus)
+    await tally.reach(1)
+    await server.stop()
+    async with asyncio.timeout(8):
+        await holder.deliveries[0].cut_off.wait()
+    await bus.close()
+    holder.let_go.set()
+    holder.task.cancel()

@@ -3,8 +3,11 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from uuid import uuid4
 
 from harness.nats import Connections, NatsServer
@@ -15,12 +18,17 @@ from sederunt.bus.consume import Consumer, Delivery, Done, Outcome
 HOLDER = """
 import asyncio, os, sys
 from pydantic import SecretStr
+from sederunt import log
 from sederunt.bus.connection import Bus
 from sederunt.bus.consume import Consumer
 from sederunt.settings import BusSettings
 
+log.configure()
+
 async def hold(delivery):
     print(delivery.message["id"], flush=True)
+    await delivery.cut_off.wait()
+    print("cut off", flush=True)
     await asyncio.Event().wait()
 
 async def main():
@@ -32,30 +40,53 @@ asyncio.run(main())
 """
 
 
-async def test_a_killed_holders_job_is_given_to_another_after_the_ack_wait(
-    bus: Bus, connect: Connections, server: NatsServer
-) -> None:
-    resource_id = str(uuid4())
+@asynccontextmanager
+async def holding(server: NatsServer, bus: Bus, resource_id: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Another process that holds a job."""
     environment = {"URL": server.embedded.url, "TOKEN": server.embedded.token.get_secret_value()}
     holder = await asyncio.create_subprocess_exec(
         sys.executable, "-c", HOLDER, stdout=asyncio.subprocess.PIPE, env={**os.environ, **environment}
     )
-    assert holder.stdout is not None
     await bus.publish_job("assemble", resource_id, json.dumps({"id": resource_id}).encode(), "one")
+    try:
+        assert await said(holder) == resource_id
+        yield holder
+    finally:
+        if holder.returncode is None:
+            holder.kill()
+            await holder.wait()
+
+
+async def said(holder: asyncio.subprocess.Process) -> str:
+    """The next line that the other process printed."""
+    assert holder.stdout is not None
     async with asyncio.timeout(20):
-        assert (await holder.stdout.readline()).decode().strip() == resource_id
-    taken: asyncio.Future[Delivery] = asyncio.get_running_loop().create_future()
+        return (await holder.stdout.readline()).decode().strip()
 
-    async def take(delivery: Delivery) -> Outcome:
-        taken.set_result(delivery)
-        return Done()
 
-    second = Consumer(await connect(ack_wait_s=2), "assemble", take)
-    running = asyncio.create_task(second.run())
-    await asyncio.wait({taken}, timeout=5)  # the thing proved: while its holder lives nobody else is given it
-    assert not taken.done()
-    holder.kill()
-    await holder.wait()
+async def test_a_holder_that_was_asleep_for_two_ack_waits_is_told(bus: Bus, server: NatsServer) -> None:
+    async with holding(server, bus, str(uuid4())) as holder:
+        holder.send_signal(signal.SIGSTOP)
+        await asyncio.sleep(5)  # of its time, not of ours
+        holder.send_signal(signal.SIGCONT)
+        assert await said(holder) == "cut off"
+
+
+async def test_a_killed_holders_job_is_given_to_another_after_the_ack_wait(
+    bus: Bus, connect: Connections, server: NatsServer
+) -> None:
+    resource_id = str(uuid4())
+    async with holding(server, bus, resource_id):
+        taken: asyncio.Future[Delivery] = asyncio.get_running_loop().create_future()
+
+        async def take(delivery: Delivery) -> Outcome:
+            taken.set_result(delivery)
+            return Done()
+
+        second = Consumer(await connect(ack_wait_s=2), "assemble", take)
+        running = asyncio.create_task(second.run())
+        await asyncio.wait({taken}, timeout=5)  # the thing proved: while its holder lives nobody else is given it
+        assert not taken.done()
     killed_at = time.monotonic()
     async with asyncio.timeout(10):
         delivery = await taken
