@@ -1,6 +1,7 @@
 """`sederunt bench`: measurements that anyone can repeat on their machine."""
 
 import asyncio
+from pathlib import Path
 
 import typer
 
@@ -25,3 +26,16 @@ def capture(
     from sederunt.bench.capture import bench_capture
 
     raise typer.Exit(asyncio.run(bench_capture(case, repeats, classical=classical)))
+
+
+@app.command()
+def transcribe(
+    model: list[str] = typer.Option(["tiny.en", "base"], help="Models to measure; may be repeated."),
+    case: list[str] = typer.Option([], help="Only these cases; may be repeated. Default: all."),
+    speech: Path | None = typer.Option(None, help="A folder of clips with transcripts.json; default: those shipped."),
+    data: Path = typer.Option(Path("data"), help="The data directory, where models lie."),
+) -> None:
+    """Word errors, lost speech, CPU and memory of the model in the box, beside plain faster-whisper."""
+    from sederunt.bench.transcribe import bench_transcribe
+
+    raise typer.Exit(bench_transcribe(model, case, speech, data))

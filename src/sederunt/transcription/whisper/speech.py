@@ -26,6 +26,8 @@ TARGET, MOST_GAIN = 0.12, 300.0
 # A frame above the first is speech; one above the second may be; where none is above the third nobody speaks. White
 # noise reached 0.30 and one clear voice on a bad line only 0.12, so the network's own judgement decides between.
 SURE, MAYBE, NEVER = 0.5, 0.12, 0.06
+# A stretch in which frames stand above this should have words.
+SPOKEN = 0.25
 
 
 # A frame so much louder than the quietest tenth of its surroundings may be speech too: finds 80 % where Silero has 63.
@@ -58,9 +60,9 @@ class Activity:
         return np.asarray((self.speech >= MAYBE) | (self.loudness > max(FLOOR, ABOVE_NOISE * noise)))
 
     def stretches(self, join_s: float = 0.3) -> list[tuple[float, float]]:
-        """(start, end) in seconds of what is surely speech, pauses up to `join_s` included."""
+        """(start, end) in seconds of what should have words, pauses up to `join_s` included."""
         joined: list[tuple[float, float]] = []
-        for first, last in runs(self.speech >= SURE, least=2):
+        for first, last in runs(self.speech >= SPOKEN, least=2):
             start, end = float(first * FRAME_S), float(last * FRAME_S)
             if joined and start - joined[-1][1] <= join_s:
                 joined[-1] = (joined[-1][0], end)

@@ -1,0 +1,255 @@
+"""What the model in the box costs and loses on speech with known words, beside plain faster-whisper in the same run.
+
+Each case runs in a process of its own, so that its peak memory is its own. Figures are CPU-seconds per second of
+sound; the sets are small, differences under 2.5 points of word error are noise.
+"""
+
+import json
+import multiprocessing
+import resource
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from sederunt.media.pcm import Block, read_pcm
+from sederunt.settings import WhisperSettings
+from sederunt.transcription.whisper import resolution
+from sederunt.transcription.whisper.loading import load_whisper
+from sederunt.transcription.whisper.sound import PcmSource
+from sederunt.transcription.whisper.speech import RATE, Samples
+
+# A run of this many missing words is lost speech, not a misheard word.
+LOST_RUN = 5
+GAP_S = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    samples: Samples
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Recordings to transcribe, and their words; no words where nobody speaks."""
+
+    name: str
+    recordings: tuple[tuple[Samples, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One line of the report."""
+
+    case: str
+    engine: str
+    model: str
+    audio_s: float
+    words: int  # in the reference
+    word_errors: float | None  # percent
+    lost: float | None  # percent of the words, in deleted runs of five or more
+    invented: int | None  # words where nobody spoke
+    cpu_per_s: float
+    peak_rss_mb: float
+
+
+def bench_transcribe(models: list[str], names: list[str], speech: Path | None, data: Path) -> int:
+    """Run the cases, print a table and one JSON line per case; the exit code. Blocks for a minute or two."""
+    folder = speech or Path(str(files("sederunt.practice") / "speech"))
+    wanted = [name for name in CASES if not names or name in names]
+    found = [measure(engine, model, case, folder, data) for model in models for case in wanted for engine in ENGINES]
+    _print(found)
+    return 0
+
+
+def measure(engine: str, model: str, case: str, speech: Path, data: Path) -> Figures:
+    """One case by one engine, in a new process. Raises what the child raised."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        return pool.apply(_run, (engine, model, case, speech, data))
+
+
+def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Figures:
+    recordings = CASES[case](_clips(speech)).recordings
+    transcribe = ENGINES[engine](resolution.resolve(WhisperSettings(), data, model).name, data)
+    before = _cpu_s()
+    heard = [transcribe(samples) for samples, _ in recordings]
+    spent = _cpu_s() - before
+    audio_s = sum(len(samples) for samples, _ in recordings) / RATE
+    reference = " ".join(text for _, text in recordings)
+    words, errors, lost = score(reference, " ".join(heard)) if reference.strip() else (0, None, None)
+    return Figures(
+        case=case,
+        engine=engine,
+        model=model,
+        audio_s=round(audio_s, 1),
+        words=words,
+        word_errors=errors,
+        lost=lost,
+        invented=None if words else len(" ".join(heard).split()),
+        cpu_per_s=round(spent / audio_s, 4),
+        peak_rss_mb=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+    )
+
+
+def score(reference: str, heard: str) -> tuple[int, float, float]:
+    """(reference words, percent wrong, percent lost in runs), after the Whisper English normaliser."""
+    import jiwer
+    from whisper_normalizer.english import EnglishTextNormalizer
+
+    normalise = EnglishTextNormalizer()
+    output = jiwer.process_words(normalise(reference), normalise(heard))
+    words = output.hits + output.substitutions + output.deletions
+    runs = [c.ref_end_idx - c.ref_start_idx for c in output.alignments[0] if c.type == "delete"]
+    lost = sum(run for run in runs if run >= LOST_RUN)
+    return words, round(100 * output.wer, 2), round(100 * lost / words, 2)
+
+
+# --- engines ---------------------------------------------------------------------------------------------------------
+
+
+def _ours(model: str, data: Path) -> Callable[[Samples], str]:
+    whisper = load_whisper(WhisperSettings(), data, model)
+    return lambda samples: _text(whisper.transcribe(_source(samples), lang="en").utterances)
+
+
+def _plain(model: str, data: Path) -> Callable[[Samples], str]:
+    """faster-whisper's own sequential loop, with the same beam and word times."""
+    return _faster_whisper(model, data, vad_filter=False)
+
+
+def _filtered(model: str, data: Path) -> Callable[[Samples], str]:
+    """The same with its voice filter, as many programs use it."""
+    return _faster_whisper(model, data, vad_filter=True)
+
+
+def _faster_whisper(model: str, data: Path, **options: bool) -> Callable[[Samples], str]:
+    from faster_whisper import WhisperModel
+
+    directory = resolution.resolve(WhisperSettings(), data, model).directory
+    loaded = WhisperModel(str(directory), device="cpu", compute_type="int8", cpu_threads=1)
+
+    def transcribe(samples: Samples) -> str:
+        segments, _ = loaded.transcribe(samples, language="en", beam_size=1, word_timestamps=True, **options)
+        return " ".join(segment.text.strip() for segment in segments)
+
+    return transcribe
+
+
+ENGINES: dict[str, Callable[[str, Path], Callable[[Samples], str]]] = {
+    "sederunt": _ours,
+    "plain": _plain,
+    "vad_filter": _filtered,
+}
+
+
+def _text(utterances: Iterable[Any]) -> str:
+    return " ".join(utterance.transcript for utterance in utterances)
+
+
+def _source(samples: Samples) -> PcmSource:
+    def blocks(start_s: float) -> Iterator[Block]:
+        for first in range(round(start_s * RATE), len(samples), 30 * RATE):
+            yield Block(start_s=first / RATE, samples=samples[first : first + 30 * RATE])
+
+    return blocks
+
+
+# --- cases -----------------------------------------------------------------------------------------------------------
+
+
+def _clips(folder: Path) -> list[Clip]:
+    """The English clips of a folder with a transcripts.json; cuts of a longer clip are left out."""
+    listed = json.loads((folder / "transcripts.json").read_text(encoding="utf-8"))
+    return [
+        Clip(np.concatenate([block.samples for block in read_pcm(folder / entry["file"])]), entry["text"])
+        for entry in listed
+        if entry.get("text") and entry.get("lang", "en") == "en" and not entry.get("start_s")
+    ]
+
+
+def _each_alone(clips: list[Clip]) -> Case:
+    return Case("clips", tuple((clip.samples, clip.text) for clip in clips))
+
+
+def _one_after_another(clips: list[Clip]) -> Case:
+    return Case("long", (_joined(clips),))
+
+
+def _quiet_and_changing(clips: list[Clip]) -> Case:
+    """Three orders of the clips, levels from a fiftieth to the full one, a little room noise."""
+    recordings = []
+    for order in range(3):
+        shuffled = [clips[i] for i in np.random.default_rng(order).permutation(len(clips))]
+        levels = (1.0, 0.3, 0.1, 0.02)
+        faded = [Clip(clip.samples * np.float32(levels[n % 4]), clip.text) for n, clip in enumerate(shuffled)]
+        samples, text = _joined(faded)
+        recordings.append((samples + _noise(len(samples), 0.0001), text))
+    return Case("hard", tuple(recordings))
+
+
+def _nobody(_clips: list[Clip]) -> Case:
+    """Ten minutes in which nobody speaks: silence, noise, keys, a tune."""
+    count = 150 * RATE
+    seconds = np.arange(count) / RATE
+    notes = 220 * 2 ** (np.random.default_rng(1).integers(0, 24, 300) / 12)
+    tune = sum(
+        0.1 * np.sin(2 * np.pi * notes[n] * seconds) * np.exp(-3 * np.maximum(seconds - n / 2, 0)) * (seconds >= n / 2)
+        for n in range(0, 300, 3)
+    )
+    clicks = (np.random.default_rng(2).random(count) < 0.0002) * 0.5
+    parts = (np.zeros(count), _noise(count, 0.02), clicks, tune)
+    return Case("nobody", ((np.concatenate(parts).astype(np.float32), ""),))
+
+
+def _sparse(clips: list[Clip]) -> Case:
+    """One person's track of an hour: twelve turns, silence between."""
+    samples = np.zeros(3600 * RATE, np.float32)
+    texts = []
+    for turn in range(12):
+        clip = clips[turn % len(clips)]
+        first = turn * 300 * RATE
+        samples[first : first + len(clip.samples)] = clip.samples
+        texts.append(clip.text)
+    return Case("sparse", ((samples, " ".join(texts)),))
+
+
+def _joined(clips: Iterable[Clip]) -> tuple[Samples, str]:
+    parts = list(clips)
+    gap = np.zeros(round(GAP_S * RATE), np.float32)
+    samples = np.concatenate([piece for clip in parts for piece in (clip.samples, gap)])
+    return samples, " ".join(clip.text for clip in parts)
+
+
+def _noise(count: int, level: float) -> Samples:
+    return np.random.default_rng(7).normal(0, level, count).astype(np.float32)
+
+
+CASES: dict[str, Callable[[list[Clip]], Case]] = {
+    "clips": _each_alone,
+    "long": _one_after_another,
+    "hard": _quiet_and_changing,
+    "nobody": _nobody,
+    "sparse": _sparse,
+}
+
+
+def _cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _print(found: list[Figures]) -> None:
+    table = Table("Model", "Case", "Engine", "WER %", "Lost %", "Invented", "CPU/s", "Peak RSS MB", box=None)
+    for row in found:
+        shown = (row.word_errors, row.lost, row.invented, row.cpu_per_s, row.peak_rss_mb)
+        table.add_row(row.model, row.case, row.engine, *("–" if value is None else str(value) for value in shown))
+    Console().print(table)
+    for row in found:
+        print(json.dumps(asdict(row)))
