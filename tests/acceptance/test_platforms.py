@@ -1,0 +1,180 @@
+"""Platform by platform: every way in, every kind of sound and every ending, each a real Chromium at a practice site.
+
+The table is the test. All selected cells are played at once, a few at a time, against one service; then each is judged
+by itself. `SEDERUNT_PLATFORM_TABLE=docs/platforms.md` writes what was found into that page.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from harness.matrix import Cell, Result, Stage, play_all, table
+from harness.receiver import Receiver
+from harness.service import Practice, Service
+from sederunt.practice.script import Service as Site
+
+MOST_WORD_ERRORS = 0.2  # of one person's words, tiny.en
+
+ADMIT = ("knocked", "admit")
+BOTH: dict[str, Any] = {"turns": 2, "words": True}
+
+
+def doors(service: Site) -> list[Cell]:
+    """What any of the three sites may do, and how each must be told."""
+
+    def cell(name: str, entry: str = "open", **more: Any) -> Cell:
+        variant = {"entry": entry, "after_s": 1.0, **more.pop("variant", {})}
+        return Cell(service=service, name=name, variant=variant, **more)
+
+    refused: dict[str, Any] = {"status": "not_admitted"}
+    return [
+        cell("unknown meeting", "invalid", **refused, reason="invalid_meeting_url"),
+        cell("over already", "ended", **refused, reason="call_already_finished"),
+        cell("denied", "deny_after", **refused, reason="request_denied"),
+        cell("nobody answers", "server_timeout", **refused, reason=TIMED_OUT[service]),
+        cell(
+            "caller's limit in the lobby",
+            "knock",
+            **refused,
+            reason="waiting_room_timeout",
+            fields={"stop_options": {"waiting_room_timeout": 1}},
+            long=True,
+        ),
+        cell("stopped in the lobby", "knock", deeds=[("knocked", "stop")], **refused, reason="manually_stopped"),
+        cell("sign-in asked for", "sign_in", status="auth_required", reason=None),
+        cell("challenged", "captcha", status="bot_detected", reason=None, tries=4, long=True),
+        cell(
+            "page dies on every try",
+            "knock",
+            deeds=[("arrived", "crash")] * 3,
+            status="failed",
+            reason=None,
+        ),
+        cell("stopped inside", deeds=[("status:recording", "stop")], reason="manually_stopped"),
+        cell("admitted, ended for all", "knock", deeds=[ADMIT]),
+        cell("kicked", deeds=[("media_connected", "kick")], reason="kicked"),
+        cell(
+            "left alone",
+            deeds=[("status:recording", "everyone leaves")],
+            reason="last_person_detected",
+            ends=False,
+            fields={"stop_options": {"last_person_detection": 1}},
+            long=True,
+        ),
+        cell("host comes late", "host_late"),
+        cell("network lost and back", deeds=[("media_connected", "lost"), ("", "back")]),
+        cell("every screen 5 s late", "admit_after", variant={"slow_s": 5.0}),
+    ]
+
+
+# Teams goes back to its first page when nobody answers, and so may be asked again until the caller's own limit.
+TIMED_OUT: Mapping[Site, str] = {
+    "gmeet": "waiting_room_timeout",
+    "teams": "waiting_room_timeout",
+    "zoom": "request_denied",  # the site's words are those of a refusal; nothing tells the two apart
+}
+
+MEET = [
+    Cell(service="gmeet", name="own tracks", backend="encoded", **BOTH),
+    Cell(service="gmeet", name="one mixed track", variant={"audio": "mixed"}, backend="encoded", **BOTH),
+    Cell(service="gmeet", name="sound over a channel", variant={"audio": "webaudio"}, backend="worklet", **BOTH),
+    Cell(service="gmeet", name="page's own transform", variant={"transform": "page"}, backend="worklet", **BOTH),
+    Cell(service="gmeet", name="server offers", variant={"offers": "server"}, backend="encoded"),
+    Cell(service="gmeet", name="trusted types", variant={"csp": "trusted_types"}, backend="encoded"),
+    Cell(service="gmeet", name="asks for devices", variant={"media_prompt": "both"}),
+    Cell(service="gmeet", name="asks for the microphone", variant={"media_prompt": "microphone", "curly": True}),
+    Cell(service="gmeet", name="curly apostrophes", variant={"entry": "deny_after", "curly": True, "after_s": 1.0},
+         status="not_admitted", reason="request_denied"),
+    Cell(service="gmeet", name="recording notice", variant={"two_step": True, "consent": True}),
+    Cell(service="gmeet", name="sign-in offered, clicks watched",
+         variant={"cookie_banner": True, "trusted_clicks": True}),
+    Cell(service="gmeet", name="blank at first", variant={"stalls": 1}, long=True),
+    Cell(service="gmeet", name="full", variant={"entry": "full"}, status="not_admitted", reason="request_denied"),
+    Cell(service="gmeet", name="other heading, DTX, loss",
+         variant={"heading": "Ready to join?", "dtx": True, "loss": 0.02}),
+]  # fmt: skip
+
+TEAMS = [
+    Cell(service="teams", name="mixed, sources named", backend="encoded", **BOTH),
+    Cell(service="teams", name="server offers", variant={"offers": "server"}, backend="encoded"),
+    Cell(service="teams", name="client in a frame", variant={"frame": True}, backend="encoded", **BOTH),
+    Cell(service="teams", name="devices asked twice", variant={"devices_modal": "both"}),
+    Cell(service="teams", name="no launcher, consent", variant={"launcher": False, "consent": True}),
+    Cell(service="teams", name="locked", variant={"entry": "locked"}, status="not_admitted", reason="request_denied"),
+    Cell(service="teams", name="silence", ends=False, reason="silence_detection_triggered",
+         fields={"stop_options": {"silence_detection": 1}}, long=True),
+]  # fmt: skip
+
+ZOOM = [
+    Cell(service="zoom", name="mixed, speakers told", backend="encoded", **BOTH),
+    Cell(service="zoom", name="sound without receiver", variant={"audio": "webaudio"}, backend="worklet", **BOTH),
+    Cell(service="zoom", name="passcode", variant={"passcode": "practice.1"}),
+    Cell(service="zoom", name="cookies and consent", variant={"cookie_banner": True, "consent": True}),
+    Cell(service="zoom", name="no launch page, sound at once", variant={"launcher": False, "join_audio": False}),
+    Cell(service="zoom", name="client in a frame", variant={"frame": True}, backend="encoded"),
+    Cell(service="zoom", name="host in another meeting", variant={"entry": "host_elsewhere"},
+         status="not_admitted", reason="host_in_another_meeting"),
+    Cell(service="zoom", name="locked", variant={"entry": "locked"}, status="not_admitted", reason="request_denied"),
+    Cell(service="zoom", name="wrong passcode", variant={"passcode": "other"},
+         status="not_admitted", reason="invalid_meeting_url", long=True),
+]  # fmt: skip
+
+PLATFORM_ROWS: list[Cell] = [*doors("gmeet"), *MEET, *doors("teams"), *TEAMS, *doors("zoom"), *ZOOM]
+
+
+@pytest.fixture(scope="module")
+def results(
+    request: pytest.FixtureRequest, start_service: Callable[..., Service], practice: Practice, receiver: Receiver
+) -> Mapping[str, Result]:
+    """What came of every selected cell, all played before the first is judged."""
+    chosen = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    cells: list[Cell] = [
+        cast(Cell, item.callspec.params["cell"])
+        for item in chosen
+        if item.function is test_each_cell_ends_as_its_evidence_says
+    ]
+    service = start_service(SEDERUNT_HOST__MAX_LOAD="1")
+    stage = Stage(service_url=service.url, key=service.key, control_url=practice.control_url, receiver=receiver)
+    played = asyncio.run(play_all(cells, stage))
+    found = {cell.id: played[cell.id] for cell in cells}
+    show(request.config, table(found))
+    if page := os.environ.get("SEDERUNT_PLATFORM_TABLE"):
+        write_table(Path(page), table(found))
+    return found
+
+
+def show(config: pytest.Config, text: str) -> None:
+    """Print past pytest's capturing: the table is a result, not an output of one test."""
+    capturing = config.pluginmanager.getplugin("capturemanager")
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    assert capturing is not None
+    assert reporter is not None
+    with capturing.global_and_fixture_disabled():
+        reporter.write_line(f"\n{text}")
+
+
+def write_table(page: Path, rows: str) -> None:
+    """Put the table between the page's two marks."""
+    before, _, rest = page.read_text(encoding="utf-8").partition("<!-- matrix -->\n")
+    _, mark, after = rest.partition("<!-- end of matrix -->")
+    page.write_text(f"{before}<!-- matrix -->\n{rows}\n{mark}{after}", encoding="utf-8")
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("cell", PLATFORM_ROWS, ids=lambda cell: cell.id)
+def test_each_cell_ends_as_its_evidence_says(cell: Cell, results: Mapping[str, Result]) -> None:
+    result = results[cell.id]
+    assert not result.fault, f"{result.fault}; went {result.bot.get('events')}"
+    assert (result.status, result.reason) == (cell.status, cell.reason), result.bot["events"]
+    assert result.tries == cell.tries
+    if cell.status == "finished":
+        assert result.bot["capture"]["packets"] or cell.reason in ("kicked", "manually_stopped", "last_person_detected")
+    if cell.backend is not None:
+        assert result.backend == cell.backend
+    if cell.words:
+        assert result.speakers == {who for who, _ in result.reference}
+        assert result.word_errors() <= MOST_WORD_ERRORS

@@ -1,0 +1,199 @@
+"""The matrix of platforms: one cell is one bot, a variant of a site, what happens there, and how it must end.
+
+All cells run against one service and one practice server, a few at a time; bots are cheap.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import httpx
+
+from harness.journeys import ENDINGS, look, send_bot
+from harness.receiver import Receiver
+from sederunt.bench.words import word_error_rate
+from sederunt.practice.client import MeetingHandle, PracticeClient
+from sederunt.practice.script import Service, Variant, demo
+
+# What is waited for before a deed: a word of the practice meeting's own events, or "status:<new status>".
+Deed = tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One row of the table."""
+
+    service: Service
+    name: str
+    variant: Mapping[str, Any] = field(default_factory=dict)
+    deeds: Sequence[Deed] = ()
+    status: str = "finished"
+    reason: str | None = "meeting_ended"
+    turns: int = 1  # turns of the demonstration; the host ends the meeting after the last
+    ends: bool = True  # or does not end it
+    words: bool = False  # transcribe, and compare words and names
+    backend: str | None = None  # what must have heard it
+    tries: int = 1  # how often the status is reported, where the bot tries again
+    fields: Mapping[str, Any] = field(default_factory=dict)  # of POST /bot
+    long: bool = False  # takes a minute or more; begun first
+
+    @property
+    def id(self) -> str:
+        return f"{self.service}-{self.name}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What came of a cell."""
+
+    cell: Cell
+    seconds: float
+    status: str = ""
+    tries: int = 0
+    bot: Mapping[str, Any] = field(default_factory=dict)  # as GET /bot/{id} tells it
+    reference: Sequence[tuple[str, str]] = ()
+    fault: str = ""  # why the cell could not be played to its end
+    states: Sequence[Mapping[str, Any]] = ()  # the practice meeting's bots
+
+    @property
+    def reason(self) -> str | None:
+        found: str | None = self.bot.get("stop_reason")
+        return found
+
+    @property
+    def backend(self) -> str:
+        """What heard the meeting; empty where nothing did."""
+        capture = self.bot.get("capture") or {}
+        return str(capture.get("backend")) if capture.get("packets") else ""
+
+    @property
+    def evidence(self) -> str:
+        """The row that decided, where the event tells one."""
+        told = [event["data"].get("evidence") or event["data"].get("cause") for event in self.bot.get("events", ())]
+        return next((str(word) for word in reversed(told) if word), "")
+
+    @property
+    def speakers(self) -> set[str | None]:
+        return {segment["speaker_name"] for segment in self.bot.get("transcript", ())}
+
+    def word_errors(self) -> float:
+        """The worst word error rate of one person's own words, by name."""
+        heard: dict[str, list[str]] = {}
+        for segment in self.bot.get("transcript", ()):
+            heard.setdefault(segment["speaker_name"], []).append(segment["transcript"])
+        said: dict[str, list[str]] = {}
+        for who, text in self.reference:
+            said.setdefault(who, []).append(text)
+        return max(word_error_rate(" ".join(said[who]), " ".join(heard.get(who, ()))) for who in said)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """What cells are played with."""
+
+    service_url: str
+    key: str
+    control_url: str
+    receiver: Receiver
+
+    def api(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            base_url=self.service_url, headers={"Authorization": f"Bearer {self.key}"}, timeout=60, trust_env=False
+        )
+
+
+async def play_all(cells: Sequence[Cell], stage: Stage, *, at_once: int = 6) -> dict[str, Result]:
+    """Play the cells, the long ones first, and one person's cells beside another's; results by id."""
+    turnstile = asyncio.Semaphore(at_once)
+    results: dict[str, Result] = {}
+
+    async with stage.api() as api, PracticeClient(stage.control_url) as meetings:
+
+        async def through(cell: Cell) -> None:
+            # Cells that only wait for a minute to pass cost nothing meanwhile.
+            async with turnstile if not cell.long else asyncio.Semaphore():
+                results[cell.id] = await play(cell, api, meetings, stage.receiver)
+
+        await asyncio.gather(*(through(cell) for cell in sorted(cells, key=lambda cell: not cell.long)))
+    return results
+
+
+async def play(cell: Cell, api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver) -> Result:
+    """One bot from POST to its ending. Never raises: what went wrong is the result's fault."""
+    began = time.monotonic()
+    script = demo(Variant(**cell.variant), service=cell.service, turns=cell.turns)
+    if not cell.ends:
+        script = replace(script, acts=tuple(act for act in script.acts if act.do != "end"))
+    result: dict[str, Any] = {}
+    meeting: MeetingHandle | None = None
+    bot: dict[str, Any] = {}
+    try:
+        meeting = await meetings.open_meeting(script)
+        options = {"silence_detection": 0} | dict(cell.fields.get("stop_options", {}))
+        bot = await send_bot(
+            api,
+            meeting.url,
+            receiver,
+            **{
+                "service": cell.service,
+                "transcription_model": "whisper" if cell.words else "none",
+                **cell.fields,
+                "stop_options": options,
+            },
+        )
+        await _do_all(cell, meeting, api, bot, receiver)
+        await asyncio.to_thread(receiver.wait_count, bot["id"], cell.status, cell.tries, 200)
+    except Exception as error:
+        result["fault"] = f"{type(error).__name__}: {error}"[:600]
+    if bot:
+        reported = receiver.statuses(bot["id"])
+        ending = next((status for status in reversed(reported) if status in ENDINGS), "")
+        result |= {"status": ending, "tries": reported.count(cell.status), "bot": await look(api, bot)}
+    if meeting is not None:
+        result["states"] = (await meeting.state())["bots"]
+        await meeting.close()
+    return Result(cell=cell, seconds=time.monotonic() - began, reference=script.reference(), **result)
+
+
+async def _do_all(
+    cell: Cell, meeting: MeetingHandle, api: httpx.AsyncClient, bot: Mapping[str, Any], receiver: Receiver
+) -> None:
+    seen: dict[str, int] = {}  # event → number of the last one waited for, so that a deed may be repeated
+    for event, deed in cell.deeds:
+        if event.startswith("status:"):
+            await asyncio.to_thread(receiver.wait, bot["id"], event.removeprefix("status:"), *ENDINGS, timeout_s=90)
+        elif event:
+            found = await meeting.wait_for(event, after=seen.get(event, 0), timeout_s=90)
+            seen[event] = found["number"]
+        if deed == "stop":
+            answer = await api.post(f"/bot/{bot['id']}/stop")
+            assert answer.status_code == 200, answer.text
+        elif deed == "everyone leaves":
+            for person in (await meeting.state())["people"]:
+                if not person["bot"]:
+                    await meeting.do("leave", who=person["name"])
+        elif deed in ("crash", "freeze"):
+            await meeting.do("command", command=deed)
+        elif deed in ("lost", "back"):
+            await meeting.do("network", state=deed)
+        elif deed:
+            await meeting.do(deed)
+
+
+def table(results: Mapping[str, Result]) -> str:
+    """The results as Markdown, in the order of the cells' ids."""
+    lines = [
+        "| platform | what happens | ended as | reason | decided by | heard by | word errors | s |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for result in results.values():
+        cell = result.cell
+        errors = f"{100 * result.word_errors():.0f} %" if cell.words and result.bot.get("transcript") else ""
+        status = result.status + (f" ×{result.tries}" if cell.tries > 1 else "")
+        lines.append(
+            f"| {cell.service} | {cell.name} | {status} | {result.reason or ''} | {result.evidence} "
+            f"| {result.backend} | {errors} | {result.seconds:.0f} |"
+        )
+    return "\n".join(lines)
