@@ -6,8 +6,10 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
@@ -17,20 +19,31 @@ from harness.service import COMMAND, until
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A serve whose roles may or may not be up yet: its NATS is."""
-    with (tmp_path / "serve.log").open("w") as log:
+    with start(tmp_path) as process:
+        until(lambda: (tmp_path / "run" / "nats.pid").read_text(), "nats-server", 30)
+        yield process
+
+
+@contextmanager
+def start(data: Path) -> Iterator[subprocess.Popen[str]]:
+    """A serve, gone with everything it started at the end of the block."""
+    with (data / "serve.log").open("w") as log:
         process = subprocess.Popen(
-            [*COMMAND, "serve", "--data", str(tmp_path), "--port", "0", "--drain-timeout", "5"],
+            [*COMMAND, "serve", "--data", str(data), "--port", "0", "--drain-timeout", "5"],
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
             env={**os.environ, "SEDERUNT_BROWSER__WARM": "0"},
         )
-    until(lambda: (tmp_path / "run" / "nats.pid").read_text(), "nats-server", 30)
-    yield process
-    family = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
-    process.kill()
-    process.wait()
-    psutil.wait_procs(family, timeout=10)
+    try:
+        yield process
+    finally:
+        family = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+        process.kill()
+        process.wait()
+        psutil.wait_procs(family, timeout=10)
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def address(data: Path) -> tuple[int, str]:
@@ -83,3 +96,31 @@ def test_serve_ends_on_sigterm_and_leaves_no_process(served: subprocess.Popen[st
     _, alive = psutil.wait_procs(family, timeout=5)
     assert alive == []
     assert list((tmp_path / "run").glob("*.pid")) == []
+
+
+def greeting(process: subprocess.Popen[str]) -> tuple[str, str | None]:
+    """(address, API key or None) that serve prints."""
+    assert process.stdout is not None
+    key = None
+    for line in process.stdout:
+        if line.startswith("API key: "):
+            key = line.split()[2]
+        if line.startswith("Listening on "):
+            return line.split()[2], key
+    raise AssertionError("serve ended before it listened")
+
+
+def test_the_first_start_shows_a_key_that_works_and_no_caller_is_refused_while_an_api_restarts(
+    served: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    url, key = greeting(served)
+    headers = {"Authorization": f"Bearer {key}"}
+    assert httpx.get(f"{url}/api/v1/bot/scheduled", headers=headers, timeout=30).json() == []
+    os.kill(int((tmp_path / "run" / "api.pid").read_text()), signal.SIGKILL)
+    assert httpx.get(f"{url}/api/v1/bot/scheduled", headers=headers, timeout=30).json() == []
+    served.send_signal(signal.SIGTERM)
+    served.wait(40)
+    with start(tmp_path) as second:
+        assert greeting(second)[1] is None
+        second.send_signal(signal.SIGTERM)
+        second.wait(40)
