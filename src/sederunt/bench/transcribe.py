@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 
+from sederunt import log
 from sederunt.media.pcm import Block, read_pcm
 from sederunt.settings import WhisperSettings
 from sederunt.transcription.whisper import resolution
@@ -63,7 +65,14 @@ def bench_transcribe(models: list[str], names: list[str], speech: Path | None, d
     """Run the cases, print a table and one JSON line per case; the exit code. Blocks for a minute or two."""
     folder = speech or Path(str(files("sederunt.practice") / "speech"))
     wanted = [name for name in CASES if not names or name in names]
-    found = [measure(engine, model, case, folder, data) for model in models for case in wanted for engine in ENGINES]
+    found = []
+    runs = [(engine, model, case) for model in models for case in wanted for engine in ENGINES]
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("", total=len(runs))
+        for engine, model, case in runs:
+            progress.update(bar, description=f"{model} {case} {engine}")
+            found.append(measure(engine, model, case, folder, data))
+            progress.advance(bar)
     _print(found)
     return 0
 
@@ -76,6 +85,7 @@ def measure(engine: str, model: str, case: str, speech: Path, data: Path) -> Fig
 
 
 def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Figures:
+    log.configure("lines", "warning")
     recordings = CASES[case](_clips(speech)).recordings
     transcribe = ENGINES[engine](resolution.resolve(WhisperSettings(), data, model).name, data)
     before = _cpu_s()
@@ -195,13 +205,13 @@ def _quiet_and_changing(clips: list[Clip]) -> Case:
 
 
 def _nobody(_clips: list[Clip]) -> Case:
-    """Ten minutes in which nobody speaks: silence, noise, keys, a tune."""
-    count = 150 * RATE
+    """Five minutes in which nobody speaks: silence, noise, keys, a tune."""
+    count = 75 * RATE
     seconds = np.arange(count) / RATE
-    notes = 220 * 2 ** (np.random.default_rng(1).integers(0, 24, 300) / 12)
+    notes = 220 * 2 ** (np.random.default_rng(1).integers(0, 24, 150) / 12)
     tune = sum(
         0.1 * np.sin(2 * np.pi * notes[n] * seconds) * np.exp(-3 * np.maximum(seconds - n / 2, 0)) * (seconds >= n / 2)
-        for n in range(0, 300, 3)
+        for n in range(0, 150, 3)
     )
     clicks = (np.random.default_rng(2).random(count) < 0.0002) * 0.5
     parts = (np.zeros(count), _noise(count, 0.02), clicks, tune)
@@ -209,12 +219,12 @@ def _nobody(_clips: list[Clip]) -> Case:
 
 
 def _sparse(clips: list[Clip]) -> Case:
-    """One person's track of an hour: twelve turns, silence between."""
-    samples = np.zeros(3600 * RATE, np.float32)
+    """One person's track of half an hour: ten turns, silence between."""
+    samples = np.zeros(1800 * RATE, np.float32)
     texts = []
-    for turn in range(12):
+    for turn in range(10):
         clip = clips[turn % len(clips)]
-        first = turn * 300 * RATE
+        first = turn * 180 * RATE
         samples[first : first + len(clip.samples)] = clip.samples
         texts.append(clip.text)
     return Case("sparse", ((samples, " ".join(texts)),))
