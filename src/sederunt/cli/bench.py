@@ -39,3 +39,16 @@ def transcribe(
     from sederunt.bench.transcribe import bench_transcribe
 
     raise typer.Exit(bench_transcribe(model, case, speech, data))
+
+
+@app.command()
+def speakers(
+    kind: list[str] = typer.Option([], help="Only this media: tracks, sources, events; may be repeated. Default: all."),
+    model: str = typer.Option("tiny.en", help="Whisper model."),
+    cpu: bool = typer.Option(True, help="Measure what ten people cost a bot against three."),
+    repeats: int = typer.Option(3, min=1, help="Runs of the cost; the figures are medians."),
+) -> None:
+    """Who said what, in composed meetings of three and ten people: cpWER, names, and the cost of a larger meeting."""
+    from sederunt.bench.speakers import bench_speakers
+
+    raise typer.Exit(asyncio.run(bench_speakers(kind, model, cpu=cpu, repeats=repeats)))
