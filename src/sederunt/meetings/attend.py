@@ -130,7 +130,7 @@ async def _leave(bot: Bot, seat: Seat, visit: Visit, outcome: Departed) -> None:
     """Say why, then go; the recorder closes with the visit."""
     departure = outcome.departure
     trigger = Trigger.STOPPED if departure.reason is StopReason.MANUALLY_STOPPED else Trigger.ENDED
-    data = {"cause": departure.cause} if departure.cause else {}
+    data = {name: word for name, word in (("cause", departure.cause), ("evidence", departure.row)) if word}
     changes = {"recording_ended_at": seat.clock.now()}
     await _record(bot, seat, trigger, reason=departure.reason, data=data, changes=changes)
     if departure.reason not in (StopReason.KICKED, StopReason.MEETING_ENDED):
