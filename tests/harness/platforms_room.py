@@ -71,6 +71,7 @@ class Opened:
 
     page: MeetingPage
     signals: list[Signal]
+    news: asyncio.Event  # set at each signal
 
 
 OpenPage = Callable[..., Awaitable[Opened]]

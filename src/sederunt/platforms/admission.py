@@ -101,6 +101,7 @@ class _Way:
     loaded_again: int = 0
     named: bool = False
     done: dict[str, int] = field(default_factory=dict)
+    last_step: str = ""
     done_at: dict[str, float] = field(default_factory=dict)
     shown_since: dict[str, float] = field(default_factory=dict)
 
@@ -229,8 +230,7 @@ class _Way:
 
     def _pause_s(self, step: Step) -> float:
         """What was done in between, an answered dialog say, may have been all that a repeat was waiting for."""
-        between = any(at > self.done_at[step.id] for other, at in self.done_at.items() if other != step.id)
-        return min(step.again_s, SHORT_PAUSE_S) if between else step.again_s
+        return step.again_s if self.last_step == step.id else min(step.again_s, SHORT_PAUSE_S)
 
     def _holds_up(self, step: Step, found: Found) -> bool:
         """Nobody knocks before name and passcode stand in their fields."""
@@ -249,6 +249,7 @@ class _Way:
             logger.warning("step did not work", action="step_failed", step=step.id, why=str(error))
         self.done[step.id] = self.done.get(step.id, 0) + 1
         self.done_at[step.id] = self.clock.monotonic()
+        self.last_step = step.id
         if step.act is Act.FILL_NAME:
             self.named = worked
         logger.info("step taken", action="step_taken", step=step.id, worked=worked)

@@ -76,7 +76,15 @@ class Site:
         return self.judge((await self.look(page))[0], joined=joined, noted=noted)
 
     async def send_chat(self, page: MeetingPage, text: str) -> None:
-        await chat.send(page, self.chat_panel, text, limit=self.chat_limit)
+        """The chat may take the roster's place on the page; where that stood open, it is opened again."""
+        standing = [
+            panel for panel in self.panels if panel.for_roster and (await survey(page, rows=panel.rows))[0].matches
+        ]
+        try:
+            await chat.send(page, self.chat_panel, text, limit=self.chat_limit)
+        finally:
+            for panel in standing:
+                await self._open(page, panel)
 
     async def leave(self, page: MeetingPage) -> None:
         """Press what leads out, answer what it asks, and wait until the controls are gone or LEAVING_S passed."""

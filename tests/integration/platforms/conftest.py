@@ -1,5 +1,6 @@
 """A pool with a real Chromium, pages of a test's own making, and practice meetings. Started once per file."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
@@ -78,9 +79,15 @@ async def open_practice(practice_pool: BrowserPool) -> AsyncIterator[OpenPage]:
 
     async def open_it(**request: Any) -> Opened:
         signals: list[Signal] = []
-        page = await practice_pool.open(_request(**request), on_frames=lambda frames: None, on_signal=signals.append)
+        news = asyncio.Event()
+
+        def hear(signal: Signal) -> None:
+            signals.append(signal)
+            news.set()
+
+        page = await practice_pool.open(_request(**request), on_frames=lambda frames: None, on_signal=hear)
         opened.append(page)
-        return Opened(page=page, signals=signals)
+        return Opened(page=page, signals=signals, news=news)
 
     yield open_it
     for page in opened:

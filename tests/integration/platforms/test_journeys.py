@@ -1,0 +1,224 @@
+"""Whole ways into practice meetings of the three shapes: in, told apart, seen, said, left, put out."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from harness.platforms_room import Opened, OpenPage
+from sederunt.clock import SYSTEM_CLOCK
+from sederunt.errors import PageChanged
+from sederunt.model.bot import Service
+from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantSeen, SourceNamed
+from sederunt.model.status import StopReason
+from sederunt.platforms.admission import join
+from sederunt.platforms.platform import Decoder, Platform, Reading, Standing
+from sederunt.platforms.registry import platform_of
+from sederunt.platforms.words import parts
+from sederunt.practice.script import Participant, Script, Variant
+from sederunt.practice.server import PracticeServer
+
+NAME = "Sederunt Guest"
+CAST = (Participant(name="Ada Lovelace", host=True), Participant(name="Charles Babbage"))
+
+
+@dataclass
+class Stay:
+    """One practice meeting and one page that tries to sit in it."""
+
+    platform: Platform
+    opened: Opened
+    meeting: Any
+    decoder: Decoder
+    standings: list[str] = field(default_factory=list)
+    waits: asyncio.Event = field(default_factory=asyncio.Event)  # set in the waiting room
+
+    async def join(self, *, waiting_room_s: float = 20, name: str = NAME, **more: Any) -> Reading:
+        link = self.platform.parse_link(self.meeting.url)
+        admission = await join(
+            self.platform,
+            self.opened.page,
+            link,
+            name=name,
+            waiting_room_s=waiting_room_s,
+            clock=SYSTEM_CLOCK,
+            on_standing=self._hear,
+            **more,
+        )
+        return admission.reading
+
+    def _hear(self, reading: Reading) -> None:
+        self.standings.append(reading.standing)
+        if reading.standing is Standing.LOBBY:
+            self.waits.set()
+
+    def events(self) -> list[MeetingEvent]:
+        """What everything heard so far means, from the start."""
+        decoder = self.platform.decoder(own_name=NAME)
+        return [event for signal in list(self.opened.signals) for event in decoder.decode(signal)]
+
+    async def tells(self, holds: Callable[[list[MeetingEvent]], bool]) -> list[MeetingEvent]:
+        """Wait until the events say so; TimeoutError prints them."""
+        try:
+            async with asyncio.timeout(15):
+                while not holds(events := self.events()):
+                    self.opened.news.clear()
+                    await self.opened.news.wait()
+        except TimeoutError:
+            raise TimeoutError(f"the page told only {self.events()}") from None
+        return events
+
+    async def stands(self, *standings: Standing) -> Reading:
+        """Wait until the page in the call is read as one of these."""
+        async with asyncio.timeout(15):
+            reading = await self.platform.read(self.opened.page, joined=True)
+            while reading.standing not in standings:
+                reading = await self.platform.read(self.opened.page, joined=True)
+        return reading
+
+
+OpenStay = Callable[..., Any]
+
+
+@pytest.fixture
+def visit(practice: PracticeServer, open_practice: OpenPage) -> OpenStay:
+    async def open_it(service: Service, **variant: Any) -> Stay:
+        script = Script(service=service.value, cast=CAST, variant=Variant(**variant))
+        platform = platform_of(service)
+        opened = await open_practice(watch=platform.watch_plan(), hosts=platform.origins)
+        meeting = await practice.open_meeting(script)
+        return Stay(platform=platform, opened=opened, meeting=meeting, decoder=platform.decoder(own_name=NAME))
+
+    return open_it
+
+
+EASY_WAYS: list[tuple[Service, dict[str, Any]]] = [
+    (Service.GMEET, {}),
+    (Service.GMEET, {"media_prompt": "both", "curly": True, "trusted_clicks": True, "offers": "server"}),
+    (Service.GMEET, {"two_step": True, "consent": True, "cookie_banner": True}),
+    (Service.TEAMS, {}),
+    (Service.TEAMS, {"frame": True, "curly": True}),
+    (Service.TEAMS, {"launcher": False, "devices_modal": "both"}),
+    (Service.ZOOM, {}),
+    (Service.ZOOM, {"frame": True, "cookie_banner": True, "curly": True}),
+    (Service.ZOOM, {"consent": True, "media_prompt": "both"}),
+]
+
+
+@pytest.mark.parametrize(("service", "variant"), EASY_WAYS, ids=str)
+async def test_an_open_meeting_is_entered_and_its_people_are_known(
+    visit: OpenStay, service: Service, variant: dict[str, Any]
+) -> None:
+    stay = await visit(service, entry="open", **variant)
+    reading = await stay.join()
+    assert reading.standing is Standing.IN_CALL, (reading, stay.standings)
+    assert stay.meeting.visitor().name == NAME
+    await stay.platform.settle(stay.opened.page)
+    events = await stay.tells(lambda found: sum(isinstance(event, ParticipantSeen) for event in found) >= 3)
+    people = {event.name: event.is_self for event in events if isinstance(event, ParticipantSeen)}
+    assert people == {"Ada Lovelace": False, "Charles Babbage": False, NAME: True}
+    if service is not Service.ZOOM:
+        named = await stay.tells(lambda found: any(isinstance(event, SourceNamed) for event in found))
+        keys = {event.key for event in named if isinstance(event, ParticipantSeen)}
+        assert {event.key for event in named if isinstance(event, SourceNamed)} <= keys
+
+
+@pytest.mark.parametrize("service", list(Service))
+async def test_a_knock_waits_until_somebody_opens(visit: OpenStay, service: Service) -> None:
+    stay = await visit(service, entry="knock")
+    joining = asyncio.ensure_future(stay.join())
+    await stay.meeting.wait_for("knocked")
+    await asyncio.wait_for(stay.waits.wait(), 10)
+    stay.meeting.admit(stay.meeting.visitor())
+    assert (await joining).standing is Standing.IN_CALL
+
+
+REFUSALS: list[tuple[Service, dict[str, Any], Standing, StopReason | None]] = [
+    *((service, {"entry": "deny_after"}, Standing.REFUSED, StopReason.REQUEST_DENIED) for service in Service),
+    (Service.TEAMS, {"entry": "ended"}, Standing.REFUSED, StopReason.CALL_ALREADY_FINISHED),
+    (Service.GMEET, {"entry": "sign_in"}, Standing.SIGN_IN_NEEDED, None),
+    (Service.TEAMS, {"entry": "captcha"}, Standing.CHALLENGED, None),
+    (Service.TEAMS, {"entry": "invalid"}, Standing.REFUSED, StopReason.INVALID_MEETING_URL),
+    (Service.GMEET, {"entry": "server_timeout"}, Standing.REFUSED, StopReason.WAITING_ROOM_TIMEOUT),
+    (Service.GMEET, {"entry": "blocked"}, Standing.CHALLENGED, None),
+    (Service.GMEET, {"entry": "blocked", "redirect_s": 0.1}, Standing.CHALLENGED, None),
+    (Service.ZOOM, {"entry": "blocked"}, Standing.CHALLENGED, None),
+    (Service.TEAMS, {"entry": "problem"}, Standing.TROUBLE, None),
+    (Service.ZOOM, {"entry": "locked"}, Standing.REFUSED, StopReason.REQUEST_DENIED),
+    (Service.ZOOM, {"entry": "host_elsewhere"}, Standing.REFUSED, StopReason.HOST_IN_ANOTHER_MEETING),
+    (Service.ZOOM, {"passcode": "864210"}, Standing.REFUSED, StopReason.INVALID_MEETING_URL),
+]
+
+
+@pytest.mark.parametrize(("service", "variant", "standing", "reason"), REFUSALS, ids=str)
+async def test_who_is_not_let_in_knows_why(
+    visit: OpenStay, service: Service, variant: dict[str, Any], standing: Standing, reason: StopReason | None
+) -> None:
+    stay = await visit(service, **{"entry": "open", "after_s": 0.2, **variant})
+    reading = await stay.join()
+    assert (reading.standing, reading.reason) == (standing, reason), (reading, stay.standings)
+
+
+@pytest.mark.parametrize("service", list(Service))
+async def test_the_waiting_room_is_left_at_our_own_limit(visit: OpenStay, service: Service) -> None:
+    stay = await visit(service, entry="knock")
+    reading = await stay.join(waiting_room_s=1)
+    assert (reading.standing, reading.reason) == (Standing.REFUSED, StopReason.WAITING_ROOM_TIMEOUT)
+    await stay.meeting.wait_for("left")
+
+
+@pytest.mark.parametrize("service", list(Service))
+async def test_messages_reach_everyone_in_parts_and_come_back_once(visit: OpenStay, service: Service) -> None:
+    stay = await visit(service, entry="open")
+    await stay.join()
+    await stay.platform.settle(stay.opened.page)
+    long = " ".join(f"word{number}" for number in range(120 if service is Service.GMEET else 200))
+    count = 1 + len(parts(long, stay.platform.chat_limit))
+    await stay.platform.send_chat(stay.opened.page, "Good morning 👋 all")
+    await stay.platform.send_chat(stay.opened.page, long)
+    events = await stay.tells(lambda found: sum(isinstance(event, ChatReceived) for event in found) >= count)
+    said = [event.content for event in events if isinstance(event, ChatReceived)]
+    assert said[0] == "Good morning 👋 all"
+    assert " ".join(said[1:]) == long
+    assert len(said) == count
+    assert {event.username for event in events if isinstance(event, ChatReceived)} == {NAME}
+
+
+@pytest.mark.parametrize("service", list(Service))
+async def test_a_meeting_without_chat_says_so(visit: OpenStay, service: Service) -> None:
+    stay = await visit(service, entry="open", chat=False)
+    await stay.join()
+    with pytest.raises(PageChanged):
+        await stay.platform.send_chat(stay.opened.page, "Hello?")
+
+
+@pytest.mark.parametrize("service", list(Service))
+async def test_the_call_is_left_by_its_own_button(visit: OpenStay, service: Service) -> None:
+    stay = await visit(service, entry="open")
+    await stay.join()
+    await stay.platform.leave(stay.opened.page)
+    await stay.meeting.wait_for("left")
+
+
+@pytest.mark.parametrize("service", list(Service))
+async def test_the_end_of_the_call_is_told_from_a_removal(visit: OpenStay, service: Service) -> None:
+    ended = await visit(service, entry="open")
+    await ended.join()
+    ended.meeting.end()
+    assert (await ended.stands(Standing.OVER)).reason is StopReason.MEETING_ENDED
+    kicked = await visit(service, entry="open")
+    await kicked.join()
+    kicked.meeting.kick(kicked.meeting.visitor())
+    assert (await kicked.stands(Standing.REMOVED, Standing.OVER)).reason is StopReason.KICKED
+
+
+@pytest.mark.parametrize("service", list(Service))
+async def test_an_ending_in_the_chat_ends_nothing(visit: OpenStay, service: Service) -> None:
+    stay = await visit(service, entry="open")
+    await stay.join()
+    await stay.platform.settle(stay.opened.page)
+    text = "You have been removed from this meeting. The meeting has ended"
+    await stay.platform.send_chat(stay.opened.page, text)
+    assert (await stay.platform.read(stay.opened.page, joined=True)).standing is Standing.IN_CALL
