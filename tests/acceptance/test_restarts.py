@@ -58,14 +58,14 @@ async def test_a_killed_host_brings_its_bot_back_under_the_same_id_with_a_marked
     async with fragile.client() as api:
         bot = await send_bot(api, meeting.url, receiver, transcription_model="whisper")
         await reach(receiver, bot, "recording")
-        first = await meeting.wait_for("in_call")
+        first = await meeting.wait_for("media_connected")
         await meeting.wait_for("fell_silent")
         orphans = browsers_of(fragile.pid("host"))
         assert orphans
         fragile.kill("host")
         _, alive = psutil.wait_procs(orphans, timeout=20)
         assert not alive, "browsers outlived their host"
-        await meeting.wait_for("in_call", after=first["number"], timeout_s=60)
+        await meeting.wait_for("media_connected", after=first["number"], timeout_s=60)
         await reach(receiver, bot, "finished", timeout_s=240)
         found = await look(api, bot)
     assert receiver.statuses(bot["id"]).count("recording") == 1

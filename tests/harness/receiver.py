@@ -57,12 +57,17 @@ class Receiver:
             self._changed.notify_all()
 
     def statuses(self, bot_id: str) -> list[str]:
-        """New statuses of one bot or recording in the order of arrival."""
-        return [
-            d.body["data"]["new_status"]
-            for d in list(self.deliveries)
+        """New statuses of one bot or recording in the order of arrival.
+
+        A delivery whose sender was killed before it could note the answer comes again under the same id; receivers
+        are told to go by that id, and so does this one.
+        """
+        first = {
+            d.headers.get("webhook-id", str(number)): d.body["data"]["new_status"]
+            for number, d in reversed(list(enumerate(self.deliveries)))
             if bot_id in (d.body.get("bot_id"), d.body.get("recording_id"))
-        ]
+        }
+        return list(reversed(first.values()))
 
     def wait(self, bot_id: str, *wanted: str, timeout_s: float = 120) -> str:
         """Block until one of these statuses was delivered for this resource; returns it."""

@@ -31,7 +31,7 @@ class SourceNamed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpeakingChanged:
-    """The site shows that someone began or stopped to speak. Captured audio is the better witness where it is per person."""
+    """The site shows that someone began or stopped to speak. Audio captured per person is the better witness."""
 
     key: str
     speaking: bool

@@ -1,0 +1,231 @@
+"""The main job end to end: serve, open a practice meeting, send a bot by HTTP, watch it, print the transcript."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from sederunt.bench.meter import TreeMeter
+from sederunt.bench.words import word_error_rate
+from sederunt.practice import script as scripts
+from sederunt.practice.client import PracticeClient
+
+ENDINGS = frozenset({"finished", "not_admitted", "bot_detected", "auth_required", "invalid_credentials", "failed"})
+WORST_ERROR_RATE = 0.12
+START_DEADLINE_S = 90
+console = Console()
+
+
+def demo(keep: bool = typer.Option(False, "--keep", help="Leave the service and its data behind.")) -> None:
+    """Serve on a free port, open a practice meeting with three people, send a bot, print what it brings back."""
+    raise typer.Exit(asyncio.run(_demo(keep)))
+
+
+async def _demo(keep: bool) -> int:
+    data = Path(tempfile.mkdtemp(prefix="sederunt-demo-"))
+    script = scripts.demo()
+    async with practice_process() as practice, service_process(data, practice.host_rules, keep=keep) as service:
+        meeting = await practice.client.open_meeting(script)
+        console.print(
+            f"Practice meeting [bold]{meeting.url}[/bold] with {', '.join(person.name for person in script.cast)}"
+        )
+        async with httpx.AsyncClient(base_url=service.base_url, headers=service.headers, timeout=30) as http:
+            bot, cost = await _send_and_watch(http, meeting.url, service.data)
+        ok = _report(bot, cost, script, data)
+        if keep:
+            console.print("\nThe service goes on. Look at the bot again with:")
+            print(f"curl -H 'Authorization: Bearer {service.key}' {service.base_url}/bot/{bot['id']}")
+            print(f"Stop it with: kill {service.pid}")
+    return 0 if ok else 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    base_url: str
+    key: str
+    data: Path
+    pid: int
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
+
+@asynccontextmanager
+async def service_process(data: Path, host_rules: str, *, keep: bool) -> AsyncIterator[Service]:
+    """`sederunt serve` as a child on a free port; ends it by SIGTERM unless it is to be kept."""
+    log = (data / "serve.log").open("wb")
+    environment = {
+        **os.environ,
+        "SEDERUNT_BROWSER__HOST_RULES": host_rules,
+        "SEDERUNT_BROWSER__IGNORE_CERTIFICATE_ERRORS": "true",
+        "SEDERUNT_WHISPER__MODEL": "tiny.en",
+    }
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "sederunt.cli.main", "serve", "--data", str(data), "--port", "0",
+        env=environment, stdout=asyncio.subprocess.PIPE, stderr=log, start_new_session=keep,
+    )  # fmt: skip
+    try:
+        said = await _read_until(child, ("Listening on", "API key"), "the service", data / "serve.log")
+        address = re.search(r"Listening on (\S+)", said)
+        key = re.search(r"API key: (\S+)", said)
+        assert address is not None
+        assert key is not None
+        console.print(f"Serving on {address[1]}, data in {data}")
+        yield Service(base_url=f"{address[1]}/api/v1", key=key[1], data=data, pid=child.pid)
+    finally:
+        if not keep:
+            await _end(child)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Practice:
+    host_rules: str
+    client: PracticeClient
+
+
+@asynccontextmanager
+async def practice_process() -> AsyncIterator[Practice]:
+    """The practice sites in a process of their own, so that what the bot costs can be told apart."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0",
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        assert child.stdout is not None
+        said = json.loads(await asyncio.wait_for(child.stdout.readline(), START_DEADLINE_S))
+        async with PracticeClient(said["control_url"]) as client:
+            yield Practice(host_rules=said["host_rules"], client=client)
+    finally:
+        await _end(child)
+
+
+async def _read_until(child: asyncio.subprocess.Process, words: tuple[str, ...], who: str, log: Path) -> str:
+    """Standard output until all words were seen."""
+    assert child.stdout is not None
+    said = ""
+    try:
+        async with asyncio.timeout(START_DEADLINE_S):
+            while not all(word in said for word in words):
+                line = (await child.stdout.readline()).decode()
+                if not line:
+                    raise SystemExit(f"{who} ended before it was ready; its log is {log}:\n{log.read_text()[-3000:]}")
+                said += line
+    except TimeoutError:
+        raise SystemExit(f"{who} was not ready within {START_DEADLINE_S} s; its log is {log}") from None
+    return said
+
+
+async def _end(child: asyncio.subprocess.Process) -> None:
+    if child.returncode is None:
+        child.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.wait_for(child.wait(), 30)
+        except TimeoutError:
+            child.kill()
+            await child.wait()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What the host (browser, capture, driver) spent while the bot sat in the meeting."""
+
+    cpu_s: float
+    meeting_s: float
+    peak_pss_mib: float
+
+
+async def _send_and_watch(http: httpx.AsyncClient, meeting_url: str, data: Path) -> tuple[dict[str, Any], Cost]:
+    answer = await http.post(
+        "/bot",
+        json={
+            "service": "gmeet",
+            "meeting_url": meeting_url,
+            "bot_name": "Sederunt",
+            "transcription_model": "whisper",
+            "stop_options": {"last_person_detection": 1},
+        },
+    )
+    if answer.status_code != 200:
+        raise SystemExit(f"POST /bot answered {answer.status_code}: {answer.text}")
+    return await _watch(http, answer.json()["id"], TreeMeter([int((data / "run" / "host.pid").read_text())]))
+
+
+async def _watch(http: httpx.AsyncClient, bot_id: str, meter: TreeMeter) -> tuple[dict[str, Any], Cost]:
+    """Poll the bot twice a second and show status, speakers and time until it has ended."""
+    started = time.monotonic()
+    in_meeting: list[float] = []
+    shown = ""
+    with Live(console=console, refresh_per_second=4, transient=True) as live:
+        while True:
+            bot = (await http.get(f"/bot/{bot_id}", params={"with-speaker-events": "true"})).json()
+            elapsed = time.monotonic() - started
+            if bot["status"] == "recording":
+                meter.sample()
+                in_meeting.append(time.monotonic())
+            line = f"{bot['status']:<13}{', '.join(speaking_now(bot)) or '–'}"
+            live.update(Text(f"{elapsed:5.0f} s  {line}"))
+            if line != shown and (bot["status"] != shown[:13].strip() or not console.is_terminal):
+                console.print(f"{elapsed:5.0f} s  {line}", highlight=False)
+            shown = line
+            if bot["status"] in ENDINGS:
+                break
+            await asyncio.sleep(0.5)
+    seconds = in_meeting[-1] - in_meeting[0] if in_meeting else 0.0
+    return bot, Cost(cpu_s=meter.cpu_s, meeting_s=seconds, peak_pss_mib=meter.peak_pss_mib)
+
+
+def speaking_now(bot: dict[str, Any]) -> list[str]:
+    """Names whose last speaking event is a start."""
+    return [
+        person["name"]
+        for person in bot["participants"]
+        if person.get("events") and person["events"][-1]["type"] == "started-speaking"
+    ]
+
+
+def _report(bot: dict[str, Any], cost: Cost, script: scripts.Script, data: Path) -> bool:
+    """Print transcript, recording and cost; True when all the promises of the demo hold."""
+    if bot["status"] != "finished":
+        console.print(f"[red]The bot ended as {bot['status']}[/red]", json.dumps(bot.get("events"), indent=1))
+        return False
+    table = Table(title="Transcript", show_lines=False, title_justify="left")
+    for heading in ("from", "to", "who", "what"):
+        table.add_column(heading, justify="right" if heading in ("from", "to") else "left")
+    for segment in bot["transcript"]:
+        table.add_row(
+            f"{segment['start']:.1f}", f"{segment['end']:.1f}", segment["speaker_name"] or "?", segment["transcript"]
+        )
+    console.print(table)
+    heard = " ".join(segment["transcript"] for segment in bot["transcript"])
+    reference = script.reference()
+    error_rate = word_error_rate(" ".join(text for _, text in reference), heard)
+    missing = sorted({who for who, _ in reference} - {segment["speaker_name"] for segment in bot["transcript"]})
+    minutes = max(cost.meeting_s, 1) / 60
+    stored = data / "objects" / "bots" / bot["id"] / "recording.webm"
+    console.print(f"Word error rate against the script: {error_rate:.1%} (at most {WORST_ERROR_RATE:.0%})")
+    console.print(f"Recording: {stored if stored.exists() else bot['recording_url']}")
+    console.print(
+        f"The bot cost {cost.cpu_s / minutes:.1f} CPU-seconds per minute "
+        f"({cost.cpu_s / max(cost.meeting_s, 1):.1%} of a core, browser, driver and host process together), "
+        f"peak memory {cost.peak_pss_mib:.0f} MiB"
+    )
+    if missing:
+        console.print(f"[red]Not named in the transcript: {', '.join(missing)}[/red]")
+    return not missing and error_rate <= WORST_ERROR_RATE
