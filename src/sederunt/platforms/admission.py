@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LOOK_EVERY_S = 0.15
 WAITING_LOOK_EVERY_S = 0.5
-FROZEN_S = 20.0  # a page that answers nothing for so long is dead
+FROZEN_S = 10.0  # a page that answers nothing for so long is dead: two looks
 NAVIGATION_S = 60.0
 STUCK_S = 90.0  # on the way, and nothing came of any step for so long
 RECONNECT_S = 60.0
@@ -58,7 +58,7 @@ async def join(
 
     `on_standing` hears of every change of standing; `noted` is the decoder's word on signals. With `signed_in` a
     question for a name, or for signing in, means that the stored session is void. Raises PageStuck when the page
-    answers nothing for 20 s, PageCrashed when its renderer is gone.
+    answers nothing for 10 s, PageCrashed when its renderer is gone.
     """
     way = _Way(platform=platform, page=page, link=link, clock=clock, name=cut(name, platform.name_limit))
     await way.open(link.url)
@@ -266,7 +266,7 @@ class _Way:
             case Act.CLICK:
                 # A control without a visible box refuses the pointer, and one under another gets none of its clicks.
                 patient = step.target.showing is Showing.VISIBLE
-                by_pointer = self.done.get(step.id, 0) != step.unpointed
+                by_pointer = self.done.get(step.id, 0) != (1 if found.covered else step.unpointed)
                 return await press(self.page, found, by_pointer=by_pointer, deadline_s=3.0 if patient else 1.5)
 
     def _note_shown(self, found: Mapping[str, Found]) -> None:

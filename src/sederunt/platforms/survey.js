@@ -126,13 +126,21 @@
   const disabled = (element) => element.matches(":disabled") || element.getAttribute("aria-disabled") === "true"
     || element.classList.contains("disabled");
 
+  /** Whether the pointer would meet something else there. @param {Element} element */
+  const covered = (element) => {
+    const box = element.getBoundingClientRect();
+    const root = /** @type {Document | ShadowRoot} */ (element.getRootNode());
+    const met = root.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    return met !== null && !element.contains(met) && !met.contains(element);
+  };
+
   // A frame nobody sees tells nothing.
   const shown = window === window.top || (innerWidth > 1 && innerHeight > 1 && !(() => {
     try { return window.frameElement && !window.frameElement.getClientRects().length && painted; } catch { return false; }
   })());
   /** @type {Record<string, string[]>} */
   const matches = {};
-  /** @type {{id: string, handle: string, label: string, value: string, disabled: boolean}[]} */
+  /** @type {{id: string, handle: string, label: string, value: string, disabled: boolean, covered: boolean}[]} */
   const found = [];
   const top = window === window.top;
   const navigation = /** @type {any} */ (performance.getEntriesByType("navigation")[0]);
@@ -204,7 +212,8 @@
     element.setAttribute(plan.mark, mark);
     const field = /** @type {HTMLInputElement} */ (element);
     found.push({ id: target.id, handle: `[${plan.mark}="${mark}"]`, label: names(element)[0] || "",
-      value: typeof field.value === "string" ? field.value : label(element), disabled: disabled(element) });
+      value: typeof field.value === "string" ? field.value : label(element), disabled: disabled(element),
+      covered: covered(element) });
   });
   if (plan.tally) {
     // The innermost holders only: a message counts once, however many boxes it lies in.

@@ -119,6 +119,7 @@ def _targets_in(answers: Iterable[Mapping[str, Any]]) -> dict[str, Found]:
                     label=entry["label"],
                     value=entry["value"],
                     disabled=entry["disabled"],
+                    covered=entry["covered"],
                 ),
             )
     return found

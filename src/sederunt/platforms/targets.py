@@ -34,6 +34,7 @@ class Found:
     label: str
     value: str
     disabled: bool
+    covered: bool = False  # the pointer would meet something else at its place
 
 
 class Act(StrEnum):
@@ -55,7 +56,7 @@ class Step:
     standings: frozenset[Standing] = ON_THE_WAY
     most: int = 3  # times in all; what does not go away after that is left alone
     again_s: float = 2.0  # pause before the same step once more
-    unpointed: int = 1  # which repeat goes without the pointer, in case something lies over the control
+    unpointed: int = 1  # which repeat goes without the pointer; where something lies over the control, the first
     patience_s: float = 0.0  # how long the target must be there first
     without_name_s: float = 0.0  # … and how long when no name was given yet: the field may come late
 

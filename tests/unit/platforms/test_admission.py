@@ -285,7 +285,7 @@ async def test_reconnecting_has_an_end(clock: FakeClock) -> None:
     assert (await way.run()).reading.row == "admission.reconnecting"
 
 
-async def test_a_frozen_page_is_given_twenty_seconds(clock: FakeClock) -> None:
+async def test_a_frozen_page_is_given_ten_seconds(clock: FakeClock) -> None:
     way = Try(clock)
 
     def frozen() -> Scene:
@@ -295,7 +295,7 @@ async def test_a_frozen_page_is_given_twenty_seconds(clock: FakeClock) -> None:
     way.show = frozen
     with pytest.raises(PageStuck):
         await way.run()
-    assert 20 <= way.passed_s < 30
+    assert 10 <= way.passed_s < 15
 
 
 async def test_a_page_that_answers_again_goes_on(clock: FakeClock) -> None:
@@ -304,7 +304,7 @@ async def test_a_page_that_answers_again_goes_on(clock: FakeClock) -> None:
     def scene() -> Scene:
         if way.passed_s < 15:
             clock.advance(5)
-            return PageStuck("no answer") if way.passed_s < 10 else PageError("being replaced")
+            return PageStuck("no answer") if way.passed_s < 6 else PageError("being replaced")
         return IN_CALL, ()
 
     way.show = scene
