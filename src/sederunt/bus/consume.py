@@ -26,12 +26,14 @@ from nats.aio.msg import Msg
 from sederunt import log
 from sederunt.bus import streams
 from sederunt.bus.connection import Bus, BusAway, NoResponder, Subscription
+from sederunt.bus.tasks import end
 
 logger = log.get(room="bus")
 
 PULL_S = 30.0  # how long the server may keep our question for a job open
 SETTLE_S = 1.5  # after a connect, before jobs are taken; a client looks for the server four times a second
 ASK_S = 1.0  # how long a holder may take to say that it holds a job
+HAND_BACK_S = 16.0  # for what is cancelled at the end of a drain to leave its meeting and give its job back
 ROOM_S = 0.5  # how often a full holder looks whether there is room again
 REFUSED_PAUSE_S = 0.25  # after a question the server would not take
 HELD_PAUSE_S = 5.0  # before a job is given out again that cannot be taken because its resource is at work
@@ -138,11 +140,19 @@ class Consumer:
             await self._subscription.close()
         tasks = {held.task for held in self._held.values() if held.task}
         _, late = await asyncio.wait(tasks, timeout=within_s) if tasks else (set(), set())
-        for task in late:
-            task.cancel()
-        if late:
-            await asyncio.wait(late, timeout=15)
+        await self._hand_back(late)
         return len(late)
+
+    async def _hand_back(self, late: set[asyncio.Task[None]]) -> None:
+        """Cancel, and leave time to leave meetings and give the jobs back; a second cancel would cut that short."""
+        running = late
+        for _ in range(2):  # but the first may have been swallowed: see `tasks`
+            for task in running:
+                task.cancel()
+            if running:
+                _, running = await asyncio.wait(running, timeout=HAND_BACK_S / 2)
+        if running:
+            logger.warning("jobs did not end", action="jobs_left", kind=self.kind, count=len(running))
 
     async def _ask(self, inbox: str) -> None:
         """Ask for one job and wait until the server has answered, or the question is void."""
@@ -270,7 +280,7 @@ class _Held:
             logger.exception("job failed", action="job_failed", kind=self.delivery.kind, id=self._id)
             outcome = Again(FAULT_PAUSE_S)
         finally:
-            keeper.cancel()
+            await asyncio.shield(end(keeper))
         await self._settle(outcome)
         if self._answering is not None:
             await self._answering.close()

@@ -21,6 +21,7 @@ from nats.js.errors import NotFoundError
 from sederunt import log
 from sederunt.bus import streams
 from sederunt.bus.connection import Bus, BusAway, Subscription
+from sederunt.bus.tasks import notice_cancellation
 
 logger = log.get(room="bus")
 
@@ -65,6 +66,7 @@ class EventPublisher:
                     self._waiting.popleft()
             self._some.clear()
             self._empty.set()
+            notice_cancellation()
 
     async def flush(self, within_s: float = 5.0) -> None:
         """Wait until everything is sent, but no longer than this."""

@@ -26,7 +26,7 @@ logger = log.get(room="cli", role="serve")
 
 ROLES = ("api", "host", "worker")
 NATS_END_S = 10.0  # nats-server writes its state when asked to end
-MARGIN_S = 10.0  # what a role may take beyond its own drain before it is killed
+MARGIN_S = 25.0  # what a role may take beyond its own drain before it is killed
 
 
 def serve(

@@ -12,6 +12,7 @@ from sederunt.addresses import guarded_client
 from sederunt.browser.pool import BrowserPool
 from sederunt.bus.connection import Bus
 from sederunt.bus.feeds import EventPublisher
+from sederunt.bus.tasks import end
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
@@ -121,7 +122,5 @@ async def _publishing(house: House, publisher: Publisher) -> AsyncIterator[None]
         yield
     finally:
         await house.events.flush()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end(*tasks)
         await publisher.flush(house.outbox)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sederunt import log
 from sederunt.bus.connection import Bus, BusAway
+from sederunt.bus.tasks import notice_cancellation
 from sederunt.database.engine import OutboxRow
 from sederunt.database.outbox import Outbox, payload_of
 
@@ -46,6 +47,7 @@ class Publisher:
             await self._some.wait()
             self._some.clear()
             await self._publish_waiting(outbox)
+            notice_cancellation()
 
     async def flush(self, outbox: Outbox, within_s: float = 5.0) -> None:
         """Publish what still waits, but no longer than this; the sweep finds the rest."""

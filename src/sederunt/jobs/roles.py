@@ -11,6 +11,7 @@ from sederunt.browser.pool import BrowserPool
 from sederunt.bus.connection import BusAway, NoResponder
 from sederunt.bus.consume import Consumer
 from sederunt.bus.streams import holds_subject
+from sederunt.bus.tasks import end
 from sederunt.errors import SetupError
 from sederunt.jobs.follow_ups import KINDS
 from sederunt.jobs.house import House, open_house
@@ -100,5 +101,4 @@ async def _housekeeping(house: House) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        keeping.cancel()
-        await asyncio.gather(keeping, return_exceptions=True)
+        await end(keeping)

@@ -10,6 +10,7 @@ import pytest
 from harness.nats import Connections, NatsServer
 from sederunt.bus import feeds
 from sederunt.bus.connection import Bus
+from sederunt.bus.tasks import end
 
 
 @pytest.fixture
@@ -17,8 +18,7 @@ async def publisher(bus: Bus) -> AsyncIterator[feeds.EventPublisher]:
     events = feeds.EventPublisher(bus)
     task = asyncio.create_task(events.run())
     yield events
-    task.cancel()
-    await asyncio.wait({task})
+    await end(task)
 
 
 async def read(bus: Bus, bot_id: str, count: int, since: int | None = 0) -> list[feeds.FeedEvent]:

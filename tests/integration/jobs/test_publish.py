@@ -10,6 +10,7 @@ from harness.nats import NatsServer
 from sederunt.bus import feeds
 from sederunt.bus.connection import Bus
 from sederunt.bus.streams import QUEUES
+from sederunt.bus.tasks import end
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.outbox import Outbox
@@ -69,6 +70,6 @@ async def test_a_bots_events_reach_its_feed_in_order_through_an_outage(
             if len(heard) == 4:
                 break
     assert heard == ["joining", "recording", "leaving", "processing"]
-    publishing.cancel()
-    await asyncio.wait({publishing})
+    await end(publishing)
+    await publisher.flush(outbox)
     assert await bus.queued("assemble") == {str(bot.id)}

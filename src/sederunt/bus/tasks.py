@@ -1,0 +1,23 @@
+"""Ending tasks that talk to NATS."""
+
+import asyncio
+
+
+async def end(*tasks: asyncio.Task[None]) -> None:
+    """Cancel until they are over.
+
+    Once is not enough: before Python 3.12 `asyncio.wait_for`, on which the client's requests are built, swallows a
+    cancellation that comes in the same moment as the answer, and a loop around it goes on.
+    """
+    running = {task for task in tasks if not task.done()}
+    while running:
+        for task in running:
+            task.cancel()
+        _, running = await asyncio.wait(running, timeout=0.5)
+
+
+def notice_cancellation() -> None:
+    """For loops around requests: raise the cancellation that was swallowed in one of them."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
