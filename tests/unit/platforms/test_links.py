@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sederunt.model.bot import Service
-from sederunt.platforms.links import InvalidLink, parse_link
+from sederunt.platforms.links import InvalidLink, parse_link, with_zak
 
 _BITS = [
     *(
@@ -69,3 +69,10 @@ def test_reading_links_loads_no_browser() -> None:
         "assert not any(name.startswith(('playwright', 'sederunt.browser')) for name in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("text", "joint"), [("zoom.us/j/123456789", "?"), ("zoom.us/j/123456789?pwd=a.1", "&")])
+def test_a_zoom_token_goes_into_the_address_and_into_no_log(text: str, joint: str) -> None:
+    link = with_zak(parse_link(Service.ZOOM, text), "to/ken")
+    assert link.url.endswith(f"{joint}zak=to%2Fken")
+    assert "to%2Fken" not in repr(link)
