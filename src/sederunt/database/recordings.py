@@ -215,6 +215,12 @@ class Recordings:
         message = outbox.deliver("recording", recording.id, event_id)
         return await outbox.post(connection, [message], self._database)
 
+    async def add_event(self, recording_id: UUID, event: str, data: Mapping[str, Any]) -> None:
+        """Write a line of history that is no change of status."""
+        line = {"recording_id": recording_id, "event": event, "data": dict(data), "created_at": self._clock.now()}
+        async with self._database.begin() as connection:
+            await connection.execute(insert(t.recording_events).values(line))
+
     async def mark(self, recording_id: UUID, *, job: str | None = None, **facts: Any) -> None:
         """Write facts and, with them, the call for the job that follows. Raises NotFound."""
         messages = [outbox.job(job, "recording", recording_id, "marked")] if job else []

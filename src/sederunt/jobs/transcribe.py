@@ -6,14 +6,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from sederunt import log
+from sederunt.errors import SederuntError
 from sederunt.jobs.assemble import scratch_of
 from sederunt.jobs.house import House
 from sederunt.jobs.work import GiveUp, Job
 from sederunt.meetings.spans import read_spans
 from sederunt.model.bot import Bot, Verdict
-from sederunt.model.status import BotStatus, Trigger
+from sederunt.model.status import BotStatus, RecordingStatus, Trigger
 from sederunt.transcription.models import ModelRow, find
+from sederunt.transcription.provider import is_installed
+from sederunt.transcripts import of_recording
 from sederunt.transcripts.of_bot import Request, Roster, transcribe_bot
+from sederunt.transcripts.of_recording import transcribe_recording
 
 logger = log.get(room="jobs")
 
@@ -22,6 +26,8 @@ async def transcribe(job: Job, house: House) -> None:
     """Idempotent: finished parts are kept in storage, the transcript is written before the status."""
     if job.resource == "bot":
         await _transcribe_bot(job, house)
+    else:
+        await _transcribe_recording(job, house)
 
 
 async def _transcribe_bot(job: Job, house: House) -> None:
@@ -43,18 +49,52 @@ async def _transcribe_bot(job: Job, house: House) -> None:
     logger.info("bot transcribed", action="transcribed", bot_id=str(bot.id), segments=len(transcript.segments))
 
 
+async def _transcribe_recording(job: Job, house: House) -> None:
+    recording = await house.recordings.get(job.id)
+    if recording.status is not RecordingStatus.TRANSCRIBING or recording.recording_object is None:
+        return
+
+    async def progress(done_s: float, of_s: float) -> None:
+        data = {"seconds_done": round(done_s, 1), "seconds": round(of_s, 1)}
+        await house.recordings.add_event(recording.id, "transcription_progress", data)
+
+    async with stoppable(job) as cancelled:
+        with scratch_of(house, job) as scratch:
+            transcript = await transcribe_recording(
+                of_recording.Request(
+                    recording=recording, model=model_of(recording.config.transcription_model), key=None
+                ),
+                settings=house.settings,
+                objects=house.objects,
+                scratch=scratch,
+                cancelled=cancelled,
+                on_progress=progress,
+            )
+    await house.transcripts.save(recording.id, transcript)
+    changes = {"detected_lang": transcript.detected_lang}
+    await house.recordings.record_transition(recording.id, Trigger.TRANSCRIBED, changes=changes)
+    await house.objects.delete_prefix(f"recordings/{recording.id}/transcript/")
+    logger.info("recording transcribed", action="transcribed", recording_id=str(recording.id))
+
+
 async def give_up(job: Job, house: House, error: BaseException) -> None:
     """The recording stays; what went wrong stands in the event."""
-    data = {"cause": "transcription_failed", "message": str(error)[:500]}
-    changes = {"verdict": Verdict.ENGINE_FAILED}
+    sentence = str(error) if isinstance(error, SederuntError) else "The recording could not be transcribed."
+    data = {"cause": "transcription_failed", "message": sentence[:500]}
     if job.resource == "bot":
+        changes = {"verdict": Verdict.ENGINE_FAILED}
         await house.bots.record_transition(job.id, Trigger.CRASHED, data=data, changes=changes)
+    else:
+        await house.recordings.record_transition(job.id, Trigger.CRASHED, data=data)
 
 
-def model_of(bot: Bot) -> ModelRow:
-    model = find(bot.config.transcription_model)
+def model_of(identifier: str) -> ModelRow:
+    """The row of a model that transcribes."""
+    model = find(identifier)
     if model is None or model.provider is None:
-        raise GiveUp(f"There is no transcription model '{bot.config.transcription_model}'.")
+        raise GiveUp(f"There is no transcription model '{identifier}'.")
+    if not is_installed(model.provider):
+        raise GiveUp(f"The provider of '{identifier}' is not part of this installation.")
     return model
 
 
@@ -62,7 +102,7 @@ async def _request(bot: Bot, house: House) -> Request:
     participants = await house.bots.participants(bot.id, with_events=True)
     return Request(
         bot=bot,
-        model=model_of(bot),
+        model=model_of(bot.config.transcription_model),
         key=None,
         roster=Roster(participants=tuple(participants), sources=dict(await house.bots.sources(bot.id))),
         spans=await read_spans(house.objects, bot.id),

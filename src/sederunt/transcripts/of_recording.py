@@ -1,0 +1,91 @@
+"""A standalone recording's transcript: one file, piece by piece, in bounded memory; the voices have no names."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sederunt.media.probe import probe
+from sederunt.model.recording import Recording
+from sederunt.model.transcript import Transcript
+from sederunt.settings import Settings
+from sederunt.storage.objects import Objects
+from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute
+from sederunt.transcription.models import ModelRow
+from sederunt.transcription.profanity import mask
+from sederunt.transcription.provider import Task, provider
+from sederunt.transcripts.parts import PartStore
+
+# A long file tells of its progress so often, in shares of its length, but not more than once in so many seconds of it.
+PROGRESS_SHARE, PROGRESS_LEAST_S = 0.1, 120.0
+
+OnProgress = Callable[[float, float], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """What to transcribe, and with what."""
+
+    recording: Recording
+    model: ModelRow
+    key: str | None  # the vendor's, if it needs one
+
+
+async def transcribe_recording(
+    request: Request,
+    *,
+    settings: Settings,
+    objects: Objects,
+    scratch: Path,
+    cancelled: threading.Event,
+    on_progress: OnProgress,
+) -> Transcript:
+    """A second run after a crash repeats no finished part. `on_progress` hears (seconds done, seconds in all).
+
+    Raises MediaError, ProviderError, SetupError; Cancelled when `cancelled` is set.
+    """
+    recording = request.recording
+    assert recording.recording_object is not None, "a recording is stored before it is transcribed"
+    path = scratch / "source"
+    await objects.get_file(recording.recording_object, path)
+    facts = await asyncio.to_thread(probe, path)
+    parts = PartStore(objects, f"recordings/{recording.id}/transcript/parts.json")
+    task = Task(
+        path=path,
+        model=request.model,
+        lang=recording.config.lang,
+        vocabulary=recording.config.custom_vocabulary,
+        mask_profanity=recording.config.profanity_filter,
+        key=request.key,
+        cancelled=cancelled,
+        resume=await parts.read(),
+        on_part=parts.writer(),
+        on_progress=_occasionally(on_progress, facts.duration_s),
+    )
+    assert request.model.provider is not None, "the model 'none' transcribes nothing"
+    result = await asyncio.to_thread(provider(request.model.provider).transcribe, settings, task)
+    speech = SourceSpeech(source="file", utterances=result.utterances, mixed=True, diarized=result.diarized)
+    transcript = attribute([speech], Meeting(duration_s=facts.duration_s), detected_lang=result.detected_lang)
+    if recording.config.profanity_filter and not result.masked:
+        transcript = mask(transcript, transcript.detected_lang or recording.config.lang)
+    return transcript
+
+
+def _occasionally(on_progress: OnProgress, duration_s: float) -> Callable[[float], None]:
+    """For a provider's thread: passes on what is worth telling, without waiting for it."""
+    loop = asyncio.get_running_loop()
+    step_s = max(duration_s * PROGRESS_SHARE, PROGRESS_LEAST_S)
+    told_s = 0.0
+
+    def heard(done_s: float) -> None:
+        nonlocal told_s
+        if done_s - told_s >= step_s and done_s < duration_s:
+            told_s = done_s
+            asyncio.run_coroutine_threadsafe(_told(on_progress, done_s, duration_s), loop)
+
+    return heard
+
+
+async def _told(on_progress: OnProgress, done_s: float, duration_s: float) -> None:
+    await on_progress(done_s, duration_s)
