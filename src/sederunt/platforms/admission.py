@@ -14,7 +14,6 @@ from sederunt import log
 from sederunt.clock import Clock
 from sederunt.errors import PageCrashed, PageError, PageStuck
 from sederunt.model.status import StopReason
-from sederunt.platforms.evidence import Showing
 from sederunt.platforms.platform import ENDINGS, MeetingLink, Platform, Reading, Standing
 from sederunt.platforms.survey import press
 from sederunt.platforms.targets import Act, Found, Step
@@ -264,10 +263,9 @@ class _Way:
                 handles = [found.handle, *step.target.selectors]
                 return await self.page.type_text(handles, self.link.passcode) is not None
             case Act.CLICK:
-                # A control without a visible box refuses the pointer, and one under another gets none of its clicks.
-                patient = step.target.showing is Showing.VISIBLE
-                by_pointer = self.done.get(step.id, 0) != (1 if found.covered else step.unpointed)
-                return await press(self.page, found, by_pointer=by_pointer, deadline_s=3.0 if patient else 1.5)
+                # A control without a box refuses the pointer, and one under another gets none of its clicks.
+                unpointed = 0 if found.boxless else 1 if found.covered else step.unpointed
+                return await press(self.page, found, by_pointer=self.done.get(step.id, 0) != unpointed)
 
     def _note_shown(self, found: Mapping[str, Found]) -> None:
         now = self.clock.monotonic()

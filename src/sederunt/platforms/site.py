@@ -114,7 +114,7 @@ class Site:
             step = next((s for s in self.notices if s.id in found and done.get(s.id, 0) < s.most), None)
             if step is None:
                 return
-            await press(page, found[step.id], by_pointer=step.id not in done)
+            await press(page, found[step.id], by_pointer=step.id not in done and not found[step.id].boxless)
             done[step.id] = done.get(step.id, 0) + 1
             await asyncio.sleep(BETWEEN_LOOKS_S)
 

@@ -140,7 +140,8 @@
   })());
   /** @type {Record<string, string[]>} */
   const matches = {};
-  /** @type {{id: string, handle: string, label: string, value: string, disabled: boolean, covered: boolean}[]} */
+  /** @type {{id: string, handle: string, label: string, value: string, disabled: boolean, covered: boolean,
+   *   boxless: boolean}[]} */
   const found = [];
   const top = window === window.top;
   const navigation = /** @type {any} */ (performance.getEntriesByType("navigation")[0]);
@@ -213,7 +214,7 @@
     const field = /** @type {HTMLInputElement} */ (element);
     found.push({ id: target.id, handle: `[${plan.mark}="${mark}"]`, label: names(element)[0] || "",
       value: typeof field.value === "string" ? field.value : label(element), disabled: disabled(element),
-      covered: covered(element) });
+      covered: covered(element), boxless: !element.getBoundingClientRect().width || !element.getBoundingClientRect().height });
   });
   if (plan.tally) {
     // The innermost holders only: a message counts once, however many boxes it lies in.

@@ -120,6 +120,7 @@ def _targets_in(answers: Iterable[Mapping[str, Any]]) -> dict[str, Found]:
                     value=entry["value"],
                     disabled=entry["disabled"],
                     covered=entry["covered"],
+                    boxless=entry["boxless"],
                 ),
             )
     return found

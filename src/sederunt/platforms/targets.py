@@ -35,6 +35,7 @@ class Found:
     value: str
     disabled: bool
     covered: bool = False  # the pointer would meet something else at its place
+    boxless: bool = False  # it has no place for the pointer at all
 
 
 class Act(StrEnum):

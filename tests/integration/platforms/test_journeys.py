@@ -115,6 +115,8 @@ async def test_an_open_meeting_is_entered_and_its_people_are_known(
     reading = await stay.join()
     assert reading.standing is Standing.IN_CALL, (reading, stay.standings)
     assert stay.meeting.visitor().name == NAME
+    shown = stay.meeting.visitor().facts  # the switches as the site was told of them
+    assert (shown.get("microphone"), shown.get("camera")) == (False, False)
     await stay.platform.settle(stay.opened.page)
     events = await stay.tells(lambda found: sum(isinstance(event, ParticipantSeen) for event in found) >= 3)
     people = {event.name: event.is_self for event in events if isinstance(event, ParticipantSeen)}

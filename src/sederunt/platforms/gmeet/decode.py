@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from sederunt.model.events import ChatReceived, MeetingEvent, Removed, SpeakingChanged
+from sederunt.model.events import (
+    ChatReceived,
+    MeetingEvent,
+    Removed,
+    SpeakingChanged,
+    camera_source,
+    screen_source,
+)
 from sederunt.platforms.page_words import PageWords
 from sederunt.platforms.payloads import as_bytes, from_base64, inflated
 from sederunt.platforms.wire import Message, parse
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
 
 _IN_CALL, _NOT_IN_CALL, _REMOVED = 1, 6, 7
-_AUDIO = 1
+_AUDIO, _VIDEO = 1, 2
 _SYNC = "SyncMeetingSpaceCollections"
 _DEVICE_MADE = "CreateMeetingDevice"
 _SUSPECTED = 36  # field of that answer; absent when clean
@@ -35,7 +42,9 @@ class MeetDecoder:
         self._noted: set[str] = set()
         self._speaking: set[str] = set()
         self._self_keys: set[str] = set()
-        self._shares: set[str] = set()  # pseudo-devices of screen shares
+        self._shares: dict[str, str] = {}  # pseudo-device of a screen share → whose screen
+        self._pictures: dict[str, str] = {}  # id of a video stream → device
+        self._streams: dict[str, int] = {}  # id of a video stream → the track that receives it
 
     @property
     def noted(self) -> Collection[str]:
@@ -53,6 +62,8 @@ class MeetDecoder:
                 )
             case "fetch":
                 return self._answer(str(signal.data.get("url", "")), as_bytes(signal.data.get("payload")), signal.at_ms)
+            case "capture" if signal.data.get("event") == "stream":
+                return self._stream(signal.data.get("stream"), signal.data.get("track"), signal.at_ms)
             case _:
                 return self._page.decode(signal)
 
@@ -93,7 +104,7 @@ class MeetDecoder:
             if not key:
                 continue
             if user.text(21):
-                self._shares.add(key)  # a shared screen sits in the roster like a person
+                self._shares[key] = user.text(21)  # a shared screen sits in the roster like a person
                 continue
             if user.text(7):
                 self._self_keys.add(key)
@@ -117,6 +128,22 @@ class MeetDecoder:
             kind, stream, key = output.number(2), output.text(4), output.text(6)
             if kind in (_AUDIO, None) and stream.isdecimal() and key not in self._shares:
                 events += self._roster.owns(str(int(stream)), key, at_ms)
+            elif kind == _VIDEO and stream and key:
+                self._pictures[stream] = key
+        return events + self._named_pictures(at_ms)
+
+    def _stream(self, stream: object, track: object, at_ms: int) -> list[MeetingEvent]:
+        if isinstance(stream, str) and isinstance(track, int):
+            self._streams[stream] = track
+        return self._named_pictures(at_ms)
+
+    def _named_pictures(self, at_ms: int) -> list[MeetingEvent]:
+        """Whose camera or screen each video track shows, as far as both the network and the page have told."""
+        events: list[MeetingEvent] = []
+        for stream in sorted(self._pictures.keys() & self._streams.keys()):
+            key, track = self._pictures[stream], f"track-{self._streams[stream]}"
+            source = screen_source(track) if key in self._shares else camera_source(track)
+            events += self._roster.owns(source, self._shares.get(key, key), at_ms)
         return events
 
     def _chats(self, wrappers: Iterable[Message], at_ms: int) -> list[MeetingEvent]:
