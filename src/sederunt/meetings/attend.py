@@ -86,10 +86,18 @@ async def _visit(
         if _wants_evidence(outcome):
             assert visit.page is not None
             row, seen = _decided_by(outcome)
-            kept = await keep_evidence(bot.id, visit.page, visit.signals, row=row, seen=seen, objects=seat.objects)
+            kept = await keep_evidence(
+                bot.id,
+                visit.page,
+                visit.signals,
+                row=row,
+                seen=seen,
+                objects=seat.objects,
+                answers=_page_answers(outcome),
+            )
             await seat.bots.mark(bot.id, epoch=bot.epoch, evidence=kept)
         if visit.recorder is not None and not isinstance(outcome, CutOff):
-            await seat.bots.mark(bot.id, epoch=bot.epoch, capture=await visit.capture_facts())
+            await seat.bots.mark(bot.id, epoch=bot.epoch, capture=await visit.capture_facts(ask=_page_answers(outcome)))
     return outcome
 
 
@@ -212,6 +220,11 @@ def _end_of_captured(bot: Bot, last_s: float) -> datetime | None:
 async def _record(bot: Bot, seat: Seat, trigger: Trigger, **facts: Any) -> Bot | None:
     """One transition under this holder's epoch."""
     return await seat.bots.record_transition(bot.id, trigger, epoch=bot.epoch, **facts)
+
+
+def _page_answers(outcome: Outcome) -> bool:
+    """A dead or frozen page is asked nothing more: each question would cost its deadline, and the meeting goes on."""
+    return not (isinstance(outcome, Broken) and outcome.cause in ("page_crashed", "page_stuck"))
 
 
 def _wants_evidence(outcome: Outcome) -> bool:

@@ -13,13 +13,24 @@ logger = log.get(room="meetings")
 
 
 async def keep_evidence(
-    bot_id: UUID, page: MeetingPage, signals: Iterable[Signal], *, row: str, seen: str, objects: Objects
+    bot_id: UUID,
+    page: MeetingPage,
+    signals: Iterable[Signal],
+    *,
+    row: str,
+    seen: str,
+    objects: Objects,
+    answers: bool = True,
 ) -> dict[str, str]:
-    """Store what the page shows now. Returns kind → object; a page that is gone gives what is left of it."""
+    """Store what the page shows now. Returns kind → object; a page that is gone gives what is left of it.
+
+    Without `answers` the page is known to be dead or frozen and is not asked.
+    """
     kept: dict[str, str] = {}
     try:
-        kept["screenshot"] = await _put(objects, bot_id, "screenshot.png", await page.screenshot())
-        kept["page_text"] = await _put(objects, bot_id, "page.txt", (await page.text()).encode())
+        if answers:
+            kept["screenshot"] = await _put(objects, bot_id, "screenshot.png", await page.screenshot())
+            kept["page_text"] = await _put(objects, bot_id, "page.txt", (await page.text()).encode())
     except PageError as error:
         seen = f"{seen} ({error})" if seen else str(error)
     facts = {

@@ -63,6 +63,7 @@ class Visit:
         self._fallback_asked = False
         self._shown_since_ms: int | None = None
         self._outbox: list[Change] = []
+        self._settling = asyncio.Lock()
 
     async def __aenter__(self) -> "Visit":
         request: PageRequest = page_request(self._bot, self._platform, self._seat.settings)
@@ -162,8 +163,7 @@ class Visit:
     async def _greet(self, settle: bool) -> None:
         """After admission: close notices, open the roster, say the first word."""
         if settle:
-            with contextlib.suppress(PageChanged, PageStuck):
-                await self._platform.settle(self._page, roster_heard=bool(self.scene.participants))
+            await self._settle()
         self._orders.can_chat(self._say)
         message = self._bot.config.initial_chat_message
         if settle and message:
@@ -171,6 +171,19 @@ class Visit:
                 await self._say(message)
             except PageError as error:
                 logger.warning("greeting not sent", action="greeting_failed", bot_id=str(self._bot.id), why=str(error))
+    async def _settle(self) -> None:
+        """Answer what covers the call. One at a time: of two that press the same button one finds it gone.
+
+        A control that slipped away is only one to be tried again; whether the page is frozen, the looks tell.
+        """
+        async with self._settling:
+            try:
+                await self._platform.settle(self._page, roster_heard=bool(self.scene.participants))
+            except PageCrashed:
+                raise
+            except PageError as error:
+                logger.warning("notice not answered", action="settle_failed", bot_id=str(self._bot.id), why=str(error))
+
 
     async def _say(self, text: str) -> None:
         await self._platform.send_chat(self._page, text)
@@ -222,7 +235,7 @@ class Visit:
             case Standing.IN_CALL:
                 trouble_since.clear()
             case Standing.DIALOG:
-                await self._platform.settle(self._page, roster_heard=bool(self.scene.participants))
+                await self._settle()
             case Standing.REMOVED:
                 return Departed(departure=Departure(reason=StopReason.KICKED, row=reading.row))
             case Standing.OVER:
@@ -249,9 +262,11 @@ class Visit:
             logger.warning("capture is deaf", action="capture_fell_back", bot_id=str(self._bot.id))
             await self._page.use_backend("worklet")
 
-    async def capture_facts(self) -> dict[str, object]:
-        """What was captured and how; the page's own counters where it still answers."""
+    async def capture_facts(self, *, ask: bool = True) -> dict[str, object]:
+        """What was captured and how; the page's own word on it unless it is known not to answer."""
         facts: dict[str, object] = dict(self.recorder.facts()) if self.recorder else {}
+        if not ask:
+            return facts
         facts["shown_speaking"] = any(p.events for p in self.scene.participants)
         with contextlib.suppress(PageError):
             facts["backend"] = (await self._page.capture_state()).get("backend")
