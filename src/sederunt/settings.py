@@ -94,6 +94,17 @@ class ProviderSettings(Section):
     key: SecretStr | None = Field(None, description="The operator's own key, used where a caller brings none.")
 
 
+class PricingSettings(Section):
+    currency: str = Field("USD", description="What prices are given in.")
+    base_per_hour: float = Field(0.0, ge=0, description="An hour of a bot in a meeting.")
+    models_per_hour: dict[str, float] = Field(
+        default_factory=dict, description="An hour of a transcription model: identifier → price; none for an own key."
+    )
+    video_per_hour: float = Field(0.0, ge=0, description="An hour of recorded video, on top.")
+    realtime_audio_per_hour: float = Field(0.0, ge=0, description="An hour of realtime sockets, on top.")
+    storage_1_year_per_hour: float = Field(0.0, ge=0, description="An hour of recording kept for a year, on top.")
+
+
 class LogSettings(Section):
     style: Literal["json", "lines"] = Field("json", description="One JSON object or one readable line per event.")
     level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least level written.")
@@ -129,6 +140,7 @@ class Settings(BaseSettings):
     providers: dict[str, ProviderSettings] = Field(
         default_factory=dict, description="Per vendor: url, socket_url, key."
     )
+    pricing: PricingSettings = PricingSettings()
     log: LogSettings = LogSettings()
 
 

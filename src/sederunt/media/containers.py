@@ -27,13 +27,39 @@ class Kind:
 def kind_of(path: Path) -> Kind:
     """The kind of a file. UnsupportedMedia where it is none of ours, BrokenMedia where it is empty."""
     with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
+        return kind_of_head(file.read(HEAD_BYTES))
+
+
+def kind_of_head(head: bytes) -> Kind:
+    """The same, by the first HEAD_BYTES (or all) of a file."""
     if not head:
         raise BrokenMedia("The file is empty.")
     for name, fits in _TESTS:
         if fits(head):
             return _KINDS[name]
     raise UnsupportedMedia(f"Expected {FORMATS}; the content of the file is {_likely(head)}.")
+
+
+# Kind → (media type, extension) for whoever downloads it.
+_MEDIA_TYPES = {
+    "mp3": ("audio/mpeg", ".mp3"),
+    "wav": ("audio/wav", ".wav"),
+    "mp4": ("video/mp4", ".mp4"),
+    "m4a": ("audio/mp4", ".m4a"),
+    "mov": ("video/quicktime", ".mov"),
+    "webm": ("video/webm", ".webm"),
+    "matroska": ("video/x-matroska", ".mkv"),
+    "flac": ("audio/flac", ".flac"),
+    "ogg": ("audio/ogg", ".ogg"),
+}
+
+
+def media_type_of(head: bytes) -> tuple[str, str]:
+    """(media type, extension with its dot) by a file's first bytes; of what we do not know, plain bytes."""
+    try:
+        return _MEDIA_TYPES[kind_of_head(head).name]
+    except (UnsupportedMedia, BrokenMedia):
+        return "application/octet-stream", ""
 
 
 def open_media(path: Path, kind: Kind | None = None) -> InputContainer:

@@ -112,6 +112,10 @@ class Objects:
     def __init__(self, store: ObjectStore, *, folder: Path | None = None) -> None:
         self._store, self._folder = store, folder
 
+    def local_path(self, key: str) -> Path | None:
+        """Where an object lies on this machine, for readers that need a file; None in a bucket."""
+        return self._folder / checked(key) if self._folder is not None else None
+
     async def put(self, key: str, data: bytes) -> None:
         """Store these bytes, in place of what was there."""
         await obstore.put_async(self._store, checked(key), data, attributes=self._attributes(key))

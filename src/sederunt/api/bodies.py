@@ -1,0 +1,51 @@
+"""Reading JSON bodies: counted while they stream in, and never a 500, whatever they hold."""
+
+import json
+from typing import Any, NoReturn
+
+from starlette.requests import Request
+
+from sederunt.errors import InvalidConfig, TooLarge
+
+_NOT_JSON = "The body is not valid JSON."
+
+
+async def json_body(request: Request, most_bytes: int) -> Any:
+    """The parsed body, whatever its Content-Type says. Raises TooLarge, InvalidConfig."""
+    return parse_json(await whole_body(request, most_bytes))
+
+
+async def whole_body(request: Request, most_bytes: int) -> bytes:
+    """The body, of at most so many bytes. Raises TooLarge as soon as there are more."""
+    refuse_declared(request, most_bytes)
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most_bytes:
+            raise too_large(most_bytes)
+    return bytes(body)
+
+
+def refuse_declared(request: Request, most_bytes: int) -> None:
+    """Raise TooLarge where Content-Length says more than is allowed: nothing is read then."""
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and int(declared[:20]) > most_bytes:
+        raise too_large(most_bytes)
+
+
+def too_large(most_bytes: int) -> TooLarge:
+    return TooLarge(f"The body is too large: at most {most_bytes:,} bytes are taken here.")
+
+
+def parse_json(body: bytes) -> Any:
+    """The value. NaN, Infinity, endless nesting and numbers of thousands of digits are no JSON for us."""
+    if not body.strip():
+        raise InvalidConfig({"body": ["The body is empty; a JSON object was expected."]})
+    try:
+        return json.loads(body, parse_constant=_refuse)
+    except (ValueError, RecursionError):  # ValueError covers bad UTF-8 and integers too long to read
+        raise InvalidConfig({"body": [_NOT_JSON]}) from None
+
+
+def _refuse(_name: str) -> NoReturn:
+    raise ValueError

@@ -1,0 +1,206 @@
+"""The acts of callers on bots: book, check, look, change, stop, speak, delete."""
+
+import asyncio
+import contextlib
+import secrets
+from dataclasses import replace
+from uuid import UUID
+
+from starlette.responses import Response
+
+from sederunt import log
+from sederunt.api.call import Call
+from sederunt.api.configs import Start, changed_config, new_config, start_of
+from sederunt.api.failures import json_response, message_response, text_response
+from sederunt.api.faults import Faults, Read, in_order, read
+from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields
+from sederunt.api.views import bot_json, bot_summary, list_json, plain_bot_json
+from sederunt.bus.connection import BusAway, NoResponder
+from sederunt.database.ids import new_id
+from sederunt.errors import Conflict, InvalidConfig, LimitReached, NotFound
+from sederunt.model.bot import Bot, BotConfig
+from sederunt.model.status import BotStatus, StopReason, Trigger
+
+logger = log.get(room="api")
+
+STOP_S = 2.0  # how long a host may take to hear of a stop; the row has it anyway
+CHAT_S = 30.0  # the page types, sends and looks whether the message is there
+_FILTER = "metadata["
+
+
+async def create_bot(call: Call) -> Response:
+    """POST /bot"""
+    found = await _checked(call)
+    now = call.rooms.clock.now()
+    start = start_of(found.fields, now)
+    bot = Bot(
+        id=new_id(now),
+        account_id=call.account_id,
+        config=new_config(found.fields),
+        status=BotStatus.BOOTING if start.is_now else BotStatus.SCHEDULED,
+        created_at=now,
+        scheduled_for=start.at,
+        secret=secrets.token_urlsafe(24),
+    )
+    bot = await _with_avatar(call, bot, found.fields)
+    try:
+        await _book(call, bot)
+    except BaseException:
+        await _without_avatar(call, bot)
+        raise
+    logger.info("bot created", action="bot_created", bot_id=str(bot.id), status=bot.status.value)
+    return text_response(plain_bot_json(bot, call.addresses))
+
+
+async def validate_bot(call: Call) -> Response:
+    """POST /bot/validate"""
+    await _checked(call)
+    return message_response("The configuration is valid.")
+
+
+async def get_bot(call: Call) -> Response:
+    """GET /bot/{id}"""
+    return text_response(await _seen(call, call.id("bot"), with_speaker_events=call.flag("with-speaker-events")))
+
+
+async def update_bot(call: Call) -> Response:
+    """PATCH /bot/{id}"""
+    bot = await call.rooms.bots.get(call.id("bot"), call.account_id)
+    _refuse_unscheduled(bot)
+    found = read(BotFields, await call.body())
+    fields = found.fields
+    config = changed_config(bot.config, fields)
+    await _check(call, found, config)
+    changed = await _with_avatar(call, replace(bot, config=config), fields)
+    start = start_of(fields, call.rooms.clock.now())
+    when = start if "scheduled_start_time" in fields.model_fields_set else Start(bot.scheduled_for)
+    await call.rooms.bots.update_config(bot.id, call.account_id, changed.config, when.at or call.rooms.clock.now())
+    if when.is_now:
+        await call.rooms.bots.record_transition(bot.id, Trigger.DUE)
+    return text_response(await _seen(call, bot.id))
+
+
+async def delete_bot(call: Call) -> Response:
+    """DELETE /bot/{id}"""
+    bot = await call.rooms.bots.request_deletion(call.id("bot"), call.account_id)
+    logger.info("bot deleted", action="bot_deleted", bot_id=str(bot.id), status=bot.status.value)
+    if bot.status is BotStatus.LEAVING:
+        return message_response("The bot is leaving its meeting; then it is deleted with all its data.")
+    return message_response("The bot and its data were deleted.")
+
+
+async def stop_bot(call: Call) -> Response:
+    """POST /bot/{id}/stop"""
+    bot = await call.rooms.bots.request_stop(call.id("bot"), call.account_id)
+    try:
+        await call.rooms.bus.command(bot.id, {"do": "stop"}, within_s=STOP_S)
+    except NoResponder:
+        # Nobody ever held it: it need not wait for a host in order to be told.
+        if bot.status is BotStatus.BOOTING and not bot.epoch:
+            reason = StopReason.MANUALLY_STOPPED
+            with contextlib.suppress(NotFound):
+                await call.rooms.bots.record_transition(bot.id, Trigger.STOPPED, reason=reason)
+    except BusAway:
+        logger.warning("stop not passed on, the row has it", action="stop_kept", bot_id=str(bot.id))
+    logger.info("bot stopped", action="stop_requested", bot_id=str(bot.id))
+    return message_response("The bot is stopping.")
+
+
+async def chat(call: Call) -> Response:
+    """POST /bot/{id}/chat-message"""
+    bot = await call.rooms.bots.get(call.id("bot"), call.account_id)
+    found = read(ChatFields, await call.body(), ("message",))
+    _refuse(found.faults)
+    if bot.status is not BotStatus.RECORDING:
+        raise Conflict(f"Only a bot that is in its meeting can post to the chat; this one is {bot.status}.")
+    try:
+        order = {"do": "chat", "message": found.fields.message}
+        answer = await call.rooms.bus.command(bot.id, order, within_s=CHAT_S)
+    except NoResponder:
+        raise Conflict(f"The bot cannot be reached right now; it is {bot.status}.") from None
+    if not answer.get("ok"):
+        why = answer.get("message") or answer.get("error") or "The meeting did not take the message."
+        raise Conflict(f"{why} The bot is {bot.status}.")
+    return message_response("The message was posted.")
+
+
+async def scheduled_bots(call: Call) -> Response:
+    """GET /bot/scheduled: a bare array, soonest first."""
+    addresses = call.addresses
+    bots = await call.rooms.bots.scheduled(call.account_id)
+    return text_response(list_json(plain_bot_json(bot, addresses) for bot in bots))
+
+
+async def list_bots(call: Call) -> Response:
+    """GET /bot: newest first, without transcript, participants and events."""
+    query = call.request.query_params
+    addresses = call.addresses
+    page = await call.rooms.bots.find(
+        call.account_id,
+        status=call.word("status", BotStatus),
+        metadata={name[len(_FILTER) : -1]: value for name, value in query.items() if _is_filter(name)},
+        cursor=query.get("cursor"),
+        limit=call.integer("limit", default=50, least=1, most=200),
+    )
+    return json_response({"data": [bot_summary(bot, addresses) for bot in page.bots], "next_cursor": page.cursor})
+
+
+def _is_filter(name: str) -> bool:
+    return name.startswith(_FILTER) and name.endswith("]")
+
+
+async def _seen(call: Call, bot_id: UUID, *, with_speaker_events: bool = False) -> str:
+    view = await call.rooms.bots.view(bot_id, call.account_id, with_speaker_events=with_speaker_events)
+    return bot_json(view, call.addresses, with_speaker_events=with_speaker_events)
+
+
+async def _checked(call: Call) -> Read[BotFields]:
+    """The body of POST /bot or /bot/validate, without fault."""
+    found = read(BotFields, await call.body(), REQUIRED_FOR_BOTS)
+    await _check(call, found, new_config(found.fields))
+    return found
+
+
+async def _check(call: Call, found: Read[BotFields], config: BotConfig) -> None:
+    await call.rooms.checks.bot(call.account_id, config, found.fields.model_fields_set, found.faults)
+    _refuse(in_order(BotFields, found.faults))
+
+
+def _refuse(faults: Faults) -> None:
+    if faults:
+        raise InvalidConfig(faults)
+
+
+def _refuse_unscheduled(bot: Bot) -> None:
+    if bot.status is not BotStatus.SCHEDULED:
+        raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
+
+
+async def _book(call: Call, bot: Bot) -> None:
+    """Create the bot, unless the account has as many at work as it may."""
+    if bot.status is BotStatus.SCHEDULED:
+        await call.rooms.bots.create(bot)
+        return
+    most = call.rooms.settings.api.concurrent_bots
+    async with call.rooms.turns.setdefault(call.account_id, asyncio.Lock()):
+        if await call.rooms.bots.active_count(call.account_id) >= most:
+            raise LimitReached(
+                f"The limit of {most} bots at work at once is reached: stop one, or wait for one to end."
+            )
+        await call.rooms.bots.create(bot)
+
+
+async def _with_avatar(call: Call, bot: Bot, fields: BotFields) -> Bot:
+    """The bot with an uploaded picture stored; it wins over an address."""
+    if "bot_avatar_file" not in fields.model_fields_set:
+        return bot
+    if not fields.bot_avatar_file:
+        return replace(bot, config=replace(bot.config, bot_avatar_object=None))
+    stored = f"bots/{bot.id}/avatar"
+    await call.rooms.objects.put(stored, fields.bot_avatar_file)
+    return replace(bot, config=replace(bot.config, bot_avatar_object=stored))
+
+
+async def _without_avatar(call: Call, bot: Bot) -> None:
+    if bot.config.bot_avatar_object:
+        await call.rooms.objects.delete(bot.config.bot_avatar_object)

@@ -1,0 +1,88 @@
+"""One authenticated request, as handlers see it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, TypeVar
+from uuid import UUID
+
+from starlette.requests import Request
+
+from sederunt.accounts.keys import Caller
+from sederunt.api.bodies import json_body
+from sederunt.api.rooms import Rooms
+from sederunt.api.views import Addresses
+from sederunt.errors import InvalidConfig, NotFound
+
+W = TypeVar("W", bound=StrEnum)
+
+_FLAGS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request, who makes it, and what there is to answer it with."""
+
+    rooms: Rooms
+    request: Request
+    caller: Caller
+
+    @property
+    def account_id(self) -> UUID:
+        return self.caller.account_id
+
+    @cached_property
+    def base_url(self) -> str:
+        """How this caller reaches us, without a slash at the end."""
+        scope = self.request.scope
+        return self.rooms.base_url(scope["scheme"], self.request.headers.get("host", ""))
+
+    @property
+    def addresses(self) -> Addresses:
+        """For the addresses an answer holds."""
+        base = self.base_url
+        return Addresses(base_url=base, links=self.rooms.links(base), now=self.rooms.clock.now())
+
+    def id(self, what: str) -> UUID:
+        """The id in the path. Raises NotFound for one that is none: what has no such id does not exist."""
+        text: str = self.request.path_params["id"]
+        try:
+            if len(text) == 36:  # UUID() also takes braces, urn: and missing dashes
+                return UUID(text)
+        except ValueError:
+            pass
+        raise NotFound(f"There is no {what} with this id.")
+
+    async def body(self) -> Any:
+        """The JSON body. Raises InvalidConfig, TooLarge."""
+        return await json_body(self.request, self.rooms.settings.api.max_body_mb * 1_000_000)
+
+    def flag(self, name: str) -> bool:
+        """A boolean of the query, false where it is absent. Raises InvalidConfig."""
+        text = self.request.query_params.get(name)
+        if text is None:
+            return False
+        value = _FLAGS.get(text.lower())
+        if value is None:
+            raise InvalidConfig({name: [f"{name} must be true or false."]})
+        return value
+
+    def word(self, name: str, words: type[W]) -> W | None:
+        """One of an enumeration's words from the query. Raises InvalidConfig."""
+        text = self.request.query_params.get(name)
+        if text is None:
+            return None
+        try:
+            return words(text)
+        except ValueError:
+            raise InvalidConfig({name: [f"{name} must be one of: {', '.join(words)}."]}) from None
+
+    def integer(self, name: str, *, default: int, least: int, most: int) -> int:
+        """An integer of the query. Raises InvalidConfig."""
+        text = self.request.query_params.get(name)
+        if text is None:
+            return default
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
+            raise InvalidConfig({name: [f"{name} must be an integer between {least} and {most}."]})
+        return int(text)

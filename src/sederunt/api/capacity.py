@@ -1,0 +1,91 @@
+"""What a bot costs, and how many bots an account booked ahead. Rates are the operator's; without any, all is free."""
+
+from starlette.responses import Response
+
+from sederunt.api.call import Call
+from sederunt.api.failures import json_response
+from sederunt.api.faults import add, read
+from sederunt.api.schemas import CapacityFields
+from sederunt.api.views import is_realtime
+from sederunt.errors import InvalidConfig
+from sederunt.model.bot import Bot
+from sederunt.model.status import ENDINGS, BotStatus, StopReason
+from sederunt.settings import PricingSettings
+from sederunt.transcription.models import find
+
+FREE_WAITING_MIN = 10  # waiting longer than this costs a bot that was not admitted the base price
+
+
+async def bot_pricing(call: Call) -> Response:
+    """GET /bot/{id}/pricing"""
+    bot = await call.rooms.bots.get(call.id("bot"), call.account_id)
+    return json_response(pricing_of(bot, call.rooms.settings.pricing))
+
+
+async def get_capacity(call: Call) -> Response:
+    """GET /reserved-capacity"""
+    account = await call.rooms.accounts.get(call.account_id)
+    return await _capacity(call, account.reserved)
+
+
+async def set_capacity(call: Call) -> Response:
+    """PUT /reserved-capacity"""
+    found = read(CapacityFields, await call.body(), ("count",))
+    most = call.rooms.settings.api.concurrent_bots
+    if not found.faults and found.fields.count > most:
+        add(found.faults, "count", f"count must not be more than {most}, the most bots an account may have at work.")
+    if found.faults:
+        raise InvalidConfig(found.faults)
+    account = await call.rooms.accounts.reserve(call.account_id, found.fields.count)
+    return await _capacity(call, account.reserved)
+
+
+async def _capacity(call: Call, reserved: int) -> Response:
+    """`available`: how many of the bots booked ahead are not at work."""
+    active = await call.rooms.bots.active_count(call.account_id)
+    return json_response({"reserved": reserved, "available": max(0, reserved - active)})
+
+
+def pricing_of(bot: Bot, rates: PricingSettings) -> dict[str, object]:
+    """Rates per hour, and the amount once the bot has ended."""
+    config = bot.config
+    row = find(config.transcription_model)
+    own_key = config.transcription_credentials is not None
+    model_rate = rates.models_per_hour.get(row.identifier if row else "", 0.0) if not own_key else 0.0
+    addons = [
+        {"name": name, "rate_per_hour": rate}
+        for name, rate, wanted in (
+            ("video", rates.video_per_hour, config.video),
+            ("realtime_audio", rates.realtime_audio_per_hour, config.realtime_audio and is_realtime(bot)),
+            ("store_recording_for_1_year", rates.storage_1_year_per_hour, config.store_recording_for_1_year),
+        )
+        if wanted
+    ]
+    total = rates.base_per_hour + model_rate + sum(float(str(addon["rate_per_hour"])) for addon in addons)
+    return {
+        "id": str(bot.id),
+        "currency": rates.currency,
+        "base": {"rate_per_hour": rates.base_per_hour},
+        "transcription": {"model": config.transcription_model, "rate_per_hour": model_rate, "byok": own_key},
+        "addons": addons,
+        "total": {"rate_per_hour": round(total, 6), "amount": _amount(bot, total, rates.base_per_hour)},
+    }
+
+
+def _amount(bot: Bot, rate: float, base: float) -> float | None:
+    """What the bot cost: its minutes in the meeting, begun ones whole. None until it has ended."""
+    if bot.status not in ENDINGS:
+        return None
+    return round(_minutes(bot) / 60 * rate + _waiting_minutes(bot) / 60 * base, 4)
+
+
+def _minutes(bot: Bot) -> int:
+    ended = bot.recording_ended_at or bot.finished_at
+    if bot.recording_started_at is None or ended is None:
+        return 0
+    return max(0, -int(-(ended - bot.recording_started_at).total_seconds() // 60))
+
+
+def _waiting_minutes(bot: Bot) -> int:
+    waited_out = bot.status is BotStatus.NOT_ADMITTED and bot.stop_reason is StopReason.WAITING_ROOM_TIMEOUT
+    return max(0, bot.config.stop_options.waiting_room_timeout - FREE_WAITING_MIN) if waited_out else 0

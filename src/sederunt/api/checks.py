@@ -1,0 +1,107 @@
+"""What can only be judged by asking: the link fits the service, the model has a key, the account is the caller's."""
+
+from collections.abc import Callable, Set
+from dataclasses import dataclass
+from uuid import UUID
+
+from sederunt.accounts.credentials import Credentials
+from sederunt.accounts.meeting_accounts import MeetingAccounts
+from sederunt.api.faults import Faults, add
+from sederunt.errors import NotFound, SetupError
+from sederunt.model.bot import BotConfig, Service
+from sederunt.model.recording import RecordingConfig
+from sederunt.platforms.links import InvalidLink, parse_link
+from sederunt.settings import Settings
+from sederunt.transcription.models import ModelRow, ProviderRow, find, missing_key, provider_of
+
+_LINK = frozenset({"service", "meeting_url"})
+_MODEL = frozenset({"transcription_model", "transcription_credentials"})
+_ACCOUNT = frozenset({"service", "authentication"})
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Adds to the faults of a request what these checks find. Each looks only at fields that are good so far."""
+
+    settings: Settings
+    credentials: Credentials
+    meeting_accounts: MeetingAccounts
+
+    async def bot(self, account_id: UUID, config: BotConfig, sent: Set[str], faults: Faults) -> None:
+        """`sent`: the fields a caller sent; a check none of whose fields was sent is left out."""
+        concerns = _concerns(sent, faults)
+        if concerns(_LINK):
+            _check_link(config, faults)
+        if concerns(_MODEL):
+            await self._check_model(account_id, config.transcription_model, config.transcription_credentials, faults)
+        if concerns(_ACCOUNT):
+            await self._check_account(account_id, config, faults)
+
+    async def recording(self, account_id: UUID, config: RecordingConfig, faults: Faults) -> None:
+        """The same for a recording."""
+        if _concerns(_MODEL, faults)(_MODEL):
+            await self._check_model(account_id, config.transcription_model, config.transcription_credentials, faults)
+
+    async def _check_model(self, account_id: UUID, model: str, credential_id: UUID | None, faults: Faults) -> None:
+        row = find(model)
+        provider = provider_of(row) if row else None
+        if credential_id is not None:
+            await self._check_credential(account_id, credential_id, row, provider, faults)
+        elif provider is not None and provider.needs_key and not self._has_key(provider):
+            add(faults, "transcription_model", missing_key(provider))
+
+    async def _check_credential(
+        self, account_id: UUID, credential_id: UUID, row: ModelRow | None, provider: ProviderRow | None, faults: Faults
+    ) -> None:
+        try:
+            credential = await self.credentials.get(credential_id, account_id)
+        except NotFound:
+            add(
+                faults,
+                "transcription_credentials",
+                "transcription_credentials is not the id of one of your credentials.",
+            )
+            return
+        if row is not None and (provider is None or credential.provider != provider.name):
+            wanted = f"{row.identifier} needs one for {provider.title}" if provider else f"{row.identifier} needs none"
+            sentence = f"transcription_credentials is a credential for {credential.provider}; {wanted}."
+            add(faults, "transcription_credentials", sentence)
+
+    def _has_key(self, provider: ProviderRow) -> bool:
+        known = self.settings.providers.get(provider.name)
+        return known is not None and known.key is not None
+
+    async def _check_account(self, account_id: UUID, config: BotConfig, faults: Faults) -> None:
+        wanted = config.authentication.account_id if config.authentication else None
+        if wanted is None:
+            return
+        name = "authentication.account_id"
+        if config.service is Service.ZOOM:
+            add(faults, name, f"{name} is for gmeet and teams; for zoom send authentication.zoom_zak_token.")
+            return
+        try:
+            account = await self.meeting_accounts.get(UUID(wanted), account_id)
+        except (NotFound, ValueError):
+            add(faults, name, f"{name} is not the id of one of your meeting accounts.")
+            return
+        if account.service is not config.service:
+            add(faults, name, f"{name} is an account for {account.service}; the bot's service is {config.service}.")
+
+
+def _concerns(sent: Set[str], faults: Faults) -> Callable[[frozenset[str]], bool]:
+    """A question: were any of these fields sent, and are all of them without fault?"""
+    faulty = {name.partition(".")[0] for name in faults}
+
+    def ask(fields: frozenset[str]) -> bool:
+        return not fields & faulty and bool(fields & sent)
+
+    return ask
+
+
+def _check_link(config: BotConfig, faults: Faults) -> None:
+    try:
+        parse_link(config.service, config.meeting_url)
+    except InvalidLink as error:
+        add(faults, "meeting_url", str(error))
+    except SetupError as error:
+        add(faults, "service", str(error))

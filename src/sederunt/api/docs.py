@@ -1,0 +1,78 @@
+"""The documentation page at /docs: the OpenAPI document as one HTML page, with nothing loaded from elsewhere."""
+
+from functools import cache
+from html import escape
+from typing import Any
+
+from sederunt.api.openapi import PREFIX, document
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+h2 { margin-top: 2.5rem; border-bottom: 1px solid #8886; } h3 { font-size: 1rem; margin-bottom: .2rem; }
+code { font: 13px ui-monospace, monospace; } .method { display: inline-block; width: 4.5rem; font-weight: 700; }
+table { border-collapse: collapse; width: 100%; } td, th { text-align: left; vertical-align: top; padding: .15rem .6rem
+.15rem 0; border-bottom: 1px solid #8883; } summary { cursor: pointer; }
+"""
+
+
+@cache
+def docs_page() -> str:
+    """The page; made once, since the document does not change while a process lives."""
+    described = document()
+    tags: dict[str, list[str]] = {}
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            tags.setdefault(operation["tags"][0], []).append(_operation(method, path, operation))
+    sections = "".join(f"<h2>{escape(tag)}</h2>{''.join(parts)}" for tag, parts in tags.items())
+    schemas = "".join(_schema(name, schema) for name, schema in sorted(described["components"]["schemas"].items()))
+    return (
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>Sederunt</title><style>{_STYLE}</style>"
+        f"<h1>Sederunt</h1><p>{escape(described['info']['description'])} All paths are below <code>{PREFIX}</code>; "
+        f"every request carries <code>Authorization: Bearer &lt;key&gt;</code>. The same as a document: "
+        f"<a href='{PREFIX}/openapi.json'>openapi.json</a>.</p>{sections}<h2>Shapes</h2>{schemas}</html>"
+    )
+
+
+def _operation(method: str, path: str, operation: dict[str, Any]) -> str:
+    rows = [
+        (f"query <code>{escape(p['name'])}</code>", escape(p.get("description", "")))
+        for p in operation.get("parameters", ())
+        if p["in"] == "query"
+    ]
+    if "requestBody" in operation:
+        for kind, content in operation["requestBody"]["content"].items():
+            rows.append((f"body <code>{escape(kind)}</code>", _kind(content["schema"])))
+    for status, answer in operation["responses"].items():
+        shape = _kind(answer["content"]["application/json"]["schema"])
+        rows.append((status, f"{escape(answer['description'])} {shape}"))
+    table = "".join(f"<tr><td>{name}</td><td>{text}</td></tr>" for name, text in rows)
+    return (
+        f"<details><summary><span class=method>{method.upper()}</span><code>{escape(path)}</code> "
+        f"{escape(operation['summary'])}</summary><table>{table}</table></details>"
+    )
+
+
+def _schema(name: str, schema: dict[str, Any]) -> str:
+    rows = "".join(
+        f"<tr><td><code>{escape(field)}</code></td><td>{_kind(value)}</td>"
+        f"<td>{escape(value.get('description', ''))}</td></tr>"
+        for field, value in schema.get("properties", {}).items()
+    )
+    body = f"<table>{rows}</table>" if rows else f"<p>{_kind(schema)}</p>"
+    return f"<details id='{escape(name)}'><summary><code>{escape(name)}</code></summary>{body}</details>"
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    """A schema in a few words."""
+    if "$ref" in schema:
+        name = escape(schema["$ref"].rsplit("/", 1)[1])
+        return f"<a href='#{name}'>{name}</a>"
+    for key in ("anyOf", "allOf"):
+        if key in schema:
+            return (" or " if key == "anyOf" else " and ").join(_kind(part) for part in schema[key])
+    if "enum" in schema:
+        return ", ".join(f"<code>{escape(str(word))}</code>" for word in schema["enum"])
+    if schema.get("type") == "array":
+        return f"array of {_kind(schema['items'])}"
+    limits = [f"{name} {schema[name]}" for name in ("minimum", "maximum", "maxLength", "maxItems") if name in schema]
+    return escape(" ".join([str(schema.get("type", "any")), schema.get("format", ""), *limits]).strip())

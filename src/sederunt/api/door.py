@@ -1,0 +1,107 @@
+"""The outermost layer: a request id, one log line and one count per request, and no answer that is not ours.
+
+Plain ASGI: a middleware of the framework's own kind costs more than this whole file.
+"""
+
+import re
+import time
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sederunt import log
+from sederunt.api.failures import answer_to
+from sederunt.api.metrics import Metrics
+
+logger = log.get(room="api")
+
+VISIT = "sederunt.visit"
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_UNKNOWN_ROUTE = "(none)"
+
+
+@dataclass(slots=True)
+class Visit:
+    """What is known of one request while it lasts."""
+
+    request_id: str
+    route: str = _UNKNOWN_ROUTE  # template of the path: the path itself may hold secrets
+    key_id: str | None = None
+    quiet: bool = False  # asked by machines all the time: not worth a line
+    status: int = 0
+
+
+class Door:
+    """Wraps the application."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket"):
+            scope["path"] = _tidy(scope["path"])
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        visit = scope[VISIT] = Visit(_request_id(scope))
+        started = time.perf_counter()
+
+        async def send_noted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                visit.status = message["status"]
+                message["headers"].append((b"x-request-id", visit.request_id.encode()))
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request_id=visit.request_id):
+            try:
+                await self._app(scope, receive, send_noted)
+            except Exception as error:
+                response = answer_to(error)
+                if not visit.status:
+                    await response(scope, receive, send_noted)
+            finally:
+                self._note(scope["method"], visit, time.perf_counter() - started)
+
+    def _note(self, method: str, visit: Visit, seconds: float) -> None:
+        method = method if method in _METHODS else "OTHER"
+        self._metrics.answered(method, visit.route, visit.status, seconds)
+        if not visit.quiet:
+            logger.info(
+                "request answered",
+                action="request_answered",
+                method=method,
+                route=visit.route,
+                status=visit.status,
+                ms=round(seconds * 1000, 2),
+                key_id=visit.key_id,
+            )
+
+
+def visit_of(request: Request) -> Visit:
+    """The visit a request belongs to."""
+    visit: Visit = request.scope[VISIT]
+    return visit
+
+
+def _tidy(path: str) -> str:
+    """Doubled slashes and one at the end do not matter: clients join a base address with either."""
+    if "//" in path:
+        path = re.sub(r"/{2,}", "/", path)
+    return path.rstrip("/") or "/"
+
+
+def _request_id(scope: Scope) -> str:
+    """The caller's own id where it is harmless, else a fresh one."""
+    headers: list[tuple[bytes, Any]] = scope["headers"]
+    for name, value in headers:
+        if name == b"x-request-id":
+            text = value.decode("latin-1")
+            if _REQUEST_ID.fullmatch(text):
+                return str(text)
+    return uuid.uuid4().hex

@@ -1,0 +1,70 @@
+"""From our errors to answers: the only place where they become HTTP. Every answer is JSON with a `message`."""
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from sederunt import log
+from sederunt.bus.connection import BusAway
+from sederunt.errors import InvalidConfig, RequestError, SetupError, TooManyRequests
+
+logger = log.get(room="api")
+
+RETRY_AFTER_S = 5  # what is temporarily away on our side is usually back by then
+
+
+def json_response(values: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Plain values as an answer. ASCII only, so that no string can spoil the encoding."""
+    return text_response(json.dumps(values), status, headers)
+
+
+def text_response(text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """JSON that is text already."""
+    return Response(text, status, headers, media_type="application/json")
+
+
+def message_response(message: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """The shape of every short answer."""
+    return json_response({"message": message}, status, headers)
+
+
+def answer_to(error: Exception) -> Response:
+    """The answer to what went wrong. What is our fault is logged here, with its traceback."""
+    match error:
+        case InvalidConfig():
+            return json_response({"message": str(error), "errors": error.fields}, 400)
+        case TooManyRequests():
+            return message_response(str(error), error.status, {"Retry-After": str(error.retry_after_s)})
+        case RequestError():
+            headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
+            return message_response(str(error), error.status, headers)
+        case BusAway():
+            logger.warning("a request could not be passed on", action="bus_away", error=str(error))
+            sentence = "The service cannot reach its hosts right now: try again in a moment."
+            return message_response(sentence, 503, {"Retry-After": str(RETRY_AFTER_S)})
+        case ClientDisconnect():
+            logger.info("caller hung up", action="request_aborted")
+            return message_response("The request was not complete.", 400)
+        case SetupError():
+            logger.error("installation lacks something", action="setup_fault", error=str(error))
+            return message_response(str(error), 500)
+        case _:
+            logger.error("request failed", action="request_failed", exc_info=error)
+            return message_response("Something went wrong on our side.", 500)
+
+
+async def http_exception(request: Request, error: Exception) -> Response:
+    """Starlette's own refusals (no such path, wrong method) in our shape."""
+    status = getattr(error, "status_code", 500)
+    headers = getattr(error, "headers", None)
+    if status == 404:
+        sentence = "There is nothing at this path."
+    elif status == 405:
+        sentence = f"{request.method} is not possible here; possible: {(headers or {}).get('Allow', 'nothing')}."
+    else:
+        sentence = HTTPStatus(status).phrase
+    return message_response(sentence, status, headers)

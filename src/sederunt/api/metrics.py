@@ -1,0 +1,36 @@
+"""What this process counts, in the text format of Prometheus. A registry per application, so that tests stay apart."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+
+class Metrics:
+    """The counters of the API."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._answered = Counter(
+            "sederunt_http_requests_total", "Answers given.", ("method", "route", "status"), registry=self._registry
+        )
+        self._seconds = Histogram(
+            "sederunt_http_request_seconds", "Time to the end of an answer.", ("route",),
+            buckets=_BUCKETS, registry=self._registry,
+        )  # fmt: skip
+        self.uploads = Gauge("sederunt_uploads", "Uploads under way.", registry=self._registry)
+        self.uploaded_bytes = Counter("sederunt_uploaded_bytes_total", "Bytes taken in.", registry=self._registry)
+        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """One request was answered. `route` is the template of the path, never the path."""
+        series = self._known.get((method, route, status))
+        if series is None:
+            series = (self._answered.labels(method, route, str(status)), self._seconds.labels(route))
+            self._known[method, route, status] = series
+        series[0].inc()
+        series[1].observe(seconds)
+
+    def text(self) -> bytes:
+        """Everything, as Prometheus reads it."""
+        return generate_latest(self._registry)

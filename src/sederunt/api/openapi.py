@@ -1,0 +1,126 @@
+"""The OpenAPI document, made from the table of routes, the schemas of requests and the shapes of answers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic.json_schema import models_json_schema
+
+from sederunt import __version__
+from sederunt.api.answers import ANSWERS
+from sederunt.api.routes import ROUTES, Body, Route
+from sederunt.model.status import BotStatus, RecordingStatus
+
+Document = dict[str, Any]
+
+PREFIX = "/api/v1"
+
+_SENTENCES: Mapping[int, str] = {
+    400: "The request is not valid; `errors` names every fault by its field.",
+    401: "The key is missing or wrong.",
+    403: "The limit of bots at work at once is reached.",
+    404: "There is nothing with this id.",
+    409: "Not possible in the current status, which `message` names.",
+    413: "The body is too large.",
+    429: "Too many requests with this key; see Retry-After.",
+    503: "A part of the service cannot be reached right now; see Retry-After.",
+}
+
+_QUERY: Mapping[str, Document] = {
+    "limit": {"name": "limit", "schema": {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}},
+    "cursor": {"name": "cursor", "schema": {"type": "string"}, "description": "`next_cursor` of the page before."},
+    "bot-status": {"name": "status", "schema": {"type": "string", "enum": [s.value for s in BotStatus]}},
+    "recording-status": {"name": "status", "schema": {"type": "string", "enum": [s.value for s in RecordingStatus]}},
+    "metadata": {
+        "name": "metadata",
+        "style": "deepObject",
+        "explode": True,
+        "schema": {"type": "object", "additionalProperties": {"type": "string"}},
+        "description": "`metadata[room]=7`: only bots with this pair; may be repeated.",
+    },
+    "with-speaker-events": {
+        "name": "with-speaker-events",
+        "schema": {"type": "boolean", "default": False},
+        "description": "Include when each participant spoke.",
+    },
+}
+
+
+def document() -> Document:
+    """The whole document, as plain values."""
+    paths: dict[str, Document] = {}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Sederunt",
+            "version": __version__,
+            "description": "Bots that join meetings, record and transcribe; recordings to transcribe.",
+        },
+        "servers": [{"url": PREFIX}],
+        "security": [{"key": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+            "schemas": {**ANSWERS, **_request_schemas()},
+        },
+    }
+
+
+def _operation(route: Route) -> Document:
+    operation: Document = {
+        "operationId": route.name,
+        "summary": route.summary,
+        "tags": [route.tag],
+        "responses": _responses(route),
+    }
+    parameters = [{"in": "query", **_QUERY[name]} for name in route.query]
+    if "{id}" in route.path:
+        parameters.append({"in": "path", "name": "id", "required": True, "schema": {"type": "string"}})
+    if parameters:
+        operation["parameters"] = parameters
+    if route.body is not None:
+        operation["requestBody"] = {"required": True, "content": _contents(route.body)}
+    return operation
+
+
+def _contents(body: Body) -> Document:
+    reference = {"$ref": f"#/components/schemas/{body.model.__name__}"}
+    schema = {"allOf": [reference], "required": list(body.required)} if body.required else reference
+    contents: Document = {"application/json": {"schema": schema}}
+    if body.file_field is not None:
+        file = {"type": "object", "properties": {body.file_field: {"type": "string", "format": "binary"}}}
+        contents["multipart/form-data"] = {"schema": {"allOf": [reference, file]}}
+    return contents
+
+
+def _responses(route: Route) -> Document:
+    statuses = {401, 429, *route.refusals}
+    if route.body is not None:
+        statuses |= {400, 413}
+    if "{id}" in route.path:
+        statuses.add(404)
+    return {
+        "200": {"description": "Done.", "content": _json(route.answer)},
+        **{
+            str(status): {
+                "description": _SENTENCES[status],
+                "content": _json("InvalidRequest" if status == 400 else "Refusal"),
+            }
+            for status in sorted(statuses)
+        },
+    }
+
+
+def _json(name: str) -> Document:
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+
+
+def _request_schemas() -> dict[str, Document]:
+    models = {route.body.model for route in ROUTES if route.body is not None}
+    _, definitions = models_json_schema(
+        [(model, "validation") for model in sorted(models, key=lambda model: model.__name__)],
+        ref_template="#/components/schemas/{model}",
+    )
+    schemas: dict[str, Document] = definitions["$defs"]
+    return schemas

@@ -1,0 +1,48 @@
+"""The Range header of a request for a file: pure."""
+
+import re
+from dataclasses import dataclass
+
+_ONE = re.compile(r"\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*", re.IGNORECASE)
+
+
+class Unsatisfiable(Exception):
+    """The range begins behind the end of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Bytes from `start` up to, not including, `end`."""
+
+    start: int
+    end: int
+
+    def header(self, size: int) -> str:
+        """For Content-Range."""
+        return f"bytes {self.start}-{self.end - 1}/{size}"
+
+
+def requested_span(header: str | None, size: int) -> Span | None:
+    """The one range that a header asks for, cut to the file. None: answer with the whole file.
+
+    Several ranges at once, other units and malformed headers may be ignored (RFC 9110, 14.2), and are.
+    Raises Unsatisfiable.
+    """
+    found = _ONE.fullmatch(header) if header else None
+    if found is None or found[1] == found[2] == "" or max(map(len, found.groups())) > 18:
+        return None
+    if found[1] == "":
+        return _last(int(found[2]), size)
+    start = int(found[1])
+    end = int(found[2]) + 1 if found[2] else size
+    if end <= start:
+        return None
+    if start >= size:
+        raise Unsatisfiable
+    return Span(start, min(end, size))
+
+
+def _last(count: int, size: int) -> Span:
+    if count == 0 or size == 0:
+        raise Unsatisfiable
+    return Span(max(0, size - count), size)

@@ -1,0 +1,166 @@
+"""The acts of callers on standalone recordings: upload or name one, look, list, delete."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from starlette.responses import Response
+
+from sederunt import log
+from sederunt.api.call import Call
+from sederunt.api.configs import recording_config, settings_of_bot
+from sederunt.api.failures import json_response, message_response, text_response
+from sederunt.api.faults import Faults, add, in_order, read
+from sederunt.api.schemas import RecordingFields
+from sederunt.api.uploads import Upload, boundary_of, form_values, take_form
+from sederunt.api.views import plain_recording_json, recording_json, recording_summary
+from sederunt.database.ids import new_id
+from sederunt.database.retention import kept_until
+from sederunt.errors import InvalidConfig, MediaError, NotFound
+from sederunt.model.bot import Bot
+from sederunt.model.recording import Recording
+from sederunt.model.status import RecordingStatus
+from sederunt.transcription.models import find
+
+logger = log.get(room="api")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Source:
+    """Where the sound comes from; exactly one of the three."""
+
+    stored: str | None = None
+    url: str | None = None
+    bot: Bot | None = None
+
+    @property
+    def job(self) -> str:
+        return "job.transcribe" if self.stored else "job.fetch"
+
+
+async def create_recording(call: Call) -> Response:
+    """POST /recording"""
+    boundary = boundary_of(call.request)
+    if boundary is None:
+        body = await call.body()
+        return await _accept(call, new_id(call.rooms.clock.now()), body, upload=None)
+    recording_id = new_id(call.rooms.clock.now())
+    key = f"recordings/{recording_id}/source"
+    limits = call.rooms.settings.api
+    call.rooms.metrics.uploads.inc()
+    try:
+        form = await take_form(
+            call.request,
+            boundary,
+            call.rooms.objects,
+            key,
+            file_field="recording_file",
+            most_bytes=limits.max_upload_bytes,
+        )
+        if form.upload is not None:
+            call.rooms.metrics.uploaded_bytes.inc(form.upload.size)
+        return await _accept(call, recording_id, form_values(RecordingFields, form.fields), upload=form.upload)
+    except BaseException:
+        await call.rooms.objects.delete_prefix(f"recordings/{recording_id}/")
+        raise
+    finally:
+        call.rooms.metrics.uploads.dec()
+
+
+async def _accept(call: Call, recording_id: UUID, body: object, *, upload: Upload | None) -> Response:
+    """Judge everything, then store row and job together."""
+    found = read(RecordingFields, body)
+    faults = found.faults
+    if isinstance(body, Mapping) and upload is None and body.get("recording_file") is not None:
+        add(faults, "recording_file", "recording_file must be sent as a file, in multipart/form-data.")
+    source = await _source(call, found.fields, faults, upload)
+    base = settings_of_bot(source.bot.config) if source.bot else None
+    config = None
+    if found.fields.transcription_model is None and base is None:
+        faults.setdefault("transcription_model", ["transcription_model is required."])
+    else:
+        config = recording_config(found.fields, base)
+        _check_model(config.transcription_model, faults)
+        await call.rooms.checks.recording(call.account_id, config, faults)
+    if faults or config is None:
+        raise InvalidConfig(in_order(RecordingFields, faults))
+    now = call.rooms.clock.now()
+    recording = Recording(
+        id=recording_id,
+        account_id=call.account_id,
+        config=config,
+        status=RecordingStatus.TRANSCRIBING,
+        created_at=now,
+        source_url=source.url,
+        source_bot_id=source.bot.id if source.bot else None,
+        recording_object=source.stored,
+        recording_available_until=kept_until("recording", for_1_year=config.store_recording_for_1_year, since=now),
+    )
+    recording = await call.rooms.recordings.create(recording, job=source.job)
+    logger.info("recording created", action="recording_created", recording_id=str(recording.id), job=source.job)
+    return text_response(plain_recording_json(recording, call.addresses))
+
+
+async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: Upload | None) -> _Source:
+    """The one source that was given, with what is wrong about it among the faults."""
+    given = [upload is not None, fields.recording_url is not None, fields.meeting_bot_id is not None]
+    if sum(given) != 1 and not {"recording_file", "recording_url", "meeting_bot_id"} & set(faults):
+        add(faults, "recording_file", "Exactly one of recording_file, recording_url and meeting_bot_id is required.")
+        return _Source()
+    if upload is not None:
+        try:
+            await upload.check()
+        except MediaError as error:
+            add(faults, "recording_file", f"recording_file cannot be used: {error}")
+        return _Source(stored=upload.key)
+    if fields.recording_url is not None:
+        return _Source(url=fields.recording_url)
+    if fields.meeting_bot_id is not None:
+        return _Source(bot=await _source_bot(call, fields.meeting_bot_id, faults))
+    return _Source()
+
+
+async def _source_bot(call: Call, bot_id: UUID, faults: Faults) -> Bot | None:
+    try:
+        bot = await call.rooms.bots.get(bot_id, call.account_id)
+    except NotFound:
+        add(faults, "meeting_bot_id", "meeting_bot_id is not the id of one of your bots.")
+        return None
+    if bot.recording_object is None:
+        add(faults, "meeting_bot_id", f"meeting_bot_id names a bot without a recording; it is {bot.status}.")
+    return bot
+
+
+def _check_model(identifier: str, faults: Faults) -> None:
+    """A model taken over from a bot may be one that recordings cannot use."""
+    row = find(identifier)
+    if "transcription_model" not in faults and (row is None or not row.for_recordings):
+        sentence = f"transcription_model must be given: the bot's own, '{identifier}', is not for recordings."
+        add(faults, "transcription_model", sentence)
+
+
+async def get_recording(call: Call) -> Response:
+    """GET /recording/{id}"""
+    view = await call.rooms.recordings.view(call.id("recording"), call.account_id)
+    return text_response(recording_json(view, call.addresses))
+
+
+async def list_recordings(call: Call) -> Response:
+    """GET /recording: newest first, without transcript and events."""
+    addresses = call.addresses
+    page = await call.rooms.recordings.find(
+        call.account_id,
+        status=call.word("status", RecordingStatus),
+        cursor=call.request.query_params.get("cursor"),
+        limit=call.integer("limit", default=50, least=1, most=200),
+    )
+    data: list[dict[str, Any]] = [recording_summary(recording, addresses) for recording in page.recordings]
+    return json_response({"data": data, "next_cursor": page.cursor})
+
+
+async def delete_recording(call: Call) -> Response:
+    """DELETE /recording/{id}"""
+    recording = await call.rooms.recordings.request_deletion(call.id("recording"), call.account_id)
+    logger.info("recording deleted", action="recording_deleted", recording_id=str(recording.id))
+    return message_response("The recording and its data were deleted.")

@@ -1,0 +1,119 @@
+"""What the handlers work with: the stores, the bus and the storage of this process, opened and closed together."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from sederunt.accounts.credentials import Credentials
+from sederunt.accounts.house_secrets import LINKS, house_secret
+from sederunt.accounts.keys import Keys
+from sederunt.accounts.meeting_accounts import MeetingAccounts
+from sederunt.accounts.sealing import load_sealer
+from sederunt.api.auth import Auth
+from sederunt.api.checks import Checks
+from sederunt.api.limits import RateLimit
+from sederunt.api.metrics import Metrics
+from sederunt.bus.connection import Bus
+from sederunt.clock import Clock
+from sederunt.database.accounts import Accounts
+from sederunt.database.bots import Bots
+from sederunt.database.engine import Database, database_url
+from sederunt.database.outbox import Outbox
+from sederunt.database.recordings import Recordings
+from sederunt.jobs.follow_ups import FOLLOW_UPS
+from sederunt.jobs.publish import Publisher
+from sederunt.settings import Settings
+from sederunt.storage.links import Links
+from sederunt.storage.objects import Objects, open_objects
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rooms:
+    """Everything a request may need."""
+
+    settings: Settings
+    clock: Clock
+    database: Database
+    bus: Bus
+    objects: Objects
+    bots: Bots
+    recordings: Recordings
+    accounts: Accounts
+    auth: Auth
+    checks: Checks
+    metrics: Metrics
+    links_secret: bytes
+    turns: dict[object, asyncio.Lock]  # account → who may count and create a bot
+
+    def links(self, base_url: str) -> Links:
+        """Download addresses below this base."""
+        return _links(self.links_secret, base_url)
+
+    def base_url(self, scheme: str, host: str) -> str:
+        """How a caller reaches us: the operator's word, else the way this caller came."""
+        api = self.settings.api
+        return (api.public_url or _came_by(scheme, host) or f"http://{api.host}:{api.port}").rstrip("/")
+
+
+@lru_cache(maxsize=64)
+def _links(secret: bytes, base_url: str) -> Links:
+    return Links(secret, base_url)
+
+
+@lru_cache(maxsize=64)
+def _came_by(scheme: str, host: str) -> str | None:
+    """The origin of a request, None where its Host header is no host."""
+    try:
+        parts = urlsplit(f"{scheme}://{host}")
+        proper = parts.netloc == host and parts.hostname and parts.port != 0 and "@" not in host
+    except ValueError:
+        return None
+    return f"{scheme}://{host}" if proper else None
+
+
+@asynccontextmanager
+async def open_rooms(settings: Settings, clock: Clock, metrics: Metrics) -> AsyncIterator[Rooms]:
+    """Open everything, hand it out, close it in the opposite order; what was committed is published before the end."""
+    async with contextlib.AsyncExitStack() as stack:
+        bus = await Bus.connect(settings.bus, name="api")
+        stack.push_async_callback(bus.close)
+        publisher = Publisher(bus)
+        database = await stack.enter_async_context(
+            Database(database_url(settings), clock=clock, on_outbox=publisher.announce)
+        )
+        await stack.enter_async_context(_publishing(publisher, Outbox(database)))
+        sealer = load_sealer(settings)
+        keys = await Keys.open(database, sealer, clock)
+        stack.push_async_callback(keys.close)
+        yield Rooms(
+            settings=settings,
+            clock=clock,
+            database=database,
+            bus=bus,
+            objects=open_objects(settings),
+            bots=Bots(database, clock, follow_ups=FOLLOW_UPS, seals=sealer),
+            recordings=Recordings(database, clock),
+            accounts=Accounts(database),
+            auth=Auth(keys, RateLimit(settings.api.requests_per_minute, clock.monotonic)),
+            checks=Checks(settings, Credentials(database, sealer), MeetingAccounts(database, sealer)),
+            metrics=metrics,
+            links_secret=await house_secret(database, sealer, LINKS),
+            turns={},
+        )
+
+
+@asynccontextmanager
+async def _publishing(publisher: Publisher, outbox: Outbox) -> AsyncIterator[None]:
+    """Publish what this process commits, and what is left at the end."""
+    work = asyncio.create_task(publisher.run(outbox))
+    try:
+        yield
+    finally:
+        work.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await work
+        await publisher.flush(outbox)

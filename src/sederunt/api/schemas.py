@@ -1,0 +1,114 @@
+"""What callers may send, field by field. Unknown fields are ignored; null means "not given" where it is allowed.
+
+All fields have defaults here; which ones are required depends on the route (see REQUIRED_FOR_BOTS and the like).
+`model_fields_set` tells what was sent, and that is what a PATCH changes.
+"""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sederunt.api import values as v
+from sederunt.model.bot import STOP_OPTION_LIMITS, Service
+from sederunt.transcription.models import BOT_MODELS, RECORDING_MODELS
+
+REQUIRED_FOR_BOTS = ("transcription_model", "service", "meeting_url", "bot_name")
+REQUIRED_FOR_RECORDINGS = ("transcription_model",)
+
+_BotModel = Annotated[str, *v.word(BOT_MODELS)]
+_RecordingModel = Annotated[str, *v.word(RECORDING_MODELS)]
+_Service = Annotated[str, *v.word(tuple(Service))]
+_Name = Annotated[str, *v.text(1000)]
+_Text = Annotated[str, *v.text()]
+_Secret = Annotated[str, *v.text(4096)]
+
+
+class Body(BaseModel):
+    """Frozen, unknown fields ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class StopOptionFields(Body):
+    """When the bot leaves by itself, in minutes."""
+
+    time_limit: Annotated[int, *v.integer(*STOP_OPTION_LIMITS["time_limit"])] = Field(
+        240, description="Longest time the bot may be active."
+    )
+    waiting_room_timeout: Annotated[int, *v.integer(*STOP_OPTION_LIMITS["waiting_room_timeout"])] = Field(
+        10, description="How long to wait to be let in."
+    )
+    last_person_detection: Annotated[int, *v.integer(*STOP_OPTION_LIMITS["last_person_detection"])] = Field(
+        2, description="How long to stay when everyone else has left; 0 switches this off."
+    )
+    silence_detection: Annotated[int, *v.integer(*STOP_OPTION_LIMITS["silence_detection"])] = Field(
+        15, description="How long to stay when nothing is to be heard; 0 switches this off."
+    )
+
+
+class AuthenticationFields(Body):
+    """How to enter a private meeting."""
+
+    account_id: _Secret | None = Field(None, description="A meeting account kept here, for gmeet and teams.")
+    zoom_zak_token: _Secret | None = Field(None, description="A Zoom access token, for zoom.")
+    always_authenticate: v.Flag = Field(False, description="Sign in at once instead of trying as a guest first.")
+
+
+class BotFields(Body):
+    """The configuration of a bot."""
+
+    transcription_model: _BotModel = Field("none", description="What transcribes; `none` records only.")
+    transcription_credentials: v.Id | None = Field(None, description="A credential of yours for the model's provider.")
+    service: _Service = Field("gmeet", description="Where the meeting is held.")
+    meeting_url: v.Url = Field("", description="The meeting to join; must be one of `service`.")
+    bot_name: _Name = Field("", description="The bot's name in the meeting, cut where the service allows less.")
+    bot_avatar_file: v.Picture = Field(
+        None, description="PNG, JPEG or WebP in base64, with or without a data URI, up to 5 MB. {} counts as absent."
+    )
+    bot_avatar_url: v.Url | None = Field(None, description="A picture; ignored when bot_avatar_file is given.")
+    lang: v.Language | None = Field(None, description="Spoken language: a tag such as `en`, or `multi`, or `auto`.")
+    video: v.Flag = Field(False, description="Record video too.")
+    webhook_url: v.Url | None = Field(None, description="Receives every change of status.")
+    store_recording_for_1_year: v.Flag = Field(False, description="Keep the recording 1 year instead of 1 week.")
+    scheduled_start_time: v.Moment | None = Field(
+        None, description="When to join: Unix seconds, or milliseconds above 10^11. Past or null: now."
+    )
+    profanity_filter: v.Flag = Field(False, description="Mask profanity in the transcript.")
+    initial_chat_message: _Text | None = Field(None, description="Posted to the meeting's chat on joining.")
+    stop_options: StopOptionFields | None = Field(None, description="When the bot leaves by itself.")
+    authentication: AuthenticationFields | None = Field(None, description="How to enter a private meeting.")
+    custom_vocabulary: v.Vocabulary | None = Field(None, description="Words and phrases to expect.")
+    realtime_audio: v.Flag = Field(False, description="Open the realtime sockets for a model that is not realtime.")
+    time_limit: Annotated[int, *v.integer(*STOP_OPTION_LIMITS["time_limit"])] | None = Field(
+        None, deprecated=True, description="Use stop_options.time_limit."
+    )
+    custom_metadata: v.Metadata | None = Field(None, description="Yours; comes back with the bot and its webhooks.")
+    metadata: v.Metadata | None = Field(None, description="Another name of custom_metadata, which wins.")
+
+
+class ChatFields(Body):
+    """A message for the meeting's chat."""
+
+    message: _Text = Field("", description="What to post.")
+
+
+class CapacityFields(Body):
+    """Bots booked ahead."""
+
+    count: Annotated[int, *v.integer(0, 1_000_000)] = Field(0, description="How many bots to book ahead.")
+
+
+class RecordingFields(Body):
+    """A recording to transcribe: exactly one of recording_file, recording_url and meeting_bot_id."""
+
+    transcription_model: _RecordingModel | None = Field(
+        None, description="What transcribes. Required unless meeting_bot_id is given."
+    )
+    recording_url: v.Url | None = Field(None, description="Where we fetch the recording.")
+    meeting_bot_id: v.Id | None = Field(None, description="A bot whose recording and settings to take.")
+    lang: v.Language | None = Field(None, description="Spoken language: a tag such as `en`, or `multi`, or `auto`.")
+    webhook_url: v.Url | None = Field(None, description="Receives every change of status.")
+    store_recording_for_1_year: v.Flag = Field(False, description="Keep the recording 1 year instead of 1 day.")
+    profanity_filter: v.Flag = Field(False, description="Mask profanity in the transcript.")
+    custom_vocabulary: v.Vocabulary | None = Field(None, description="Words and phrases to expect.")
+    transcription_credentials: v.Id | None = Field(None, description="A credential of yours for the model's provider.")

@@ -1,0 +1,169 @@
+"""A multipart upload on its way to storage: counted while it streams, never whole in memory, never stored twice."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import multipart
+from pydantic import BaseModel
+from starlette.requests import Request
+
+from sederunt.api.bodies import refuse_declared, too_large
+from sederunt.errors import InvalidConfig, UnsupportedMedia
+from sederunt.media.containers import HEAD_BYTES, kind_of_head
+from sederunt.media.probe import probe
+from sederunt.storage.objects import Objects
+
+FORM_SLACK_BYTES = 1_000_000  # of boundaries, headers and the other fields, beside the file
+MOST_FIELD_BYTES = 500_000  # a vocabulary of 1,000 entries as JSON fits
+MOST_FIELDS = 2_000
+
+_FLAGS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Upload:
+    """A file that is in storage."""
+
+    key: str
+    size: int
+    objects: Objects
+
+    async def check(self) -> None:
+        """Judge it by its content. Raises UnsupportedMedia, BrokenMedia.
+
+        What lies in a bucket is judged by its first bytes here, and whole by the worker that transcribes it.
+        """
+        if self.size == 0:
+            raise UnsupportedMedia("The file is empty.")
+        path = self.objects.local_path(self.key)
+        if path is not None:
+            await asyncio.to_thread(probe, path)
+        else:
+            kind_of_head(await self.objects.read_range(self.key, 0, min(self.size, HEAD_BYTES)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Form:
+    fields: Mapping[str, list[str]]
+    upload: Upload | None
+
+
+def boundary_of(request: Request) -> str | None:
+    """The boundary of a multipart form; None where the body is something else. Raises InvalidConfig without one."""
+    kind, options = multipart.parse_options_header(request.headers.get("content-type", ""))
+    if kind != "multipart/form-data":
+        return None
+    boundary = options.get("boundary", "")
+    if not boundary:
+        raise InvalidConfig({"body": ["The Content-Type multipart/form-data needs a boundary."]})
+    return str(boundary)
+
+
+async def take_form(
+    request: Request, boundary: str, objects: Objects, key: str, *, file_field: str, most_bytes: int
+) -> Form:
+    """Read the whole form; its file goes to `key` as it arrives.
+
+    Raises TooLarge as soon as the file has more than `most_bytes`, InvalidConfig for a form that is none, and
+    ClientDisconnect; in each case nothing is left in storage.
+    """
+    refuse_declared(request, most_bytes + FORM_SLACK_BYTES)
+    fields: dict[str, list[str]] = {}
+    upload: Upload | None = None
+    try:
+        async for segment in _segments(request, boundary):
+            if segment.name != file_field:
+                fields.setdefault(segment.name, []).append(await _text(segment))
+            elif upload is not None:
+                raise InvalidConfig({file_field: [f"{file_field} must be given once."]})
+            else:
+                upload = await _store(segment, objects, key, most_bytes)
+    except multipart.MultipartError as error:
+        raise InvalidConfig({"body": [f"The body is not a valid multipart form: {error}."]}) from None
+    return Form(fields=fields, upload=upload)
+
+
+async def _store(segment: "_Segment", objects: Objects, key: str, most_bytes: int) -> Upload:
+    size = 0
+    async with objects.writer(key) as writer:
+        async for data in segment.chunks():
+            size += len(data)
+            if size > most_bytes:
+                raise too_large(most_bytes)
+            await writer.write(data)
+    return Upload(key=key, size=size, objects=objects)
+
+
+async def _text(segment: "_Segment") -> str:
+    value = bytearray()
+    async for data in segment.chunks():
+        value += data
+        if len(value) > MOST_FIELD_BYTES:
+            raise InvalidConfig({segment.name: [f"{segment.name} must not be larger than {MOST_FIELD_BYTES:,} bytes."]})
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise InvalidConfig({segment.name: [f"{segment.name} must be UTF-8."]}) from None
+
+
+class _Segment:
+    """One part of the form; its chunks must be read before the next part is asked for."""
+
+    def __init__(self, name: str, events: AsyncIterator[Any]) -> None:
+        self.name, self._events = name, events
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        async for event in self._events:
+            if event is None:
+                return
+            yield bytes(event)
+
+
+async def _segments(request: Request, boundary: str) -> AsyncIterator[_Segment]:
+    events = _events(request, boundary)
+    async for event in events:
+        if isinstance(event, multipart.MultipartSegment):
+            yield _Segment(event.name, events)
+
+
+async def _events(request: Request, boundary: str) -> AsyncIterator[Any]:
+    with multipart.PushMultipartParser(boundary, max_segment_count=MOST_FIELDS) as parser:
+        async for chunk in request.stream():
+            if chunk:
+                for event in parser.parse(chunk):
+                    yield event
+            if parser.closed:
+                break
+
+
+def form_values(model: type[BaseModel], fields: Mapping[str, list[str]]) -> dict[str, Any]:
+    """A form's strings as the values JSON would have: flags and lists by what the field wants.
+
+    A list is given as repeated fields (`name` or `name[]`), or as one JSON array.
+    """
+    values: dict[str, Any] = {}
+    for name, texts in fields.items():
+        plain = name.removesuffix("[]")
+        schema = model.model_json_schema()["properties"].get(plain, {})
+        values[plain] = _value(texts, _types(schema), repeated=name != plain)
+    return values
+
+
+def _types(schema: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(kind["type"] for kind in schema.get("anyOf", [schema]) if "type" in kind)
+
+
+def _value(texts: list[str], types: frozenset[str], *, repeated: bool) -> Any:
+    if "array" in types:
+        if len(texts) == 1 and not repeated and texts[0].lstrip().startswith("["):
+            try:
+                return json.loads(texts[0])
+            except (ValueError, RecursionError):
+                return texts[0]
+        return texts
+    if "boolean" in types:
+        return _FLAGS.get(texts[-1].lower(), texts[-1])
+    return None if texts[-1] == "" and "null" in types else texts[-1]

@@ -1,0 +1,247 @@
+"""The values that requests are made of. Each refuses with a predicate, so that a fault reads "<field> <predicate>."
+
+Nothing is coerced: "5" is no integer and 1 is no boolean. The one exception is JSON's own: 5.0 is the number 5.
+Every type brings its JSON schema, which is what the OpenAPI document shows.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from pydantic import PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+LONGEST_URL = 8192
+LONGEST_TEXT = 10_000
+METADATA_KEYS, METADATA_CHARACTERS = 50, 500
+VOCABULARY_ENTRIES, VOCABULARY_CHARACTERS = 1000, 100
+AVATAR_BYTES = 5_000_000
+
+# Unix times above this are milliseconds: as seconds they would lie beyond the year 5138.
+MILLISECONDS_FROM = 10**11
+LATEST_MILLISECONDS = 253_402_300_799_999  # the last moment of the year 9999
+
+# First bytes of the pictures we take → what they are.
+_PICTURES: tuple[tuple[re.Pattern[bytes], str], ...] = (
+    (re.compile(rb"\x89PNG\r\n\x1a\n"), "image/png"),
+    (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
+    (re.compile(rb"RIFF....WEBP", re.DOTALL), "image/webp"),
+)
+_DATA_URI = re.compile(r"data:[^,]{0,100};base64,", re.IGNORECASE)
+_LANGUAGE = r"^(?:multi|auto|[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3})$"
+_NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\xa0\s<>\"\\^`{|}\u2028\u2029]")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def refusal(predicate: str) -> PydanticCustomError:
+    """What a type raises; `predicate` follows the field's name in the sentence."""
+    # Braces would be read as placeholders of the template.
+    return PydanticCustomError("refused", "{predicate}", {"predicate": predicate})
+
+
+def text_of(value: object, *, most: int) -> str:
+    """A string that every part of the house can carry: no NUL, no half of a surrogate pair, not blank."""
+    text = _string(value)
+    if not text.strip():
+        raise refusal("must not be empty")
+    if len(text) > most:
+        raise refusal(f"must not be longer than {most:,} characters")
+    return text
+
+
+def _string(value: object) -> str:
+    if not isinstance(value, str):
+        raise refusal("must be a string")
+    if "\x00" in value:
+        raise refusal("must not contain NUL characters")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise refusal("must be valid Unicode")
+    return value
+
+
+def url_of(value: object) -> str:
+    """An absolute http or https address, as it was sent."""
+    text = text_of(value, most=LONGEST_URL)
+    try:
+        parts = urlsplit(text)
+        proper = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, a bracket without its partner
+        proper = False
+    if not proper or _NOT_IN_URLS.search(text):
+        raise refusal("must be an absolute URL that begins with http:// or https://")
+    return text
+
+
+def uuid_of(value: object) -> UUID:
+    text = _string(value)
+    if not _UUID.fullmatch(text):
+        raise refusal("must be a UUID")
+    return UUID(text)
+
+
+def flag_of(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise refusal("must be true or false")
+    return value
+
+
+def integer_of(value: object, *, least: int | None = None, most: int | None = None) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise refusal("must be an integer")
+    if least is not None and most is not None and not least <= value <= most:
+        raise refusal(f"must be between {least} and {most}")
+    if least is not None and value < least:
+        raise refusal(f"must be at least {least}")
+    if most is not None and value > most:
+        raise refusal(f"must be at most {most}")
+    return value
+
+
+def language_of(value: object) -> str:
+    text = _string(value)
+    if not re.fullmatch(_LANGUAGE, text):
+        raise refusal("must be a language tag such as 'en' or 'pt-BR', or 'multi', or 'auto'")
+    return text
+
+
+def metadata_of(value: object) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise refusal("must be an object with string values")
+    if len(value) > METADATA_KEYS:
+        raise refusal(f"must not have more than {METADATA_KEYS} keys")
+    for name, entry in value.items():
+        _string(name)
+        if not isinstance(entry, str):
+            raise refusal(f"must have string values only; '{name[:100]}' is none")
+        _string(entry)
+        if len(entry) > METADATA_CHARACTERS:
+            raise refusal(f"must have values of at most {METADATA_CHARACTERS} characters; '{name[:100]}' is longer")
+    return dict(value)
+
+
+def vocabulary_of(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise refusal("must be an array of strings")
+    if len(value) > VOCABULARY_ENTRIES:
+        raise refusal(f"must not have more than {VOCABULARY_ENTRIES:,} entries")
+    for place, entry in enumerate(value):
+        if not isinstance(entry, str):
+            raise refusal(f"must be an array of strings; entry {place} is none")
+        _string(entry)
+        if not entry.strip() or len(entry) > VOCABULARY_CHARACTERS:
+            raise refusal(f"must have entries of 1 to {VOCABULARY_CHARACTERS} characters; entry {place} has not")
+    return tuple(value)
+
+
+def picture_of(value: object) -> bytes | None:
+    """A picture from base64, with or without a data URI around it. {} counts as absent: see the interface notes."""
+    if value is None or value == {}:
+        return None
+    text = _string(value)
+    if prefix := _DATA_URI.match(text):
+        text = text[prefix.end() :]
+    text = "".join(text.split())
+    if len(text) * 3 // 4 > AVATAR_BYTES + 2:
+        raise refusal("must not be larger than 5 MB")
+    data = base64_bytes(text)
+    if len(data) > AVATAR_BYTES:
+        raise refusal("must not be larger than 5 MB")
+    if picture_type(data) is None:
+        raise refusal("must be a PNG, JPEG or WebP image in base64")
+    return data
+
+
+def base64_bytes(text: str) -> bytes:
+    """Base64 in either alphabet, with or without padding."""
+    text = text.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise refusal("must be base64") from None
+
+
+def picture_type(data: bytes) -> str | None:
+    """The media type of a picture we take, by its first bytes."""
+    return next((kind for start, kind in _PICTURES if start.match(data)), None)
+
+
+def one_of(names: tuple[str, ...]) -> Callable[[object], str]:
+    """A reader of one of these words."""
+
+    def read(value: object) -> str:
+        text = _string(value)
+        if text not in names:
+            raise refusal(f"must be one of: {', '.join(names)}")
+        return text
+
+    return read
+
+
+def _type(read: Callable[[object], Any], schema: dict[str, Any]) -> tuple[PlainValidator, WithJsonSchema]:
+    return PlainValidator(read), WithJsonSchema(schema)
+
+
+def text(most: int = LONGEST_TEXT) -> tuple[PlainValidator, WithJsonSchema]:
+    """The annotations of a string of 1 to `most` characters."""
+    schema = {"type": "string", "minLength": 1, "maxLength": most, "pattern": r"^[^\u0000]*[^\s\u0000][^\u0000]*$"}
+    return _type(lambda value: text_of(value, most=most), schema)
+
+
+def integer(least: int | None = None, most: int | None = None) -> tuple[PlainValidator, WithJsonSchema]:
+    """The annotations of an integer within limits."""
+    limits = {"minimum": least, "maximum": most}
+    schema = {"type": "integer", **{name: limit for name, limit in limits.items() if limit is not None}}
+    return _type(lambda value: integer_of(value, least=least, most=most), schema)
+
+
+def word(names: tuple[str, ...]) -> tuple[PlainValidator, WithJsonSchema]:
+    """The annotations of one of these words."""
+    return _type(one_of(names), {"type": "string", "enum": list(names)})
+
+
+Url = Annotated[str, *_type(url_of, {"type": "string", "format": "uri", "maxLength": LONGEST_URL})]
+Id = Annotated[UUID, *_type(uuid_of, {"type": "string", "format": "uuid"})]
+Flag = Annotated[bool, *_type(flag_of, {"type": "boolean"})]
+Language = Annotated[str, *_type(language_of, {"type": "string", "pattern": _LANGUAGE})]
+Moment = Annotated[int, *integer(most=LATEST_MILLISECONDS)]
+Picture = Annotated[
+    bytes | None,
+    *_type(
+        picture_of,
+        {
+            "anyOf": [
+                {"type": "string", "contentEncoding": "base64", "maxLength": AVATAR_BYTES * 4 // 3 + 200},
+                {"type": "object", "maxProperties": 0},
+                {"type": "null"},
+            ]
+        },
+    ),
+]
+Metadata = Annotated[
+    dict[str, str],
+    *_type(
+        metadata_of,
+        {
+            "type": "object",
+            "maxProperties": METADATA_KEYS,
+            "additionalProperties": {"type": "string", "maxLength": METADATA_CHARACTERS},
+        },
+    ),
+]
+Vocabulary = Annotated[
+    tuple[str, ...],
+    *_type(
+        vocabulary_of,
+        {
+            "type": "array",
+            "maxItems": VOCABULARY_ENTRIES,
+            "items": {"type": "string", "minLength": 1, "maxLength": VOCABULARY_CHARACTERS},
+        },
+    ),
+]
