@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from harness.matrix import Cell, Result, Stage, play_all, table
+from harness.matrix import Cell, Result, Stage, play_all, show, table
 from harness.receiver import Receiver
 from harness.service import Practice, Service
 from sederunt.practice.script import Service as Site
@@ -54,9 +54,9 @@ def doors(service: Site) -> list[Cell]:
             status="failed",
             reason=None,
         ),
-        cell("stopped inside", deeds=[("status:recording", "stop")], reason="manually_stopped"),
+        cell("stopped inside", deeds=[("status:recording", "stop")], reason="manually_stopped", ends=False),
         cell("admitted, ended for all", "knock", deeds=[ADMIT]),
-        cell("kicked", deeds=[("status:recording", "kick")], reason="kicked"),
+        cell("kicked", deeds=[("status:recording", "kick")], reason="kicked", ends=False),
         cell(
             "left alone",
             deeds=[("status:recording", "everyone leaves")],
@@ -146,16 +146,6 @@ def results(
     if page := os.environ.get("SEDERUNT_PLATFORM_TABLE"):
         write_table(Path(page), table(found))
     return found
-
-
-def show(config: pytest.Config, text: str) -> None:
-    """Print past pytest's capturing: the table is a result, not an output of one test."""
-    capturing = config.pluginmanager.getplugin("capturemanager")
-    reporter = config.pluginmanager.getplugin("terminalreporter")
-    assert capturing is not None
-    assert reporter is not None
-    with capturing.global_and_fixture_disabled():
-        reporter.write_line(f"\n{text}")
 
 
 def write_table(page: Path, rows: str) -> None:

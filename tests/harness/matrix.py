@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
+import pytest
 
 from harness.journeys import ENDINGS, look, send_bot
 from harness.receiver import Receiver
@@ -205,3 +206,13 @@ def table(results: Mapping[str, Result]) -> str:
             f"| {result.backend} | {errors} | {result.seconds:.0f} |"
         )
     return "\n".join(lines)
+
+
+def show(config: pytest.Config, text: str) -> None:
+    """Print past pytest's capturing: the table is a result, not an output of one test."""
+    capturing = config.pluginmanager.getplugin("capturemanager")
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    assert capturing is not None
+    assert reporter is not None
+    with capturing.global_and_fixture_disabled():
+        reporter.write_line(f"\n{text}")

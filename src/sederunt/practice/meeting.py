@@ -134,7 +134,8 @@ class Meeting:
             raise Conflict(f"{visitor.id} is {visitor.standing}; only a bot that knocks can be denied.")
         visitor.standing = "refused"
         self.events.add("denied", bot=visitor.id, name=visitor.name, screen=screen)
-        self.site.denied(self, visitor)
+        if screen == "denied":  # that nobody answered, no site signals as a person's refusal
+            self.site.denied(self, visitor)
         visitor.tell({"show": screen})
 
     def kick(self, visitor: Visitor) -> None:

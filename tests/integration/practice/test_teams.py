@@ -140,6 +140,7 @@ async def test_a_site_that_gives_up_goes_back_to_the_name(open_room: OpenRoom) -
     await ask(room.page)
     await room.meeting.wait_for("denied", screen="nobody_answered")
     await expect(room.page.locator(NAME)).to_be_visible()
+    assert not await room.page.evaluate("window.remembered.sockets.some((s) => s.data.includes('conversationEnd'))")
 
 
 @pytest.mark.parametrize(
