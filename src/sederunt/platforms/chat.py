@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sederunt import log
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.platforms.evidence import EvidenceRow, normalised
-from sederunt.platforms.survey import Tally, survey
+from sederunt.platforms.survey import Tally, press, survey
 from sederunt.platforms.targets import Found, Target
 from sederunt.platforms.words import parts
 
@@ -57,7 +57,7 @@ async def _composer(page: MeetingPage, panel: ChatPanel) -> Found:
             raise PageChanged(f"The message was not sent: {why}.")
         # A toggle pressed twice closes again, so it is given time in between.
         if panel.open.id in found and now >= next_press:
-            await page.click([found[panel.open.id].handle])
+            await press(page, found[panel.open.id], by_pointer=found[panel.open.id].takes_pointer)
             next_press = now + OPENING_S / 2
         await asyncio.sleep(BETWEEN_LOOKS_S)
 
@@ -76,7 +76,7 @@ async def _type(page: MeetingPage, panel: ChatPanel, composer: Found, part: str)
 async def _press_send(page: MeetingPage, panel: ChatPanel) -> None:
     _, found = await survey(page, targets=[panel.send])
     if panel.send.id in found:
-        await page.click([found[panel.send.id].handle])
+        await press(page, found[panel.send.id], by_pointer=found[panel.send.id].takes_pointer)
     else:
         await page.press("Enter")
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
 
 LEAVING_S = 3.0  # how long a site may take to let go; Teams' server wants about that
+INSIST_S = 1.0  # a button that is still there after so long is pressed without the pointer
 PANEL_S = 3.0  # how long a panel may take to open
 BETWEEN_LOOKS_S = 0.25
 
@@ -88,16 +89,19 @@ class Site:
 
     async def leave(self, page: MeetingPage) -> None:
         """Press what leads out, answer what it asks, and wait until the controls are gone or LEAVING_S passed."""
-        deadline = asyncio.get_running_loop().time() + LEAVING_S
-        pressed: set[str] = set()
-        while asyncio.get_running_loop().time() < deadline:
+        now = asyncio.get_running_loop().time
+        deadline = now() + LEAVING_S
+        pressed: dict[str, float] = {}
+        while now() < deadline:
             _, found = await survey(page, targets=self.leave_targets)
-            fresh = next((t.id for t in reversed(self.leave_targets) if t.id in found and t.id not in pressed), None)
-            if fresh is not None:
-                await page.click([found[fresh].handle])
-                pressed.add(fresh)
-            elif not found:
+            if not found:
                 return
+            # What the button asks comes before the button, which may stay where it is.
+            fresh = next((t.id for t in reversed(self.leave_targets) if t.id in found and t.id not in pressed), None)
+            stubborn = next((name for name in found if now() - pressed.get(name, now()) >= INSIST_S), None)
+            if (name := fresh or stubborn) is not None:
+                await press(page, found[name], by_pointer=name == fresh and found[name].takes_pointer)
+                pressed[name] = now()
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
     async def settle(self, page: MeetingPage, *, roster_heard: bool = False) -> None:
@@ -114,7 +118,7 @@ class Site:
             step = next((s for s in self.notices if s.id in found and done.get(s.id, 0) < s.most), None)
             if step is None:
                 return
-            await press(page, found[step.id], by_pointer=step.id not in done and not found[step.id].boxless)
+            await press(page, found[step.id], by_pointer=step.id not in done and found[step.id].takes_pointer)
             done[step.id] = done.get(step.id, 0) + 1
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
@@ -122,7 +126,8 @@ class Site:
         look, found = await survey(page, rows=panel.rows, targets=[panel.control])
         if look.matches or panel.control.id not in found:
             return
-        await page.click([found[panel.control.id].handle])
+        control = found[panel.control.id]
+        await press(page, control, by_pointer=control.takes_pointer)
         deadline = asyncio.get_running_loop().time() + PANEL_S
         while not look.matches and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(BETWEEN_LOOKS_S)

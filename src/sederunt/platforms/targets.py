@@ -37,6 +37,11 @@ class Found:
     covered: bool = False  # the pointer would meet something else at its place
     boxless: bool = False  # it has no place for the pointer at all
 
+    @property
+    def takes_pointer(self) -> bool:
+        """Whether a click of the pointer would reach it now."""
+        return not (self.covered or self.boxless)
+
 
 class Act(StrEnum):
     CLICK = "click"

@@ -1,0 +1,138 @@
+"""Chat, notices, panels and the way out, on pages of our own with something in the way."""
+
+import pytest
+
+from harness.platforms_room import ShowPage
+from sederunt.errors import PageChanged
+from sederunt.model.bot import Service
+from sederunt.platforms.registry import platform_of
+
+MEET, TEAMS, ZOOM = (platform_of(service) for service in (Service.GMEET, Service.TEAMS, Service.ZOOM))
+VEIL = '<div id=veil style="position:fixed;inset:0;z-index:9"></div>'
+SENT = "() => window.sent"
+
+COMPOSERS = [
+    (
+        MEET,
+        '<textarea aria-label="Send a message to everyone"></textarea>',
+        "value",
+        '<div data-message-id="1">{}</div>',
+    ),
+    (
+        MEET,
+        '<div contenteditable=true role=textbox aria-label="Send a message" style="height:20px"></div>',
+        "innerText",
+        '<div data-message-id="1"><div class=jO4O1>{}</div></div>',
+    ),
+    (
+        TEAMS,
+        '<div data-tid=ckeditor><div contenteditable=true aria-label="Type a message" style="height:20px"></div></div>',
+        "innerText",
+        '<div data-tid="chat-pane-message">{}</div>',
+    ),
+    (
+        ZOOM,
+        '<div class="tiptap ProseMirror" contenteditable=true style="height:20px"></div>',
+        "innerText",
+        '<div id="chat-message-1"><div class="chat-rtf-box__display">{}</div></div>',
+    ),
+]
+_CHAT = """<body><button id=open {opener}>Chat</button><div id=panel hidden>{composer}</div><div id=list></div><script>
+window.sent = [];
+const field = document.querySelector("#panel :is(textarea, [contenteditable=true])");
+const toggle = () => document.querySelector("#panel").toggleAttribute("hidden");
+document.querySelector("#open").onclick = () => setTimeout(toggle, 1500);
+field.addEventListener("keydown", (event) => {{
+  if (event.key !== "Enter" || event.shiftKey) return;
+  event.preventDefault();
+  window.sent.push(field.{value}.trim());
+  const box = document.createElement("div");
+  box.innerHTML = `{shown}`.replace("{{}}", field.{value});
+  document.querySelector("#list").append(box);
+  if ("value" in field) field.value = ""; else field.textContent = "";
+}});
+</script>"""
+_OPENERS = {
+    Service.GMEET: 'aria-label="Chat with everyone"',
+    Service.TEAMS: 'data-tid="chat-button"',
+    Service.ZOOM: 'aria-label="open the chat panel"',
+}
+
+
+@pytest.mark.parametrize(("platform", "composer", "value", "shown"), COMPOSERS)
+async def test_a_panel_that_opens_late_takes_messages_by_enter(
+    show: ShowPage, platform: object, composer: str, value: str, shown: str
+) -> None:
+    site = platform_of(platform.service)  # type: ignore[attr-defined]
+    html = _CHAT.format(opener=_OPENERS[site.service], composer=composer, value=value, shown=shown.format("{}"))
+    page = await show(html)
+    await site.send_chat(page, "Hello all")
+    await site.send_chat(page, "and again")
+    assert await page.evaluate(SENT) == ["Hello all", "and again"]
+
+
+async def test_a_composer_that_keeps_the_message_is_told(show: ShowPage) -> None:
+    page = await show('<textarea aria-label="Send a message"></textarea><button aria-label="Send a message">s</button>')
+    with pytest.raises(PageChanged, match="stayed"):
+        await MEET.send_chat(page, "Hello?")
+
+
+@pytest.mark.parametrize(
+    ("platform", "button", "confirm"),
+    [
+        (
+            MEET,
+            '<button aria-label="Leave call">x</button>',
+            "<div role=dialog><button>Just leave the meeting</button></div>",
+        ),
+        (TEAMS, '<button data-tid="hangup-main-btn">x</button>', "<div role=dialog><button>Leave</button></div>"),
+        (
+            ZOOM,
+            '<button aria-label="Leave">Leave</button>',
+            '<button class="leave-meeting-options__btn leave-meeting-options__btn--danger">Leave Meeting</button>',
+        ),
+    ],
+)
+async def test_the_way_out_is_taken_under_a_veil_and_confirmed(
+    show: ShowPage, platform: object, button: str, confirm: str
+) -> None:
+    site = platform_of(platform.service)  # type: ignore[attr-defined]
+    page = await show(
+        f"<body>{button}<template>{confirm}</template>{VEIL}<script>window.sent = [];"
+        "document.querySelector('button').onclick = () => { window.sent.push('asked');"
+        "document.body.append(document.querySelector('template').content.cloneNode(true));"
+        "[...document.querySelectorAll('button')].at(-1).onclick = () => { window.sent.push('left');"
+        "document.body.replaceChildren(); } }</script>"
+    )
+    await site.leave(page)
+    assert await page.evaluate(SENT) == ["asked", "left"]
+
+
+async def test_leaving_where_there_is_no_button_is_harmless(show: ShowPage) -> None:
+    await MEET.leave(await show("<p>Nothing here</p>"))
+
+
+async def test_settling_answers_notices_joins_the_sound_and_opens_the_panels(show: ShowPage) -> None:
+    page = await show(
+        "<body><div class=zm-modal id=m style='position:fixed;inset:0;background:#fff'>This meeting is being recorded"
+        "<button class=zm-btn--primary onclick='sent.push(1);m.remove()'>Got it</button></div>"
+        "<div class=zm-modal style='display:none'>This meeting is being recorded<button class=zm-btn--primary>Got it"
+        "</button></div>"
+        "<div id=j><button class=join-audio-by-voip__join-btn onclick='sent.push(2);j.remove()'>Join Audio by Computer"
+        "</button></div>"
+        "<button aria-label='open the participants list pane' onclick='sent.push(3);u.hidden=false'>People</button>"
+        "<button aria-label='open the chat panel' onclick='sent.push(4);c.hidden=false'>Chat</button>"
+        "<ul id=u hidden><li class=participants-li>Ada</li></ul>"
+        "<div id=c hidden role=application aria-label='Chat Message List'>…</div><script>window.sent = []</script>"
+    )
+    await ZOOM.settle(page)
+    await ZOOM.settle(page)
+    assert await page.evaluate(SENT) == [1, 2, 3, 4]
+
+
+async def test_the_roster_stays_closed_where_the_network_told_it(show: ShowPage) -> None:
+    page = await show(
+        "<button aria-label='Show everyone' onclick='sent.push(1)'>p</button><script>window.sent = []</script>"
+    )
+    await MEET.settle(page, roster_heard=True)
+    assert await page.evaluate(SENT) == []
