@@ -1,4 +1,4 @@
-"""Writes the generated parts of the documentation: the settings and the status table. `--check` only compares."""
+"""Writes the generated parts of the documentation: settings, statuses, rows of evidence. `--check` only compares."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,10 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from sederunt.model.bot import Service
 from sederunt.model.status import ENDINGS, REASONS, TRANSITIONS
+from sederunt.platforms.registry import platform_of
+from sederunt.platforms.site import Site
 from sederunt.settings import Section, Settings
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -89,7 +92,29 @@ def status_page() -> str:
     return "".join(lines)
 
 
-PAGES = {"settings.md": settings_page, "statuses.md": status_page}
+def evidence_page() -> str:
+    """docs/evidence.md: every row by which a site's page is read, in the order in which they are tried."""
+    lines = [
+        "# What is seen on a page, and what it means\n",
+        NOTE,
+        "The first row that matches decides. How rows are read, and what the tags of the sources stand for: "
+        "[platforms.md](platforms.md). A row without a standing is a witness for other rows.\n",
+    ]
+    for service in Service:
+        site = platform_of(service)
+        assert isinstance(site, Site), f"{service} is not made of tables"
+        lines.append(f"\n## {service}\n\n| Row | Kind | Phase | Standing | Reason | Held | Source | Seen |\n")
+        lines.append("|---|---|---|---|---|---|---|---|\n")
+        for row in site.rows:
+            reason = f"`{row.reason}`" if row.reason else ""
+            lines.append(
+                f"| `{row.id}` | {row.kind} | {row.phase} | {row.standing or '(witness)'} | {reason} "
+                f"| {row.settle_s:g} s | {row.source} | {row.seen} |\n"
+            )
+    return "".join(lines)
+
+
+PAGES = {"settings.md": settings_page, "statuses.md": status_page, "evidence.md": evidence_page}
 
 
 def main() -> int:
