@@ -23,13 +23,13 @@ from rich.table import Table
 
 from sederunt.bench.classical import classical_bot
 from sederunt.bench.meter import TreeMeter
+from sederunt.bench.processes import child, practice_process, said
 from sederunt.bench.seated import Plan
 from sederunt.practice import clips
 from sederunt.practice import script as scripts
 from sederunt.practice.client import MeetingHandle, PracticeClient
 
 SETTLE_S = 4.0
-READY_S = 120
 console = Console(stderr=True)
 
 
@@ -283,45 +283,6 @@ def row(title: str, results: Sequence[Result]) -> list[str]:
 
 def median(results: Sequence[Result], what: str) -> float:
     return float(statistics.median(getattr(result, what) for result in results))
-
-
-@asynccontextmanager
-async def child(module: str, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A Python process of ours; ended when the context ends."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", module, *arguments,
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 28,
-    )  # fmt: skip
-    try:
-        yield process
-    finally:
-        if process.stdin is not None:
-            process.stdin.close()
-        try:
-            await asyncio.wait_for(process.wait(), 20)
-        except TimeoutError:
-            process.kill()
-            await process.wait()
-
-
-async def said(process: asyncio.subprocess.Process) -> dict[str, Any]:
-    """The next JSON line of a child."""
-    assert process.stdout is not None
-    line = await asyncio.wait_for(process.stdout.readline(), READY_S)
-    if not line:
-        raise SystemExit("a measured process ended early; its reason stands above")
-    found: dict[str, Any] = json.loads(line)
-    return found
-
-
-@asynccontextmanager
-async def practice_process() -> AsyncIterator[PracticeClient]:
-    """The practice sites in a process of their own, so that they are not counted."""
-    async with child("sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0") as process:
-        facts = await said(process)
-        async with PracticeClient(facts["control_url"]) as client:
-            yield client
-        process.terminate()
 
 
 @asynccontextmanager

@@ -20,8 +20,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 from sederunt.bench.attribution import Scores, score
-from sederunt.bench.capture import SETTLE_S, Case, child, practice_process, said, window
+from sederunt.bench.capture import SETTLE_S, Case, window
 from sederunt.bench.meter import TreeMeter
+from sederunt.bench.processes import child, practice_process, said
 from sederunt.bench.seated import Plan
 from sederunt.bench.served import ending, served
 from sederunt.practice import clips

@@ -29,6 +29,14 @@ def capture(
 
 
 @app.command()
+def start(repeats: int = typer.Option(10, min=1, help="Bots sent; the figure is their median.")) -> None:
+    """Seconds from POST /bot to the first captured audio, on a warm service, admitted at once."""
+    from sederunt.bench.start import bench_start
+
+    raise typer.Exit(asyncio.run(bench_start(repeats)))
+
+
+@app.command()
 def transcribe(
     model: list[str] = typer.Option(["tiny.en", "base"], help="Models to measure; may be repeated."),
     case: list[str] = typer.Option([], help="Only these cases; may be repeated. Default: all."),

@@ -2,14 +2,8 @@
 
 import asyncio
 import json
-import os
-import re
-import signal
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,13 +16,11 @@ from rich.table import Table
 from rich.text import Text
 
 from sederunt.bench.meter import TreeMeter
+from sederunt.bench.processes import ENDINGS, practice_process, service_process
 from sederunt.bench.words import word_error_rate
 from sederunt.practice import script as scripts
-from sederunt.practice.client import PracticeClient
 
-ENDINGS = frozenset({"finished", "not_admitted", "bot_detected", "auth_required", "invalid_credentials", "failed"})
 WORST_ERROR_RATE = 0.12
-START_DEADLINE_S = 90
 console = Console()
 
 
@@ -40,8 +32,12 @@ def demo(keep: bool = typer.Option(False, "--keep", help="Leave the service and 
 async def _demo(keep: bool) -> int:
     data = Path(tempfile.mkdtemp(prefix="sederunt-demo-"))
     script = scripts.demo()
-    async with practice_process() as practice, service_process(data, practice.host_rules, keep=keep) as service:
-        meeting = await practice.client.open_meeting(script)
+    async with (
+        practice_process() as practice,
+        service_process(data, await practice.host_rules(), keep=keep) as service,
+    ):
+        console.print(f"Serving on {service.base_url}, data in {data}")
+        meeting = await practice.open_meeting(script)
         console.print(
             f"Practice meeting [bold]{meeting.url}[/bold] with {', '.join(person.name for person in script.cast)}"
         )
@@ -53,93 +49,6 @@ async def _demo(keep: bool) -> int:
             print(f"curl -H 'Authorization: Bearer {service.key}' {service.base_url}/bot/{bot['id']}")
             print(f"Stop it with: kill {service.pid}")
     return 0 if ok else 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Service:
-    base_url: str
-    key: str
-    data: Path
-    pid: int
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.key}"}
-
-
-@asynccontextmanager
-async def service_process(data: Path, host_rules: str, *, keep: bool) -> AsyncIterator[Service]:
-    """`sederunt serve` as a child on a free port; ends it by SIGTERM unless it is to be kept."""
-    log = (data / "serve.log").open("wb")
-    environment = {
-        **os.environ,
-        "SEDERUNT_BROWSER__HOST_RULES": host_rules,
-        "SEDERUNT_BROWSER__IGNORE_CERTIFICATE_ERRORS": "true",
-        "SEDERUNT_WHISPER__MODEL": "tiny.en",
-    }
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "sederunt.cli.main", "serve", "--data", str(data), "--port", "0",
-        env=environment, stdout=asyncio.subprocess.PIPE, stderr=log, start_new_session=keep,
-    )  # fmt: skip
-    try:
-        said = await _read_until(child, ("Listening on", "API key"), "the service", data / "serve.log")
-        address = re.search(r"Listening on (\S+)", said)
-        key = re.search(r"API key: (\S+)", said)
-        assert address is not None
-        assert key is not None
-        console.print(f"Serving on {address[1]}, data in {data}")
-        yield Service(base_url=f"{address[1]}/api/v1", key=key[1], data=data, pid=child.pid)
-    finally:
-        if not keep:
-            await _end(child)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Practice:
-    host_rules: str
-    client: PracticeClient
-
-
-@asynccontextmanager
-async def practice_process() -> AsyncIterator[Practice]:
-    """The practice sites in a process of their own, so that what the bot costs can be told apart."""
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0",
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        assert child.stdout is not None
-        said = json.loads(await asyncio.wait_for(child.stdout.readline(), START_DEADLINE_S))
-        async with PracticeClient(said["control_url"]) as client:
-            yield Practice(host_rules=said["host_rules"], client=client)
-    finally:
-        await _end(child)
-
-
-async def _read_until(child: asyncio.subprocess.Process, words: tuple[str, ...], who: str, log: Path) -> str:
-    """Standard output until all words were seen."""
-    assert child.stdout is not None
-    said = ""
-    try:
-        async with asyncio.timeout(START_DEADLINE_S):
-            while not all(word in said for word in words):
-                line = (await child.stdout.readline()).decode()
-                if not line:
-                    raise SystemExit(f"{who} ended before it was ready; its log is {log}:\n{log.read_text()[-3000:]}")
-                said += line
-    except TimeoutError:
-        raise SystemExit(f"{who} was not ready within {START_DEADLINE_S} s; its log is {log}") from None
-    return said
-
-
-async def _end(child: asyncio.subprocess.Process) -> None:
-    if child.returncode is None:
-        child.send_signal(signal.SIGTERM)
-        try:
-            await asyncio.wait_for(child.wait(), 30)
-        except TimeoutError:
-            child.kill()
-            await child.wait()
 
 
 @dataclass(frozen=True, kw_only=True)

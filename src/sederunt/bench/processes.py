@@ -1,0 +1,122 @@
+"""The programs that demonstrations and measurements run beside themselves: the service, the practice sites, a child."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sederunt.practice.client import PracticeClient
+
+READY_S = 120
+START_DEADLINE_S = 90
+ENDINGS = frozenset({"finished", "not_admitted", "bot_detected", "auth_required", "invalid_credentials", "failed"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    base_url: str
+    key: str
+    data: Path
+    pid: int
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
+
+@asynccontextmanager
+async def service_process(data: Path, host_rules: str, *, keep: bool) -> AsyncIterator[Service]:
+    """`sederunt serve` as a child on a free port; ends it by SIGTERM unless it is to be kept."""
+    log = (data / "serve.log").open("wb")
+    environment = {
+        **os.environ,
+        "SEDERUNT_BROWSER__HOST_RULES": host_rules,
+        "SEDERUNT_BROWSER__IGNORE_CERTIFICATE_ERRORS": "true",
+        "SEDERUNT_WHISPER__MODEL": "tiny.en",
+    }
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "sederunt.cli.main", "serve", "--data", str(data), "--port", "0",
+        env=environment, stdout=asyncio.subprocess.PIPE, stderr=log, start_new_session=keep,
+    )  # fmt: skip
+    try:
+        said = await _read_until(child, ("Listening on", "API key"), "the service", data / "serve.log")
+        address = re.search(r"Listening on (\S+)", said)
+        key = re.search(r"API key: (\S+)", said)
+        assert address is not None
+        assert key is not None
+        yield Service(base_url=f"{address[1]}/api/v1", key=key[1], data=data, pid=child.pid)
+    finally:
+        if not keep:
+            await _end(child)
+
+
+async def _read_until(child: asyncio.subprocess.Process, words: tuple[str, ...], who: str, log: Path) -> str:
+    """Standard output until all words were seen."""
+    assert child.stdout is not None
+    said = ""
+    try:
+        async with asyncio.timeout(START_DEADLINE_S):
+            while not all(word in said for word in words):
+                line = (await child.stdout.readline()).decode()
+                if not line:
+                    raise SystemExit(f"{who} ended before it was ready; its log is {log}:\n{log.read_text()[-3000:]}")
+                said += line
+    except TimeoutError:
+        raise SystemExit(f"{who} was not ready within {START_DEADLINE_S} s; its log is {log}") from None
+    return said
+
+
+async def _end(child: asyncio.subprocess.Process) -> None:
+    if child.returncode is None:
+        child.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.wait_for(child.wait(), 30)
+        except TimeoutError:
+            child.kill()
+            await child.wait()
+
+
+@asynccontextmanager
+async def child(module: str, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A Python process of ours; ended when the context ends."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", module, *arguments,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 28,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            await asyncio.wait_for(process.wait(), 20)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+
+async def said(process: asyncio.subprocess.Process) -> dict[str, Any]:
+    """The next JSON line of a child."""
+    assert process.stdout is not None
+    line = await asyncio.wait_for(process.stdout.readline(), READY_S)
+    if not line:
+        raise SystemExit("a measured process ended early; its reason stands above")
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+@asynccontextmanager
+async def practice_process() -> AsyncIterator[PracticeClient]:
+    """The practice sites in a process of their own, so that they are not counted."""
+    async with child("sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0") as process:
+        facts = await said(process)
+        async with PracticeClient(facts["control_url"]) as client:
+            yield client
+        process.terminate()
