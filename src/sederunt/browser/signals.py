@@ -30,7 +30,7 @@ class Signal:
         roster       {people: [{key, name, avatar, is_self}]}: all rows, each time they changed
         speaking     {keys: [key, …]}: all who are shown speaking, each time that changed
         chat         {id, sender, text}: once per message
-        capture      {event: "attached" | "displaced" | "deaf" | "backend" | …, track, …}
+        capture      {event: "attached" | "displaced" | "deaf" | "backend" | "stream" | …, track, …}
     """
 
     kind: str

@@ -23,7 +23,13 @@ async def assemble(job: Job, house: House) -> None:
     if bot.status is not BotStatus.PROCESSING:
         return
     with scratch_of(house, job) as scratch:
-        tracks = await assemble_recording(bot, house.objects, scratch)
+        tracks = await assemble_recording(
+            bot,
+            house.objects,
+            scratch,
+            participants=await house.bots.participants(bot.id, with_events=bot.config.video),
+            sources=await house.bots.sources(bot.id),
+        )
     model = find(bot.config.transcription_model)
     wants_transcript = tracks is not None and model is not None and model.provider is not None
     changes: dict[str, object] = {

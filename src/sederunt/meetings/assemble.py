@@ -1,4 +1,4 @@
-"""Pieces become one recording: fetched, merged, stored, verified; only then are the pieces removed.
+"""Pieces become one recording: merged, stored, verified; only then are the pieces removed.
 
 Runs as often as it must: `tracks.json` is written last, so its presence says that everything before it is stored.
 """
@@ -6,53 +6,135 @@ Runs as often as it must: `tracks.json` is written last, so its presence says th
 import asyncio
 import json
 import tempfile
-from collections.abc import Iterator
-from dataclasses import asdict
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from uuid import UUID
+
+import av
 
 from sederunt import log
-from sederunt.errors import BrokenMedia
+from sederunt.errors import BrokenMedia, MediaError
 from sederunt.media.assembly import AssemblyFacts, assemble
+from sederunt.media.composition import Scene, compose
+from sederunt.media.probe import probe
+from sederunt.meetings.film import scene_of
+from sederunt.meetings.spool import PICTURES, SOUND, pieces_prefix
 from sederunt.model.bot import Bot, Verdict
+from sederunt.model.participant import Participant
 from sederunt.storage.objects import Objects
+
+FETCH_S = 300.0  # the longest that storage may take for one piece
+STOPPING_S = 20.0  # how long a thread may take to see that nobody wants its work any more
+SLACK_S = 1.0  # by which a composed recording may differ from its sound
 
 logger = log.get(room="meetings")
 
+T = TypeVar("T")
+Progress = Callable[[float], None]
 
-async def assemble_recording(bot: Bot, objects: Objects, scratch: Path) -> dict[str, Any] | None:
+
+async def assemble_recording(
+    bot: Bot,
+    objects: Objects,
+    scratch: Path,
+    *,
+    participants: Sequence[Participant] = (),
+    sources: Mapping[str, str] | None = None,
+) -> dict[str, Any] | None:
     """Make and store the bot's one recording and its tracks; returns what `tracks.json` holds, None for an empty stay.
 
     Args:
         scratch: a folder for temporary files; what a crash leaves there is removed with the next start.
+        participants, sources: the roster, with speaking events; they tell whose picture is large in a video.
     """
     prefix = f"bots/{bot.id}"
     if await objects.size(f"{prefix}/tracks.json") is None:
         duration_s = _duration_s(bot)
-        keys = sorted(await objects.keys(f"{prefix}/pieces/"))
+        keys = await _pieces(objects, bot.id, SOUND)
+        pictures = await _pieces(objects, bot.id, PICTURES)
         if duration_s <= 0 and not keys:
             return None
+        scene = scene_of(bot, duration_s, participants, sources or {})
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
-            await _fetch_merge_store(objects, prefix, keys, duration_s, Path(folder))
-    await objects.delete_prefix(f"{prefix}/pieces/")
+            await _merge_and_store(objects, prefix, keys, pictures, scene, Path(folder))
     found: dict[str, Any] = json.loads(await objects.get(f"{prefix}/tracks.json"))
+    await objects.delete_prefix(pieces_prefix(bot.id, SOUND))
+    if not found.get("video_failed"):
+        await objects.delete_prefix(pieces_prefix(bot.id, PICTURES))
     return found
 
 
-async def _fetch_merge_store(objects: Objects, prefix: str, keys: list[str], duration_s: float, folder: Path) -> None:
-    pieces = folder / "pieces"
-    pieces.mkdir()
-    for key in keys:
-        await objects.get_file(key, pieces / key.rsplit("/", 1)[1])
-    mixed, tracks = folder / "recording.webm", folder / "tracks"
+async def _pieces(objects: Objects, bot_id: UUID, kind: str) -> list[str]:
+    return sorted(await objects.keys(pieces_prefix(bot_id, kind)))
+
+
+async def _merge_and_store(
+    objects: Objects, prefix: str, keys: list[str], pictures: list[str], scene: Scene, folder: Path
+) -> None:
+    mixed, tracks = folder / "sound.webm", folder / "tracks"
     tracks.mkdir()
-    facts: AssemblyFacts = await asyncio.to_thread(
-        assemble, _read_all(pieces), mixed=mixed, tracks=tracks, duration_s=duration_s
-    )
+
+    def merge(pieces: Iterator[bytes], progress: Progress) -> AssemblyFacts:
+        return assemble(pieces, mixed=mixed, tracks=tracks, duration_s=scene.duration_s, progress=progress)
+
+    facts = asdict(await _with_pieces(objects, keys, merge))
     for path in sorted(tracks.iterdir()):
         await _store(objects, f"{prefix}/tracks/{path.name}", path)
-    await _store(objects, f"{prefix}/recording.webm", mixed)
-    await objects.put(f"{prefix}/tracks.json", json.dumps(asdict(facts)).encode())
+        path.unlink()
+    recording = mixed
+    if pictures:
+        try:
+            recording = folder / "recording.webm"
+            facts["video"] = await _film(
+                objects, pictures, mixed, recording, replace(scene, duration_s=facts["duration_s"])
+            )
+        except (MediaError, av.FFmpegError, ValueError) as error:
+            # The sound must not be lost with the pictures; these are kept, and go with the bot.
+            logger.exception("pictures not composed", action="composition_failed", object=prefix)
+            recording, facts["video_failed"] = mixed, str(error)[:300]
+    await _store(objects, f"{prefix}/recording.webm", recording)
+    await objects.put(f"{prefix}/tracks.json", json.dumps(facts).encode())
+
+
+async def _film(objects: Objects, keys: list[str], mixed: Path, target: Path, scene: Scene) -> dict[str, Any]:
+    """Compose the pictures with the sound into `target`, and look whether it is what it should be."""
+
+    def work(pieces: Iterator[bytes], progress: Progress) -> dict[str, Any]:
+        facts = compose(pieces, audio=mixed, target=target, scene=scene, progress=progress)
+        made = probe(target)
+        if facts.sources and not made.has_video:
+            raise BrokenMedia(f"The composed recording has no pictures, of {facts.frames_read} that were kept.")
+        if abs(made.duration_s - scene.duration_s) > SLACK_S:
+            raise BrokenMedia(f"The composed recording has {made.duration_s} s, its sound {scene.duration_s} s.")
+        return asdict(facts)
+
+    return await _with_pieces(objects, keys, work)
+
+
+async def _with_pieces(objects: Objects, keys: Sequence[str], work: Callable[[Iterator[bytes], Progress], T]) -> T:
+    """Run `work` in a thread, which gets the pieces one after another. A cancelled caller's thread ends soon."""
+    loop = asyncio.get_running_loop()
+    stopped = threading.Event()
+
+    def check(_share: float = 0.0) -> None:
+        if stopped.is_set():
+            raise InterruptedError("nobody waits for this work any more")
+
+    def pieces() -> Iterator[bytes]:
+        for key in keys:
+            check()
+            yield asyncio.run_coroutine_threadsafe(objects.get(key), loop).result(FETCH_S)
+
+    working = asyncio.ensure_future(asyncio.to_thread(work, pieces(), check))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        stopped.set()
+        await asyncio.wait({working}, timeout=STOPPING_S)  # its files are about to be removed
+        raise
 
 
 async def _store(objects: Objects, key: str, path: Path) -> None:
@@ -60,11 +142,6 @@ async def _store(objects: Objects, key: str, path: Path) -> None:
     stored = await objects.size(key)
     if stored != path.stat().st_size:
         raise BrokenMedia(f"stored {stored} of {path.stat().st_size} bytes of {key}; the pieces are kept")
-
-
-def _read_all(folder: Path) -> Iterator[bytes]:
-    for path in sorted(folder.iterdir()):
-        yield path.read_bytes()
 
 
 def _duration_s(bot: Bot) -> float:

@@ -12,7 +12,6 @@ from typing import Any
 from sederunt import log
 from sederunt.clock import unix_ms
 from sederunt.media.pieces import read_piece
-from sederunt.meetings.capture import sweep_spool
 from sederunt.meetings.evidence import keep_evidence
 from sederunt.meetings.orders import Orders
 from sederunt.meetings.outcomes import (
@@ -26,6 +25,7 @@ from sederunt.meetings.outcomes import (
     SignInRejected,
 )
 from sederunt.meetings.seat import Seat
+from sederunt.meetings.spool import SOUND, pieces_prefix
 from sederunt.meetings.visit import Visit
 from sederunt.model.bot import Bot, Gap, Verdict
 from sederunt.model.status import BotStatus, StopReason, Trigger
@@ -63,7 +63,8 @@ async def _try_pages(bot: Bot, seat: Seat, orders: Orders, platform: Platform, l
     """Visit the meeting on fresh pages until an outcome is worth believing."""
     away_cause = "host_lost"
     for page_number in range(1, MAX_PAGES + 1):
-        outcome = await _visit(bot, seat, orders, platform, link, away_cause)
+        visit = Visit(bot=bot, seat=seat, platform=platform, link=link, orders=orders, number=page_number)
+        outcome = await _visit(bot, seat, visit, away_cause)
         bot = await seat.bots.get(bot.id)
         if not isinstance(outcome, Broken) or page_number == MAX_PAGES:
             await _conclude(bot, seat, outcome)
@@ -72,11 +73,9 @@ async def _try_pages(bot: Bot, seat: Seat, orders: Orders, platform: Platform, l
         logger.warning("page broken, trying a fresh one", action="page_broken", bot_id=str(bot.id), cause=outcome.cause)
 
 
-async def _visit(
-    bot: Bot, seat: Seat, orders: Orders, platform: Platform, link: MeetingLink, away_cause: str
-) -> Outcome:
+async def _visit(bot: Bot, seat: Seat, visit: Visit, away_cause: str) -> Outcome:
     """One page: knock, sit, leave. Evidence is kept while the page still stands."""
-    async with Visit(bot=bot, seat=seat, platform=platform, link=link, orders=orders) as visit:
+    async with visit:
         outcome = await visit.knock(lambda reading: None)
         if outcome is None:
             started = await _admitted(bot, seat, away_cause)
@@ -126,8 +125,8 @@ async def _mark_gap(bot: Bot, seat: Seat, *, until: datetime, cause: str) -> Non
 
 async def _last_heard_s(bot: Bot, seat: Seat) -> float:
     """Seconds into the recording up to which pieces of earlier holders and pages are safe."""
-    await sweep_spool(seat.spool / str(bot.id), bot.id, seat.objects)
-    keys = await seat.objects.keys(f"bots/{bot.id}/pieces/")
+    await seat.spool_of(bot.id).sweep()
+    keys = await seat.objects.keys(pieces_prefix(bot.id, SOUND))
     if not keys:
         return 0.0
     packets = read_piece(await seat.objects.get(max(keys)), salvage=True)
@@ -206,7 +205,7 @@ async def retry_challenged(bot: Bot, seat: Seat) -> None:
 
 async def give_up_lost(bot: Bot, seat: Seat, *, cause: str, reason: StopReason | None = None) -> None:
     """The bot cannot go on; what was captured is processed."""
-    await sweep_spool(seat.spool / str(bot.id), bot.id, seat.objects)
+    await seat.spool_of(bot.id).sweep()
     ended = bot.recording_ended_at or _end_of_captured(bot, await _last_heard_s(bot, seat))
     await _record(bot, seat, Trigger.LOST, reason=reason, data={"cause": cause}, changes={"recording_ended_at": ended})
 

@@ -1,12 +1,13 @@
 """What a host lends a bot: its stores, its browsers, its clock."""
 
 from dataclasses import dataclass
-from pathlib import Path
+from uuid import UUID
 
 from sederunt.browser.pool import BrowserPool
 from sederunt.bus.feeds import EventPublisher
 from sederunt.clock import Clock
 from sederunt.database.bots import Bots
+from sederunt.meetings.spool import Spool
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 
@@ -21,7 +22,6 @@ class Seat:
     clock: Clock
     host: str  # this host's name
 
-    @property
-    def spool(self) -> Path:
-        """Where pieces wait until storage has them."""
-        return self.settings.data / "spool"
+    def spool_of(self, bot_id: UUID) -> Spool:
+        """Where a bot's pieces wait until storage has them."""
+        return Spool(self.settings.data / "spool", bot_id, self.objects)

@@ -12,7 +12,7 @@ from sederunt.browser.page import MeetingPage, Signal
 from sederunt.browser.pool import PageRequest
 from sederunt.clock import unix_ms
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck, Superseded
-from sederunt.meetings.capture import Recorder
+from sederunt.meetings.capture import Recorder, stay_name
 from sederunt.meetings.launch import page_request
 from sederunt.meetings.listeners import message_of
 from sederunt.meetings.orders import Orders
@@ -49,10 +49,13 @@ class Visit:
     """Holds the page, the scene and the recorder of one try.
 
     Args:
-        admitted: awaited with (started_ms or None) once the bot is inside; returns the zero of the recording.
+        number: of the page, among this holder's.
     """
 
-    def __init__(self, *, bot: Bot, seat: Seat, platform: Platform, link: MeetingLink, orders: Orders) -> None:
+    def __init__(
+        self, *, bot: Bot, seat: Seat, platform: Platform, link: MeetingLink, orders: Orders, number: int
+    ) -> None:
+        self._stay = stay_name(bot.epoch, number)
         self._bot, self._seat, self._platform, self._link, self._orders = bot, seat, platform, link, orders
         self._decoder = platform.decoder(own_name=bot.config.bot_name)
         self.scene = Scene(company_seen=bot.recording_started_at is not None)
@@ -137,25 +140,24 @@ class Visit:
         now_ms = self._now_ms()
         self.recorder = Recorder(
             bot_id=self._bot.id,
-            epoch=self._bot.epoch,
+            stay=self._stay,
             started_ms=started_ms,
             piece_s=self._seat.settings.capture.piece_s,
-            spool=self._seat.spool,
+            spool=self._seat.spool_of(self._bot.id),
             objects=self._seat.objects,
             on_speech=self._on_speech,
         )
         rules = rules_for(self._bot.config.stop_options, started_ms=started_ms, resumed_ms=now_ms)
-        writing = asyncio.ensure_future(self.recorder.run())
+        self.recorder.start()
         greeting = asyncio.ensure_future(self._greet(settle))
         try:
             return await self._watch(rules)
         except PageError as error:
             return _broken(error)
         finally:
-            for task in (writing, greeting):
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError, PageError):
-                    await task
+            greeting.cancel()
+            with contextlib.suppress(asyncio.CancelledError, PageError):
+                await greeting
             self._announce(self.scene.hush(self._now_ms()))
             with contextlib.suppress(Superseded):
                 await self._journal()
@@ -171,6 +173,7 @@ class Visit:
                 await self._say(message)
             except PageError as error:
                 logger.warning("greeting not sent", action="greeting_failed", bot_id=str(self._bot.id), why=str(error))
+
     async def _settle(self) -> None:
         """Answer what covers the call. One at a time: of two that press the same button one finds it gone.
 
@@ -183,7 +186,6 @@ class Visit:
                 raise
             except PageError as error:
                 logger.warning("notice not answered", action="settle_failed", bot_id=str(self._bot.id), why=str(error))
-
 
     async def _say(self, text: str) -> None:
         await self._platform.send_chat(self._page, text)
@@ -265,9 +267,9 @@ class Visit:
     async def capture_facts(self, *, ask: bool = True) -> dict[str, object]:
         """What was captured and how; the page's own word on it unless it is known not to answer."""
         facts: dict[str, object] = dict(self.recorder.facts()) if self.recorder else {}
+        facts["shown_speaking"] = any(p.events for p in self.scene.participants)
         if not ask:
             return facts
-        facts["shown_speaking"] = any(p.events for p in self.scene.participants)
         with contextlib.suppress(PageError):
             facts["backend"] = (await self._page.capture_state()).get("backend")
         return facts

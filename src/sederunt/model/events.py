@@ -22,7 +22,7 @@ class ParticipantLeft:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceNamed:
-    """An audio source (a CSRC in decimal, or a track name) belongs to a participant."""
+    """A source belongs to a participant: of sound (a CSRC in decimal, or a track name), or of pictures (below)."""
 
     source: str
     key: str
@@ -59,6 +59,28 @@ class MeetingOver:
     """The site's own signal that the meeting ended for everyone."""
 
     at_ms: int
+
+
+_CAMERA, _SCREEN = "camera:", "screen:"
+
+
+def camera_source(track: str) -> str:
+    """The name under which a video track is known as somebody's camera."""
+    return _CAMERA + track
+
+
+def screen_source(track: str) -> str:
+    """The name under which a video track is known as somebody's shared screen."""
+    return _SCREEN + track
+
+
+def camera_track(source: str) -> str | None:
+    """The track of such a name; None for any other source."""
+    return source.removeprefix(_CAMERA) if source.startswith(_CAMERA) else None
+
+
+def screen_track(source: str) -> str | None:
+    return source.removeprefix(_SCREEN) if source.startswith(_SCREEN) else None
 
 
 MeetingEvent = ParticipantSeen | ParticipantLeft | SourceNamed | SpeakingChanged | ChatReceived | Removed | MeetingOver

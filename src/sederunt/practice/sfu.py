@@ -60,6 +60,7 @@ class PeerPlan:
     audio_slots: int = 3
     video_slots: int = 0
     stream_ids: tuple[str, ...] = ()  # of the audio slots; empty: made up
+    video_stream_ids: tuple[str, ...] = ()  # the same for the video slots
     channel: str = ""  # label of the data channel that the server opens; empty for none
     audio_channel: str = ""  # audio goes over the page's data channel of that label, not over RTP
     csrcs: bool = True  # packets name their sources
@@ -184,10 +185,11 @@ class Peer:
             self.channels_open.set()
 
     def _name_streams(self) -> None:
-        audio = [t for t in self._connection.getTransceivers() if t.kind == "audio"]
-        for transceiver, name in zip(audio, self.plan.stream_ids, strict=False):
-            transceiver.sender._stream_id = name
-            transceiver.sender._track_id = name
+        for kind, names in (("audio", self.plan.stream_ids), ("video", self.plan.video_stream_ids)):
+            slots = [t for t in self._connection.getTransceivers() if t.kind == kind]
+            for transceiver, name in zip(slots, names, strict=False):
+                transceiver.sender._stream_id = name
+                transceiver.sender._track_id = name
         for transceiver in self._connection.getTransceivers():
             _quieten(transceiver)
 

@@ -34,6 +34,12 @@
     seat.tell("capture", { event: "attached", track: entry.track, kind, backend: entry.backend });
   }
 
+  /** Sites name video streams; their signals tell by these names whose picture it is. @param {RTCTrackEvent} event */
+  function tellStream({ receiver, streams }) {
+    if (!config.video || receiver.track.kind !== "video" || !streams[0]) return;
+    seat.tell("capture", { event: "stream", track: known.get(receiver).track, stream: streams[0].id });
+  }
+
   /** @param {any} entry */
   function putTransform(entry) {
     const options = { track: entry.track, ...entry.mode };
@@ -54,7 +60,10 @@
     connections.add(connection);
     if (args[0] && args[0].encodedInsertableStreams) ownStreams.add(connection);
     natives.listen.call(connection, "track", (/** @type {any} */ event) => {
-      quietly(() => attach(event.receiver, connection));
+      quietly(() => {
+        attach(event.receiver, connection);
+        tellStream(event);
+      });
     });
   });
   if ("webkitRTCPeerConnection" in window) {

@@ -10,12 +10,14 @@
  * @property {number} tapped frames seen
  * @property {number} order counts frames that carry no sequence number of their own
  * @property {boolean} attached whether a transform is open
+ * @property {number} keyAtMs when a key frame came, or was asked for, last
  */
 
 (() => {
   const MOST_BATCH_BYTES = 1 << 18;
   const MOST_WAITING = 600; // batches kept while the socket is away: two minutes at 200 ms
   const AGAIN_MS = 500;
+  const KEY_EVERY_MS = 5000;
 
   /** @type {Map<number, Tap>} */
   const taps = new Map();
@@ -71,6 +73,7 @@
   function take(track, tap, { data, type, metadata }) {
     tap.tapped += 1;
     if (!tap.ship) return;
+    if (type === "key") tap.keyAtMs = wallMs();
     const sequenceNumber = metadata.sequenceNumber;
     tap.order = (sequenceNumber === undefined ? tap.order + 1 : sequenceNumber) & 0xffff;
     ship({
@@ -97,8 +100,7 @@
     tap.attached = true;
     const reader = transformer.readable.getReader();
     const writer = transformer.writable.getWriter();
-    // The first key frame may be far off, and neither the page nor a recording can begin without it.
-    if (tap.kind === "video" && tap.ship) transformer.sendKeyFrameRequest().catch(() => undefined);
+    const stopAsking = tap.kind === "video" && tap.ship ? askForKeyFrames(tap, transformer) : () => undefined;
     for (;;) {
       const { value: frame, done } = await reader.read();
       if (done) break;
@@ -108,15 +110,31 @@
       take(track, tap, { data, type: frame.type, metadata: frame.getMetadata() });
       if (forwards) writer.write(frame).catch(() => undefined);
     }
+    stopAsking();
     tap.attached = false;
     postMessage({ ended: track });
+  }
+
+  /**
+   * Neither a recording nor the next piece of one after a loss can begin without a key frame, and the sender's own may
+   * be minutes apart. @param {Tap} tap @param {any} transformer
+   */
+  function askForKeyFrames(tap, transformer) {
+    const ask = () => {
+      if (wallMs() - tap.keyAtMs < KEY_EVERY_MS) return;
+      tap.keyAtMs = wallMs();
+      transformer.sendKeyFrameRequest().catch(() => undefined);
+    };
+    ask();
+    const asking = setInterval(ask, KEY_EVERY_MS / 4);
+    return () => clearInterval(asking);
   }
 
   /** @param {number} track @param {any} mode @returns {Tap} */
   function tapOf(track, mode) {
     const known = taps.get(track);
     if (known) return Object.assign(known, mode);
-    const tap = { tapped: 0, order: -1, attached: false, ...mode };
+    const tap = { tapped: 0, order: -1, attached: false, keyAtMs: 0, ...mode };
     taps.set(track, tap);
     return tap;
   }

@@ -17,8 +17,9 @@ def sync_response(people: Iterable[Person], own: Person | None) -> bytes:
 
 
 def roster_event(people: Sequence[Person], own: Person | None) -> bytes:
-    """A frame of the `collections` channel: who is here, and which CSRC is whose."""
-    devices = Message(*repeated(2, (_audio_output(person) for person in people)))
+    """A frame of the `collections` channel: who is here, which CSRC is whose, and which video stream."""
+    outputs = [_audio_output(person) for person in people] + [_video_output(person) for person in people]
+    devices = Message(*repeated(2, outputs))
     return _collection(devices, Message((1, _users(people, own))))
 
 
@@ -81,6 +82,15 @@ def _user(person: Person, own: Person | None) -> Message:
         (29, person.name),
         (34, 1 if person.host else None),
     )
+
+
+def video_stream(number: int) -> str:
+    """The id of the stream that shows a person's camera. Video slots show the people in the order of the cast."""
+    return str(3000 + number)
+
+
+def _video_output(person: Person) -> Message:
+    return Message((2, VIDEO), (4, video_stream(person.number)), (6, person.key), (10, Message((1, 0))))
 
 
 def _audio_output(person: Person) -> Message:

@@ -71,6 +71,7 @@ class MeetSite:
         return PeerPlan(
             audio_slots=self.slots,
             video_slots=variant.video,
+            video_stream_ids=tuple(signals.video_stream(number + 1) for number in range(variant.video)),
             channel="collections",
             announce_ssrc=variant.announce_ssrc,
             level_extension=variant.level_extension,

@@ -1,0 +1,47 @@
+"""A folder as storage, a spool in front of it, and a recorder that is not attached to any page."""
+
+from collections.abc import Callable
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+
+from harness.captured import ZERO_MS
+from sederunt.meetings.capture import Recorder
+from sederunt.meetings.spool import Spool
+from sederunt.settings import Settings
+from sederunt.storage.objects import Objects, open_objects
+
+
+@pytest.fixture
+def objects(tmp_path: Path) -> Objects:
+    return open_objects(Settings(data=tmp_path / "data"))
+
+
+@pytest.fixture
+def bot_id() -> UUID:
+    return uuid4()
+
+
+@pytest.fixture
+def spool(tmp_path: Path, bot_id: UUID, objects: Objects) -> Spool:
+    return Spool(tmp_path / "spool", bot_id, objects)
+
+
+MakeRecorder = Callable[..., Recorder]
+
+
+@pytest.fixture
+def make_recorder(bot_id: UUID, spool: Spool, objects: Objects) -> MakeRecorder:
+    def make(stay: str = "000001.01", piece_s: float = 1000.0) -> Recorder:
+        return Recorder(
+            bot_id=bot_id,
+            stay=stay,
+            started_ms=ZERO_MS,
+            piece_s=piece_s,
+            spool=spool,
+            objects=objects,
+            on_speech=lambda source, speaking, at_ms: None,
+        )
+
+    return make
