@@ -5,7 +5,7 @@ sentences, nothing coerced), and it costs some 60 µs a request (measured).
 """
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -27,6 +27,8 @@ from sederunt.api.rooms import Rooms, open_rooms
 from sederunt.api.routes import ROUTES, Handler
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.settings import Settings
+
+_FILES = "/files/{resource}/{id}/{name:path}"
 
 OpenHandler = Callable[[Rooms, Request], Awaitable[Response]]
 
@@ -51,7 +53,14 @@ def create_app(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
 
 
 def _routes_with_keys() -> list[Path]:
-    return [Path(PREFIX + route.path, _with_key(route.handler, route.path), methods=[route.method]) for route in ROUTES]
+    """One entry per path, so that a wrong method is answered with all that are possible there."""
+    paths: dict[str, dict[str, Handler]] = {}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method] = route.handler
+    return [
+        Path(PREFIX + path, _with_key(handlers, path), methods=list(handlers))
+        for path, handlers in sorted(paths.items(), key=lambda entry: "{" in entry[0])  # fixed words before ids
+    ]
 
 
 def _routes_without() -> list[Path]:
@@ -63,18 +72,23 @@ def _routes_without() -> list[Path]:
     async def docs(_rooms: Rooms, _request: Request) -> Response:
         return HTMLResponse(docs_page())
 
+    # Found at the root and below the version prefix, where a caller may look first.
     table: list[tuple[str, OpenHandler, bool]] = [
-        (f"{PREFIX}/openapi.json", openapi, False),
+        ("/openapi.json", openapi, False),
         ("/docs", docs, False),
         ("/health", probes.health, True),
         ("/ready", probes.ready, True),
         ("/metrics", probes.metrics, True),
-        ("/files/{resource}/{id}/{name}", files.get_file, False),
     ]
-    return [Path(path, _without_key(handler, path, quiet=quiet), methods=["GET"]) for path, handler, quiet in table]
+    open_paths = [
+        Path(prefix + path, _without_key(handler, path, quiet=quiet), methods=["GET"])
+        for prefix in ("", PREFIX)
+        for path, handler, quiet in table
+    ]
+    return [*open_paths, Path(_FILES, _without_key(files.get_file, _FILES, quiet=False), methods=["GET"])]
 
 
-def _with_key(handler: Handler, path: str) -> Callable[[Request], Awaitable[Response]]:
+def _with_key(handlers: Mapping[str, Handler], path: str) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         visit = visit_of(request)
         visit.route = path
@@ -82,6 +96,7 @@ def _with_key(handler: Handler, path: str) -> Callable[[Request], Awaitable[Resp
         try:
             caller = await rooms.auth.caller(request.headers.get("authorization"))
             visit.key_id = str(caller.key_id)
+            handler = handlers["GET" if request.method == "HEAD" else request.method]
             return await handler(Call(rooms, request, caller))
         except Exception as error:
             return answer_to(error)

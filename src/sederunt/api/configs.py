@@ -9,6 +9,7 @@ from sederunt.api.schemas import AuthenticationFields, BotFields, RecordingField
 from sederunt.api.values import MILLISECONDS_FROM
 from sederunt.model.bot import Authentication, BotConfig, Service, StopOptions
 from sederunt.model.recording import RecordingConfig
+from sederunt.transcription.models import find
 
 # Fields that stand in the config under the name and with the value they have in the request.
 _PLAIN = (
@@ -80,8 +81,15 @@ def recording_config(fields: RecordingFields, base: Mapping[str, Any] | None = N
     sent = fields.model_dump(include=fields.model_fields_set, exclude={"recording_url", "meeting_bot_id"})
     given = {name: value for name, value in sent.items() if value is not None}
     merged = {**(base or {}), **given}
+    if base and "transcription_credentials" not in given and not _same_provider(base, merged):
+        merged["transcription_credentials"] = None  # it is for the model that was replaced
     merged["custom_vocabulary"] = tuple(merged.get("custom_vocabulary", ()))
     return RecordingConfig(**merged)
+
+
+def _same_provider(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    rows = [find(settings["transcription_model"]) for settings in (one, other)]
+    return len({row.provider if row else None for row in rows}) == 1
 
 
 def settings_of_bot(config: BotConfig) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class BotFields(Body):
     custom_vocabulary: v.Vocabulary | None = Field(None, description="Words and phrases to expect.")
     realtime_audio: v.Flag = Field(False, description="Open the realtime sockets for a model that is not realtime.")
     time_limit: Annotated[int, *v.integer(*STOP_OPTION_LIMITS["time_limit"])] | None = Field(
-        None, deprecated=True, description="Use stop_options.time_limit."
+        None, json_schema_extra={"deprecated": True}, description="Use stop_options.time_limit."
     )
     custom_metadata: v.Metadata | None = Field(None, description="Yours; comes back with the bot and its webhooks.")
     metadata: v.Metadata | None = Field(None, description="Another name of custom_metadata, which wins.")

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import multipart
@@ -17,7 +18,7 @@ from sederunt.media.probe import probe
 from sederunt.storage.objects import Objects
 
 FORM_SLACK_BYTES = 1_000_000  # of boundaries, headers and the other fields, beside the file
-MOST_FIELD_BYTES = 500_000  # a vocabulary of 1,000 entries as JSON fits
+MOST_FIELD_BYTES = 500_000  # a vocabulary of 1,000 entries as JSON fits; also what all fields together may hold
 MOST_FIELDS = 2_000
 
 _FLAGS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
@@ -72,11 +73,14 @@ async def take_form(
     """
     refuse_declared(request, most_bytes + FORM_SLACK_BYTES)
     fields: dict[str, list[str]] = {}
+    room = MOST_FIELD_BYTES
     upload: Upload | None = None
     try:
         async for segment in _segments(request, boundary):
             if segment.name != file_field:
-                fields.setdefault(segment.name, []).append(await _text(segment))
+                value = await _field(segment, room)
+                room -= len(value)
+                fields.setdefault(segment.name, []).append(_decoded(segment.name, value))
             elif upload is not None:
                 raise InvalidConfig({file_field: [f"{file_field} must be given once."]})
             else:
@@ -97,16 +101,21 @@ async def _store(segment: "_Segment", objects: Objects, key: str, most_bytes: in
     return Upload(key=key, size=size, objects=objects)
 
 
-async def _text(segment: "_Segment") -> str:
+async def _field(segment: "_Segment", most_bytes: int) -> bytes:
     value = bytearray()
     async for data in segment.chunks():
         value += data
-        if len(value) > MOST_FIELD_BYTES:
-            raise InvalidConfig({segment.name: [f"{segment.name} must not be larger than {MOST_FIELD_BYTES:,} bytes."]})
+        if len(value) > most_bytes:
+            sentence = f"The fields beside the file must not be larger than {MOST_FIELD_BYTES:,} bytes together."
+            raise InvalidConfig({segment.name: [sentence]})
+    return bytes(value)
+
+
+def _decoded(name: str, value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
-        raise InvalidConfig({segment.name: [f"{segment.name} must be UTF-8."]}) from None
+        raise InvalidConfig({name: [f"{name} must be UTF-8."]}) from None
 
 
 class _Segment:
@@ -144,16 +153,22 @@ def form_values(model: type[BaseModel], fields: Mapping[str, list[str]]) -> dict
 
     A list is given as repeated fields (`name` or `name[]`), or as one JSON array.
     """
+    wanted = _wanted(model)
     values: dict[str, Any] = {}
     for name, texts in fields.items():
         plain = name.removesuffix("[]")
-        schema = model.model_json_schema()["properties"].get(plain, {})
-        values[plain] = _value(texts, _types(schema), repeated=name != plain)
+        values[plain] = _value(texts, wanted.get(plain, frozenset()), repeated=name != plain)
     return values
 
 
-def _types(schema: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset(kind["type"] for kind in schema.get("anyOf", [schema]) if "type" in kind)
+@cache
+def _wanted(model: type[BaseModel]) -> Mapping[str, frozenset[str]]:
+    """Field → the JSON types it takes."""
+    properties: Mapping[str, Mapping[str, Any]] = model.model_json_schema()["properties"]
+    return {
+        name: frozenset(kind["type"] for kind in schema.get("anyOf", [schema]) if "type" in kind)
+        for name, schema in properties.items()
+    }
 
 
 def _value(texts: list[str], types: frozenset[str], *, repeated: bool) -> Any:
