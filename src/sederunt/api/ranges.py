@@ -34,12 +34,12 @@ def requested_span(header: str | None, size: int) -> Span | None:
     if found[1] == "":
         return _last(int(found[2]), size)
     start = int(found[1])
-    end = int(found[2]) + 1 if found[2] else size
-    if end <= start:
+    end = int(found[2]) + 1 if found[2] else None
+    if end is not None and end <= start:
         return None
     if start >= size:
         raise Unsatisfiable
-    return Span(start, min(end, size))
+    return Span(start, size if end is None else min(end, size))
 
 
 def _last(count: int, size: int) -> Span:
