@@ -35,7 +35,14 @@ def doors(service: Site) -> list[Cell]:
         cell("unknown meeting", "invalid", **refused, reason="invalid_meeting_url"),
         cell("over already", "ended", **refused, reason="call_already_finished"),
         cell("denied", "deny_after", **refused, reason="request_denied"),
-        cell("nobody answers", "server_timeout", **refused, reason=TIMED_OUT[service]),
+        cell(
+            "nobody answers",
+            "server_timeout",
+            **refused,
+            reason=TIMED_OUT[service],
+            fields={"stop_options": {"waiting_room_timeout": 1}},
+            long=service == "teams",
+        ),
         cell(
             "caller's limit in the lobby",
             "knock",
@@ -72,7 +79,7 @@ def doors(service: Site) -> list[Cell]:
     ]
 
 
-# Teams goes back to its first page when nobody answers, and so may be asked again until the caller's own limit.
+# Teams goes back to its first page when nobody answers: the bot asks again until the caller's own limit.
 TIMED_OUT: Mapping[Site, str] = {
     "gmeet": "waiting_room_timeout",
     "teams": "waiting_room_timeout",

@@ -1,8 +1,8 @@
 """One practice meeting: people of the script, bots that came, and everything that can be done to both.
 
 Events (see `eventlog`), each with the fields in brackets:
-arrived, knocked, admitted, denied, in_call, media_connected, left [bot, name] · chat [sender, text, bot or None] ·
-said, fell_silent [who, clip] · person_joined, person_left [who] · started, script_over, ended [] ·
+arrived, knocked, admitted, denied, in_call, media_connected, camera_seen, left [bot, name] ·
+chat [sender, text, bot or None] · said, fell_silent [who, clip] · person_joined, person_left [who] · started, script_over, ended [] ·
 kicked [bot] · note [bot, note] (a dialog was answered, a toggle moved, the page reported something).
 """
 
@@ -97,6 +97,8 @@ class Meeting:
 
     def knock(self, visitor: Visitor, name: str) -> None:
         """The bot pressed the join button; what follows is the variant's `entry`."""
+        if visitor.standing in ("knocking", "in_call"):
+            return  # a second press while the next screen is on its way
         visitor.name = name
         if self.variant.passcode and visitor.facts.get("passcode") != self.variant.passcode:
             visitor.tell({"show": "wrong_passcode"})

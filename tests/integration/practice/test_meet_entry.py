@@ -25,6 +25,14 @@ async def test_an_open_meeting_lets_the_bot_in_at_once(open_room: OpenRoom) -> N
     assert [visitor.name for visitor in room.meeting.in_call()] == ["Minutes"]
 
 
+async def test_a_second_press_while_the_screen_is_late_changes_nothing(open_room: OpenRoom) -> None:
+    room = await open_room(entry="open", slow_s=0.5)
+    await ask(room.page)
+    await room.page.locator("//button[.//span[text()='Join now']]").click()
+    await room.meeting.wait_for("media_connected")
+    assert [visitor.standing for visitor in room.meeting.visitors.values()] == ["in_call"]
+
+
 async def test_a_bot_that_knocks_waits_in_the_lobby_until_it_is_admitted(open_room: OpenRoom) -> None:
     room = await open_room(entry="knock")
     await ask(room.page)
