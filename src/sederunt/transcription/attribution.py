@@ -148,7 +148,9 @@ def _by_spans(
     said = []
     for source, parts in by_source.items():
         key = links.get(source, "")
-        if key in names:
+        if source == speech.source:  # nobody is known to be in it: a holder died before it wrote down who was
+            said += [each for part in parts for each in _by_marks(part, source, marks, names)]
+        elif key in names:
             said += [_Said(part, key, names[key], None) for part in parts]
         else:
             said += _one_voice(f"source {source}", parts, marks, names)

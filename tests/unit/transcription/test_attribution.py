@@ -139,6 +139,22 @@ def test_a_source_of_mixed_sound_that_nobody_named_is_a_speaker_of_its_own(say: 
     assert told(attribute([speech], meeting)) == [(0, "Ada", "how are you"), (1, None, "fine thanks")]
 
 
+def test_mixed_sound_whose_spans_were_lost_for_a_while_is_named_by_marks_meanwhile(say: Say, person: Person) -> None:
+    speech = SourceSpeech(
+        source="track-1", utterances=[say("one two three", 0.0), say("four five six", 10.0, pace=1.0)], mixed=True
+    )
+    meeting = Meeting(
+        duration_s=20,
+        participants=[person("a", "Ada", (0, 1.5)), person("b", "Bob", (10, 13))],
+        links={"7": "a", "8": "b"},
+        spans=[Span("7", "track-1", 0.0, 1.5)],
+    )
+    assert [(name, words) for _, name, words in told(attribute([speech], meeting))] == [
+        ("Ada", "one two three"),
+        ("Bob", "four five six"),
+    ]
+
+
 def test_mixed_sound_is_cut_by_marks_after_their_lag_is_taken_off(say: Say, person: Person) -> None:
     # Marks come 0.8 s late, all through.
     turns = [(0.0, 4.0, "a"), (5.0, 9.0, "b"), (10.0, 14.0, "a"), (15.0, 19.0, "b")]

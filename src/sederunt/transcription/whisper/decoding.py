@@ -11,7 +11,7 @@ from sederunt.transcription.whisper.speech import RATE, Samples
 
 # Frames of 10 ms. The encoder may be given fewer than the 3000 it was trained on, at a cost that falls with them;
 # cut at the sound's very end tiny.en loops, so there is room behind it, and never less than ten seconds in all.
-FULL_CONTEXT, LEAST_CONTEXT, ROOM = 3000, 1000, 200
+FULL_CONTEXT, HALF_CONTEXT, LEAST_CONTEXT, ROOM = 3000, 1500, 1000, 200
 # Text that packs better than this repeats itself; a mean log-probability under this is a guess.
 MOST_COMPRESSION, LEAST_SCORE = 2.4, -1.0
 # With a probability of silence above this, a guess or a loop is no text at all, and in faint sound nothing is.
@@ -79,7 +79,7 @@ class Reading:
     language: str = "en"
     prompt: tuple[int, ...] = ()  # tokens of what came before, or of custom vocabulary
     beams: int = 1
-    full: bool = False  # the whole context of 30 s
+    context: int = LEAST_CONTEXT  # frames the encoder sees at least
     forbid_repeats: bool = False
 
 
@@ -94,13 +94,13 @@ class Network:
 
     def read(self, samples: Samples, reading: Reading) -> Decoded:
         """Decode up to 30 s of sound."""
-        return self.read_encoded(*self.encode(samples, full=reading.full), reading)
+        return self.read_encoded(*self.encode(samples, context=reading.context), reading)
 
-    def encode(self, samples: Samples, *, full: bool = False) -> tuple[Any, int]:
+    def encode(self, samples: Samples, *, context: int = LEAST_CONTEXT) -> tuple[Any, int]:
         """The encoder's output, and the frames of sound in it: the dear half, shared by reading and languages."""
         features = self._model.feature_extractor(samples)
         sound = min(features.shape[-1], len(samples) // 160, FULL_CONTEXT)
-        context = FULL_CONTEXT if full else min(FULL_CONTEXT, max(LEAST_CONTEXT, sound + ROOM))
+        context = min(FULL_CONTEXT, max(context, sound + ROOM))
         # Silence behind the sound is zero in these features, as faster-whisper pads them.
         padded = np.zeros((features.shape[0], context), np.float32)
         padded[:, :sound] = features[:, :sound]

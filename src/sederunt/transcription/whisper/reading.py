@@ -4,11 +4,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sederunt.transcription.whisper.decoding import Decoded, Phrase, Reading, TimedWord
+from sederunt.transcription.whisper.decoding import FULL_CONTEXT, HALF_CONTEXT, Decoded, Phrase, Reading, TimedWord
 from sederunt.transcription.whisper.speech import FRAME_S, MAYBE, RATE, SURE, Activity, Samples
 
-# Speech of this length without a word is read again; a word counts for so much on both sides of itself.
-UNCOVERED_S, NEAR_S = 1.5, 0.4
+# A stretch of speech in which so much is without a word is read again; a word counts for so much on both sides of
+# itself, and for no more than anyone would take for it: over what it skips the network draws the next word's time out.
+UNCOVERED_S, NEAR_S, WORD_S = 1.2, 0.25, 0.8
+# Gaps between words that are shorter than this are how people speak.
+GAP_S = 0.4
+# Longer stretches with fewer words per second than this hold more: words drawn out over a gap seem to fill it.
+THIN_S, LEAST_RATE = 2.0, 0.8
 # Around a stretch that is read again.
 AROUND_S = 0.6
 # A cut in mid-speech: words that end so close to it are left to the next window.
@@ -16,6 +21,8 @@ CUT_S = 0.5
 # Words as unlikely as this, where no speech was found, were made up; so were those of a doubted window in which less
 # than this share of their time is surely speech.
 MADE_UP, VOICED = 0.5, 0.2
+# Nobody says so many words in less time than this each.
+ECHO, FASTEST_S = 3, 0.03
 
 
 class Reads(Protocol):
@@ -47,8 +54,7 @@ def read(network: Reads, samples: Samples, activity: Activity, manner: Manner, *
     end = len(samples) / RATE
     if not clean:
         phrases, end = _without_cut_word(phrases, end)
-    stretches = uncovered(activity.stretches(), _words(phrases))
-    for start, stop in stretches:
+    for start, stop in uncovered(activity.stretches(), _words(phrases)):
         # What follows the last word is left to the next window, unless this one said nothing at all.
         if stop >= end - NEAR_S and phrases and start > max(word.end for word in _words(phrases)) and start > 2:
             return Passage(phrases, start - NEAR_S / 2)
@@ -57,19 +63,18 @@ def read(network: Reads, samples: Samples, activity: Activity, manner: Manner, *
 
 
 def uncovered(stretches: Sequence[tuple[float, float]], words: Iterable[TimedWord]) -> list[tuple[float, float]]:
-    """What remains of the stretches of speech, where it is long, when all words are taken away."""
-    taken = sorted((word.start - NEAR_S, word.end + NEAR_S) for word in words)
-    rest = []
+    """The parts of stretches of speech that lack words: from the first moment without one to the last."""
+    taken = sorted(
+        (max(word.start, word.end - WORD_S) - NEAR_S, word.end + NEAR_S) for word in words if _is_word(word.text)
+    )
+    found = []
     for start, end in stretches:
-        for begin, finish in taken:
-            if finish <= start or begin >= end:
-                continue
-            if begin - start > UNCOVERED_S:
-                rest.append((start, begin))
-            start = max(start, finish)
-        if end - start > UNCOVERED_S:
-            rest.append((start, end))
-    return rest
+        rest = [(begin, finish) for begin, finish in _less(start, end, taken) if finish - begin >= GAP_S]
+        if sum(finish - begin for begin, finish in rest) > UNCOVERED_S:
+            found.append((rest[0][0], rest[-1][1]))
+        elif end - start > THIN_S and _words_in(start, end, taken) < LEAST_RATE * (end - start):
+            found.append((start, end))
+    return found
 
 
 def echoes(text: str, vocabulary: Sequence[str]) -> bool:
@@ -83,8 +88,8 @@ def _read_best(network: Reads, samples: Samples, manner: Manner, *, faint: bool)
     plain = Reading(language=manner.language)
     ways = (
         replace(plain, prompt=manner.prompt),
-        replace(plain, full=True),
-        replace(plain, full=True, beams=5, forbid_repeats=True),
+        replace(plain, context=FULL_CONTEXT),
+        replace(plain, context=FULL_CONTEXT, beams=5, forbid_repeats=True),
     )
     tried = []
     for way in ways:
@@ -102,7 +107,16 @@ def _believed(decoded: Decoded, activity: Activity) -> tuple[Phrase, ...]:
     """The phrases, less what was made up over silence or noise."""
     if decoded.is_silence or (decoded.is_doubted and activity.is_faint()):
         return ()
-    return tuple(phrase for phrase in decoded.phrases if not _made_up(phrase, activity, decoded.is_doubted))
+    spoken = (_without_echo(phrase) for phrase in decoded.phrases)
+    return tuple(phrase for phrase in spoken if phrase.words and not _made_up(phrase, activity, decoded.is_doubted))
+
+
+def _without_echo(phrase: Phrase) -> Phrase:
+    """The phrase without words at its end that take no time: the last sentence again, over the silence behind it."""
+    kept = len(phrase.words)
+    while kept and phrase.words[kept - 1].end - phrase.words[kept - 1].start < FASTEST_S:
+        kept -= 1
+    return phrase if len(phrase.words) - kept < ECHO else replace(phrase, words=phrase.words[:kept])
 
 
 def _made_up(phrase: Phrase, activity: Activity, doubted: bool) -> bool:
@@ -127,34 +141,77 @@ def _without_cut_word(phrases: tuple[Phrase, ...], end: float) -> tuple[tuple[Ph
 
 
 def _read_again(network: Reads, samples: Samples, stretch: tuple[float, float], manner: Manner) -> tuple[Phrase, ...]:
-    """Read a stretch by itself at full context; only what lies in it, and is no guess, counts."""
+    """Read a stretch by itself, with more context than its length asks for; what is a guess or outside counts not."""
     start = max(0.0, stretch[0] - AROUND_S)
     piece = samples[int(start * RATE) : int((stretch[1] + AROUND_S) * RATE)]
-    decoded = network.read(piece, Reading(language=manner.language, full=True))
+    decoded = network.read(piece, Reading(language=manner.language, context=HALF_CONTEXT))
     if decoded.repeats or decoded.is_guess:
         return ()
     found = []
     for phrase in decoded.phrases:
         moved = [replace(word, start=word.start + start, end=word.end + start) for word in phrase.words]
-        inside = tuple(w for w in moved if stretch[0] - NEAR_S / 2 <= (w.start + w.end) / 2 <= stretch[1] + NEAR_S / 2)
+        inside = tuple(word for word in moved if word.end > stretch[0] and word.start < stretch[1])
         if inside:
             found.append(Phrase(inside[0].start, inside[-1].end, inside))
     return tuple(found)
 
 
 def _merged(phrases: tuple[Phrase, ...], more: tuple[Phrase, ...]) -> tuple[Phrase, ...]:
-    """Phrases of two readings in order of time; one that is interrupted is cut in two."""
-    merged = list(phrases)
-    for new in more:
-        for index, phrase in enumerate(merged):
-            before = tuple(word for word in phrase.words if word.start < new.words[0].start)
-            after = phrase.words[len(before) :]
-            if before and after:
-                merged[index : index + 1] = [replace(phrase, words=before), replace(phrase, words=after)]
-                break
-        merged.append(new)
-        merged.sort(key=lambda phrase: phrase.words[0].start)
-    return tuple(merged)
+    """Phrases of two readings in order of time. A word in both stays once; a phrase that is interrupted is cut."""
+    more = _fresh(phrases, more)
+    if not more:
+        return phrases
+    first, last = more[0].words[0].start - NEAR_S, more[-1].words[-1].end + NEAR_S
+    again = {_folded(word.text) for word in _words(more)}
+    kept: list[Phrase] = []
+    for phrase in phrases:
+        for part in (
+            [word for word in phrase.words if word.start < first],
+            [word for word in phrase.words if word.start >= first and not _is_twice(word, last, again)],
+        ):
+            if part:
+                kept.append(replace(phrase, words=tuple(part)))
+    return tuple(sorted((*kept, *more), key=lambda phrase: phrase.words[0].start))
+
+
+def _fresh(phrases: tuple[Phrase, ...], more: tuple[Phrase, ...]) -> tuple[Phrase, ...]:
+    """The second reading without a first word that the first reading ends with: both heard it at the seam."""
+    if not more:
+        return ()
+    opening = more[0].words[0]
+    before = [word for word in _words(phrases) if _is_word(word.text) and word.start <= opening.start]
+    if before and _folded(before[-1].text) == _folded(opening.text) and before[-1].end >= opening.start - NEAR_S:
+        rest = replace(more[0], words=more[0].words[1:])
+        return (rest, *more[1:]) if rest.words else more[1:]
+    return more
+
+
+def _is_twice(word: TimedWord, last: float, again: set[str]) -> bool:
+    return word.start < last and _folded(word.text) in again
+
+
+def _less(start: float, end: float, taken: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """What remains of a stretch when the ordered intervals are taken away."""
+    rest = []
+    for begin, finish in taken:
+        if finish <= start or begin >= end:
+            continue
+        if begin > start:
+            rest.append((start, begin))
+        start = finish
+    return [*rest, (start, end)] if start < end else rest
+
+
+def _words_in(start: float, end: float, taken: Iterable[tuple[float, float]]) -> int:
+    return sum(1 for begin, finish in taken if start <= (begin + finish) / 2 <= end)
+
+
+def _folded(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def _is_word(text: str) -> bool:
+    return any(letter.isalnum() for letter in text)
 
 
 def _words(phrases: Iterable[Phrase]) -> list[TimedWord]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sederunt.transcription.whisper import reading
-from sederunt.transcription.whisper.decoding import Decoded, Phrase, Reading, TimedWord
+from sederunt.transcription.whisper.decoding import FULL_CONTEXT, LEAST_CONTEXT, Decoded, Phrase, Reading, TimedWord
 from sederunt.transcription.whisper.reading import Manner, echoes, uncovered
 from sederunt.transcription.whisper.speech import FRAME_S, RATE, Activity, Samples
 
@@ -59,10 +59,10 @@ def test_a_loop_is_read_again_at_full_context_and_then_without_repeats() -> None
     script = Script(loop, loop, heard(word("no.", 1.0, 1.5)))
     words, _ = read(script, 5, (0.9, 1.6))
     assert words == ["no."]
-    assert [(way.full, way.beams, way.forbid_repeats) for way in script.asked] == [
-        (False, 1, False),
-        (True, 1, False),
-        (True, 5, True),
+    assert [(way.context, way.beams, way.forbid_repeats) for way in script.asked] == [
+        (LEAST_CONTEXT, 1, False),
+        (FULL_CONTEXT, 1, False),
+        (FULL_CONTEXT, 5, True),
     ]
 
 
@@ -81,7 +81,7 @@ def test_speech_without_a_word_in_the_middle_is_read_by_itself() -> None:
     )
     words, _ = read(script, 10, (0.4, 1.1), (3.0, 6.0), (7.9, 8.6))
     assert words == ["one", "lost", "words", "two"]
-    assert script.asked[1].full
+    assert script.asked[1].context > LEAST_CONTEXT
     assert script.lengths[1] == pytest.approx(3.0 + 2 * reading.AROUND_S, abs=0.1)
 
 
@@ -99,9 +99,10 @@ def test_speech_behind_the_last_word_is_left_to_the_next_window() -> None:
 
 
 def test_the_word_at_a_cut_in_mid_speech_is_left_to_the_next_window() -> None:
-    script = Script(heard(word("a", 0.0, 8.0), word("whole", 8.0, 9.0), word("hal", 9.0, 9.9)))
+    whole = [word(f"w{n}", n * 0.5, n * 0.5 + 0.5) for n in range(18)]
+    script = Script(heard(*whole, word("hal", 9.0, 9.9)))
     words, end = read(script, 10, (0.0, 10.0), clean=False)
-    assert words == ["a", "whole"]
+    assert words[-1] == "w17"
     assert end == 9.0
 
 
@@ -144,12 +145,26 @@ def spans(*pairs: tuple[float, float]) -> Sequence[tuple[float, float]]:
     return pairs
 
 
-def test_uncovered_is_what_words_leave_of_long_speech() -> None:
+def test_uncovered_reaches_from_the_first_moment_without_a_word_to_the_last() -> None:
     words = [word("a", 2.0, 2.5), word("b", 6.0, 6.5)]
-    assert uncovered(spans((0.0, 10.0)), words) == [
-        (0.0, pytest.approx(1.6)),
-        (pytest.approx(2.9), pytest.approx(5.6)),
-        (pytest.approx(6.9), 10.0),
-    ]
-    assert uncovered(spans((0.0, 1.4)), []) == []
+    assert uncovered(spans((0.0, 10.0)), words) == [(0.0, 10.0)]
+    assert uncovered(spans((1.8, 5.0)), words) == [(2.75, 5.0)]
+    assert uncovered(spans((0.0, 1.1)), []) == []
     assert uncovered(spans((0.0, 2.0)), []) == [(0.0, 2.0)]
+
+
+def test_a_drawn_out_word_covers_no_more_than_anyone_would_take_for_it() -> None:
+    assert uncovered(spans((0.0, 4.0)), [word("He", 0.0, 4.0)]) == [(0.0, 2.95)]
+    assert uncovered(spans((0.0, 4.0)), [word(".", 0.0, 4.0)]) == [(0.0, 4.0)]
+
+
+def test_a_stretch_with_too_few_words_for_its_length_is_uncovered() -> None:
+    drawn = [word("one", 0.5, 1.3), word("two", 2.0, 2.8)]
+    assert uncovered(spans((0.2, 2.9)), drawn) == [(0.2, 2.9)]
+    assert uncovered(spans((0.2, 1.9)), drawn[:1]) == []
+
+
+def test_a_sentence_repeated_in_no_time_at_the_end_is_dropped() -> None:
+    echo = [word(text, 2.0, 2.0) for text in ("one", "two", "three")]
+    script = Script(heard(word("one", 1.0, 1.3), word("two", 1.3, 1.6), word("three", 1.6, 2.0), *echo))
+    assert read(script, 5, (1.0, 2.0))[0] == ["one", "two", "three"]
