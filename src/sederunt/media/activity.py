@@ -42,17 +42,20 @@ class Activity:
     def feed(self, packets: Iterable[Packet], *, now_s: float | None = None) -> list[tuple[str, bool, float]]:
         """Changes as (source, is speaking, second of the recording), in the order in which they became certain.
 
+        In a mixed packet everybody who contributes is heard, each under the name of their own source.
+
         A beginning is dated back to the first voiced packet, an end to where the last one ended. `now_s` (seconds of
         the recording) lets a source fall silent although no packet comes any more.
         """
         changes: list[tuple[str, bool, float]] = []
         for packet in packets:
             self._now_s = max(self._now_s, packet.start)
-            voice = self._voices.setdefault(packet.source, _Voice())
-            if voice.speaking and packet.start - voice.heard_until > STOPPED_AFTER_S:
-                changes.append(_stop(packet.source, voice))
-            if _is_voiced(packet, voice):
-                changes.extend(_hear(packet, voice))
+            for source in packet.voices or (packet.source,):
+                voice = self._voices.setdefault(source, _Voice())
+                if voice.speaking and packet.start - voice.heard_until > STOPPED_AFTER_S:
+                    changes.append(_stop(source, voice))
+                if _is_voiced(packet, voice):
+                    changes.extend(_hear(source, packet, voice))
         self._now_s = max(self._now_s, now_s or 0.0)
         for source, voice in self._voices.items():
             if voice.speaking and self._now_s - voice.heard_until > STOPPED_AFTER_S:
@@ -71,7 +74,7 @@ def _stop(source: str, voice: _Voice) -> tuple[str, bool, float]:
     return source, False, voice.heard_until
 
 
-def _hear(packet: Packet, voice: _Voice) -> Iterable[tuple[str, bool, float]]:
+def _hear(source: str, packet: Packet, voice: _Voice) -> Iterable[tuple[str, bool, float]]:
     voice.heard_until = packet.start + packet.duration
     if voice.speaking:
         return
@@ -81,7 +84,7 @@ def _hear(packet: Packet, voice: _Voice) -> Iterable[tuple[str, bool, float]]:
         voice.recent_s -= voice.recent.popleft()[1]
     if voice.recent_s >= STARTED_AFTER_S - 1e-9:
         voice.speaking = True
-        yield packet.source, True, voice.recent[0][0]
+        yield source, True, voice.recent[0][0]
 
 
 def _is_voiced(packet: Packet, voice: _Voice) -> bool:

@@ -46,7 +46,7 @@ class Timeline:
         self._counts = Counts()
         self._streams: dict[tuple[int, int, bool], _OpusStream | Blocks] = {}
         self._track_end_ms: dict[int, float] = {}
-        self._names: dict[tuple[int, tuple[int, ...]], str] = {}
+        self._mixed: set[int] = set()  # tracks on which several sources were heard at once
         self._sources: dict[str, int] = {}
         self._other = 0
         self._now_ms = 0.0
@@ -119,26 +119,36 @@ class Timeline:
             if start < -0.0005:
                 self._counts.early += 1
                 continue
-            source = self._source_of(frame)
+            source, voices = self._source_of(frame)
             self._counts.packets += 1
             self._sources[source] = self._sources.get(source, 0) + 1
             end_ms = start_ms + duration * 1000
             if end_ms > self._track_end_ms.get(frame.track, 0.0):
                 self._track_end_ms[frame.track] = end_ms
-            if len(frame.csrcs) > 1:
+            if voices:
                 self._note_spans(frame, source, start, start + duration)
             packets.append(
-                Packet(source=source, start=max(0.0, start), duration=duration, payload=payload, level=frame.level)
+                Packet(
+                    source=source,
+                    start=max(0.0, start),
+                    duration=duration,
+                    payload=payload,
+                    level=frame.level,
+                    voices=voices,
+                )
             )
 
-    def _source_of(self, frame: CapturedFrame) -> str:
-        key = (frame.track, frame.csrcs)
-        name = self._names.get(key)
-        if name is None:
-            name = str(frame.csrcs[0]) if len(frame.csrcs) == 1 else f"track-{frame.track}"
-            if len(self._names) < 10_000:  # mixes change without end; names are cheap to make again
-                self._names[key] = name
-        return name
+    def _source_of(self, frame: CapturedFrame) -> tuple[str, tuple[str, ...]]:
+        """(the source, who is heard in it if it is mixed).
+
+        A track on which people were once heard together stays whole from then on: cut at every change of voice, the
+        moments that they share would be fragments that nobody can understand.
+        """
+        if len(frame.csrcs) > 1:
+            self._mixed.add(frame.track)
+        if frame.track in self._mixed:
+            return f"track-{frame.track}", tuple(str(csrc) for csrc in frame.csrcs)
+        return (str(frame.csrcs[0]) if frame.csrcs else f"track-{frame.track}"), ()
 
     def _note_spans(self, frame: CapturedFrame, track: str, start: float, end: float) -> None:
         for csrc in frame.csrcs:

@@ -37,8 +37,9 @@ class CapturedFrame:
 class Packet:
     """One Opus packet at its place in the recording."""
 
-    source: str  # CSRC in decimal where exactly one speaks, else "track-<n>"
+    source: str  # CSRC in decimal where a track holds one person at a time, else "track-<n>"
     start: float  # seconds from the start of the recording
     duration: float  # seconds, from the packet's TOC byte
     payload: bytes
     level: float | None = None  # 0 to 1, linear, of the RTP packet it came in; not kept in pieces
+    voices: tuple[str, ...] = ()  # who is in it, on a track that is mixed: CSRCs in decimal; not kept in pieces

@@ -1,6 +1,7 @@
 """Speaking and silence, from levels where there are any and from sizes where not."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -104,3 +105,17 @@ def test_who_speaks_now_is_known() -> None:
     activity = Activity()
     activity.feed(_packets([0.3] * 20))
     assert activity.speaking() == {"1001"}
+
+
+def test_in_a_mix_everybody_who_contributes_is_heard_under_their_own_name() -> None:
+    loud = _packets([0.2] * 100)
+    mixed = [
+        replace(packet, source="track-0", voices=("1001", "1002") if n < 50 else ("1002",))
+        for n, packet in enumerate(loud)
+    ]
+    assert _feed(mixed, now_s=5.0) == [
+        ("1001", True, 0.0),
+        ("1002", True, 0.0),
+        ("1001", False, 1.0),
+        ("1002", False, 2.0),
+    ]

@@ -304,6 +304,19 @@ def test_one_contributor_is_the_source_and_none_or_several_are_the_track() -> No
         assert [span.start, span.end, span.level] == pytest.approx([1.25, 1.85, 0.89])
 
 
+def test_a_track_on_which_people_were_heard_together_stays_whole_from_then_on() -> None:
+    mixes = [(1,)] * 50 + [(1, 2)] * 50 + [(2,)] * 50 + [()] * 50
+    frames = [replace(frame, csrcs=mix) for frame, mix in zip(_sent(200), mixes, strict=True)]
+    timeline = Timeline(STARTED_MS)
+    packets = timeline.add(frames) + timeline.flush()
+    assert [packet.source for packet in packets] == ["1"] * 50 + ["track-0"] * 150
+    assert [packet.voices for packet in packets] == [()] * 50 + [("1", "2")] * 50 + [("2",)] * 50 + [()] * 50
+    assert [(span.source, round(span.start, 2), round(span.end, 2)) for span in timeline.spans()] == [
+        ("1", 1.05, 2.05),
+        ("2", 1.05, 3.05),
+    ]
+
+
 def test_spans_of_a_mix_end_where_somebody_stops() -> None:
     mixes = [(1, 2)] * 50 + [(1, 3)] * 50 + [(2, 3)] * 50
     frames = [replace(frame, csrcs=mix) for frame, mix in zip(_sent(150), mixes, strict=True)]
