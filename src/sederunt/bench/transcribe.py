@@ -19,6 +19,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from sederunt import log
+from sederunt.bench.meter import peak_rss_kib
 from sederunt.media.pcm import Block, read_pcm
 from sederunt.settings import WhisperSettings
 from sederunt.transcription.whisper import resolution
@@ -104,7 +105,7 @@ def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Figure
         lost=lost,
         invented=None if words else len(" ".join(heard).split()),
         cpu_per_s=round(spent / audio_s, 4),
-        peak_rss_mb=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+        peak_rss_mb=round(peak_rss_kib() / 1024, 1),
     )
 
 
