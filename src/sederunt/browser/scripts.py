@@ -14,6 +14,7 @@ ORDER = (
     "elements.js",
     "graphs.js",
     "worklet.js",
+    "resignal.js",
     "watchdog.js",
     "receivers.js",
     "negotiation.js",

@@ -10,7 +10,7 @@ from sederunt.settings import BrowserSettings
 
 
 def line(mode: Mode = "shell", **settings: object) -> list[str]:
-    return list(arguments(BrowserSettings(**settings), mode))  # type: ignore[arg-type]
+    return list(arguments(BrowserSettings(**settings), mode))
 
 
 def test_every_flag_has_its_reason() -> None:

@@ -8,27 +8,25 @@
   async function useBackend(backend) {
     if (seat.backend === backend) return;
     seat.backend = backend;
-    for (const entry of taps.entries.values()) {
-      if (entry.kind !== "audio") continue;
-      entry.packets = await seat.watchdog.packetsOf(entry);
-      if (backend === "worklet") seat.useWorklet(entry);
-    }
+    const audio = [...taps.entries.values()].filter((entry) => entry.kind === "audio");
+    await seat.watchdog.countPackets(audio);
+    audio.forEach(backend === "worklet" ? seat.useWorklet : seat.useFrames);
     if (backend === "worklet") seat.graphs.activate();
     seat.tell("capture", { event: "backend", backend });
   }
 
   async function state() {
     const answer = await taps.counts();
+    await seat.watchdog.countPackets([...taps.entries.values()]);
     const tracks = [];
     for (const entry of taps.entries.values()) {
-      if (entry.receiver) entry.packets = await seat.watchdog.packetsOf(entry);
       tracks.push({
         track: entry.track,
         kind: entry.kind,
         backend: entry.backend,
         packets: entry.packets,
         tapped: answer.counts[entry.track] || 0,
-        plis: entry.plis || 0,
+        plis: entry.plis,
       });
     }
     const { backend, realm, faults } = seat;

@@ -103,16 +103,21 @@
     try {
       return act();
     } catch (error) {
-      seat.faults.push(String(error).slice(0, 200));
-      if (seat.faults.length > 20) seat.faults.shift();
+      blame(error);
       return undefined;
     }
+  }
+
+  /** Remember a fault of ours; capture_state tells them. @param {unknown} error */
+  function blame(error) {
+    seat.faults.push(String(error).slice(0, 200));
+    if (seat.faults.length > 20) seat.faults.shift();
   }
 
   /** Unix milliseconds, finer than Date and not moved by a page that replaces it. */
   const wallMs = () => performance.timeOrigin + natives.now();
 
-  Object.assign(seat, { natives, replace, replaceProperty, replaceConstructor, quietly, wallMs });
+  Object.assign(seat, { natives, replace, replaceProperty, replaceConstructor, quietly, blame, wallMs });
   seat.faults = [];
   seat.realm = Array.from(crypto.getRandomValues(new Uint32Array(3)), (n) => n.toString(36)).join("");
 })();

@@ -56,7 +56,8 @@
    * A new track of this realm. @param {"audio" | "video" | "graph"} kind @param {object} facts
    */
   function add(kind, facts) {
-    const entry = { track: nextTrack, kind, mode: modeOf(kind, seat.backend), packets: 0, tapped: 0, ...facts };
+    const mode = modeOf(kind, seat.backend);
+    const entry = { track: nextTrack, kind, mode, packets: 0, tapped: 0, plis: 0, streams: new Map(), ...facts };
     nextTrack += 1;
     entries.set(entry.track, entry);
     return entry;

@@ -1,5 +1,5 @@
-// Notices the two silent failures of encoded capture: a receiver whose moment was missed, and an SSRC that changed
-// behind the browser's back. Packets come and no frame does; the track is then heard as samples.
+// Notices the two silent failures of encoded capture: an SSRC that changed behind the browser's back, and a receiver
+// whose moment was missed. Packets come and no frame does. The first is mended; else the track is heard as samples.
 "use strict";
 
 (() => {
@@ -9,49 +9,80 @@
 
   let timer = 0;
 
-  /** @returns {any[]} */
-  const tapped = () => [...taps.entries.values()].filter((e) => e.kind === "audio" && e.backend !== "worklet");
+  const audio = () => [...taps.entries.values()].filter((entry) => entry.kind === "audio");
 
-  /** Received packets of a receiver, over all streams it ever had. @param {any} entry @returns {Promise<number>} */
-  async function packetsOf(entry) {
-    let packets = 0;
-    const stats = await entry.receiver.getStats();
+  /**
+   * Count the packets of these entries, over all streams that their m-line ever had: the statistics of a receiver
+   * leave out a stream that came without being announced, which is the very one to be noticed.
+   * @param {any[]} of
+   */
+  async function countPackets(of) {
+    for (const connection of new Set(of.map((entry) => entry.connection))) {
+      if (!connection) continue;
+      const stats = await connection.getStats();
+      for (const transceiver of connection.getTransceivers()) {
+        const entry = of.find((one) => one.receiver === transceiver.receiver);
+        if (entry) countOne(entry, transceiver.mid, stats);
+      }
+    }
+  }
+
+  /** @param {any} entry @param {string | null} mid @param {any} stats */
+  function countOne(entry, mid, stats) {
     stats.forEach((/** @type {any} */ report) => {
-      if (report.type === "inbound-rtp") packets += report.packetsReceived || 0;
-      if (report.type === "inbound-rtp" && report.pliCount) entry.plis = report.pliCount;
+      if (report.type !== "inbound-rtp" || report.mid !== mid) return;
+      // Only the newest unannounced stream is listed, so what an older one brought is remembered here.
+      const before = entry.streams.get(report.ssrc) || 0;
+      const packets = report.packetsReceived || 0;
+      // The count begins anew with a description that names the stream.
+      entry.packets += packets >= before ? packets - before : packets;
+      entry.streams.set(report.ssrc, packets);
+      entry.mid = mid;
+      // A stream that belongs to no track names none.
+      if (!report.trackIdentifier && packets > before) entry.stray = report.ssrc;
+      entry.plis = Math.max(entry.plis, report.pliCount || 0);
     });
-    return packets;
   }
 
   async function look() {
     seat.worklet.revive();
     forgetClosed();
+    const listened = audio().filter((entry) => entry.backend !== "worklet");
+    const before = new Map(listened.map((entry) => [entry, [entry.seenPackets || 0, entry.tapped]]));
+    await countPackets(audio());
     const { counts } = await taps.counts();
-    for (const entry of tapped()) {
-      const count = counts[entry.track] || 0;
-      const grew = count > entry.tapped;
-      entry.tapped = count;
-      // Asking for statistics is the expensive part, and a track that brings frames needs none.
-      if (grew) entry.unheard = undefined;
-      else await suspect(entry);
+    for (const entry of listened) {
+      const [packets, frames] = /** @type {number[]} */ (before.get(entry));
+      entry.tapped = counts[entry.track] || 0;
+      entry.seenPackets = entry.packets;
+      entry.missed = entry.tapped > frames ? 0 : (entry.missed || 0) + entry.packets - packets;
+      if (entry.missed >= DEAF_PACKETS) await listenOtherwise(entry);
     }
-    if (![...taps.entries.values()].length) stop();
+    if (!taps.entries.size) stop();
   }
 
   /** @param {any} entry */
-  async function suspect(entry) {
-    entry.packets = await packetsOf(entry);
-    if (entry.unheard === undefined) entry.unheard = entry.packets;
-    if (entry.packets - entry.unheard < DEAF_PACKETS) return;
+  async function listenOtherwise(entry) {
+    entry.missed = 0;
     seat.tell("capture", { event: "deaf", track: entry.track, packets: entry.packets, tapped: entry.tapped });
     if (entry.backend === "waiting") {
       // The page asked for streams of its own and never took them: with that flag there is no deadline.
       entry.backend = "encoded";
       seat.receivers.putTransform(entry);
-      entry.unheard = undefined;
-    } else {
+    } else if (!(await isMended(entry))) {
       seat.useWorklet(entry);
     }
+  }
+
+  /** @param {any} entry @returns {Promise<boolean>} */
+  async function isMended(entry) {
+    const { stray } = entry;
+    if (!stray || stray === entry.mended) return false;
+    entry.mended = stray;
+    entry.stray = undefined;
+    const mended = await seat.resignal(entry.connection, entry.mid, stray).catch(seat.blame);
+    if (mended) seat.tell("capture", { event: "resignalled", track: entry.track });
+    return Boolean(mended);
   }
 
   function forgetClosed() {
@@ -69,8 +100,8 @@
 
   seat.watchdog = {
     wake() {
-      if (!timer) timer = natives.setInterval(() => look().catch(() => undefined), EVERY_MS);
+      if (!timer) timer = natives.setInterval(() => look().catch(seat.blame), EVERY_MS);
     },
-    packetsOf,
+    countPackets,
   };
 })();

@@ -72,6 +72,16 @@
     );
   };
 
+  /** Back to frames, where a transform of ours is still in place. @param {any} entry */
+  seat.useFrames = (entry) => {
+    if (entry.backend !== "worklet" || !entry.transformed || !entry.source) return;
+    entry.backend = "encoded";
+    entry.missed = 0;
+    entry.source.disconnect();
+    if (entry.element) entry.element.srcObject = null;
+    taps.setMode(entry, taps.modeOf("audio", "encoded"));
+  };
+
   seat.worklet = {
     listen,
     /** A context that the browser put to sleep hears nothing and says nothing. */
