@@ -5,6 +5,7 @@ dies, so groups stay small. Bots that are signed in get a browser of their own.
 """
 
 import asyncio
+import base64
 import contextlib
 import os
 import secrets
@@ -50,6 +51,7 @@ class PageRequest:
     watch: Mapping[str, Any]  # the platform's watch plan
     hosts: tuple[str, ...]  # origins that get permissions
     storage_state: Path | None = None  # signed in: a browser of its own
+    avatar: bytes | None = None  # what the bot's camera shows, a picture the browser can decode; no camera without
 
 
 class BrowserPool:
@@ -293,6 +295,7 @@ def _script_config(name: str, address: str, request: PageRequest) -> dict[str, A
         "batchMs": request.batch_ms,
         "video": request.video,
         "watch": dict(request.watch),
+        "avatar": base64.b64encode(request.avatar).decode() if request.avatar else "",
     }
 
 

@@ -19,6 +19,7 @@ ORDER = (
     "receivers.js",
     "negotiation.js",
     "calm.js",
+    "avatar.js",
     "channels.js",
     "readings.js",
     "observers.js",
@@ -44,7 +45,7 @@ _SCRIPT = "try {\n%s\n} catch (error) { (seat.faults || []).push(String(error));
 
 
 def page_scripts(config: Mapping[str, Any]) -> str:
-    """The text for one bot. `config` needs name, address, backend, forward, batchMs, video, watch."""
+    """The text for one bot. `config` needs name, address, backend, forward, batchMs, video, watch, avatar."""
     return _FRAME % {
         "config": _embedded(config),
         "sources": _embedded({"worker": _text(*WORKER), "ears": _text(*EARS)}),

@@ -12,6 +12,7 @@ from typing import Any
 from sederunt import log
 from sederunt.clock import unix_ms
 from sederunt.media.pieces import read_piece
+from sederunt.meetings.avatar import picture_of
 from sederunt.meetings.evidence import keep_evidence
 from sederunt.meetings.orders import Orders
 from sederunt.meetings.outcomes import (
@@ -62,8 +63,11 @@ async def attend(bot: Bot, seat: Seat, orders: Orders) -> None:
 async def _try_pages(bot: Bot, seat: Seat, orders: Orders, platform: Platform, link: MeetingLink) -> None:
     """Visit the meeting on fresh pages until an outcome is worth believing."""
     away_cause = "host_lost"
+    avatar = await picture_of(bot, seat.settings, seat.objects)
     for page_number in range(1, MAX_PAGES + 1):
-        visit = Visit(bot=bot, seat=seat, platform=platform, link=link, orders=orders, number=page_number)
+        visit = Visit(
+            bot=bot, seat=seat, platform=platform, link=link, orders=orders, number=page_number, avatar=avatar
+        )
         outcome = await _visit(bot, seat, visit, away_cause)
         bot = await seat.bots.get(bot.id)
         if not isinstance(outcome, Broken) or page_number == MAX_PAGES:

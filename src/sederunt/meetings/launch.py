@@ -8,7 +8,7 @@ from sederunt.platforms.platform import Platform
 from sederunt.settings import Settings
 
 
-def page_request(bot: Bot, platform: Platform, settings: Settings) -> PageRequest:
+def page_request(bot: Bot, platform: Platform, settings: Settings, *, avatar: bytes | None = None) -> PageRequest:
     """The request for one page of this bot."""
     return PageRequest(
         bot_id=bot.id,
@@ -19,6 +19,7 @@ def page_request(bot: Bot, platform: Platform, settings: Settings) -> PageReques
         video=bot.config.video,
         watch=platform.watch_plan(),
         hosts=tuple(platform.origins),
+        avatar=avatar,
     )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage, Signal
-from sederunt.browser.pool import PageRequest
 from sederunt.clock import unix_ms
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck, Superseded
 from sederunt.meetings.capture import Recorder, stay_name
@@ -50,11 +49,21 @@ class Visit:
 
     Args:
         number: of the page, among this holder's.
+        avatar: what the bot's camera shows; None for no camera.
     """
 
     def __init__(
-        self, *, bot: Bot, seat: Seat, platform: Platform, link: MeetingLink, orders: Orders, number: int
+        self,
+        *,
+        bot: Bot,
+        seat: Seat,
+        platform: Platform,
+        link: MeetingLink,
+        orders: Orders,
+        number: int,
+        avatar: bytes | None = None,
     ) -> None:
+        self._avatar = avatar
         self._stay = stay_name(bot.epoch, number)
         self._bot, self._seat, self._platform, self._link, self._orders = bot, seat, platform, link, orders
         self._decoder = platform.decoder(own_name=bot.config.bot_name)
@@ -69,7 +78,7 @@ class Visit:
         self._settling = asyncio.Lock()
 
     async def __aenter__(self) -> "Visit":
-        request: PageRequest = page_request(self._bot, self._platform, self._seat.settings)
+        request = page_request(self._bot, self._platform, self._seat.settings, avatar=self._avatar)
         self.page = await self._seat.pool.open(request, on_frames=self._on_frames, on_signal=self._on_signal)
         return self
 
@@ -135,7 +144,7 @@ class Visit:
 
     # --- sit -----------------------------------------------------------------------------------------------------
 
-    async def sit(self, *, started_ms: int, settle: bool = True) -> Outcome:
+    async def sit(self, *, started_ms: int) -> Outcome:
         """Record until something ends the stay. The recorder runs from here on."""
         now_ms = self._now_ms()
         self.recorder = Recorder(
@@ -149,7 +158,7 @@ class Visit:
         )
         rules = rules_for(self._bot.config.stop_options, started_ms=started_ms, resumed_ms=now_ms)
         self.recorder.start()
-        greeting = asyncio.ensure_future(self._greet(settle))
+        greeting = asyncio.ensure_future(self._greet())
         try:
             return await self._watch(rules)
         except PageError as error:
@@ -162,13 +171,11 @@ class Visit:
             with contextlib.suppress(Superseded):
                 await self._journal()
 
-    async def _greet(self, settle: bool) -> None:
+    async def _greet(self) -> None:
         """After admission: close notices, open the roster, say the first word."""
-        if settle:
-            await self._settle()
+        await self._settle()
         self._orders.can_chat(self._say)
-        message = self._bot.config.initial_chat_message
-        if settle and message:
+        if message := self._bot.config.initial_chat_message:
             try:
                 await self._say(message)
             except PageError as error:
@@ -181,7 +188,8 @@ class Visit:
         """
         async with self._settling:
             try:
-                await self._platform.settle(self._page, roster_heard=bool(self.scene.participants))
+                heard = bool(self.scene.participants)
+                await self._platform.settle(self._page, roster_heard=heard, camera=self._avatar is not None)
             except PageCrashed:
                 raise
             except PageError as error:

@@ -144,6 +144,6 @@ class Platform(Protocol):
     async def leave(self, page: MeetingPage) -> None:
         """Leave the meeting or its waiting room by the site's own button; harmless where there is none."""
 
-    async def settle(self, page: MeetingPage, *, roster_heard: bool = False) -> None:
-        """After admission: answer notices, join the sound, and open the roster unless the network told of it
-        (`roster_heard`, see Decoder). Safe to repeat."""
+    async def settle(self, page: MeetingPage, *, roster_heard: bool = False, camera: bool = False) -> None:
+        """After admission: answer notices, join the sound, switch the bot's camera on or off, and open the roster
+        unless the network told of it (`roster_heard`, see Decoder). Safe to repeat."""

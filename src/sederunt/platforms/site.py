@@ -12,7 +12,7 @@ from sederunt.platforms import chat
 from sederunt.platforms.evidence import EvidenceRow, Look, decide
 from sederunt.platforms.platform import ENDINGS, Decoder, MeetingLink, Reading
 from sederunt.platforms.survey import press, survey
-from sederunt.platforms.targets import Found, Journey, Step, Target
+from sederunt.platforms.targets import Camera, Found, Journey, Step, Target
 from sederunt.platforms.words import cut
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class Site:
     never: tuple[str, ...]  # subtrees that people fill: chat, captions, roster, tiles
     journey: Journey
     notices: tuple[Step, ...]  # what may cover the call, and the button that takes it away
+    camera: Camera
     chat_panel: chat.ChatPanel
     leave_targets: tuple[Target, ...]  # in this order: the button, then what it asks
     panels: tuple[Panel, ...]  # what has to stand open for the page to tell of it
@@ -104,18 +105,19 @@ class Site:
                 pressed[name] = now()
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
-    async def settle(self, page: MeetingPage, *, roster_heard: bool = False) -> None:
-        """Answer notices, then open the panels that have to stand open. Safe to repeat."""
-        await self._clear_notices(page)
+    async def settle(self, page: MeetingPage, *, roster_heard: bool = False, camera: bool = False) -> None:
+        """Answer notices, see to the camera, then open the panels that have to stand open. Safe to repeat."""
+        switch = Step(target=self.camera.on if camera else self.camera.off, most=1)
+        await self._take_steps(page, (*self.notices, switch))
         for panel in self.panels:
             if not (panel.for_roster and roster_heard):
                 await self._open(page, panel)
 
-    async def _clear_notices(self, page: MeetingPage) -> None:
+    async def _take_steps(self, page: MeetingPage, steps: Sequence[Step]) -> None:
         done: dict[str, int] = {}
-        for _ in range(2 * len(self.notices)):
-            _, found = await survey(page, targets=[step.target for step in self.notices], never=self.never)
-            step = next((s for s in self.notices if s.id in found and done.get(s.id, 0) < s.most), None)
+        for _ in range(2 * len(steps)):
+            _, found = await survey(page, targets=[step.target for step in steps], never=self.never)
+            step = next((s for s in steps if s.id in found and done.get(s.id, 0) < s.most), None)
             if step is None:
                 return
             await press(page, found[step.id], by_pointer=step.id not in done and found[step.id].takes_pointer)

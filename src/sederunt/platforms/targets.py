@@ -81,3 +81,11 @@ class Journey:
     # Refusals that may be premature: row id → (pause in seconds, how often to load again before it is believed).
     load_again: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     name_means_guest: bool = True  # a signed-in browser is never asked for a name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Camera:
+    """The switch of the bot's own camera in the call. Each target is there only while it would do something."""
+
+    on: Target
+    off: Target

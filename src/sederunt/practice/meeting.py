@@ -2,8 +2,9 @@
 
 Events (see `eventlog`), each with the fields in brackets:
 arrived, knocked, admitted, denied, in_call, media_connected, camera_seen, left [bot, name] ·
-chat [sender, text, bot or None] · said, fell_silent [who, clip] · person_joined, person_left [who] · started, script_over, ended [] ·
-kicked [bot] · note [bot, note] (a dialog was answered, a toggle moved, the page reported something).
+chat [sender, text, bot or None] · said, fell_silent [who, clip] · person_joined, person_left [who] ·
+started, script_over, ended [] · kicked [bot] ·
+note [bot, note] (a dialog was answered, a toggle moved, the page reported something).
 """
 
 import asyncio

@@ -9,6 +9,7 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sederunt import log
+from sederunt.practice.camera import Camera, Colour
 from sederunt.practice.meeting import Meeting
 from sederunt.practice.people import Visitor
 from sederunt.practice.script import Variant
@@ -71,6 +72,7 @@ class Visit:
         self._meeting = meeting
         self._visitor = visitor
         self._waiting: asyncio.Task[None] | None = None
+        self._camera: Camera | None = None
 
     async def take(self, message: dict[str, Any]) -> None:
         deed = getattr(self, f"do_{message['do']}", None)
@@ -93,6 +95,18 @@ class Visit:
         if self._visitor.peer is not None:
             await self._visitor.peer.take_answer(message["sdp"])
 
+    async def do_publish(self, message: dict[str, Any]) -> None:
+        """The page shows its camera. Only one at a time."""
+        if self._camera is not None:
+            await self._camera.close()
+        self._camera = Camera(self._saw)
+        self._visitor.tell({"published": await self._camera.answer(message["sdp"])})
+
+    def _saw(self, number: int, colour: Colour) -> None:
+        self._visitor.facts |= {"camera_pictures": number, "camera_colour": colour}
+        if number == 1:
+            self._meeting.events.add("camera_seen", bot=self._visitor.id, name=self._visitor.name)
+
     async def do_chat(self, message: dict[str, Any]) -> None:
         if self._visitor.person is not None and self._visitor.standing == "in_call" and self._meeting.variant.chat:
             self._meeting.chat(self._visitor.person, str(message["text"]), bot=self._visitor.id)
@@ -109,6 +123,8 @@ class Visit:
     async def close(self) -> None:
         if self._waiting is not None:
             self._waiting.cancel()
+        if self._camera is not None:
+            await self._camera.close()
 
     def _new_peer(self) -> Peer:
         meeting, visitor = self._meeting, self._visitor

@@ -2,7 +2,7 @@
 
 from sederunt.model.bot import Service
 from sederunt.platforms.gmeet.decode import MeetDecoder
-from sederunt.platforms.gmeet.doors import CHAT, JOURNEY, LEAVING, NOTICES, PANELS
+from sederunt.platforms.gmeet.doors import CAMERA, CHAT, JOURNEY, LEAVING, NOTICES, PANELS
 from sederunt.platforms.gmeet.evidence import NEVER, ROWS
 from sederunt.platforms.gmeet.links import parse_link
 from sederunt.platforms.gmeet.watch import WATCH
@@ -18,6 +18,7 @@ PLATFORM: Platform = Site(
     never=NEVER,
     journey=JOURNEY,
     notices=NOTICES,
+    camera=CAMERA,
     chat_panel=CHAT,
     leave_targets=LEAVING,
     panels=PANELS,

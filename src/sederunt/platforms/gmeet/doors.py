@@ -5,7 +5,7 @@ from sederunt.platforms.evidence import EvidenceRow, Kind, Showing
 from sederunt.platforms.gmeet.evidence import CTA_NAMES, NAME_FIELDS
 from sederunt.platforms.platform import Standing
 from sederunt.platforms.site import Panel
-from sederunt.platforms.targets import Act, Journey, Step, Target
+from sederunt.platforms.targets import Act, Camera, Journey, Step, Target
 
 _BEFORE_KNOCK = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN})
 _DIALOG = ('[role="dialog"]', '[role="alertdialog"]', '[aria-modal="true"]')
@@ -138,7 +138,10 @@ NOTICES = (
     Step(target=_CLOSE),
     # The site resets both switches on the way from the lobby to the call (B2).
     Step(target=_MICROPHONE_OFF, most=1),
-    Step(target=_CAMERA_OFF, most=1),
+)
+CAMERA = Camera(
+    on=Target(id="gmeet.camera_on", selectors=('[aria-label^="Turn on camera" i]',), source="A V B2"),
+    off=_CAMERA_OFF,
 )
 LEAVING = (_LEAVE, _LEAVE_ONLY)
 

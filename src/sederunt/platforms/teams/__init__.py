@@ -4,7 +4,7 @@ from sederunt.model.bot import Service
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.site import Site
 from sederunt.platforms.teams.decode import TeamsDecoder
-from sederunt.platforms.teams.doors import CHAT, JOURNEY, LEAVING, NOTICES, PANELS
+from sederunt.platforms.teams.doors import CAMERA, CHAT, JOURNEY, LEAVING, NOTICES, PANELS
 from sederunt.platforms.teams.evidence import NEVER, ROWS
 from sederunt.platforms.teams.links import parse_link
 from sederunt.platforms.teams.watch import WATCH
@@ -24,6 +24,7 @@ PLATFORM: Platform = Site(
     never=NEVER,
     journey=JOURNEY,
     notices=NOTICES,
+    camera=CAMERA,
     chat_panel=CHAT,
     leave_targets=LEAVING,
     panels=PANELS,

@@ -4,7 +4,7 @@ from sederunt.platforms.chat import ChatPanel
 from sederunt.platforms.evidence import EvidenceRow, Kind, Showing
 from sederunt.platforms.platform import Standing
 from sederunt.platforms.site import Panel
-from sederunt.platforms.targets import Act, Journey, Step, Target
+from sederunt.platforms.targets import Act, Camera, Journey, Step, Target
 from sederunt.platforms.teams.evidence import LAUNCHER_NAMES, NAME_FIELDS
 
 _BEFORE_KNOCK = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN})
@@ -129,13 +129,21 @@ NOTICES = (
         ),
         most=1,
     ),
-    Step(
-        target=Target(
-            id="teams.camera_off_in_call",
-            selectors=('#video-button[aria-label*="camera off" i]', 'button[aria-label^="Turn camera off" i]'),
-            source="A B2",
+)
+CAMERA = Camera(
+    on=Target(
+        id="teams.camera_on_in_call",
+        selectors=(
+            '#video-button[aria-label*="camera on" i]',
+            'button[aria-label^="Turn camera on" i]',
+            'button[aria-label^="Turn on camera" i]',
         ),
-        most=1,
+        source="A B2",
+    ),
+    off=Target(
+        id="teams.camera_off_in_call",
+        selectors=('#video-button[aria-label*="camera off" i]', 'button[aria-label^="Turn camera off" i]'),
+        source="A B2",
     ),
 )
 LEAVING = (_LEAVE, _CANCEL, _LEAVE_CONFIRM)

@@ -4,7 +4,7 @@ from sederunt.model.bot import Service
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.site import Site
 from sederunt.platforms.zoom.decode import ZoomDecoder
-from sederunt.platforms.zoom.doors import CHAT, JOURNEY, LEAVING, NOTICES, PANELS
+from sederunt.platforms.zoom.doors import CAMERA, CHAT, JOURNEY, LEAVING, NOTICES, PANELS
 from sederunt.platforms.zoom.evidence import NEVER, ROWS
 from sederunt.platforms.zoom.links import parse_link
 from sederunt.platforms.zoom.watch import WATCH
@@ -18,6 +18,7 @@ PLATFORM: Platform = Site(
     never=NEVER,
     journey=JOURNEY,
     notices=NOTICES,
+    camera=CAMERA,
     chat_panel=CHAT,
     leave_targets=LEAVING,
     panels=PANELS,

@@ -4,7 +4,7 @@ from sederunt.platforms.chat import ChatPanel
 from sederunt.platforms.evidence import EvidenceRow, Kind, Showing
 from sederunt.platforms.platform import Standing
 from sederunt.platforms.site import Panel
-from sederunt.platforms.targets import Act, Journey, Step, Target
+from sederunt.platforms.targets import Act, Camera, Journey, Step, Target
 from sederunt.platforms.zoom.evidence import JOIN_BUTTONS, NAME_FIELDS, PASSCODE_FIELDS
 
 _BEFORE_KNOCK = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN})
@@ -145,13 +145,17 @@ NOTICES = (
         ),
         most=2,
     ),
-    Step(
-        target=Target(
-            id="zoom.camera_off_in_call",
-            selectors=('button[aria-label^="stop my video" i]', 'button[aria-label="Stop Video" i]'),
-            source="J V B2",
-        ),
-        most=1,
+)
+CAMERA = Camera(
+    on=Target(
+        id="zoom.camera_on_in_call",
+        selectors=('button[aria-label^="start my video" i]', 'button[aria-label="Start Video" i]'),
+        source="J V B2",
+    ),
+    off=Target(
+        id="zoom.camera_off_in_call",
+        selectors=('button[aria-label^="stop my video" i]', 'button[aria-label="Stop Video" i]'),
+        source="J V B2",
     ),
 )
 LEAVING = (_LEAVE, _LEAVE_CONFIRM)

@@ -23,6 +23,7 @@
       controls(),
     );
     takeRoster(roster);
+    practice.camera.show(true); // on entering both switches stand on, whatever they were before
     if (hello.variant.consent) practice.notices.notice("recording");
     if (hello.variant.speaking === "server") practice.link.on("speaking", mark);
     else practice.media.watchSources(mark);
@@ -48,7 +49,7 @@
       "div",
       { role: "region", "aria-label": "Call controls" },
       practice.prejoin.toggle("microphone"),
-      practice.prejoin.toggle("camera"),
+      practice.prejoin.toggle("camera", practice.camera.show),
       captions(),
       make("button", { "aria-label": "Raise hand" }, make("i", {}, "back_hand")),
       make("button", { "aria-label": "Send a reaction" }, make("i", {}, "mood")),

@@ -43,8 +43,12 @@
     );
   }
 
-  /** A microphone or camera switch whose label is its state. @param {string} device */
-  function toggle(device) {
+  /**
+   * A microphone or camera switch whose label is its state.
+   * @param {string} device
+   * @param {(on: boolean) => void} [changed]
+   */
+  function toggle(device, changed) {
     const button = make("div", { role: "button", tabindex: 0, "data-is-muted": "false", "aria-label": `Turn off ${device}` });
     button.append(make("i", { class: "google-material-icons" }, device === "camera" ? "videocam" : "mic"));
     button.addEventListener("click", () => {
@@ -52,6 +56,7 @@
       button.setAttribute("data-is-muted", String(!off));
       button.setAttribute("aria-label", `Turn ${off ? "off" : "on"} ${device}`);
       practice.link.tell({ do: "facts", facts: { [device]: off } });
+      if (changed) changed(off);
     });
     return button;
   }
@@ -95,6 +100,7 @@
   function end(kind, redirectS) {
     const { heading, more = [], buttons = [] } = practice.words.ENDS[kind];
     practice.media.close();
+    practice.camera.stop();
     practice.notices.banner("");
     fill(
       find("#screen"),

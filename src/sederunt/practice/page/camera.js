@@ -1,0 +1,35 @@
+// The visitor's own camera: asked of the browser, and sent over a connection of its own. Pages without one do without.
+"use strict";
+
+(() => {
+  const practice = (window.practice = window.practice || {});
+  /** @type {RTCPeerConnection | undefined} */
+  let publisher;
+
+  /** @param {boolean} on */
+  async function show(on) {
+    stop();
+    if (!on) return;
+    const made = new RTCPeerConnection();
+    publisher = made;
+    try {
+      const stream = await navigator.mediaDevices.getUserMedia({ video: { width: 1280, height: 720 } });
+      for (const track of stream.getTracks()) made.addTrack(track, stream);
+    } catch {
+      if (publisher === made) stop();
+      return;
+    }
+    await made.setLocalDescription();
+    practice.link.tell({ do: "publish", sdp: made.localDescription && made.localDescription.sdp });
+  }
+
+  function stop() {
+    if (publisher) publisher.close();
+    publisher = undefined;
+  }
+
+  practice.link.on("published", (/** @type {string} */ sdp) => {
+    if (publisher) publisher.setRemoteDescription({ type: "answer", sdp });
+  });
+  practice.camera = { show, stop };
+})();

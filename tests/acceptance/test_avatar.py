@@ -1,0 +1,85 @@
+"""What others see of a bot: the picture it was given, as its camera."""
+
+import asyncio
+import base64
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+import pytest
+
+from harness.journeys import look, reach, send_bot
+from harness.painted import picture
+from harness.receiver import Receiver
+from sederunt.practice.client import MeetingHandle, PracticeClient
+from sederunt.practice.script import Variant, demo
+
+RED, GREEN = (200, 30, 40), (20, 180, 60)
+
+
+@pytest.fixture
+def picture_server() -> Iterator[str]:
+    """The address of a green WebP picture."""
+    data = picture(GREEN, "webp")
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/me"  # no suffix: judged by its content
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+async def _shown(meeting: MeetingHandle, least: int) -> dict[str, Any]:
+    """The bot as the meeting sees it, once so many pictures of its camera have come."""
+    async with asyncio.timeout(30):
+        while True:
+            (bot,) = (await meeting.state())["bots"]
+            if bot.get("camera_pictures", 0) >= least:
+                return dict(bot)
+            await asyncio.sleep(0.2)
+
+
+@pytest.mark.parametrize("way", ["file", "address"])
+async def test_the_others_see_the_bots_picture(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, picture_server: str, way: str
+) -> None:
+    meeting = await meetings.open_meeting(demo(Variant(entry="knock"), turns=1))
+    given: dict[str, dict[str, str]] = {
+        "file": {"bot_avatar_file": base64.b64encode(picture(RED)).decode()},
+        "address": {"bot_avatar_url": picture_server},
+    }
+    bot = await send_bot(api, meeting.url, receiver, **given[way])
+    await meeting.wait_for("knocked", timeout_s=60)
+    await meeting.admit()
+    await meeting.wait_for("camera_seen", timeout_s=30)
+    seen = await _shown(meeting, 4)
+    assert seen["camera_colour"] == pytest.approx(
+        RED if way == "file" else GREEN, abs=40
+    )  # colours pass through two conversions
+    await reach(receiver, bot, "finished")
+    assert (await look(api, bot))["capture"]["packets"], "the camera costs no sound"
+
+
+async def test_a_bot_whose_picture_cannot_be_had_goes_without_it(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver
+) -> None:
+    meeting = await meetings.open_meeting(demo(turns=1))
+    bot = await send_bot(api, meeting.url, receiver, bot_avatar_url=f"{receiver.url}/no-picture")
+    await reach(receiver, bot, "finished")
+    (seen,) = (await meeting.state())["bots"]
+    assert "camera_pictures" not in seen
+    assert seen["camera"] is False
