@@ -60,3 +60,11 @@ def speakers(
     from sederunt.bench.speakers import bench_speakers
 
     raise typer.Exit(asyncio.run(bench_speakers(kind, model, cpu=cpu, repeats=repeats)))
+
+
+@app.command()
+def api(requests: int = typer.Option(8000, min=1600, help="Requests per case.")) -> None:
+    """Requests per CPU-second of the api process, for GET of one bot."""
+    from sederunt.bench.api import bench_api
+
+    raise typer.Exit(asyncio.run(bench_api(requests)))
