@@ -107,7 +107,7 @@ async def bench_speakers(kinds: Sequence[str], model: str, *, cpu: bool, repeats
             print(json.dumps(asdict(outcome)), flush=True)
         missed = report(outcomes)
         if cpu:
-            missed |= await _report_cost(practice, repeats)
+            missed |= await report_cost(chosen, practice, repeats)
     return int(missed)
 
 
@@ -206,10 +206,10 @@ def faults_of(outcome: Outcome) -> list[str]:
 # --- cost ------------------------------------------------------------------------------------------------------------
 
 
-async def _report_cost(practice: PracticeClient, repeats: int) -> bool:
+async def report_cost(kinds: Sequence[Media], practice: PracticeClient, repeats: int) -> bool:
     """Ten people against three, by turns, so that other load falls on both; True where it is too much."""
     missed = False
-    for kind in KINDS:
+    for kind in kinds:
         spent: dict[int, list[float]] = {people: [] for people in PEOPLE}
         for _ in range(repeats):
             for people in PEOPLE:
