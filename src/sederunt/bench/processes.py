@@ -84,11 +84,12 @@ async def _end(child: asyncio.subprocess.Process) -> None:
 
 
 @asynccontextmanager
-async def child(module: str, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A Python process of ours; ended when the context ends."""
+async def child(module: str, *arguments: str, quiet: bool = False) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A Python process of ours; ended when the context ends. `quiet` hides what it logs."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", module, *arguments,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 28,
+        stderr=asyncio.subprocess.DEVNULL if quiet else None,
     )  # fmt: skip
     try:
         yield process
@@ -115,7 +116,9 @@ async def said(process: asyncio.subprocess.Process) -> dict[str, Any]:
 @asynccontextmanager
 async def practice_process() -> AsyncIterator[PracticeClient]:
     """The practice sites in a process of their own, so that they are not counted."""
-    async with child("sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0") as process:
+    async with child(
+        "sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0", quiet=True
+    ) as process:
         facts = await said(process)
         async with PracticeClient(facts["control_url"]) as client:
             yield client

@@ -129,7 +129,7 @@ def _report(bot: dict[str, Any], cost: Cost, script: scripts.Script, data: Path)
     minutes = max(cost.meeting_s, 1) / 60
     stored = data / "objects" / "bots" / bot["id"] / "recording.webm"
     console.print(f"Word error rate against the script: {error_rate:.1%} (at most {WORST_ERROR_RATE:.0%})")
-    console.print(f"Recording: {stored if stored.exists() else bot['recording_url']}")
+    console.print(f"Recording: {stored if stored.exists() else bot['recording_url']}", soft_wrap=True)
     console.print(
         f"The bot cost {cost.cpu_s / minutes:.1f} CPU-seconds per minute "
         f"({cost.cpu_s / max(cost.meeting_s, 1):.1%} of a core, browser, driver and host process together), "
