@@ -28,7 +28,12 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 def main() -> None:
     """Entry point: find the command, import its module, run it."""
     names = [argument for argument in sys.argv[1:2] if argument in COMMANDS]
-    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False, help=__doc__)
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_show_locals=False,
+        help="Self-hosted meeting bots: they join, record and transcribe.",
+    )
     for name, (module, attribute, text) in COMMANDS.items():
         if not names or name in names:
             _add(app, name, module, attribute, text, load=bool(names))
