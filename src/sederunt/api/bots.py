@@ -6,6 +6,7 @@ import secrets
 from dataclasses import replace
 from uuid import UUID
 
+from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from sederunt import log
@@ -138,15 +139,23 @@ async def list_bots(call: Call) -> Response:
     page = await call.rooms.bots.find(
         call.account_id,
         status=call.word("status", BotStatus),
-        metadata={name[len(_FILTER) : -1]: value for name, value in query.items() if _is_filter(name)},
+        metadata=_metadata_filter(query),
         cursor=query.get("cursor"),
         limit=call.integer("limit", default=50, least=1, most=200),
     )
     return json_response({"data": [bot_summary(bot, addresses) for bot in page.bots], "next_cursor": page.cursor})
 
 
-def _is_filter(name: str) -> bool:
-    return name.startswith(_FILTER) and name.endswith("]")
+def _metadata_filter(query: QueryParams) -> dict[str, str]:
+    """The pairs that `metadata[name]=value` asks for. Raises InvalidConfig for another form."""
+    pairs: dict[str, str] = {}
+    for name, value in query.items():
+        if name == "metadata" or name.startswith(_FILTER):
+            inside = name[len(_FILTER) : -1]
+            if not name.endswith("]") or "[" in inside or "]" in inside:
+                raise InvalidConfig({"metadata": ["metadata must be given as metadata[name]=value."]})
+            pairs[inside] = value
+    return pairs
 
 
 async def _seen(call: Call, bot_id: UUID, *, with_speaker_events: bool = False) -> str:
