@@ -112,6 +112,10 @@ class MeetingPage:
             "give a picture",
         )
 
+    async def storage_state(self) -> Mapping[str, Any]:
+        """Cookies and local storage of the tab's context: what it takes to be signed in again."""
+        return await self._bounded(self._context.storage_state(), EVIDENCE_S, "give its state")
+
     # --- acting --------------------------------------------------------------------------------------------------
 
     async def click(self, selectors: Sequence[str], *, deadline_s: float = 5) -> str | None:
@@ -266,12 +270,23 @@ async def _matches(frame: Frame, selector: str) -> tuple[Locator | None, bool]:
         return None, False
 
 
+# Whether a click at the middle of an element would reach it.
+_UNCOVERED = """(element) => {
+  const box = element.getBoundingClientRect();
+  const hit = element.getRootNode().elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+  return element.contains(hit);
+}"""
+
+
 async def _press(target: Locator, deadline_s: float) -> None:
+    """Like a person; by force where the driver finds it too restless or faint; from inside where it is covered."""
     patience_ms = max(300, min(2000, deadline_s * 400))
     try:
         await target.click(timeout=patience_ms)
     except DriverError:
         try:
+            if not await target.evaluate(_UNCOVERED, timeout=patience_ms):
+                raise DriverError("covered")
             await target.click(force=True, timeout=patience_ms / 2)
         except DriverError:
             await target.evaluate("(element) => element.click()", timeout=patience_ms)

@@ -11,8 +11,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal
 from uuid import UUID
@@ -28,7 +27,7 @@ from sederunt.browser.page import MeetingPage
 from sederunt.browser.processes import sweep_orphans
 from sederunt.browser.scripts import page_scripts
 from sederunt.browser.signals import Signal
-from sederunt.errors import PageCrashed, PageStuck, SetupError
+from sederunt.errors import PageCrashed, PageStuck
 from sederunt.model.audio import CapturedFrame
 from sederunt.settings import BrowserSettings
 
@@ -50,7 +49,7 @@ class PageRequest:
     video: bool = False  # whether video is received, and its encoded frames handed over
     watch: Mapping[str, Any]  # the platform's watch plan
     hosts: tuple[str, ...]  # origins that get permissions
-    storage_state: Path | None = None  # signed in: a browser of its own
+    storage_state: Mapping[str, Any] | None = field(default=None, repr=False)  # signed in: a browser of its own
     avatar: bytes | None = None  # what the bot's camera shows, a picture the browser can decode; no camera without
 
 
@@ -273,9 +272,7 @@ def _context_options(settings: BrowserSettings, request: PageRequest) -> dict[st
         "service_workers": "allow",
     }
     if request.storage_state is not None:
-        if not request.storage_state.is_file():
-            raise SetupError(f"The signed-in state {request.storage_state} does not exist. Save the account again.")
-        options["storage_state"] = request.storage_state
+        options["storage_state"] = dict(request.storage_state)
     return options
 
 

@@ -1,11 +1,12 @@
 """The job `attend`: sit in one meeting for one bot. May be given out again at any time; the row knows the rest."""
 
 from sederunt import log
+from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.bus.streams import command_subject
 from sederunt.jobs.house import House
 from sederunt.jobs.work import Again, Job
 from sederunt.meetings.attend import attend as sit_in
-from sederunt.meetings.attend import give_up_lost, retry_challenged
+from sederunt.meetings.endings import give_up_lost, retry_challenged
 from sederunt.meetings.orders import Orders
 from sederunt.meetings.seat import Seat
 from sederunt.model.bot import Verdict
@@ -60,6 +61,7 @@ def seat_of(house: House) -> Seat:
         objects=house.objects,
         pool=house.pool,
         events=house.events,
+        accounts=MeetingAccounts(house.database, house.sealer),
         clock=house.clock,
         host=house.name,
     )

@@ -3,12 +3,15 @@
 from typing import Literal
 
 from sederunt.browser.pool import PageRequest
+from sederunt.meetings.sign_in import Identity
 from sederunt.model.bot import Bot
 from sederunt.platforms.platform import Platform
 from sederunt.settings import Settings
 
 
-def page_request(bot: Bot, platform: Platform, settings: Settings, *, avatar: bytes | None = None) -> PageRequest:
+def page_request(
+    bot: Bot, platform: Platform, settings: Settings, *, identity: Identity, avatar: bytes | None
+) -> PageRequest:
     """The request for one page of this bot."""
     return PageRequest(
         bot_id=bot.id,
@@ -19,6 +22,7 @@ def page_request(bot: Bot, platform: Platform, settings: Settings, *, avatar: by
         video=bot.config.video,
         watch=platform.watch_plan(),
         hosts=tuple(platform.origins),
+        storage_state=identity.state,
         avatar=avatar,
     )
 

@@ -7,6 +7,7 @@ from sederunt.browser.pool import BrowserPool
 from sederunt.bus.feeds import EventPublisher
 from sederunt.clock import Clock
 from sederunt.database.bots import Bots
+from sederunt.meetings.sign_in import MeetingAccounts
 from sederunt.meetings.spool import Spool
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
@@ -19,6 +20,7 @@ class Seat:
     objects: Objects
     pool: BrowserPool
     events: EventPublisher
+    accounts: MeetingAccounts
     clock: Clock
     host: str  # this host's name
 

@@ -27,6 +27,7 @@ from sederunt.meetings.outcomes import (
 )
 from sederunt.meetings.scene import Change, Scene, Wrote
 from sederunt.meetings.seat import Seat
+from sederunt.meetings.sign_in import GUEST, Identity
 from sederunt.meetings.stop_rules import Departure, first_departure, rules_for
 from sederunt.model.audio import CapturedFrame
 from sederunt.model.bot import Bot
@@ -49,6 +50,7 @@ class Visit:
 
     Args:
         number: of the page, among this holder's.
+        identity: as whom the bot enters.
         avatar: what the bot's camera shows; None for no camera.
     """
 
@@ -61,9 +63,11 @@ class Visit:
         link: MeetingLink,
         orders: Orders,
         number: int,
+        identity: Identity = GUEST,
         avatar: bytes | None = None,
     ) -> None:
-        self._avatar = avatar
+        self.identity, self._avatar = identity, avatar
+        self.sat_s = 0.0  # how long it was in the meeting
         self._stay = stay_name(bot.epoch, number)
         self._bot, self._seat, self._platform, self._link, self._orders = bot, seat, platform, link, orders
         self._decoder = platform.decoder(own_name=bot.config.bot_name)
@@ -78,7 +82,9 @@ class Visit:
         self._settling = asyncio.Lock()
 
     async def __aenter__(self) -> "Visit":
-        request = page_request(self._bot, self._platform, self._seat.settings, avatar=self._avatar)
+        request = page_request(
+            self._bot, self._platform, self._seat.settings, identity=self.identity, avatar=self._avatar
+        )
         self.page = await self._seat.pool.open(request, on_frames=self._on_frames, on_signal=self._on_signal)
         return self
 
@@ -99,12 +105,13 @@ class Visit:
             join(
                 self._platform,
                 self._page,
-                self._link,
+                self._platform.with_token(self._link, self.identity.token) if self.identity.token else self._link,
                 name=self._bot.config.bot_name,
                 waiting_room_s=self._bot.config.stop_options.waiting_room_timeout * 60,
                 clock=self._seat.clock,
                 on_standing=on_standing,
                 noted=lambda: self._decoder.noted,
+                signed_in=self.identity.signed_in,
             )
         )
         try:
@@ -158,12 +165,14 @@ class Visit:
         )
         rules = rules_for(self._bot.config.stop_options, started_ms=started_ms, resumed_ms=now_ms)
         self.recorder.start()
+        began = self._seat.clock.monotonic()
         greeting = asyncio.ensure_future(self._greet())
         try:
             return await self._watch(rules)
         except PageError as error:
             return _broken(error)
         finally:
+            self.sat_s = self._seat.clock.monotonic() - began
             greeting.cancel()
             with contextlib.suppress(asyncio.CancelledError, PageError):
                 await greeting

@@ -3,7 +3,7 @@
 import base64
 import binascii
 import re
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlencode, urlsplit, urlunsplit
 
 from sederunt.platforms.platform import InvalidLink
 
@@ -100,3 +100,10 @@ def _unwrapped(address: SplitResult) -> str | None:
 
 def _base64_texts(text: str) -> list[str]:
     return [base64_text(token) for token in _BASE64.findall(text)]
+
+
+def with_parameter(url: str, name: str, value: str) -> str:
+    """The address with one more parameter."""
+    parts = urlsplit(url)
+    query = "&".join(part for part in (parts.query, urlencode({name: value})) if part)
+    return urlunsplit(parts._replace(query=query))

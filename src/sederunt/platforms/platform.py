@@ -121,6 +121,9 @@ class Platform(Protocol):
     def parse_link(self, text: str) -> MeetingLink:
         """The meeting that a text names. Raises InvalidLink, and nothing else, whatever the text."""
 
+    def with_token(self, link: MeetingLink, token: str) -> MeetingLink:
+        """The same meeting, entered as the person that a token of the site belongs to. Pure."""
+
     def watch_plan(self) -> Mapping[str, Any]:
         """What the in-page scripts shall report: JSON, see browser/."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sederunt.model.bot import Service
 from sederunt.platforms import chat
+from sederunt.platforms.addresses import with_parameter
 from sederunt.platforms.evidence import EvidenceRow, Look, decide
 from sederunt.platforms.platform import ENDINGS, Decoder, MeetingLink, Reading
 from sederunt.platforms.survey import press, survey
@@ -52,9 +53,16 @@ class Site:
     watch: Mapping[str, Any]
     make_decoder: Callable[[str], Decoder]
     link_parser: Callable[[str], MeetingLink]
+    entry_parameter: str = ""  # of the address, in which the site takes a token
 
     def parse_link(self, text: str) -> MeetingLink:
         return self.link_parser(text)
+
+    def with_token(self, link: MeetingLink, token: str) -> MeetingLink:
+        """The link itself where the site takes no token."""
+        return (
+            replace(link, url=with_parameter(link.url, self.entry_parameter, token)) if self.entry_parameter else link
+        )
 
     def watch_plan(self) -> Mapping[str, Any]:
         return self.watch

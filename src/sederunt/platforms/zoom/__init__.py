@@ -25,4 +25,5 @@ PLATFORM: Platform = Site(
     watch=WATCH,
     make_decoder=ZoomDecoder,
     link_parser=parse_link,
+    entry_parameter="zak",
 )

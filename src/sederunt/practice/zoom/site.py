@@ -80,7 +80,10 @@ class ZoomSite:
         client = _CLIENT_PATH.fullmatch(path)
         if client:
             meeting = meetings.get(client[1] or client[2])
-            return pages.html("zoom", "index.html", meeting.variant if meeting else Variant())
+            page = pages.html("zoom", "index.html", meeting.variant if meeting else Variant())
+            if ticket := request.query_params.get("zak"):  # a token signs in without any page; "stale" is void
+                page.set_cookie(_ACCOUNT_COOKIE, "" if ticket == "stale" else ticket, secure=True)
+            return page
         link = _LINK.fullmatch(path)
         if link:
             return self._open_link(request, link[1], meetings.get(link[1]))

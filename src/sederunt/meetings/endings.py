@@ -1,0 +1,146 @@
+"""What came of a stay, or of a try at one, is written to the row: admission, gaps, departure, and every ending."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from sederunt import log
+from sederunt.media.pieces import read_piece
+from sederunt.meetings.outcomes import (
+    Broken,
+    Challenged,
+    CutOff,
+    Departed,
+    Outcome,
+    Refused,
+    SignInNeeded,
+    SignInRejected,
+)
+from sederunt.meetings.seat import Seat
+from sederunt.meetings.spool import SOUND, pieces_prefix
+from sederunt.meetings.stop_rules import Departure
+from sederunt.model.bot import Bot, Gap, Verdict
+from sederunt.model.status import BotStatus, StopReason, Trigger
+
+MAX_CHALLENGES = 3  # retries of a bot that was taken for an unwanted robot
+SHORTEST_GAP_S = 1.0
+
+logger = log.get(room="meetings")
+
+
+async def record(bot: Bot, seat: Seat, trigger: Trigger, **facts: Any) -> Bot | None:
+    """One transition under this holder's epoch."""
+    return await seat.bots.record_transition(bot.id, trigger, epoch=bot.epoch, **facts)
+
+
+async def write_admission(bot: Bot, seat: Seat, away_cause: str) -> datetime:
+    """Write that the bot is inside; returns the zero of its recording. A bot that came back marks a gap instead."""
+    now = seat.clock.now()
+    if bot.recording_started_at is None:
+        await record(bot, seat, Trigger.ADMITTED, changes={"recording_started_at": now})
+        return now
+    await _mark_gap(bot, seat, until=now, cause=away_cause)
+    return bot.recording_started_at
+
+
+async def _mark_gap(bot: Bot, seat: Seat, *, until: datetime, cause: str) -> None:
+    """The stretch between the last piece that was kept and now becomes a gap of the recording."""
+    assert bot.recording_started_at is not None
+    zero = bot.recording_started_at
+    start = await _last_heard_s(bot, seat)
+    end = (until - zero).total_seconds()
+    if end - start < SHORTEST_GAP_S:
+        return
+    gap = Gap(start=round(start, 3), end=round(end, 3), cause=cause)
+    await seat.bots.mark(bot.id, epoch=bot.epoch, gaps=(*bot.gaps, gap))
+    await seat.bots.add_event(bot.id, "recording_gap", {"start": gap.start, "end": gap.end, "cause": cause})
+
+
+async def _last_heard_s(bot: Bot, seat: Seat) -> float:
+    """Seconds into the recording up to which pieces of earlier holders and pages are safe."""
+    await seat.spool_of(bot.id).sweep()
+    keys = await seat.objects.keys(pieces_prefix(bot.id, SOUND))
+    if not keys:
+        return 0.0
+    packets = read_piece(await seat.objects.get(max(keys)), salvage=True)
+    return max((packet.start + packet.duration for packet in packets), default=0.0)
+
+
+async def write_departure(bot: Bot, seat: Seat, departure: Departure) -> None:
+    """The bot is about to leave, for this reason."""
+    trigger = Trigger.STOPPED if departure.reason is StopReason.MANUALLY_STOPPED else Trigger.ENDED
+    data = {name: word for name, word in (("cause", departure.cause), ("evidence", departure.row)) if word}
+    changes = {"recording_ended_at": seat.clock.now()}
+    await record(bot, seat, trigger, reason=departure.reason, data=data, changes=changes)
+
+
+async def conclude(bot: Bot, seat: Seat, outcome: Outcome) -> None:
+    """Write the ending of this holder's try."""
+    match outcome:
+        case Departed():
+            await record(bot, seat, Trigger.LEFT)
+        case Refused() if bot.status is BotStatus.RECORDING:
+            await give_up_lost(bot, seat, cause="host_lost", reason=_reason_after_loss(outcome))
+        case _ if bot.status is BotStatus.RECORDING and not isinstance(outcome, CutOff):
+            await give_up_lost(bot, seat, cause=getattr(outcome, "cause", "host_lost"))
+        case Refused():
+            await refuse(bot, seat, outcome)
+        case SignInNeeded():
+            await record(bot, seat, Trigger.SIGN_IN_NEEDED, data={"evidence": outcome.row}, changes=_NEVER_ADMITTED)
+        case SignInRejected():
+            await record(bot, seat, Trigger.SIGN_IN_REJECTED, data={"evidence": outcome.row}, changes=_NEVER_ADMITTED)
+        case Challenged():
+            await _challenged(bot, seat, outcome)
+        case Broken():
+            data = {"cause": outcome.cause, "seen": outcome.seen[:500]}
+            await record(bot, seat, Trigger.CRASHED, data=data, changes={"verdict": Verdict.ENGINE_FAILED})
+        case CutOff():
+            logger.warning("left: this host was cut off", action="cut_off", bot_id=str(bot.id))
+
+
+_NEVER_ADMITTED: Mapping[str, Any] = {"verdict": Verdict.NEVER_ADMITTED}
+
+# What a refusal means for a bot that had been inside before: the meeting went on or ended without it.
+_AFTER_LOSS: Mapping[StopReason | None, StopReason | None] = {
+    StopReason.CALL_ALREADY_FINISHED: StopReason.MEETING_ENDED,
+    StopReason.INVALID_MEETING_URL: StopReason.MEETING_ENDED,
+    StopReason.MANUALLY_STOPPED: StopReason.MANUALLY_STOPPED,
+    StopReason.REQUEST_DENIED: StopReason.KICKED,
+}
+
+
+def _reason_after_loss(outcome: Refused) -> StopReason | None:
+    return _AFTER_LOSS.get(outcome.reason)
+
+
+async def refuse(bot: Bot, seat: Seat, outcome: Refused) -> None:
+    stopped = outcome.reason is StopReason.MANUALLY_STOPPED
+    trigger = Trigger.STOPPED if stopped else Trigger.REFUSED
+    await record(bot, seat, trigger, reason=outcome.reason, data={"evidence": outcome.row}, changes=_NEVER_ADMITTED)
+
+
+async def _challenged(bot: Bot, seat: Seat, outcome: Challenged) -> None:
+    """The site took the bot for an unwanted robot: say so, and try again on a fresh context, at most three times."""
+    if bot.status is not BotStatus.BOT_DETECTED:
+        data = {"evidence": outcome.row, "attempt": bot.attempts + 1}
+        bot = await record(bot, seat, Trigger.CHALLENGED, data=data, changes=_NEVER_ADMITTED) or bot
+    if bot.attempts < MAX_CHALLENGES and not bot.stop_requested:
+        await record(bot, seat, Trigger.RETRIED, changes={"attempts": bot.attempts + 1})
+
+
+async def retry_challenged(bot: Bot, seat: Seat) -> None:
+    """A host died between the challenge and the retry: do the retry now."""
+    await _challenged(bot, seat, Challenged(row="host_lost"))
+
+
+async def give_up_lost(bot: Bot, seat: Seat, *, cause: str, reason: StopReason | None = None) -> None:
+    """The bot cannot go on; what was captured is processed."""
+    await seat.spool_of(bot.id).sweep()
+    ended = bot.recording_ended_at or _end_of_captured(bot, await _last_heard_s(bot, seat))
+    await record(bot, seat, Trigger.LOST, reason=reason, data={"cause": cause}, changes={"recording_ended_at": ended})
+
+
+def _end_of_captured(bot: Bot, last_s: float) -> datetime | None:
+    if bot.recording_started_at is None:
+        return None
+    return datetime.fromtimestamp(bot.recording_started_at.timestamp() + last_s, UTC)

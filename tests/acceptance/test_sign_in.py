@@ -1,0 +1,115 @@
+"""Meetings that demand to know who comes: as a guest first, then as the account the caller named."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from harness.journeys import look, reach, send_bot
+from harness.receiver import Receiver
+from harness.service import Service
+from sederunt.practice.client import MeetingHandle, PracticeClient
+from sederunt.practice.script import Service as Site
+from sederunt.practice.script import Variant, demo
+
+COOKIES = {"gmeet": ("SID", ".google.com"), "teams": ("practice_account", "teams.microsoft.com")}
+HAPPY = ["joining", "recording", "leaving", "processing", "finished"]
+
+
+def keep_account(service: Service, folder: Path, site: str, value: str) -> str:
+    """Store a browser that is signed in as `value`; the id of the account."""
+    name, domain = COOKIES[site]
+    cookie = {"name": name, "value": value, "domain": domain, "path": "/", "secure": True, "expires": -1}
+    path = folder / "state.json"
+    path.write_text(json.dumps({"cookies": [{**cookie, "httpOnly": False, "sameSite": "Lax"}], "origins": []}))
+    said = service.run("accounts", "add-meeting", site, "minutes@example.org", "--state", str(path))
+    return said.strip()
+
+
+async def demanding(meetings: PracticeClient, site: Site = "gmeet", **variant: Any) -> MeetingHandle:
+    return await meetings.open_meeting(demo(Variant(entry="sign_in", **variant), service=site, turns=1))
+
+
+def names(service: Service) -> str:
+    """Everything below the data directory, as text: no file may hold a state, sealed or not, but the database."""
+    kept = [path for path in service.data.rglob("*") if path.is_file() and "sederunt.db" not in path.name]
+    return "".join(path.read_bytes().decode("latin-1") for path in kept)
+
+
+@pytest.mark.parametrize("site", ["gmeet", "teams"])
+async def test_a_bot_signs_in_where_guests_are_not_let_in(
+    api: httpx.AsyncClient,
+    meetings: PracticeClient,
+    receiver: Receiver,
+    service: Service,
+    tmp_path: Path,
+    site: Site,
+) -> None:
+    account = keep_account(service, tmp_path, site, "secretary@example.org")
+    meeting = await demanding(meetings, site)
+    bot = await send_bot(api, meeting.url, receiver, service=site, authentication={"account_id": account})
+    await reach(receiver, bot, "recording")
+    assert "secretary@example.org" not in names(service)
+    await reach(receiver, bot, "finished")
+    assert receiver.statuses(bot["id"]) == HAPPY
+    found = await look(api, bot)
+    assert found["stop_reason"] == "meeting_ended"
+    assert found["capture"]["packets"]
+
+
+async def test_a_guest_needs_no_account_where_none_is_demanded(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path
+) -> None:
+    account = keep_account(service, tmp_path, "gmeet", "secretary@example.org")
+    meeting = await meetings.open_meeting(demo(turns=0))
+    bot = await send_bot(api, meeting.url, receiver, authentication={"account_id": account})
+    assert (await meeting.wait_for("admitted", timeout_s=60))["name"] == "Minutes"
+    await reach(receiver, bot, "finished")
+
+
+async def test_always_authenticate_signs_in_first(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path
+) -> None:
+    account = keep_account(service, tmp_path, "gmeet", "secretary@example.org")
+    meeting = await meetings.open_meeting(demo(turns=0))
+    authentication = {"account_id": account, "always_authenticate": True}
+    bot = await send_bot(api, meeting.url, receiver, authentication=authentication)
+    assert (await meeting.wait_for("admitted", timeout_s=60))["name"] == "secretary"
+    await reach(receiver, bot, "finished")
+
+
+@pytest.mark.parametrize("account", ["stale", ""])
+async def test_a_state_that_is_void_ends_in_invalid_credentials_with_evidence(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path, account: str
+) -> None:
+    meeting = await demanding(meetings)
+    authentication = {"account_id": keep_account(service, tmp_path, "gmeet", account)}
+    bot = await send_bot(api, meeting.url, receiver, authentication=authentication)
+    await reach(receiver, bot, "invalid_credentials")
+    found = await look(api, bot)
+    assert found["verdict"] == "never_admitted"
+    assert set(found["evidence"]) == {"screenshot", "page_text", "signals"}
+
+
+async def test_without_an_account_it_is_told_that_one_is_needed(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver
+) -> None:
+    meeting = await demanding(meetings)
+    bot = await send_bot(api, meeting.url, receiver, authentication={"always_authenticate": True})
+    await reach(receiver, bot, "auth_required")
+    guest = await send_bot(api, meeting.url, receiver)
+    await reach(receiver, guest, "auth_required")
+    assert set((await look(api, guest))["evidence"]) == {"screenshot", "page_text", "signals"}
+
+
+@pytest.mark.parametrize(("token", "ending"), [("zak-of-the-host", "finished"), ("stale", "invalid_credentials")])
+async def test_a_zoom_token_opens_the_meeting_while_it_is_valid(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, token: str, ending: str
+) -> None:
+    meeting = await demanding(meetings, "zoom", launcher=False)
+    authentication = {"zoom_zak_token": token}
+    bot = await send_bot(api, meeting.url, receiver, service="zoom", authentication=authentication)
+    await reach(receiver, bot, ending)
+    assert token not in json.dumps(await look(api, bot))
