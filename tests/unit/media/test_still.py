@@ -20,7 +20,7 @@ def test_any_shape_becomes_one_wide_frame_with_the_picture_whole_in_the_middle(
     kind: str, width: int, height: int
 ) -> None:
     made = still(picture(RED, kind, width, height))
-    with av.open(io.BytesIO(made), format="jpeg_pipe") as container:
+    with av.open(io.BytesIO(made), "r", format="jpeg_pipe") as container:
         shown = next(container.decode(video=0)).to_ndarray(format="rgb24")
     assert shown.shape == (HEIGHT, WIDTH, 3)
     assert shown[HEIGHT // 2, WIDTH // 2].tolist() == pytest.approx(RED, abs=40)
