@@ -72,7 +72,9 @@ class CaptureSettings(Section):
 class HostSettings(Section):
     name: str = Field(default_factory=socket.gethostname, description="This host's name; unique among hosts.")
     max_bots: int = Field(40, ge=1, description="Most bots at once, whatever the load.")
-    max_load: float = Field(0.8, gt=0, le=1, description="Share of all cores above which no further bot is taken.")
+    max_load: float = Field(
+        0.8, gt=0, description="Share of all cores above which no further bot is taken; over 1 the load is not asked."
+    )
     min_free_mb: int = Field(700, description="Free memory below which no further bot is taken.")
 
 

@@ -1,6 +1,6 @@
 """The adapters hold on sites that speak in other words than those they were tried on, and that are slow to show them.
 
-`SEDERUNT_SEEDS=4,5,6` draws other words than the usual ones.
+`WORD_SEEDS=4,5,6` draws other words than the usual ones.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from harness.receiver import Receiver
 from harness.service import Practice, Service
 from sederunt.practice.script import Service as Site
 
-SEEDS = [int(seed) for seed in os.environ.get("SEDERUNT_SEEDS", "1,2").split(",")]
+SEEDS = [int(seed) for seed in os.environ.get("WORD_SEEDS", "1,2").split(",")]
 SITES: tuple[Site, ...] = ("gmeet", "teams", "zoom")
 
 
@@ -67,7 +67,7 @@ def results(
 ) -> Mapping[str, Result]:
     """What came of every selected cell, all played before the first is judged."""
     cells = chosen_cells(request.session.items)
-    service = start_service(SEDERUNT_HOST__MAX_LOAD="1")
+    service = start_service(SEDERUNT_HOST__MAX_LOAD="9")
     stage = Stage(service_url=service.url, key=service.key, control_url=practice.control_url, receiver=receiver)
     found = asyncio.run(play_all(cells, stage))
     show(request.config, table({cell.id: found[cell.id] for cell in cells}))

@@ -1,7 +1,7 @@
 """Platform by platform: every way in, every kind of sound and every ending, each a real Chromium at a practice site.
 
 The table is the test. All selected cells are played at once, a few at a time, against one service; then each is judged
-by itself. `SEDERUNT_PLATFORM_TABLE=docs/platforms.md` writes what was found into that page.
+by itself. `PLATFORM_TABLE=docs/platforms.md` writes what was found into that page.
 """
 
 import asyncio
@@ -145,12 +145,12 @@ def results(
         for item in chosen
         if item.function is test_each_cell_ends_as_its_evidence_says
     ]
-    service = start_service(SEDERUNT_HOST__MAX_LOAD="1")
+    service = start_service(SEDERUNT_HOST__MAX_LOAD="9")
     stage = Stage(service_url=service.url, key=service.key, control_url=practice.control_url, receiver=receiver)
     played = asyncio.run(play_all(cells, stage))
     found = {cell.id: played[cell.id] for cell in cells}
     show(request.config, table(found))
-    if page := os.environ.get("SEDERUNT_PLATFORM_TABLE"):
+    if page := os.environ.get("PLATFORM_TABLE"):
         write_table(Path(page), table(found))
     return found
 

@@ -172,9 +172,9 @@ async def _do_all(
     seen: dict[str, int] = {}  # event → number of the last one waited for, so that a deed may be repeated
     for event, deed in cell.deeds:
         if event.startswith("status:"):
-            await asyncio.to_thread(receiver.wait, bot["id"], event.removeprefix("status:"), *ENDINGS, timeout_s=90)
+            await asyncio.to_thread(receiver.wait, bot["id"], event.removeprefix("status:"), *ENDINGS, timeout_s=150)
         elif event:
-            found = await meeting.wait_for(event, after=seen.get(event, 0), timeout_s=90)
+            found = await meeting.wait_for(event, after=seen.get(event, 0), timeout_s=150)
             seen[event] = found["number"]
         if deed == "stop":
             answer = await api.post(f"/bot/{bot['id']}/stop")

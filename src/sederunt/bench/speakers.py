@@ -133,7 +133,7 @@ def compose(kind: Media, people: int) -> scripts.Script:
 
 
 async def _play_all(kinds: Sequence[Media], practice: PracticeClient, model: str) -> list[Outcome]:
-    settings = {"SEDERUNT_WHISPER__MODEL": model, "SEDERUNT_HOST__MAX_LOAD": "1"}
+    settings = {"SEDERUNT_WHISPER__MODEL": model, "SEDERUNT_HOST__MAX_LOAD": "9"}
     with tempfile.TemporaryDirectory(prefix="sederunt-bench-", ignore_cleanup_errors=True) as data:
         async with served(Path(data), await practice.host_rules(), settings) as client:
             with Progress(console=console, transient=True) as progress:
@@ -245,11 +245,13 @@ def talk(kind: Media, people: int) -> scripts.Script:
     """The composed meeting without its end, over and over."""
     script = compose(kind, people)
     acts = tuple(act for act in script.acts if act.do != "end")
+    # The measured bots only sit: nobody there presses the button that joins the sound.
+    variant = scripts.Variant(**{**kind.variant, "join_audio": False})
     return scripts.Script(
         service=script.service,
         title=script.title,
         cast=script.cast,
         acts=acts,
         loop_s=script.duration_s() + PAUSE_S,
-        variant=script.variant,
+        variant=variant,
     )

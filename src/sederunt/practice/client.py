@@ -29,9 +29,9 @@ class PracticeClient:
         rules: str = (await self.ask("GET", "/meetings"))["host_rules"]
         return rules
 
-    async def ask(self, method: str, path: str, body: object = None, **query: Any) -> Any:
+    async def ask(self, method: str, path: str, body: object = None, *, within_s: float = 60, **query: Any) -> Any:
         """One request; RequestError with the server's sentence when it refuses, TimeoutError when a wait ran out."""
-        answer = await self._http.request(method, path, json=body, params=query)
+        answer = await self._http.request(method, path, json=body, params=query, timeout=within_s)
         if answer.status_code == httpx.codes.REQUEST_TIMEOUT:
             raise TimeoutError(answer.json()["message"])
         if answer.is_error:
@@ -91,19 +91,20 @@ class MeetingHandle:
         return found
 
     async def events(self, *, after: int = 0, kind: str | None = None) -> list[dict[str, Any]]:
-        query = {"after": after} | ({"kind": kind} if kind else {})
+        query: dict[str, Any] = {"after": after} | ({"kind": kind} if kind else {})
         found: list[dict[str, Any]] = await self._client.ask("GET", f"/meetings/{self.code}/events", **query)
         return found
 
     async def wait_for(self, kind: str, *, after: int = 0, timeout_s: float = 30, **match: Any) -> dict[str, Any]:
         """The first such event later than number `after`; TimeoutError says what happened instead."""
-        query = {"after": after, "kind": kind, "wait_s": timeout_s, **match}
-        found: list[dict[str, Any]] = await self._client.ask("GET", f"/meetings/{self.code}/events", **query)
+        query: dict[str, Any] = {"after": after, "kind": kind, "wait_s": timeout_s, **match}
+        path = f"/meetings/{self.code}/events"
+        found: list[dict[str, Any]] = await self._client.ask("GET", path, within_s=timeout_s + 10, **query)
         return found[0]
 
     async def packets(self, bot: str | None = None, *, after: int = 0) -> list[dict[str, Any]]:
         """What was sent to a bot: slot, ssrc, sequence, timestamp, csrcs, digest (SHA-256 of the payload), lost."""
-        query = {"after": after} | ({"bot": bot} if bot else {})
+        query: dict[str, Any] = {"after": after} | ({"bot": bot} if bot else {})
         found: list[dict[str, Any]] = await self._client.ask("GET", f"/meetings/{self.code}/packets", **query)
         return found
 
