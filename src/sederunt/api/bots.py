@@ -26,6 +26,7 @@ logger = log.get(room="api")
 
 STOP_S = 2.0  # how long a host may take to hear of a stop; the row has it anyway
 CHAT_S = 30.0  # the page types, sends and looks whether the message is there
+BREATH = 100  # bots written before others are served: the list has no pages, and there may be ten thousand
 _FILTER = "metadata["
 
 
@@ -129,7 +130,12 @@ async def scheduled_bots(call: Call) -> Response:
     """GET /bot/scheduled: a bare array, soonest first."""
     addresses = call.addresses
     bots = await call.rooms.bots.scheduled(call.account_id)
-    return text_response(list_json(plain_bot_json(bot, addresses) for bot in bots))
+    parts: list[str] = []
+    for number, bot in enumerate(bots, 1):
+        parts.append(plain_bot_json(bot, addresses))
+        if number % BREATH == 0:
+            await asyncio.sleep(0)
+    return text_response(list_json(parts))
 
 
 async def list_bots(call: Call) -> Response:

@@ -1,69 +1,155 @@
-"""`sederunt bench api`: requests per CPU-second of the api process, for GET of one bot, with its log and its checks.
+"""`sederunt bench api`: what the api process costs, alone with its NATS, a SQLite file and a folder.
 
-The load comes over 16 kept connections from this process; only the api's own CPU is counted. Two bots are asked for:
-one that has just been booked, and one that sat in a meeting of an hour.
+GET of one bot in requests per CPU-second; booking many bots ahead and listing them; an upload of the largest size, with
+what it adds to memory and to the answers that others wait for meanwhile. Only the api's own CPU and memory count.
 """
 
 import asyncio
+import os
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
 from uuid import UUID
 
-import httpx
 import psutil
 
-from sederunt.bench.meter import pss_of
-from sederunt.bench.served import served
+from sederunt.accounts.keys import Keys
+from sederunt.accounts.sealing import load_sealer
+from sederunt.bench.caller import Caller, percentile
+from sederunt.bench.processes import child, said
+from sederunt.bus import embedded
 from sederunt.database.bots import Bots
-from sederunt.database.engine import Database
+from sederunt.database.engine import Database, database_url
 from sederunt.database.transcripts import Transcripts
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import Segment, Transcript, Utterance, Word
+from sederunt.settings import load
 
-FLOOR = 2000  # requests per CPU-second, for the bot that has just been booked
+FLOOR = 2000  # GETs of one bot per CPU-second, for a bot that has just been booked
+MOST_GROWTH_MB = 100  # of resident memory, by an upload of a gigabyte
 CONNECTIONS = 16
-WARM_UP = 300
+WARM_UP = 320
 _HOUR_SEGMENTS = 400  # of 25 words each: ten thousand words an hour
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """One case."""
+class Api:
+    """The measured process."""
 
-    name: str
-    answer_kib: float
-    per_cpu_second: float
-    ms: float  # wall clock per request and connection
+    caller: Caller
+    pid: int
+    data: Path
+
+    def cpu_s(self) -> float:
+        times = psutil.Process(self.pid).cpu_times()
+        return times.user + times.system
+
+    def resident_mb(self) -> float:
+        return float(psutil.Process(self.pid).memory_info().rss) / 1e6
 
 
-async def bench_api(requests: int) -> int:
-    """Print both cases; 1 where the floor is not reached."""
-    settings = {"SEDERUNT_API__REQUESTS_PER_MINUTE": "0"}
+async def bench_api(requests: int, scheduled: int, upload_mb: int) -> int:
+    """Print every measurement; 1 where a limit is missed."""
     with tempfile.TemporaryDirectory(prefix="sederunt-bench-") as folder:
-        data = Path(folder)
-        async with served(data, "MAP * ~NOTFOUND", settings) as client:
-            pid = int((data / "run" / "api.pid").read_text())
-            booked = await _book(client)
-            results = [await _measure("just booked", client, booked, pid, requests)]
-            sat = await _book(client)
-            await _fill(data, UUID(sat))
-            results.append(await _measure("an hour's meeting", client, sat, pid, requests))
-            memory_mib = pss_of(pid) / 1024
-    for result in results:
-        print(
-            f"GET /bot/{{id}}, {result.name}: {result.per_cpu_second:,.0f} requests per CPU-second, "
-            f"{result.answer_kib:,.1f} KiB each, {result.ms:.1f} ms on {CONNECTIONS} connections"
-        )
-    print(f"memory of the api process: {memory_mib:.0f} MiB")
-    return 1 if results[0].per_cpu_second < FLOOR else 0
+        async with api_alone(Path(folder)) as api:
+            good = [await _gets(api, requests)]
+            if scheduled:
+                await _bookings(api, scheduled)
+            if upload_mb:
+                good.append(await _upload(api, upload_mb))
+    return 0 if all(good) else 1
 
 
-async def _book(client: httpx.AsyncClient) -> str:
-    body = {
+@asynccontextmanager
+async def api_alone(data: Path) -> AsyncIterator[Api]:
+    """nats-server and the api role as children, with a key, and without the limit of requests."""
+    settings = load(data=data)
+    async with Database(database_url(settings)) as database:
+        keys = await Keys.open(database, load_sealer(settings))
+        key, _ = await keys.create(database.default_account_id, "bench")
+        await keys.close()
+    server = embedded.prepare(data)
+    with (data / "nats.log").open("wb") as log:
+        nats = await asyncio.create_subprocess_exec(*server.command, stdout=log, stderr=log)
+    try:
+        os.environ["SEDERUNT_API__REQUESTS_PER_MINUTE"] = "0"
+        async with child("sederunt.cli.main", "api", "--data", str(data), "--port", "0", quiet=True) as process:
+            port = int((await said(process))["port"])
+            yield Api(Caller("127.0.0.1", port, key), process.pid, data)
+            process.terminate()
+    finally:
+        nats.terminate()
+        await nats.wait()
+
+
+async def _gets(api: Api, requests: int) -> bool:
+    booked = await _book(api)
+    reached = await _measure_gets(api, "just booked", booked, requests)
+    sat = await _book(api)
+    await _fill(api.data, UUID(sat))
+    await _measure_gets(api, "an hour's meeting", sat, requests // 4)
+    return reached >= FLOOR
+
+
+async def _measure_gets(api: Api, name: str, bot_id: str, requests: int) -> float:
+    request = api.caller.request("GET", f"/bot/{bot_id}")
+    await api.caller.load(request, WARM_UP, CONNECTIONS)
+    before = api.cpu_s()
+    load = await api.caller.load(request, requests, CONNECTIONS)
+    per_cpu_s = load.requests / (api.cpu_s() - before)
+    print(
+        f"GET one bot, {name}: {per_cpu_s:,.0f} requests per CPU-second of {load.answer_bytes / 1024:,.1f} KiB; "
+        f"p50 {percentile(load.times_ms, 50):.1f} ms, p99 {percentile(load.times_ms, 99):.1f} ms "
+        f"on {CONNECTIONS} connections; {api.resident_mb():.0f} MB resident"
+    )
+    return per_cpu_s
+
+
+async def _bookings(api: Api, count: int) -> None:
+    """Many bots ahead, then the two lists that hold them."""
+    before, started = api.cpu_s(), time.monotonic()
+    load = await api.caller.load(api.caller.request("POST", "/bot", _scheduled_bot()), count, CONNECTIONS)
+    print(
+        f"POST scheduled bots: {load.requests:,} in {time.monotonic() - started:.1f} s, "
+        f"{load.requests / (api.cpu_s() - before):,.0f} per CPU-second; "
+        f"p50 {percentile(load.times_ms, 50):.1f} ms, p99 {percentile(load.times_ms, 99):.1f} ms"
+    )
+    for path in ("/bot/scheduled", "/bot?limit=50"):
+        one = await api.caller.load(api.caller.request("GET", path), 5, 1)
+        print(f"GET {path}: {percentile(one.times_ms, 50):.0f} ms, {one.answer_bytes / 1e6:,.2f} MB")
+
+
+async def _upload(api: Api, megabytes: int) -> bool:
+    """One upload while others ask for a bot twenty times a second."""
+    request = api.caller.request("GET", f"/bot/{await _book(api)}")
+    quiet = await api.caller.load(request, WARM_UP, 1)
+    resident, before, started = api.resident_mb(), api.cpu_s(), time.monotonic()
+    upload = asyncio.create_task(asyncio.to_thread(api.caller.upload_silence, megabytes * 1_000_000))
+    peak, times_ms = resident, list[float]()
+    while not upload.done():
+        times_ms += (await api.caller.load(request, 1, 1)).times_ms
+        peak = max(peak, api.resident_mb())
+        await asyncio.sleep(0.05)
+    await upload
+    print(
+        f"upload of {megabytes:,} MB: {time.monotonic() - started:.1f} s, {api.cpu_s() - before:.1f} CPU-seconds, "
+        f"{peak - resident:+.0f} MB resident; GET meanwhile p50 {percentile(times_ms, 50):.1f} ms, "
+        f"p99 {percentile(times_ms, 99):.1f} ms (before: p50 {percentile(quiet.times_ms, 50):.1f} ms)"
+    )
+    return peak - resident <= MOST_GROWTH_MB
+
+
+async def _book(api: Api) -> str:
+    answer = await api.caller.ask(api.caller.request("POST", "/bot", _scheduled_bot()))
+    return str(answer["id"])
+
+
+def _scheduled_bot() -> dict[str, object]:
+    return {
         "service": "gmeet",
         "meeting_url": "https://meet.google.com/abc-defg-hij",
         "bot_name": "Bench",
@@ -71,16 +157,13 @@ async def _book(client: httpx.AsyncClient) -> str:
         "scheduled_start_time": int((datetime.now(UTC) + timedelta(days=1)).timestamp()),
         "custom_metadata": {"team": "sales", "room": "7"},
     }
-    answer = await client.post("/bot", json=body)
-    answer.raise_for_status()
-    return str(answer.json()["id"])
 
 
 async def _fill(data: Path, bot_id: UUID) -> None:
     """Give the bot what an hour with five people leaves behind."""
     now = datetime.now(UTC)
     people = [Participant(key=f"p{n}", name=f"Person {n}", avatar=None, first_seen_at=now) for n in range(5)]
-    async with Database(f"sqlite+aiosqlite:///{data / 'sederunt.db'}") as database:
+    async with Database(database_url(load(data=data))) as database:
         await Bots(database).save_participants(bot_id, people)
         await Transcripts(database).save(bot_id, Transcript(segments=tuple(map(_segment, range(_HOUR_SEGMENTS)))))
 
@@ -91,63 +174,8 @@ def _segment(number: int) -> Segment:
         Word(word="minutes", start=start + n / 3, end=start + n / 3 + 0.3, confidence=0.93) for n in range(25)
     )
     text = " ".join(word.word for word in words)
-    said = Utterance(start=start, end=start + 8.4, speaker=0, confidence=0.93, transcript=text, words=words)
+    said_ = Utterance(start=start, end=start + 8.4, speaker=0, confidence=0.93, transcript=text, words=words)
     return Segment(
-        start=start, end=start + 8.4, speaker=0, confidence=0.93, transcript=text, utterances=(said,),
+        start=start, end=start + 8.4, speaker=0, confidence=0.93, transcript=text, utterances=(said_,),
         speaker_name=f"Person {number % 5}",
     )  # fmt: skip
-
-
-async def _measure(name: str, client: httpx.AsyncClient, bot_id: str, pid: int, requests: int) -> Measured:
-    await _load(client, bot_id, WARM_UP)
-    before = _cpu_s(pid)
-    loop = asyncio.get_running_loop()
-    started = loop.time()
-    answer_bytes = await _load(client, bot_id, requests)
-    wall_s = loop.time() - started
-    return Measured(
-        name=name,
-        answer_kib=answer_bytes / 1024,
-        per_cpu_second=requests / (_cpu_s(pid) - before),
-        ms=wall_s * 1000 * CONNECTIONS / requests,
-    )
-
-
-def _cpu_s(pid: int) -> float:
-    times = psutil.Process(pid).cpu_times()
-    return times.user + times.system
-
-
-async def _load(client: httpx.AsyncClient, bot_id: str, requests: int) -> int:
-    """Ask so many times over all connections; the size of one answer. Any status but 200 ends it."""
-    address = urlsplit(str(client.base_url))
-    request = _request(address.netloc, f"{address.path.rstrip('/')}/bot/{bot_id}", client.headers)
-    share = requests // CONNECTIONS
-    sizes = await asyncio.gather(
-        *(_ask(address.hostname or "", address.port or 80, request, share) for _ in range(CONNECTIONS))
-    )
-    return sizes[0]
-
-
-def _request(host: str, path: str, headers: Mapping[str, str]) -> bytes:
-    return (
-        f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: {headers['authorization']}\r\n"
-        "Accept: application/json\r\n\r\n"
-    ).encode()
-
-
-async def _ask(host: str, port: int, request: bytes, times: int) -> int:
-    reader, writer = await asyncio.open_connection(host, port, limit=1 << 24)
-    size = 0
-    try:
-        for _ in range(times):
-            writer.write(request)
-            head = await reader.readuntil(b"\r\n\r\n")
-            if not head.startswith(b"HTTP/1.1 200 "):
-                raise SystemExit(f"the api answered {head.splitlines()[0].decode()}")
-            size = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-            await reader.readexactly(size)
-    finally:
-        writer.close()
-        await writer.wait_closed()
-    return size

@@ -63,8 +63,12 @@ def speakers(
 
 
 @app.command()
-def api(requests: int = typer.Option(8000, min=1600, help="Requests per case.")) -> None:
-    """Requests per CPU-second of the api process, for GET of one bot."""
+def api(
+    requests: int = typer.Option(8000, min=1600, help="GETs of one bot."),
+    scheduled: int = typer.Option(10_000, min=0, help="Bots booked ahead; 0 leaves this out."),
+    upload_mb: int = typer.Option(1000, min=0, max=1000, help="Size of the upload; 0 leaves this out."),
+) -> None:
+    """The api process alone: requests per CPU-second, many bookings, and an upload of the largest size."""
     from sederunt.bench.api import bench_api
 
-    raise typer.Exit(asyncio.run(bench_api(requests)))
+    raise typer.Exit(asyncio.run(bench_api(requests, scheduled, upload_mb)))
