@@ -28,12 +28,13 @@ def owner_mark() -> str:
 
 
 def started_ticks(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None when there is no such process."""
+    """When a process started, in clock ticks since boot; None when there is no such process, or only its remains."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:
         return None
-    return int(stat.rpartition(")")[2].split()[19])
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[0] == "Z" else int(fields[19])
 
 
 def is_alive(mark: str) -> bool:

@@ -1,0 +1,431 @@
+"""The in-page scripts in pages of a test's own making: what they hand on, and that a page cannot tell."""
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from websockets.asyncio.server import ServerConnection, serve
+
+from harness.browser_room import OpenPage, Site, Stay
+from sederunt.browser.batches import read_batch
+from sederunt.browser.scripts import _text
+from sederunt.model.audio import Codec
+
+pytestmark = pytest.mark.chromium
+
+# Two connections in one page: `there` speaks, `here` listens. `listen(here)` runs before anything is negotiated.
+CALL = """
+window.call = async ({ listen = () => {}, options = {}, kinds = ["audio"], answerAsks = false } = {}) => {
+  const there = new RTCPeerConnection(options.there || {}), here = new RTCPeerConnection(options.here || {});
+  window.here = here; window.there = there;
+  there.onicecandidate = (e) => here.addIceCandidate(e.candidate);
+  here.onicecandidate = (e) => there.addIceCandidate(e.candidate);
+  if (kinds.includes("audio")) {
+    const context = new AudioContext();
+    const tone = new OscillatorNode(context, { frequency: 440 });
+    const out = context.createMediaStreamDestination();
+    tone.connect(out); tone.start();
+    there.addTrack(out.stream.getAudioTracks()[0], out.stream);
+  }
+  if (kinds.includes("video")) {
+    const canvas = document.createElement("canvas"); const pen = canvas.getContext("2d"); let n = 0;
+    setInterval(() => { pen.fillStyle = `hsl(${n++ * 9},90%,50%)`; pen.fillRect(0, 0, 300, 150); }, 50);
+    there.addTrack(canvas.captureStream(20).getVideoTracks()[0]);
+  }
+  listen(here, there);
+  await there.setLocalDescription();
+  await here.setRemoteDescription(there.localDescription);
+  await here.setLocalDescription();
+  await there.setRemoteDescription(here.localDescription);
+};
+"""
+
+
+async def calling(open_page: OpenPage, site: Site, script: str, **request: Any) -> Stay:
+    """A page that has run `script` after CALL was defined."""
+    stay = await open_page(**request)
+    await stay.page.goto(site.page(CALL))
+    await stay.page.evaluate(f"async () => {{ {script} }}", deadline_s=15)
+    return stay
+
+
+# --- capture -----------------------------------------------------------------------------------------------------
+
+
+async def test_what_the_page_packs_is_what_is_read(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    await page.goto(site.page())
+    frame = {
+        "track": 7,
+        "codec": 0,
+        "keyframe": True,
+        "ssrc": 4_294_967_295,
+        "timestamp": 4_294_967_290,
+        "sequence": 65_535,
+        "csrcs": [1, 4_000_000_000],
+        "level": 0.25,
+        "atMs": 1_700_000_000_123.25,
+    }
+    packed = await page.evaluate(
+        "(frames) => {" + _text("packing.js") + " return Array.from(new Uint8Array(pack(frames.map((f) =>"
+        " ({ ...f, level: f.level ?? undefined, data: new Uint8Array([1, 2, 3]).buffer })), 9))); }",
+        [frame, {**frame, "atMs": 1_700_000_000_143.5, "level": None, "keyframe": False, "csrcs": []}],
+    )
+    batch = read_batch(bytes(packed))
+    first, second = batch.frames
+    assert batch.sequence == 9
+    assert (first.track, first.codec, first.ssrc, first.timestamp) == (7, Codec.OPUS, 4_294_967_295, 4_294_967_290)
+    assert (first.sequence, first.csrcs, first.level, first.keyframe) == (65_535, (1, 4_000_000_000), 0.25, True)
+    assert (second.csrcs, second.level, second.keyframe, second.payload) == ((), None, False, b"\x01\x02\x03")
+    assert (first.at_ms, second.at_ms) == pytest.approx((1_700_000_000_123.25, 1_700_000_000_143.5), abs=0.001)
+
+
+@pytest.mark.parametrize(
+    "listen",
+    [
+        "",
+        "listen: (here) => { here.addTransceiver('audio', { direction: 'recvonly' }); }",
+        "listen: (here) => { here.ontrack = (e) => { const a = new Audio(); a.srcObject = e.streams[0]; a.play(); }; }",
+    ],
+)
+async def test_a_call_between_two_browsers_is_captured(open_page: OpenPage, site: Site, listen: str) -> None:
+    stay = await calling(open_page, site, f"await call({{ {listen} }})")
+    await stay.ear.until(lambda ear: len(ear.packets()) > 40)
+    state = await stay.page.capture_state()
+    assert state["faults"] == []
+
+
+STREAMS_OF_THE_PAGE = """
+window.plain = 0;
+await call({ %s listen: (here) => { here.ontrack = ({ receiver }) => {
+  const { readable, writable } = receiver.createEncodedStreams();
+  const own = new TransformStream({ transform: (f, c) => { window.plain += 1; c.enqueue(f); } });
+  readable.pipeThrough(own).pipeTo(writable);
+}; } });
+"""
+
+
+@pytest.mark.parametrize("flag", ["options: { here: { encodedInsertableStreams: true } },", ""])
+async def test_a_page_with_encoded_streams_of_its_own_keeps_them_and_is_captured_behind_them(
+    open_page: OpenPage, site: Site, flag: str
+) -> None:
+    stay = await calling(open_page, site, STREAMS_OF_THE_PAGE % flag)
+    await stay.ear.until(lambda ear: len(ear.packets()) > 40)
+    assert await stay.page.evaluate("() => window.plain") > 40
+
+
+async def test_a_page_that_comes_too_late_for_its_streams_is_told_so(open_page: OpenPage, site: Site) -> None:
+    stay = await calling(open_page, site, "await call()")
+    await stay.ear.until(lambda ear: len(ear.packets()) > 5)
+    name = await stay.page.evaluate(
+        "() => { try { here.getReceivers()[0].createEncodedStreams(); } catch (e) { return e.name; } }"
+    )
+    assert name == "InvalidStateError"
+    before = len(stay.ear.packets())
+    await stay.ear.until(lambda ear: len(ear.packets()) > before + 20)
+
+
+async def test_an_element_that_would_play_silence_looks_as_if_it_played(open_page: OpenPage, site: Site) -> None:
+    stay = await calling(
+        open_page,
+        site,
+        """window.events = []; window.audio = new Audio();
+        for (const name of ["loadedmetadata", "canplay", "play", "playing"])
+          audio.addEventListener(name, () => events.push(name));
+        const take = (e) => { window.given = e.streams[0]; audio.srcObject = given; };
+        await call({ listen: (here) => { here.ontrack = take; } });
+        await audio.play(); await new Promise((r) => setTimeout(r, 50));""",
+    )
+    seen = await stay.page.evaluate(
+        "() => [audio.srcObject === given, audio.paused, audio.readyState, audio.currentTime > 0, window.events.join()]"
+    )
+    assert seen == [True, False, 4, True, "loadedmetadata,canplay,play,playing"]
+    stats = (
+        "async () => [...(await here.getStats()).values()].find((r) => r.type === 'inbound-rtp').totalSamplesReceived"
+    )
+    await stay.ear.until(lambda ear: len(ear.packets()) > 20)
+    assert await stay.page.evaluate(stats) == 0  # nothing was decoded
+
+
+async def test_the_way_of_hearing_can_be_changed_and_changed_back(open_page: OpenPage, site: Site) -> None:
+    stay = await calling(
+        open_page,
+        site,
+        "await call({ listen: (here) => { here.ontrack = (e) => {"
+        " window.audio = new Audio(); audio.srcObject = e.streams[0]; audio.play(); }; } })",
+    )
+    await stay.ear.until(lambda ear: len(ear.audio()) > 10)
+    await stay.page.use_backend("worklet")
+    await stay.ear.until(lambda ear: len(ear.audio(Codec.PCM16)) >= 5)
+    assert (await stay.page.capture_state())["backend"] == "worklet"
+    frames = len(stay.ear.audio())
+    await stay.page.use_backend("encoded")
+    await stay.ear.until(lambda ear: len(ear.audio()) > frames + 20)
+    assert (await stay.page.capture_state())["backend"] == "encoded"
+
+
+async def test_samples_are_the_sound_that_was_sent(open_page: OpenPage, site: Site) -> None:
+    stay = await calling(open_page, site, "await call()", backend="worklet")
+    await stay.ear.until(lambda ear: len(ear.audio(Codec.PCM16)) >= 15)
+    blocks = stay.ear.audio(Codec.PCM16)[-8:]
+    assert pitch_hz(b"".join(block.payload for block in blocks)) == pytest.approx(440, abs=6)
+    steps = {after.timestamp - before.timestamp for before, after in pairwise(blocks)}
+    assert steps == {len(blocks[0].payload) // 2}
+    sequences = [block.sequence for block in blocks]
+    assert sequences == list(range(sequences[0], sequences[0] + 8))
+
+
+async def test_sound_that_was_never_a_track_is_heard(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page(backend="worklet")
+    await stay.page.goto(
+        site.page(
+            "const c = new AudioContext(); const t = new OscillatorNode(c, { frequency: 600 });"
+            "const g = new GainNode(c, { gain: 0.5 }); t.connect(g).connect(c.destination); t.start();"
+        )
+    )
+    await stay.ear.until(lambda ear: len(ear.audio(Codec.PCM16)) >= 8)
+    assert pitch_hz(b"".join(b.payload for b in stay.ear.audio(Codec.PCM16)[-5:])) == pytest.approx(600, abs=8)
+
+
+def pitch_hz(samples: bytes) -> float:
+    """The pitch of a tone, from its zero crossings; PCM16 at 16 kHz."""
+    values = memoryview(samples).cast("h")
+    rises = [n for n in range(1, len(values)) if values[n - 1] < 0 <= values[n]]
+    return (len(rises) - 1) * 16_000 / (rises[-1] - rises[0])
+
+
+async def test_video_frames_are_dropped_where_a_site_must_not_notice(open_page: OpenPage, site: Site) -> None:
+    stay = await calling(open_page, site, "await call({ kinds: ['audio', 'video'] })", watch={"video": "drop"})
+    await stay.ear.until(lambda ear: len(ear.packets()) > 60)
+    video = [t for t in (await stay.page.capture_state())["tracks"] if t["kind"] == "video"]
+    assert sum(track["packets"] for track in video) > 0
+    assert sum(track["plis"] for track in video) <= 3
+    assert {frame.codec for frame in stay.ear.frames} == {Codec.OPUS}
+
+
+async def test_calls_in_frames_are_captured_as_tracks_of_their_own(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page()
+    inner = site.page(CALL + "call();", path="/inner")
+    await stay.page.goto(site.page(CALL + "call();", body=f"<iframe src='{inner}'></iframe>"))
+    await stay.ear.until(lambda ear: {frame.track for frame in ear.audio()} >= {1, 101})
+
+
+async def test_a_foreign_page_may_not_use_the_line(open_page: OpenPage, site: Site) -> None:
+    stay = await calling(open_page, site, "await call()")
+    await stay.ear.until(lambda ear: ear.audio())
+    line = stay.page._line
+    assert not line.may_knock("https://evil.example")
+    assert line.may_knock(site.origin)
+    assert line.may_knock("https://meet.google.com")
+
+
+# --- what a page can see -----------------------------------------------------------------------------------------
+
+PROBE = """() => {
+  const shape = /^function [\\w ]*\\(\\) \\{\\s*\\[native code\\]\\s*\\}$/;
+  const native = (f) => shape.test(Function.prototype.toString.call(f));
+  const getter = (o, n, k = "get") => Object.getOwnPropertyDescriptor(o.prototype, n)[k];
+  const pc = new RTCPeerConnection();
+  class Own extends RTCPeerConnection {}
+  return {
+    natives: [RTCPeerConnection, RTCPeerConnection.prototype.addTrack, RTCPeerConnection.prototype.addTransceiver,
+      RTCRtpReceiver.prototype.createEncodedStreams, getter(RTCRtpReceiver, "transform"),
+      getter(RTCRtpReceiver, "transform", "set"), getter(HTMLMediaElement, "srcObject"),
+      HTMLMediaElement.prototype.play, AudioNode.prototype.connect, WebSocket, fetch, Function.prototype.toString,
+    ].map(native),
+    names: [RTCPeerConnection.name, RTCPeerConnection.prototype.addTrack.name, fetch.name],
+    constructor: pc.constructor === RTCPeerConnection && pc instanceof RTCPeerConnection,
+    statics: typeof RTCPeerConnection.generateCertificate,
+    own: new Own() instanceof Own && new Own() instanceof RTCPeerConnection,
+    transform: pc.addTransceiver("audio").receiver.transform,
+    globals: Object.keys(window).filter((key) => /seat|sederunt/i.test(key)),
+    illegal: (() => { try { RTCPeerConnection(); } catch (e) { return e.constructor === TypeError; } })(),
+  };
+}"""
+
+
+async def test_a_page_cannot_tell_the_wrappers_from_the_natives(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page(watch={"dataChannels": ["x"], "fetches": ["x"], "webSockets": ["x"]})).page
+    await page.goto(site.page())
+    seen = await page.evaluate(PROBE)
+    assert all(seen["natives"]), seen["natives"]
+    assert seen["names"] == ["RTCPeerConnection", "addTrack", "fetch"]
+    assert (seen["constructor"], seen["statics"], seen["own"], seen["illegal"]) == (True, "function", True, True)
+    assert (seen["transform"], seen["globals"]) == (None, [])
+
+
+async def test_what_the_page_set_as_its_transform_is_what_it_gets_back(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page()
+    await stay.page.goto(site.page(CALL))
+    same = await stay.page.evaluate(
+        "() => { const pc = new RTCPeerConnection(); const { receiver } = pc.addTransceiver('audio');"
+        " const worker = new Worker(URL.createObjectURL(new Blob([''])));"
+        " const own = receiver.transform = new RTCRtpScriptTransform(worker, {});"
+        " const kept = receiver.transform === own; receiver.transform = null; return [kept, receiver.transform]; }"
+    )
+    assert same == [True, None]
+
+
+async def test_animations_end_at_once_and_still_say_so(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    await page.goto(
+        site.page(
+            "window.ended = []; d.addEventListener('animationend', () => ended.push('a'));"
+            "d.addEventListener('transitionend', () => ended.push('t'));"
+            "requestAnimationFrame(() => requestAnimationFrame(() => d.style.opacity = 0.5));",
+            body="<style>@keyframes k { to { left: 9px } } #d { animation: k 60s infinite; transition: opacity 60s }"
+            "</style><div id=d>text</div><video></video>",
+        )
+    )
+    await page.evaluate(
+        "() => new Promise((r) => { const look = () => (ended.length >= 2 ? r() : setTimeout(look, 20)); look(); })"
+    )
+    assert sorted(await page.evaluate("() => ended")) == ["a", "t"]
+    assert await page.evaluate("() => document.querySelector('video').checkVisibility({ visibilityProperty: true })")
+
+
+async def test_under_a_strict_policy_with_trusted_types_nothing_breaks(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page()
+    policy = "default-src 'none'; script-src 'unsafe-inline'; require-trusted-types-for 'script'"
+    await stay.page.goto(
+        site.page(CALL + "call();", body=f'<meta http-equiv="Content-Security-Policy" content="{policy}">')
+    )
+    await stay.ear.until(lambda ear: len(ear.packets()) > 20)
+
+
+# --- what the site says ------------------------------------------------------------------------------------------
+
+
+async def test_named_data_channels_are_heard_whoever_opened_them(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page(watch={"dataChannels": ["theirs", "ours"]})
+    await stay.page.goto(site.page(CALL))
+    await stay.page.evaluate(
+        """() => call({ listen: (here, there) => {
+          const say = (channel, data) => { channel.onopen = () => data.forEach((d) => channel.send(d)); };
+          say(there.createDataChannel("theirs"), ["text", new Uint8Array([1, 0, 255])]);
+          say(there.createDataChannel("secret"), ["hush"]);
+          here.createDataChannel("ours");
+          there.ondatachannel = ({ channel }) => channel.send(new Uint8Array([7]));
+        } })"""
+    )
+    await stay.ear.until(lambda ear: len(ear.of("datachannel")) >= 3)
+    said = [(data["label"], data["payload"]) for data in stay.ear.of("datachannel")]
+    assert sorted(said, key=str) == sorted(
+        [("theirs", "text"), ("theirs", b"\x01\x00\xff"), ("ours", b"\x07")], key=str
+    )
+
+
+async def test_bodies_of_named_requests_are_heard_and_the_page_gets_them_too(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page(watch={"fetches": ["/roster"]})
+    body = json.dumps({"people": ["Zoë"]}).encode()
+    site.put("/roster/1", body, "application/json")
+    site.put("/other", b"x")
+    await stay.page.goto(site.page())
+    got = await stay.page.evaluate(
+        """async () => {
+          const xhr = (type) => new Promise((done) => { const x = new XMLHttpRequest();
+            x.responseType = type; x.onload = () => done(x.response); x.open("GET", "/roster/1"); x.send(); });
+          await fetch("/other");
+          const fetched = await (await fetch(new Request("/roster/1?q=1"))).json();
+          return [fetched, await xhr("json"), await xhr("")];
+        }"""
+    )
+    assert got == [{"people": ["Zoë"]}, {"people": ["Zoë"]}, body.decode()]
+    await stay.ear.until(lambda ear: len(ear.of("fetch")) >= 3)
+    heard = stay.ear.of("fetch")
+    assert all(json.loads(data["payload"]) == {"people": ["Zoë"]} for data in heard)
+    assert all((data["status"], data["method"]) == (200, "GET") and "/roster/1" in data["url"] for data in heard)
+
+
+async def test_worker_messages_that_hold_a_named_word_are_heard(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page(watch={"workers": ['"evt":7937']})
+    await stay.page.goto(
+        site.page(
+            "const say = `postMessage({type: 'message', data: '{\"evt\":7937}'}); postMessage({data: '{\"evt\":1}'});`;"
+            "window.own = new Worker(URL.createObjectURL(new Blob([say])));"
+        )
+    )
+    await stay.ear.until(lambda ear: ear.of("worker"))
+    assert [data["payload"] for data in stay.ear.of("worker")] == ['{"evt":7937}']
+
+
+async def test_named_sockets_of_the_page_are_heard(open_page: OpenPage, site: Site) -> None:
+    async def greet(connection: ServerConnection) -> None:
+        await connection.send("3:::{}")
+        await connection.send(b"\x00\x01")
+        await connection.wait_closed()
+
+    async with serve(greet, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        stay = await open_page(watch={"webSockets": ["/trouter"]})
+        await stay.page.goto(site.page())
+        await stay.page.evaluate(
+            "(host) => { window.kept = ['/trouter/1', '/other'].map((path) => new WebSocket(host + path)); }",
+            f"ws://127.0.0.1:{port}",
+        )
+        await stay.ear.until(lambda ear: len(ear.of("websocket")) >= 2)
+        assert [data["payload"] for data in stay.ear.of("websocket")] == ["3:::{}", b"\x00\x01"]
+        assert all(data["url"].endswith("/trouter/1") for data in stay.ear.of("websocket"))
+        await stay.page.close()
+
+
+ROSTER = {
+    "roster": {
+        "row": "li[data-id]",
+        "id": "data-id",
+        "name": [{"attribute": "aria-label", "strip": ["(You)", "(Guest)"]}, ".name"],
+        "avatar": "img",
+        "self": "[data-self]",
+    },
+    "speaking": {"row": "li[data-id]", "id": "data-id", "classes": ["loud"], "attributes": {"data-speaks": "yes"}},
+    "chat": {
+        "row": "p[data-message]",
+        "id": "data-message",
+        "text": ".text",
+        "sender": [".who", {"closest": "section", "selector": ".group"}],
+    },
+}
+
+
+async def test_the_roster_is_told_whole_each_time_it_changed(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page(watch=ROSTER)
+    await stay.page.goto(
+        site.page(
+            body="<ul><li data-id=a aria-label='Ada (You) (Guest)' data-self><img src='/a.png'></li>"
+            "<li data-id=b><span class=name>Bob</span></li></ul>"
+        )
+    )
+    await stay.ear.until(lambda ear: ear.of("roster"))
+    assert stay.ear.of("roster")[-1]["people"] == [
+        {"key": "a", "name": "Ada", "avatar": "/a.png", "is_self": True},
+        {"key": "b", "name": "Bob", "avatar": None, "is_self": False},
+    ]
+    await stay.page.evaluate("() => document.querySelector('[data-id=b]').remove()")
+    await stay.ear.until(lambda ear: [p["key"] for p in ear.of("roster")[-1]["people"]] == ["a"])
+
+
+async def test_speaking_marks_are_told_as_they_come_and_go(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page(watch=ROSTER)
+    await stay.page.goto(site.page(body="<ul><li id=a data-id=a></li><li id=b data-id=b></li></ul>"))
+    await stay.page.evaluate("() => a.classList.add('loud')")
+    await stay.ear.until(lambda ear: ear.of("speaking") and ear.of("speaking")[-1]["keys"] == ["a"])
+    await stay.page.evaluate("() => b.setAttribute('data-speaks', 'yes')")
+    await stay.ear.until(lambda ear: ear.of("speaking")[-1]["keys"] == ["a", "b"])
+    await stay.page.evaluate("() => a.classList.remove('loud')")
+    await stay.ear.until(lambda ear: ear.of("speaking")[-1]["keys"] == ["b"])
+
+
+async def test_each_chat_message_is_told_once(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page(watch=ROSTER)
+    row = "<p data-message={0}><span class=text>hello {0}</span></p>"
+    await stay.page.goto(site.page(body=f"<section id=s><b class=group>Ada</b>{row.format(1)}</section>"))
+    await stay.ear.until(lambda ear: len(ear.of("chat")) == 1)
+    await stay.page.evaluate(
+        "() => { const p = s.lastElementChild.cloneNode(true); p.dataset.message = 2; s.append(p); s.append(p); }"
+    )
+    await stay.ear.until(lambda ear: len(ear.of("chat")) >= 2)
+    assert [(m["id"], m["sender"], m["text"]) for m in stay.ear.of("chat")] == [
+        ("1", "Ada", "hello 1"),
+        ("2", "Ada", "hello 1"),
+    ]

@@ -1,0 +1,178 @@
+"""A page that hangs, dies or hides what is asked for: every call ends, and the bot can always leave."""
+
+import asyncio
+import contextlib
+import time
+
+import pytest
+
+from harness.browser_room import OpenPage, Site
+from sederunt.browser.pool import BrowserPool
+from sederunt.errors import PageCrashed, PageError, PageStuck
+
+pytestmark = pytest.mark.chromium
+
+HANG = "() => { setTimeout(() => { for (;;); }, 0); }"
+
+
+async def test_a_wedged_page_answers_no_call_and_every_call_ends(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    await page.goto(site.page(body="<input><button>b</button>"))
+    await page.evaluate(HANG)
+    calls = [
+        page.evaluate("() => 1", deadline_s=0.5),
+        page.evaluate_everywhere("() => 1", deadline_s=0.5),
+        page.click(["button"], deadline_s=0.5),
+        page.type_text(["input"], "text", deadline_s=0.5),
+        page.press("Enter", deadline_s=0.5),
+    ]
+    began = time.monotonic()
+    for call in calls:
+        with contextlib.suppress(PageStuck):
+            assert await call is None  # nothing was found in a page that does not answer
+    assert time.monotonic() - began < 8
+    assert not page.gone.is_set()
+
+
+async def test_a_wedged_page_can_be_closed_and_its_browser_goes_on(
+    open_page: OpenPage, site: Site, pool: BrowserPool
+) -> None:
+    wedged, healthy = (await open_page()).page, (await open_page()).page
+    assert pool.browsers() == 1
+    for page in (wedged, healthy):
+        await page.goto(site.page())
+    await wedged.evaluate(HANG)
+    with pytest.raises(PageStuck):
+        await wedged.evaluate("() => 1", deadline_s=0.3)
+    async with asyncio.timeout(8):
+        await wedged.close()
+    assert await healthy.evaluate("() => 1 + 1") == 2
+    assert pool.bots() == 1
+
+
+async def test_a_renderer_that_dies_is_told_at_once(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    await page.goto(site.page())
+    waiting = asyncio.ensure_future(page.evaluate("() => new Promise(() => undefined)", deadline_s=30))
+    with contextlib.suppress(PageError):
+        await page.goto("chrome://crash", deadline_s=5)
+    async with asyncio.timeout(5):
+        await page.gone.wait()
+    with pytest.raises(PageCrashed):
+        await waiting
+    with pytest.raises(PageCrashed):
+        await page.evaluate("() => 1")
+    await page.close()
+
+
+async def test_closing_twice_is_closing_once(open_page: OpenPage, pool: BrowserPool) -> None:
+    page = (await open_page()).page
+    await asyncio.gather(page.close(), page.close())
+    await page.close()
+    assert pool.bots() == 0
+
+
+async def test_an_address_nobody_answers_at_is_a_page_error_soon(open_page: OpenPage) -> None:
+    page = (await open_page()).page
+    with pytest.raises(PageError, match="ERR_CONNECTION_REFUSED"):
+        await page.goto(await address_of_nobody())
+
+
+async def address_of_nobody() -> str:
+    """An address that was listened at a moment ago."""
+    site = Site()
+    await site.start()
+    origin = site.origin
+    await site.stop()
+    return origin
+
+
+async def test_a_page_that_never_finishes_loading_counts_once_its_host_was_reached(
+    open_page: OpenPage, site: Site
+) -> None:
+    page = (await open_page()).page
+    await page.goto(site.page("document.write('<script src=/never></scr' + 'ipt>')"), deadline_s=3)
+    assert page.url.startswith(site.origin)
+
+
+async def test_the_pointer_is_tried_first_and_a_covered_button_is_clicked_anyway(
+    open_page: OpenPage, site: Site
+) -> None:
+    page = (await open_page()).page
+    await page.goto(
+        site.page(
+            "window.clicks = []; for (const b of document.querySelectorAll('button'))"
+            "  b.addEventListener('click', (event) => window.clicks.push([b.id, event.isTrusted]));",
+            body="<button id=free>free</button>"
+            "<div style='position:relative'><button id=covered>covered</button>"
+            "<div style='position:absolute;inset:0;background:white'></div></div>"
+            "<button id=hidden style='display:none'>hidden</button>",
+        )
+    )
+    assert await page.click(["#nowhere", "#free"]) == "#free"
+    assert await page.click(["#covered"]) == "#covered"
+    assert await page.click(["#hidden"]) == "#hidden"
+    assert await page.click(["#nowhere"]) is None
+    assert await page.evaluate("() => window.clicks") == [["free", True], ["covered", False], ["hidden", False]]
+
+
+async def test_a_button_in_another_frame_is_found(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    inner = site.page(body="<button onclick='this.textContent = \"done\"'>inner</button>", path="/inner")
+    await page.goto(site.page(body=f"<iframe src='{inner}'></iframe>"))
+    await page.evaluate("() => new Promise((r) => document.readyState === 'complete' ? r() : (window.onload = r))")
+    assert await page.click(["button"]) == "button"
+    assert "done" in await page.text()
+
+
+@pytest.mark.parametrize("field", ["<input value=old>", "<textarea>old</textarea>", "<div contenteditable>old</div>"])
+@pytest.mark.parametrize("text", ["Ada Lovelace", "Zoë 😀 日本語", "two\nlines"])
+async def test_text_replaces_what_a_field_held(open_page: OpenPage, site: Site, field: str, text: str) -> None:
+    if "\n" in text and "input" in field:
+        pytest.skip("an input has one line")
+    page = (await open_page()).page
+    await page.goto(site.page(body=field))
+    selector = "input, textarea, [contenteditable]"
+    assert await page.type_text([selector], text) == selector
+    held = await page.evaluate(
+        "() => { const f = document.body.firstElementChild; return 'value' in f ? f.value : f.innerText; }"
+    )
+    assert held.split() == text.split()
+
+
+async def test_short_text_comes_as_key_presses(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    listener = "(event) => event.isTrusted && window.keys.push(event.key)"
+    script = f"window.keys = []; document.querySelector('input').addEventListener('keydown', {listener});"
+    await page.goto(site.page(script, body="<input>"))
+    await page.type_text(["input"], "Ada")
+    assert (await page.evaluate("() => window.keys"))[-3:] == ["A", "d", "a"]
+
+
+async def test_a_field_that_refuses_text_is_a_page_error(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    await page.goto(
+        site.page(
+            "const f = document.querySelector('input'); f.addEventListener('input', () => f.value = 'no');",
+            body="<input>",
+        )
+    )
+    with pytest.raises(PageError, match="does not hold"):
+        await page.type_text(["input"], "yes")
+
+
+async def test_a_question_survives_a_navigation(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    second = site.page(path="/second")
+    await page.goto(site.page(f"setTimeout(() => location.assign('{second}'), 100)"))
+    answer = await page.evaluate(
+        "() => new Promise((r) => setTimeout(() => r(location.pathname), location.pathname === '/second' ? 0 : 5000))"
+    )
+    assert answer == "/second"
+
+
+async def test_evidence_can_be_taken(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    await page.goto(site.page(body="<h1>You were removed</h1>"))
+    assert (await page.screenshot()).startswith(b"\x89PNG")
+    assert "You were removed" in await page.text()

@@ -1,0 +1,177 @@
+"""Browsers shared by bots: who sits where, what a death means, and that nothing is left behind."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psutil
+import pytest
+
+from harness.browser_room import Ear
+from sederunt.browser.page import MeetingPage
+from sederunt.browser.pool import BrowserPool, PageRequest
+from sederunt.browser.processes import is_alive, owner_mark, sweep_orphans
+from sederunt.errors import PageCrashed, SetupError
+from sederunt.settings import BrowserSettings
+
+pytestmark = pytest.mark.chromium
+
+
+@asynccontextmanager
+async def pool_of(**settings: Any) -> AsyncIterator[BrowserPool]:
+    async with BrowserPool(BrowserSettings(**{"warm": 0, "mode": "shell", **settings})) as pool:
+        yield pool
+
+
+async def open_one(pool: BrowserPool, **request: Any) -> MeetingPage:
+    ear = Ear()
+    wishes = {"mode": "shell", "watch": {}, "hosts": (), **request}
+    return await pool.open(PageRequest(bot_id=uuid4(), **wishes), on_frames=ear.take, on_signal=ear.hear)
+
+
+async def test_bots_share_a_browser_until_it_is_full() -> None:
+    async with pool_of(bots_per_browser=2) as pool:
+        pages = await asyncio.gather(*(open_one(pool) for _ in range(3)))
+        assert (pool.bots(), pool.browsers()) == (3, 2)
+        for page in pages:
+            await page.close()
+        assert (pool.bots(), pool.browsers()) == (0, 0)
+
+
+async def test_an_empty_browser_is_kept_warm_where_one_is_wanted() -> None:
+    async with pool_of(warm=1) as pool:
+        first = await open_one(pool)
+        (process,) = pool.processes()
+        await first.close()
+        assert pool.processes() == [process]
+        second = await open_one(pool)
+        assert pool.processes() == [process]
+        await second.close()
+
+
+async def test_a_signed_in_bot_has_a_browser_and_its_cookies_to_itself() -> None:
+    cookie = {"name": "SID", "value": "x", "domain": "example.com", "path": "/", "expires": -1}
+    state = {"cookies": [cookie], "origins": []}
+    async with pool_of(warm=1) as pool:
+        guest, member = await open_one(pool), await open_one(pool, storage_state=state)
+        assert pool.browsers() == 2
+        kept = await member.storage_state()
+        assert [(one["name"], one["value"]) for one in kept["cookies"]] == [("SID", "x")]
+        await member.close()
+        assert pool.browsers() == 1
+        await guest.close()
+
+
+async def test_a_program_that_is_no_browser_is_told_with_a_remedy() -> None:
+    async with pool_of(shell_executable=Path("/bin/false")) as pool:
+        with pytest.raises(SetupError, match="does not start"):
+            await open_one(pool)
+
+
+async def test_a_browser_that_dies_takes_its_bots_and_no_others() -> None:
+    async with pool_of(bots_per_browser=1) as pool:
+        doomed, other = await open_one(pool), await open_one(pool)
+        os.kill(pool.processes()[0], signal.SIGKILL)
+        async with asyncio.timeout(5):
+            await doomed.gone.wait()
+        with pytest.raises(PageCrashed):
+            await doomed.evaluate("() => 1")
+        assert await other.evaluate("() => 1") == 1
+        await doomed.close()
+        third = await open_one(pool)
+        assert await third.evaluate("() => 3") == 3
+        for page in (other, third):
+            await page.close()
+
+
+async def test_leaving_the_pool_ends_every_browser_with_pages_in_it() -> None:
+    async with pool_of() as pool:
+        page = await open_one(pool)
+        (process,) = pool.processes()
+    assert not psutil.pid_exists(process)
+    assert page.gone.is_set()
+
+
+async def test_a_headful_browser_has_a_display_of_its_own_that_ends_with_it() -> None:
+    async with pool_of(mode="headful") as pool:
+        page = await open_one(pool, mode="headful")
+        assert "Headless" not in await page.evaluate("() => navigator.userAgent")
+        assert await page.evaluate("() => navigator.webdriver") is False
+        assert await page.evaluate("() => [innerWidth, innerHeight]") == [1280, 720]
+        displays = [p.pid for p in psutil.Process().children(recursive=True) if p.name() == "Xvfb"]
+        assert len(displays) == 1
+    assert not psutil.pid_exists(displays[0])
+
+
+HOLDER = """
+import asyncio, sys
+from uuid import uuid4
+from sederunt.browser.pool import BrowserPool, PageRequest
+from sederunt.settings import BrowserSettings
+
+async def hold():
+    async with BrowserPool(BrowserSettings(warm=0)) as pool:
+        for mode in sys.argv[1].split(","):
+            request = PageRequest(bot_id=uuid4(), mode=mode, watch={}, hosts=())
+            await pool.open(request, on_frames=lambda frames: None, on_signal=lambda signal: None)
+        print("held", flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(hold())
+"""
+
+
+@asynccontextmanager
+async def held(modes: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, list[psutil.Process]]]:
+    """A process that holds a pool, and everything that it started."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", HOLDER, modes, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(60):
+            while await process.stdout.readline() != b"held\n":
+                assert process.returncode is None
+        yield process, psutil.Process(process.pid).children(recursive=True)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def all_gone(processes: list[psutil.Process]) -> None:
+    await asyncio.to_thread(psutil.wait_procs, processes, timeout=15)
+    left = [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    assert not left, [p.cmdline()[:2] for p in left]
+
+
+async def test_a_killed_process_leaves_no_browser_and_no_display() -> None:
+    async with held("shell,headful") as (process, children):
+        assert len(children) > 4
+        process.kill()
+        await all_gone(children)
+
+
+async def test_what_a_killed_process_could_not_end_is_swept_by_the_next_one() -> None:
+    async with held("shell") as (process, children):
+        driver = next(child for child in children if child.name().startswith("node"))
+        driver.suspend()  # a driver that hangs does not end its browsers
+        process.kill()
+        await process.wait()
+        assert sweep_orphans() > 0
+        driver.kill()
+        await all_gone(children)
+
+
+def test_a_process_knows_its_own_mark_and_no_other() -> None:
+    assert is_alive(owner_mark())
+    assert not is_alive("1:1")
+    assert not is_alive(f"{os.getpid()}:1")
+    assert not is_alive("nonsense")
