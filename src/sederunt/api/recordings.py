@@ -78,7 +78,8 @@ async def _accept(call: Call, recording_id: UUID, body: object, *, upload: Uploa
     base = settings_of_bot(source.bot.config) if source.bot else None
     config = None
     if found.fields.transcription_model is None and base is None:
-        faults.setdefault("transcription_model", ["transcription_model is required."])
+        if "meeting_bot_id" not in faults:  # a bot that could be found would have brought its own
+            faults.setdefault("transcription_model", ["transcription_model is required."])
     else:
         config = recording_config(found.fields, base)
         _check_model(config.transcription_model, faults)

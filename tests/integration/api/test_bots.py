@@ -1,0 +1,318 @@
+"""Bots through the interface: book, look, change, stop, speak, delete; each rule with its refusal."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from nats.aio.msg import Msg
+
+from harness.api_room import GOOD_BOT, WAYS, ApiRoom
+from harness.fake_clock import FakeClock
+from sederunt.accounts.meeting_accounts import SignIn
+from sederunt.model.bot import Service
+from sederunt.model.status import ACTIVE, STOPPABLE, BotStatus, Trigger
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+
+
+async def test_a_bot_that_was_just_booked_is_shown_the_same_everywhere(room: ApiRoom) -> None:
+    made = await room.bot(custom_metadata={"room": "7"}, lang="de", video=True, custom_vocabulary=["Sederunt"])
+    assert made["status"] == "booting"
+    assert UUID(made["id"]).version == 7
+    assert (made["lang"], made["video"], made["custom_metadata"]) == ("de", True, {"room": "7"})
+    assert await room.look(made) == made
+
+
+async def test_a_job_for_the_bot_is_on_its_way(room: ApiRoom) -> None:
+    queued: asyncio.Queue[str] = asyncio.Queue()
+
+    async def on_message(message: Msg) -> None:
+        await queued.put(message.subject)
+
+    listening = await room.bus.subscribe("job.attend.>", on_message)
+    made = await room.bot()
+    assert await asyncio.wait_for(queued.get(), 10) == f"job.attend.{made['id']}"
+    await listening.close()
+
+
+async def test_a_configuration_with_faults_makes_no_bot_and_validate_says_the_same(room: ApiRoom) -> None:
+    bad = {**GOOD_BOT, "meeting_url": "https://zoom.us/j/1", "stop_options": {"time_limit": 1}, "bot_name": None}
+    refusals = [await room.client.post(path, json=bad) for path in ("/bot", "/bot/validate")]
+    assert [answer.status_code for answer in refusals] == [400, 400]
+    first, second = (answer.json() for answer in refusals)
+    assert first == second
+    assert list(first["errors"]) == ["meeting_url", "bot_name", "stop_options.time_limit"]
+    assert first["message"] == first["errors"]["meeting_url"][0]
+    assert (await room.client.get("/bot")).json()["data"] == []
+
+
+async def test_a_good_configuration_is_confirmed_without_starting_anything(room: ApiRoom) -> None:
+    answer = await room.client.post("/bot/validate", json=GOOD_BOT)
+    assert (answer.status_code, list(answer.json())) == (200, ["message"])
+    assert (await room.client.get("/bot")).json()["data"] == []
+
+
+async def test_a_model_without_a_credential_says_how_to_add_one(room: ApiRoom) -> None:
+    answer = await room.client.post("/bot", json={**GOOD_BOT, "transcription_model": "vendor2"})
+    assert answer.status_code == 400
+    sentence = answer.json()["errors"]["transcription_model"][0]
+    assert "Deepgram" in sentence
+    assert "sederunt credentials add deepgram" in sentence
+
+
+async def test_a_credential_of_ones_own_is_taken_and_no_other(room: ApiRoom) -> None:
+    own = await room.credentials.add(room.account_id, "deepgram", "key-of-deepgram-1234567890")
+    body = {**GOOD_BOT, "transcription_model": "vendor2-v3", "transcription_credentials": str(own.id)}
+    assert (await room.client.post("/bot", json=body)).status_code == 200
+    for change in ({"transcription_model": "vendor3"}, {"transcription_credentials": str(uuid4())}):
+        answer = await room.client.post("/bot", json={**body, **change})
+        assert list(answer.json()["errors"]) == ["transcription_credentials"]
+    async with await room.other_account() as other:
+        assert list((await other.post("/bot", json=body)).json()["errors"]) == ["transcription_credentials"]
+
+
+async def test_a_meeting_account_must_be_ones_own_and_of_the_service(room: ApiRoom) -> None:
+    sign_in = SignIn(service=Service.GMEET, email="bot@example.com", password="secret")
+    own = await room.meeting_accounts.add(room.account_id, sign_in)
+    body = {**GOOD_BOT, "authentication": {"account_id": str(own.id), "always_authenticate": True}}
+    answer = await room.client.post("/bot", json=body)
+    assert answer.status_code == 200, answer.text
+    assert "authentication" not in answer.json()
+    teams = {**body, "service": "teams", "meeting_url": "https://teams.live.com/meet/9331234567890?p=abcdef"}
+    zoom = {**body, "service": "zoom", "meeting_url": "https://zoom.us/j/12345678901"}
+    unknown = {**body, "authentication": {"account_id": "nobody"}}
+    for wrong in (teams, zoom, unknown):
+        answer = await room.client.post("/bot/validate", json=wrong)
+        assert list(answer.json()["errors"]) == ["authentication.account_id"], answer.text
+
+
+@pytest.mark.parametrize("name", ["metadata", "custom_metadata"])
+async def test_metadata_goes_in_by_either_name_and_out_by_one(room: ApiRoom, name: str) -> None:
+    made = await room.bot(**{name: {"order": "7"}})
+    assert made["custom_metadata"] == {"order": "7"}
+    assert "metadata" not in made
+
+
+async def test_scheduled_bots_are_a_bare_array_soonest_first(room: ApiRoom) -> None:
+    times = [4_000_000_300, 4_000_000_100, 4_000_000_200]
+    for at in times:
+        await room.bot(scheduled_start_time=at)
+    await room.bot()
+    found = (await room.client.get("/bot/scheduled")).json()
+    seen = [datetime.fromisoformat(bot["scheduled_for"]).timestamp() for bot in found]
+    assert seen == sorted(times)
+    assert {bot["status"] for bot in found} == {"scheduled"}
+    assert found[0] == await room.look(found[0])
+
+
+async def test_a_start_in_the_past_is_now(room: ApiRoom, clock: FakeClock) -> None:
+    made = await room.bot(scheduled_start_time=int(clock.now().timestamp()) - 1)
+    assert (made["status"], made["scheduled_for"]) == ("booting", None)
+
+
+async def test_a_patch_changes_what_it_names_and_nothing_else(room: ApiRoom) -> None:
+    made = await room.bot_in("scheduled", stop_options={"time_limit": 60}, lang="de", metadata={"a": "1"})
+    patch = {"stop_options": {"silence_detection": 0}, "bot_name": "Other", "client": "x", "lang": None}
+    answer = await room.client.patch(f"/bot/{made['id']}", json=patch)
+    assert answer.status_code == 200, answer.text
+    changed = answer.json()
+    assert changed["stop_options"] == {**made["stop_options"], "silence_detection": 0}
+    different = {name for name in made if made[name] != changed[name]}
+    assert different == {"stop_options", "bot_name", "lang"}
+    assert await room.look(made) == changed
+
+
+async def test_a_patch_replaces_metadata_and_null_clears_it(room: ApiRoom) -> None:
+    made = await room.bot_in("scheduled", metadata={"a": "1", "b": "2"})
+    address = f"/bot/{made['id']}"
+    assert (await room.client.patch(address, json={"metadata": {"c": "3"}})).json()["custom_metadata"] == {"c": "3"}
+    assert (await room.client.get("/bot", params={"metadata[a]": "1"})).json()["data"] == []
+    assert len((await room.client.get("/bot", params={"metadata[c]": "3"})).json()["data"]) == 1
+    assert (await room.client.patch(address, json={"custom_metadata": None})).json()["custom_metadata"] == {}
+
+
+async def test_a_patch_moves_the_start_and_null_is_now(room: ApiRoom) -> None:
+    made = await room.bot_in("scheduled")
+    moved = (await room.client.patch(f"/bot/{made['id']}", json={"scheduled_start_time": 4_100_000_000_000})).json()
+    assert moved["scheduled_for"] == datetime.fromtimestamp(4_100_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%S.000000Z")
+    sent_off = (await room.client.patch(f"/bot/{made['id']}", json={"scheduled_start_time": None})).json()
+    assert sent_off["status"] == "booting"
+    assert [event["data"]["new_status"] for event in sent_off["events"]] == ["booting"]
+
+
+async def test_a_patch_with_faults_changes_nothing(room: ApiRoom) -> None:
+    made = await room.bot_in("scheduled")
+    patches: list[object] = [{"bot_name": None}, {"service": "zoom"}, {"meeting_url": "https://zoom.us/j/1"}, [], "x"]
+    for patch in patches:
+        answer = await room.client.patch(f"/bot/{made['id']}", json=patch)
+        assert answer.status_code == 400, answer.text
+    assert await room.look(made) == made
+
+
+async def test_a_picture_is_kept_and_served_and_wins_over_an_address(room: ApiRoom) -> None:
+    file = "data:image/png;base64," + base64.b64encode(PNG).decode()
+    made = await room.bot_in("scheduled", bot_avatar_file=file, bot_avatar_url="https://a.example/p.png")
+    answer = await room.client_of(None).get(made["bot_avatar"])
+    assert (answer.content, answer.headers["content-type"]) == (PNG, "image/png")
+    changed = (await room.client.patch(f"/bot/{made['id']}", json={"bot_avatar_file": {}})).json()
+    assert changed["bot_avatar"] == "https://a.example/p.png"
+
+
+@pytest.mark.parametrize("status", [status for status in BotStatus if status is not BotStatus.SCHEDULED])
+async def test_only_a_scheduled_bot_can_be_changed(room: ApiRoom, status: str) -> None:
+    made = await room.bot_in(status)
+    answer = await room.client.patch(f"/bot/{made['id']}", json={"bot_name": "Other"})
+    assert answer.status_code == 409
+    assert status in answer.json()["message"]
+
+
+@pytest.mark.parametrize("status", [*WAYS, "scheduled"])
+async def test_deleting_follows_the_table_of_active_statuses(room: ApiRoom, status: str) -> None:
+    made = await room.bot_in(status)
+    answer = await room.client.delete(f"/bot/{made['id']}")
+    if BotStatus(status) in ACTIVE:
+        assert answer.status_code == 409
+        assert status in answer.json()["message"]
+        assert (await room.look(made))["status"] == status
+        return
+    assert (answer.status_code, list(answer.json())) == (200, ["message"])
+    for method in ("GET", "DELETE"):
+        assert (await room.client.request(method, f"/bot/{made['id']}")).status_code == 404
+    assert (await room.client.get("/bot")).json()["data"] == []
+
+
+@pytest.mark.parametrize("status", [*WAYS, "scheduled"])
+async def test_stopping_works_on_running_bots_only(room: ApiRoom, status: str) -> None:
+    made = await room.bot_in(status)
+    answer = await room.client.post(f"/bot/{made['id']}/stop")
+    if BotStatus(status) in STOPPABLE:
+        assert (answer.status_code, list(answer.json())) == (200, ["message"])
+        assert (await room.bots.get(UUID(made["id"]))).stop_requested
+    else:
+        assert answer.status_code == 409
+        assert status in answer.json()["message"]
+
+
+async def test_a_bot_that_nobody_holds_is_stopped_at_once(room: ApiRoom) -> None:
+    made = await room.bot()
+    await room.client.post(f"/bot/{made['id']}/stop", headers={"Content-Type": "application/json"})
+    found = await room.look(made)
+    assert (found["status"], found["stop_reason"]) == ("not_admitted", "manually_stopped")
+
+
+class Seat:
+    """A host's end of the line."""
+
+    def __init__(self, answer: Mapping[str, Any]) -> None:
+        self.heard: list[Mapping[str, Any]] = []
+        self._answer = answer
+
+    async def __call__(self, order: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.heard.append(order)
+        return self._answer
+
+
+async def test_a_message_reaches_the_bot_in_its_meeting(room: ApiRoom) -> None:
+    made = await room.bot_in("recording")
+    seat = Seat({"ok": True})
+    line = await room.bus.serve(f"bot.{made['id']}.do", seat)
+    await room.bus.flush()
+    answer = await room.client.post(f"/bot/{made['id']}/chat-message", json={"message": "Good morning"})
+    assert (answer.status_code, list(answer.json())) == (200, ["message"])
+    assert seat.heard == [{"do": "chat", "message": "Good morning"}]
+    await line.close()
+
+
+async def test_a_message_that_cannot_be_posted_says_why(room: ApiRoom) -> None:
+    made = await room.bot_in("recording")
+    address = f"/bot/{made['id']}/chat-message"
+    assert (await room.client.post(address, json={})).json()["errors"] == {"message": ["message is required."]}
+    nobody = await room.client.post(address, json={"message": "x"})
+    assert (nobody.status_code, "recording" in nobody.json()["message"]) == (409, True)
+    line = await room.bus.serve(f"bot.{made['id']}.do", Seat({"ok": False, "message": "The chat is closed."}))
+    await room.bus.flush()
+    closed = await room.client.post(address, json={"message": "x"})
+    assert (closed.status_code, closed.json()["message"]) == (409, "The chat is closed. The bot is recording.")
+    await line.close()
+    waiting = await room.bot_in("joining")
+    early = await room.client.post(f"/bot/{waiting['id']}/chat-message", json={"message": "x"})
+    assert (early.status_code, "joining" in early.json()["message"]) == (409, True)
+
+
+async def test_the_limit_of_bots_at_work_counts_seats_and_not_schedules(room: ApiRoom) -> None:
+    most = room.settings.api.concurrent_bots
+    await room.bot_in("finished")
+    await room.bot_in("scheduled")
+    many = await asyncio.gather(*(room.client.post("/bot", json=GOOD_BOT) for _ in range(most + 3)))
+    assert sorted(answer.status_code for answer in many) == [200] * most + [403] * 3
+    refused = next(answer for answer in many if answer.status_code == 403)
+    assert str(most) in refused.json()["message"]
+    seated = next(answer for answer in many if answer.status_code == 200).json()
+    await room.bots.record_transition(UUID(seated["id"]), Trigger.CRASHED)
+    assert (await room.client.post("/bot", json=GOOD_BOT)).status_code == 200
+
+
+async def test_the_list_goes_from_the_newest_to_the_oldest_in_pages(room: ApiRoom, clock: FakeClock) -> None:
+    made = []
+    for number in range(5):
+        clock.advance(1)
+        made.append(await room.bot_in("scheduled", custom_metadata={"n": str(number), "odd": str(number % 2)}))
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        query = {"limit": "2", **({"cursor": cursor} if cursor else {})}
+        page = (await room.client.get("/bot", params=query)).json()
+        seen += [bot["id"] for bot in page["data"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert seen == [bot["id"] for bot in reversed(made)]
+    await room.client.post("/bot", json=GOOD_BOT)
+    filtered = (await room.client.get("/bot", params={"status": "scheduled", "metadata[odd]": "1"})).json()["data"]
+    assert [bot["custom_metadata"]["n"] for bot in filtered] == ["3", "1"]
+    assert (await room.client.get("/bot", params={"metadata[odd]": "1", "metadata[n]": "2"})).json()["data"] == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["limit=0", "limit=201", "limit=x", "limit=", "status=late", "cursor=x", "cursor=", "limit=%00", "cursor=bm8"],
+)
+async def test_a_query_that_makes_no_sense_is_named(room: ApiRoom, query: str) -> None:
+    answer = await room.client.get(f"/bot?{query}")
+    assert answer.status_code == 400, answer.text
+    assert list(answer.json()["errors"]) == [query.partition("=")[0]]
+
+
+async def test_speaker_events_are_a_wish(room: ApiRoom) -> None:
+    made = await room.bot()
+    assert (await room.look(made, **{"with-speaker-events": "true"})) == (
+        await room.look(made, **{"with-speaker-events": "false"})
+    )
+    answer = await room.client.get(f"/bot/{made['id']}", params={"with-speaker-events": "maybe"})
+    assert list(answer.json()["errors"]) == ["with-speaker-events"]
+
+
+async def test_prices_are_the_operators_and_capacity_is_kept(room: ApiRoom) -> None:
+    made = await room.bot()
+    price = (await room.client.get(f"/bot/{made['id']}/pricing")).json()
+    assert price["total"] == {"rate_per_hour": 0, "amount": None}
+    assert price["transcription"] == {"model": "whisper", "rate_per_hour": 0, "byok": False}
+    assert (await room.client.get("/reserved-capacity")).json() == {"reserved": 0, "available": 0}
+    assert (await room.client.put("/reserved-capacity", json={"count": 3})).json() == {"reserved": 3, "available": 2}
+    assert (await room.client.get("/reserved-capacity")).json() == {"reserved": 3, "available": 2}
+    for wrong in (-1, 13, "3", None):
+        answer = await room.client.put("/reserved-capacity", json={"count": wrong})
+        assert list(answer.json()["errors"]) == ["count"]
+
+
+async def test_secrets_of_a_bot_are_never_shown(room: ApiRoom) -> None:
+    made = await room.bot(
+        service="zoom", meeting_url="https://zoom.us/j/12345678901", authentication={"zoom_zak_token": "zak-7-secret"}
+    )
+    shown = json.dumps([made, await room.look(made), (await room.client.get("/bot")).json()])
+    assert "zak-7-secret" not in shown

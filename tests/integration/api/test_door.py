@@ -1,0 +1,204 @@
+"""What holds for every request: keys, tenants, shapes of refusals, ids, limits, logs."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from harness.api_room import GOOD_BOT, PREFIX, ApiRoom, api_room
+from harness.fake_clock import FakeClock
+from sederunt.api.routes import ROUTES, Route
+from sederunt.settings import BusSettings
+
+BODIES: dict[str, Any] = {
+    "BotFields": GOOD_BOT,
+    "ChatFields": {"message": "x"},
+    "CapacityFields": {"count": 1},
+    "RecordingFields": {"recording_url": "https://a.example/talk.mp3", "transcription_model": "whisper"},
+}
+UNKNOWN = "0195f2c4-6a1e-7b3d-9f00-000000000001"
+BY_ID = [route for route in ROUTES if "{id}" in route.path]
+
+
+def name_of(route: Route) -> str:
+    return route.name
+
+
+async def ask(client: httpx.AsyncClient, route: Route, id_: str = UNKNOWN) -> httpx.Response:
+    body = BODIES[route.body.model.__name__] if route.body else None
+    return await client.request(route.method, route.path.replace("{id}", id_), json=body)
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=name_of)
+async def test_every_route_wants_a_key(room: ApiRoom, route: Route) -> None:
+    headers = [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer sk_wrong",
+        f"Basic {room.key}",
+        f"Bearer {room.key}x",
+    ]
+    for header in headers:
+        async with room.client_of(None, **({"Authorization": header} if header is not None else {})) as caller:
+            answer = await ask(caller, route)
+        assert (answer.status_code, answer.json()) == (401, {"message": "Unauthenticated."})
+        assert answer.headers["www-authenticate"] == "Bearer"
+
+
+async def test_a_key_of_odd_bytes_is_a_wrong_key(room: ApiRoom) -> None:
+    for header in (b"Bearer \xff\xfe", b"Bearer sk_" + b"x" * 10_000):
+        assert (await room.client.get("/bot", headers={b"Authorization": header})).status_code == 401
+
+
+@pytest.mark.parametrize("route", BY_ID, ids=name_of)
+@pytest.mark.parametrize("id_", [UNKNOWN, "nobody", "7", "{0195f2c4-6a1e-7b3d-9f00-0000000001}", "%00", "x" * 2000])
+async def test_an_unknown_or_malformed_id_is_404(room: ApiRoom, route: Route, id_: str) -> None:
+    answer = await ask(room.client, route, id_)
+    assert (answer.status_code, list(answer.json())) == (404, ["message"])
+
+
+async def test_no_route_shows_or_touches_what_is_anothers(room: ApiRoom, wav: bytes) -> None:
+    bot = await room.bot_in("scheduled", custom_metadata={"a": "1"})
+    recording = await room.recording(wav)
+    async with await room.other_account() as other:
+        for route in ROUTES:
+            resource = recording if route.tag == "Recordings" else bot
+            answer = await ask(other, route, resource["id"])
+            if "{id}" in route.path:
+                assert answer.status_code == 404, route.name
+            assert bot["id"] not in answer.text, route.name
+            assert recording["id"] not in answer.text, route.name
+        again = await other.post("/recording", json={"meeting_bot_id": bot["id"]})
+        assert again.json()["errors"] == {"meeting_bot_id": ["meeting_bot_id is not the id of one of your bots."]}
+    assert await room.look(bot) == bot
+    assert (await room.client.get(f"/recording/{recording['id']}")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/bots", "/bot/x/y/z", "/", "", "/../health", "/bot/scheduled/x"])
+async def test_an_unknown_path_is_404_in_our_shape(room: ApiRoom, path: str) -> None:
+    answer = await room.client.get(path)
+    assert (answer.status_code, answer.json()) == (404, {"message": "There is nothing at this path."})
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=name_of)
+async def test_a_method_that_a_path_has_not_is_405_and_says_what_it_has(room: ApiRoom, route: Route) -> None:
+    here = {other.method for other in ROUTES if other.path == route.path}
+    unknown = "POST" if "PUT" in here else "PUT"  # not PATCH: /bot/validate could be the address of a bot
+    answer = await room.client.request(unknown, route.path.replace("{id}", UNKNOWN))
+    assert (answer.status_code, list(answer.json())) == (405, ["message"])
+    assert set(answer.headers["allow"].split(", ")) - {"HEAD"} == here
+
+
+@pytest.mark.parametrize("path", ["//bot", "/bot/", "//bot//"])
+async def test_doubled_and_trailing_slashes_do_not_matter(room: ApiRoom, path: str) -> None:
+    assert (await room.client.get(f"http://api.test{PREFIX}{path}")).status_code == 200
+
+
+async def test_a_body_over_the_limit_is_413_whether_it_says_so_or_not(room: ApiRoom) -> None:
+    async def endless() -> Any:
+        for _ in range(5000):
+            yield b" " * 1000
+
+    for route in (route for route in ROUTES if route.body):
+        path = route.path.replace("{id}", (await room.bot_in("scheduled"))["id"])
+        declared = await room.client.request(route.method, path, content=b" " * 1_000_001)
+        streamed = await room.client.request(route.method, path, content=endless())
+        for answer in (declared, streamed):
+            assert answer.status_code == 413, (route.name, answer.text)
+            assert "1,000,000" in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"NaN", b"\xff\xfe", b"[" * 90_000, b'{"a":' + b"1" * 5000 + b"}", b"null", b"[]"]
+)
+async def test_what_is_no_json_object_is_400_on_every_route_that_takes_one(room: ApiRoom, body: bytes) -> None:
+    made = await room.bot_in("scheduled")
+    for route in (route for route in ROUTES if route.body):
+        path = route.path.replace("{id}", made["id"])
+        answer = await room.client.request(route.method, path, content=body)
+        assert answer.status_code == 400, (route.name, answer.text)
+        assert answer.json()["errors"], answer.text
+
+
+async def test_a_key_that_asks_too_often_is_told_when_to_come_again(
+    tmp_path: Path, bus_settings: BusSettings, clock: FakeClock
+) -> None:
+    async with api_room(tmp_path / "few", bus_settings, clock, api={"requests_per_minute": 3}) as room:
+        answers = [await room.client.get("/bot") for _ in range(4)]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+        assert answers[-1].headers["retry-after"] == "20"
+        assert list(answers[-1].json()) == ["message"]
+        async with await room.other_account() as other:
+            assert (await other.get("/bot")).status_code == 200
+        clock.advance(20)
+        assert (await room.client.get("/bot")).status_code == 200
+
+
+async def test_a_revoked_key_is_refused_within_seconds(room: ApiRoom, clock: FakeClock) -> None:
+    text, key = await room.keys.create(room.account_id, "leaving")
+    async with room.client_of(text) as caller:
+        assert (await caller.get("/bot")).status_code == 200
+        await room.keys.revoke(room.account_id, key.id)
+        clock.advance(4)
+        assert (await caller.get("/bot")).status_code == 401
+
+
+async def test_every_answer_has_a_request_id_and_a_harmless_one_is_kept(room: ApiRoom) -> None:
+    assert re.fullmatch("[0-9a-f]{24}", (await room.client.get("/nothing")).headers["x-request-id"])
+    kept = await room.client.get("/bot", headers={"X-Request-Id": "order-7:a"})
+    assert kept.headers["x-request-id"] == "order-7:a"
+    for odd in ("a b", "x" * 65, '"', ""):
+        answer = await room.client.get("/bot", headers={"X-Request-Id": odd})
+        assert re.fullmatch("[0-9a-f]{24}", answer.headers["x-request-id"])
+
+
+async def test_browsers_elsewhere_get_nothing_unless_the_operator_says_so(
+    room: ApiRoom, tmp_path: Path, bus_settings: BusSettings
+) -> None:
+    origin = {"Origin": "https://app.example"}
+    answer = await room.client.get("/bot", headers=origin)
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+    asked = {**origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    assert (await room.client.options("/bot", headers=asked)).status_code == 405
+    async with api_room(tmp_path / "open", bus_settings, api={"cors_origins": ("https://app.example",)}) as opened:
+        answer = await opened.client.get("/bot", headers=origin)
+        assert answer.headers["access-control-allow-origin"] == "https://app.example"
+        assert (await opened.client.options("/bot", headers=asked)).status_code == 200
+        other = await opened.client.get("/bot", headers={"Origin": "https://evil.example"})
+        assert "access-control-allow-origin" not in other.headers
+
+
+async def test_probes_need_no_key_and_tell_the_truth(room: ApiRoom) -> None:
+    async with room.client_of(None) as anyone:
+        health, ready, metrics = [
+            await anyone.get(f"http://api.test/{name}") for name in ("health", "ready", "metrics")
+        ]
+    assert (health.status_code, health.json()) == (200, {"status": "ok"})
+    assert (ready.status_code, ready.json()) == (200, {"status": "ready", "database": "ok", "bus": "ok"})
+    assert "sederunt_http_requests_total" in metrics.text
+
+
+async def test_the_documentation_is_one_page_and_the_document_describes_every_route(room: ApiRoom) -> None:
+    async with room.client_of(None) as anyone:
+        page = await anyone.get("http://api.test/docs")
+        document = (await anyone.get("/openapi.json")).json()
+    assert page.headers["content-type"].startswith("text/html")
+    assert not re.search(r"(src|href)=['\"]?https?://", page.text)
+    described = {(method.upper(), path) for path, item in document["paths"].items() for method in item}
+    assert described == {(route.method, route.path) for route in ROUTES}
+    assert document["openapi"].startswith("3.1")
+    for _, path in described:
+        assert path in page.text
+
+
+async def test_paths_with_secrets_are_counted_by_their_template(room: ApiRoom) -> None:
+    async with room.client_of(None) as anyone:
+        await anyone.get("http://api.test/files/bots/x/y?signature=abcdefgh")
+        await anyone.get("http://api.test/realtime-guess/sk_abcdefgh")
+        text = (await anyone.get("http://api.test/metrics")).text
+    assert 'route="/files/{resource}/{id}/{name:path}"' in text
+    assert "abcdefgh" not in text

@@ -1,0 +1,152 @@
+"""Standalone recordings through the interface: three ways in, looking, listing, deleting."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from harness.api_room import ApiRoom
+from harness.fake_clock import FakeClock
+from sederunt.api.views import moment
+from sederunt.model.status import Trigger
+
+URL = "https://files.example/talk.mp3"
+
+
+async def bot_with_recording(room: ApiRoom, **fields: Any) -> dict[str, Any]:
+    made = await room.bot_in("processing", **fields)
+    key = f"bots/{made['id']}/recording.webm"
+    await room.objects.put(key, b"sound")
+    await room.bots.record_transition(UUID(made["id"]), Trigger.CLOSED, changes={"recording_object": key})
+    return made
+
+
+async def test_an_address_is_taken_and_fetched_by_a_job(room: ApiRoom, clock: FakeClock) -> None:
+    body = {"recording_url": URL, "transcription_model": "vendor1", "lang": "en", "custom_vocabulary": ["Sederunt"]}
+    answer = await room.client.post("/recording", json=body)
+    assert answer.status_code == 200, answer.text
+    made = answer.json()
+    assert made["status"] == "transcribing"
+    assert (made["transcription_model"], made["lang"], made["custom_vocabulary"]) == ("vendor1", "en", ["Sederunt"])
+    assert made["recording_url"] is None
+    assert made["recording_available_until"] == moment(clock.now() + timedelta(days=1))
+    assert (await room.client.get(f"/recording/{made['id']}")).json() == made
+
+
+async def test_a_year_is_kept_when_asked(room: ApiRoom, clock: FakeClock, wav: bytes) -> None:
+    made = await room.recording(wav, store_recording_for_1_year="true")
+    assert made["recording_available_until"] == moment(clock.now() + timedelta(days=365))
+
+
+async def test_a_form_without_a_file_may_name_an_address(room: ApiRoom) -> None:
+    files = {"recording_url": (None, URL), "transcription_model": (None, "whisper")}
+    answer = await room.client.post("/recording", files=files)
+    assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize(
+    ("body", "faulty"),
+    [
+        ({}, ["recording_file", "transcription_model"]),
+        ({"transcription_model": "whisper"}, ["recording_file"]),
+        ({"transcription_model": "none", "recording_url": URL}, ["transcription_model"]),
+        ({"transcription_model": "vendor1-realtime", "recording_url": URL}, ["transcription_model"]),
+        ({"transcription_model": "vendor2-v3", "recording_url": URL}, ["transcription_model"]),
+        ({"transcription_model": "vendor2", "recording_url": URL}, ["transcription_model"]),
+        ({"recording_url": "talk.mp3"}, ["transcription_model", "recording_url"]),
+        ({"recording_url": URL, "transcription_model": "whisper", "recording_file": {}}, ["recording_file"]),
+        ({"transcription_model": "whisper", "recording_file": "UklGRg=="}, ["recording_file"]),
+        ({"meeting_bot_id": "7"}, ["meeting_bot_id"]),
+        ({"meeting_bot_id": "0195f2c4-6a1e-7b3d-9f00-000000000001"}, ["meeting_bot_id"]),
+        (
+            {"meeting_bot_id": "0195f2c4-6a1e-7b3d-9f00-000000000001", "recording_url": URL,
+             "transcription_model": "whisper"},
+            ["recording_file"],
+        ),
+    ],
+)  # fmt: skip
+async def test_what_cannot_be_transcribed_is_refused_by_name(
+    room: ApiRoom, body: dict[str, Any], faulty: list[str]
+) -> None:
+    answer = await room.client.post("/recording", json=body)
+    assert answer.status_code == 400, answer.text
+    assert sorted(answer.json()["errors"]) == sorted(faulty)
+    assert answer.json()["message"] in next(iter(answer.json()["errors"].values()))
+
+
+async def test_the_recording_of_a_bot_brings_its_settings(room: ApiRoom) -> None:
+    bot = await bot_with_recording(
+        room, lang="de", profanity_filter=True, custom_vocabulary=["Sederunt"], webhook_url="https://a.example/bot"
+    )
+    made = (await room.client.post("/recording", json={"meeting_bot_id": bot["id"]})).json()
+    assert (made["transcription_model"], made["lang"], made["profanity_filter"], made["custom_vocabulary"]) == (
+        "whisper", "de", True, ["Sederunt"],
+    )  # fmt: skip
+    assert made["webhook_url"] is None
+    body = {
+        "meeting_bot_id": bot["id"],
+        "transcription_model": "vendor1",
+        "lang": "en",
+        "profanity_filter": False,
+        "custom_vocabulary": [],
+    }
+    other = (await room.client.post("/recording", json=body)).json()
+    assert (other["transcription_model"], other["lang"], other["profanity_filter"], other["custom_vocabulary"]) == (
+        "vendor1", "en", False, [],
+    )  # fmt: skip
+
+
+async def test_a_bots_model_that_recordings_have_not_must_be_replaced(room: ApiRoom) -> None:
+    bot = await bot_with_recording(room, transcription_model="none")
+    answer = await room.client.post("/recording", json={"meeting_bot_id": bot["id"]})
+    assert list(answer.json()["errors"]) == ["transcription_model"]
+    body = {"meeting_bot_id": bot["id"], "transcription_model": "whisper"}
+    assert (await room.client.post("/recording", json=body)).status_code == 200
+
+
+@pytest.mark.parametrize("status", ["scheduled", "booting", "recording", "not_admitted", "failed"])
+async def test_a_bot_without_a_recording_is_named_with_its_status(room: ApiRoom, status: str) -> None:
+    bot = await room.bot_in(status)
+    answer = await room.client.post("/recording", json={"meeting_bot_id": bot["id"]})
+    assert list(answer.json()["errors"]) == ["meeting_bot_id"]
+    assert status in answer.json()["message"]
+
+
+async def test_a_recording_is_not_deleted_while_it_is_transcribed_and_is_gone_afterwards(
+    room: ApiRoom, wav: bytes
+) -> None:
+    made = await room.recording(wav)
+    early = await room.client.delete(f"/recording/{made['id']}")
+    assert (early.status_code, "transcribing" in early.json()["message"]) == (409, True)
+    await room.recordings.record_transition(UUID(made["id"]), Trigger.TRANSCRIBED, changes={"detected_lang": "en"})
+    found = (await room.client.get(f"/recording/{made['id']}")).json()
+    assert (found["status"], found["detected_lang"]) == ("finished", "en")
+    assert [event["data"] for event in found["events"]] == [{"old_status": "transcribing", "new_status": "finished"}]
+    done = await room.client.delete(f"/recording/{made['id']}")
+    assert (done.status_code, list(done.json())) == (200, ["message"])
+    for method in ("GET", "DELETE"):
+        assert (await room.client.request(method, f"/recording/{made['id']}")).status_code == 404
+    assert (await room.client.post("/recording", json={"meeting_bot_id": made["id"]})).status_code == 400
+
+
+async def test_progress_is_among_the_events(room: ApiRoom, wav: bytes) -> None:
+    made = await room.recording(wav)
+    await room.recordings.add_event(UUID(made["id"]), "transcription_progress", {"done_s": 30.0, "of_s": 60.0})
+    (event,) = (await room.client.get(f"/recording/{made['id']}")).json()["events"]
+    assert (event["event"], event["data"]) == ("transcription_progress", {"done_s": 30.0, "of_s": 60.0})
+
+
+async def test_the_list_goes_from_the_newest_to_the_oldest_in_pages(
+    room: ApiRoom, clock: FakeClock, wav: bytes
+) -> None:
+    made = []
+    for _ in range(3):
+        clock.advance(1)
+        made.append(await room.recording(wav))
+    first = (await room.client.get("/recording", params={"limit": "2"})).json()
+    second = (await room.client.get("/recording", params={"limit": "2", "cursor": first["next_cursor"]})).json()
+    assert [r["id"] for r in first["data"] + second["data"]] == [r["id"] for r in reversed(made)]
+    assert second["next_cursor"] is None
+    assert (await room.client.get("/recording", params={"status": "failed"})).json()["data"] == []
+    assert (await room.client.get("/recording", params={"status": "late"})).status_code == 400

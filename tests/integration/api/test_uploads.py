@@ -1,0 +1,215 @@
+"""Files on their way in: judged by content, streamed to storage, and gone when anything is wrong."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from harness.api_room import PREFIX, ApiRoom, on_a_socket
+
+TONE = ("-f", "lavfi", "-i", "sine=440:duration=2")
+BOUNDARY = "7f3a"
+Make = Callable[..., bytes]
+
+
+@pytest.fixture
+def make_file(tmp_path: Path) -> Make:
+    def make(name: str, *arguments: str) -> bytes:
+        path = tmp_path / name
+        subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-y", *arguments, str(path)], check=True, timeout=60)
+        return path.read_bytes()
+
+    return make
+
+
+def form(data: bytes, **fields: str) -> bytes:
+    """A multipart body; the file comes last."""
+    parts = [f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{n}"\r\n\r\n{v}\r\n' for n, v in fields.items()]
+    head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="recording_file"; filename="a"\r\n\r\n'
+    return "".join(parts).encode() + head.encode() + data + f"\r\n--{BOUNDARY}--\r\n".encode()
+
+
+async def send(room: ApiRoom, body: bytes | AsyncIterator[bytes]) -> httpx.Response:
+    headers = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
+    return await room.client.post("/recording", content=body, headers=headers)
+
+
+async def nothing_is_left(room: ApiRoom) -> bool:
+    """Neither an object nor a half-written file, nor a row."""
+    rows = (await room.client.get("/recording")).json()["data"]
+    files = [path for path in (room.settings.data / "objects").rglob("*") if path.is_file()]
+    return not rows and not files and not await room.objects.keys("recordings")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.mp3", "audio/mpeg"),
+        ("a.wav", "audio/wav"),
+        ("a.mp4", "video/mp4"),
+        ("a.m4a", "audio/mp4"),
+        ("a.webm", "video/webm"),
+        ("a.flac", "audio/flac"),
+        ("a.ogg", "audio/ogg"),
+    ],
+)
+async def test_every_listed_format_is_taken_whatever_it_is_called(
+    room: ApiRoom, make_file: Make, name: str, kind: str
+) -> None:
+    data = make_file(name, *TONE)
+    made = await room.recording(data)
+    assert (made["status"], made["transcription_model"]) == ("transcribing", "whisper")
+    async with room.client_of(None) as anyone:
+        answer = await anyone.get(made["recording_url"])
+    assert (answer.content, answer.headers["content-type"]) == (data, kind)
+
+
+async def test_a_file_that_is_no_recording_is_refused_with_a_sentence_and_not_kept(
+    room: ApiRoom, make_file: Make, wav: bytes
+) -> None:
+    picture = make_file("a.png", "-f", "lavfi", "-i", "color=red:size=16x16", "-frames:v", "1")
+    silent_film = make_file("b.mp4", "-f", "lavfi", "-i", "testsrc=duration=1:size=64x64:rate=5")
+    bad = {
+        "empty": b"",
+        "text": b"Dear Sir or Madam, " * 50,
+        "picture": picture,
+        "no sound": silent_film,
+        "cut short": make_file("c.m4a", *TONE)[:-6000],
+        "header only": wav[:44],
+        "noise": os.urandom(50_000),
+    }
+    for what, data in bad.items():
+        answer = await room.upload(data)
+        assert answer.status_code == 400, what
+        assert list(answer.json()["errors"]) == ["recording_file"], what
+        assert answer.json()["message"].endswith("."), what
+    assert await nothing_is_left(room)
+
+
+async def test_a_file_beside_a_fault_in_another_field_is_not_kept(room: ApiRoom, wav: bytes) -> None:
+    answer = await room.upload(wav, transcription_model="vendor2-v3", lang="english")
+    assert list(answer.json()["errors"]) == ["transcription_model", "lang"]
+    assert await nothing_is_left(room)
+
+
+async def test_a_file_of_the_largest_size_is_taken_and_one_byte_more_is_not(room: ApiRoom, wav: bytes) -> None:
+    most = room.settings.api.max_upload_bytes
+    data = wav + bytes(most - len(wav))
+    assert (await room.upload(data)).status_code == 200
+    await _clear(room)
+    refused = await room.upload(data + b"\x00")
+    assert refused.status_code == 413
+    assert f"{most:,}" in refused.json()["message"]
+    assert await nothing_is_left(room)
+
+
+async def test_a_file_that_is_too_large_is_refused_while_it_comes(room: ApiRoom, wav: bytes) -> None:
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        yield form(wav, transcription_model="whisper")[: -len(BOUNDARY) - 10]
+        while True:
+            sent += 100_000
+            yield bytes(100_000)
+
+    answer = await asyncio.wait_for(send(room, endless()), 30)
+    assert answer.status_code == 413
+    assert sent <= room.settings.api.max_upload_bytes + 2_000_000
+    assert await nothing_is_left(room)
+
+
+async def test_a_body_that_says_it_is_too_large_is_not_read(room: ApiRoom) -> None:
+    async def never() -> AsyncIterator[bytes]:
+        raise AssertionError("read")
+        yield b""
+
+    headers = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}", "Content-Length": str(10**12)}
+    answer = await room.client.post("/recording", content=never(), headers=headers)
+    assert answer.status_code == 413
+
+
+async def test_fields_beside_the_file_are_bounded_together(room: ApiRoom, wav: bytes) -> None:
+    answer = await send(room, form(wav, **{f"note{n}": "x" * 100_000 for n in range(6)}))
+    assert answer.status_code == 400
+    assert await nothing_is_left(room)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"no form at all",
+        f"--{BOUNDARY}\r\n".encode(),
+        f"--{BOUNDARY}\r\n\r\n\r\n--{BOUNDARY}--\r\n".encode(),
+        form(b"RIFF")[:-4],
+        form(b"RIFF")[:40],
+        form(b"x").replace(b"form-data", b"attachment"),
+        form(b"x", **{f"n{n}": "" for n in range(3000)}),
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{"x" * 9000}"\r\n\r\n\r\n--{BOUNDARY}--'.encode(),
+        form(b"x", lang="en").replace(b"en\r\n", b"\xff\r\n"),
+    ],
+)  # fmt: skip
+async def test_a_broken_form_is_refused_and_leaves_nothing(room: ApiRoom, body: bytes) -> None:
+    answer = await send(room, body)
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["errors"]
+    assert await nothing_is_left(room)
+
+
+@pytest.mark.parametrize(
+    "kind", ["multipart/form-data", "multipart/form-data; boundary=", 'multipart/form-data; boundary="']
+)
+async def test_a_form_without_a_boundary_is_refused(room: ApiRoom, kind: str) -> None:
+    answer = await room.client.post("/recording", content=b"--x", headers={"Content-Type": kind})
+    assert answer.status_code == 400
+
+
+async def test_two_files_are_one_too_many(room: ApiRoom, wav: bytes) -> None:
+    files = [("recording_file", ("a.wav", wav)), ("recording_file", ("b.wav", wav))]
+    answer = await room.client.post("/recording", data={"transcription_model": "whisper"}, files=files)
+    assert answer.json()["errors"] == {"recording_file": ["recording_file must be given once."]}
+    assert await nothing_is_left(room)
+
+
+async def test_a_caller_who_hangs_up_leaves_nothing(room: ApiRoom, wav: bytes) -> None:
+    async with on_a_socket(room.app) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        half = form(wav + bytes(2_000_000), transcription_model="whisper")
+        head = (
+            f"POST {PREFIX}/recording HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {room.key}\r\n"
+            f"Content-Type: multipart/form-data; boundary={BOUNDARY}\r\nContent-Length: {len(half)}\r\n\r\n"
+        )
+        writer.write(head.encode() + half[:1_500_000])
+        await writer.drain()
+        await _until(lambda: "sederunt_uploads 1.0" in metrics(room))
+        writer.close()
+        await writer.wait_closed()
+        await _until(lambda: "sederunt_uploads 0.0" in metrics(room))
+        assert reader.at_eof()
+    assert await nothing_is_left(room)
+
+
+def metrics(room: ApiRoom) -> str:
+    app: Any = room.app
+    text: bytes = app._metrics.text()
+    return text.decode()
+
+
+async def _until(question: Callable[[], bool]) -> None:
+    """The server's side of a socket has no event that a test could wait for."""
+    async with asyncio.timeout(20):
+        while not question():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def _clear(room: ApiRoom) -> None:
+    for made in (await room.client.get("/recording")).json()["data"]:
+        await room.objects.delete_prefix(f"recordings/{made['id']}")
+    async with room.database.begin() as connection:
+        await connection.exec_driver_sql("DELETE FROM recordings")
