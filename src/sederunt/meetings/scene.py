@@ -1,6 +1,6 @@
 """What a bot knows of the meeting it sits in: who is here, who speaks, when anything was last heard. Pure state."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -90,6 +90,10 @@ class Scene:
         changed = tuple(self._participants[key] for key in sorted(self._changed - self._self_keys))
         self._changed.clear()
         return changed
+
+    def keep_changed(self, participants: Iterable[Participant]) -> None:
+        """The journal could not write these: they are still to be written."""
+        self._changed.update(participant.key for participant in participants)
 
     def apply(self, event: MeetingEvent) -> list[Change]:
         """Fold in one event from the page; returns what listeners should hear of."""

@@ -317,21 +317,33 @@ class Visit:
         self._outbox.extend(changes)
 
     async def _journal(self) -> None:
-        """Write what changed to the row's tables, then tell the listeners."""
+        """Write what changed to the row's tables, then tell the listeners. A database that is away ends no meeting."""
         changes, self._outbox = self._outbox, []
         changed = self.scene.take_changed()
-        if changed or changes:
-            await self._seat.bots.save_participants(self._bot.id, changed, self.scene.sources, epoch=self._bot.epoch)
-        for change in changes:
-            message = message_of(change)
-            if isinstance(change, Wrote):
-                data = {"username": change.message.username, "content": change.message.content}
-                await self._seat.bots.add_event(self._bot.id, "chat_message", data)
-            self._seat.events.put(self._bot.id, message)
+        try:
+            if changed or changes:
+                await self._seat.bots.save_participants(
+                    self._bot.id, changed, self.scene.sources, epoch=self._bot.epoch
+                )
+            for change in changes:
+                if isinstance(change, Wrote):
+                    data = {"username": change.message.username, "content": change.message.content}
+                    await self._seat.bots.add_event(self._bot.id, "chat_message", data)
+                self._seat.events.put(self._bot.id, message_of(change))
+        except Superseded:
+            raise
+        except Exception:
+            logger.exception("journal not written, kept for later", action="journal_kept", bot_id=str(self._bot.id))
+            self.scene.keep_changed(changed)
+            self._outbox = [*changes, *self._outbox]
 
     async def _ask_row(self) -> None:
-        if (await self._seat.bots.get(self._bot.id)).stop_requested:
-            self._orders.stop.set()
+        """A stop may stand on the row alone. A database that is away is asked again later."""
+        try:
+            if (await self._seat.bots.get(self._bot.id)).stop_requested:
+                self._orders.stop.set()
+        except Exception:
+            logger.exception("row not read", action="row_unread", bot_id=str(self._bot.id))
 
     async def _pause(self, seconds: float) -> None:
         """Wait, but wake at once for an order or a dead page."""

@@ -71,3 +71,10 @@ def test_the_journal_is_told_each_change_once() -> None:
     scene.apply(seen("a", "Ada"))
     assert [p.key for p in scene.take_changed()] == ["a"]
     assert scene.take_changed() == ()
+
+
+def test_what_the_journal_could_not_write_is_told_again() -> None:
+    scene = Scene()
+    scene.apply(seen("a", "Ada"))
+    scene.keep_changed(scene.take_changed())
+    assert [p.key for p in scene.take_changed()] == ["a"]
