@@ -75,6 +75,15 @@ class MeetingAccounts:
         logger.info("A meeting account was added.", action="meeting_account_added", meeting_account_id=str(row_id))
         return _shown(row)
 
+    async def keep_state(self, account_id: UUID, sign_in: SignIn) -> MeetingAccount:
+        """Keep a browser that is signed in: of an account of this service and address in place of its old state."""
+        assert sign_in.state is not None, "there is a state to keep"
+        for known in await self.of(account_id):
+            if (known.service, known.email) == (sign_in.service, sign_in.email):
+                await self.renew_state(known.id, account_id, sign_in.state)
+                return await self.get(known.id, account_id)
+        return await self.add(account_id, sign_in)
+
     async def of(self, account_id: UUID) -> list[MeetingAccount]:
         """The tenant's meeting accounts, oldest first."""
         return [_shown(row) for row in await self._vault.meeting_accounts(account_id)]

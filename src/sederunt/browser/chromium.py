@@ -23,22 +23,36 @@ logger = log.get(room="browser")
 
 
 class Chromium:
-    """Async context manager around one browser process. `seats` counts the bots in it, also those on their way."""
+    """Async context manager around one browser process. `seats` counts the bots in it, also those on their way.
 
-    def __init__(self, driver: Playwright, settings: BrowserSettings, mode: Mode, *, private: bool = False) -> None:
+    Args:
+        display: of a headful browser; None makes one of its own.
+    """
+
+    def __init__(
+        self,
+        driver: Playwright,
+        settings: BrowserSettings,
+        mode: Mode,
+        *,
+        private: bool = False,
+        display: str | None = None,
+    ) -> None:
         self.mode, self.private = mode, private
         self.seats = 0
         self.pid = 0
         self.gone = asyncio.Event()
         self.spoiled = False  # a page in it could not be closed: it takes no more bots
         self._driver, self._settings = driver, settings
+        self._display_name = display
         self._display: Display | None = None
         self._browser: Browser | None = None
 
     async def __aenter__(self) -> "Chromium":
         try:
-            if self.mode == HEADFUL:
+            if self.mode == HEADFUL and self._display_name is None:
                 self._display = await Display().__aenter__()
+                self._display_name = self._display.name
             self._browser = await self._start()
             self._browser.on("disconnected", lambda _browser: self.gone.set())
             self.pid = await self._main_process()
@@ -48,7 +62,7 @@ class Chromium:
         return self
 
     async def _start(self) -> Browser:
-        profile = launch_profile(self._settings, self.mode, display=self._display.name if self._display else None)
+        profile = launch_profile(self._settings, self.mode, display=self._display_name)
         try:
             async with asyncio.timeout(START_S):
                 return await self._driver.chromium.launch(

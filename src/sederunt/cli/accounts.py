@@ -1,6 +1,7 @@
 """`sederunt accounts`: tenants, their webhook secret, and the meeting accounts their bots sign in with."""
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,11 +12,20 @@ import typer
 from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
 from sederunt.accounts.rotation import reseal as reseal_all
 from sederunt.accounts.webhook_secrets import WebhookSecrets
+from sederunt.browser.window import sign_in_by_hand
 from sederunt.cli.house import OF_DEFAULT, AccountName, AsJson, Data, House, run, show, uuid_of
 from sederunt.database.accounts import Accounts
+from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Service
+from sederunt.settings import load
 
 app = typer.Typer(no_args_is_help=True)
+
+# Where signing in begins; both lead on to the meeting site itself, which sets cookies of its own.
+START_PAGES: Mapping[Service, str] = {
+    Service.GMEET: "https://accounts.google.com/ServiceLogin?continue=https%3A%2F%2Fmeet.google.com%2F",
+    Service.TEAMS: "https://teams.microsoft.com/v2/",
+}
 
 
 @app.command()
@@ -75,6 +85,39 @@ def add_meeting(
     async def act(house: House) -> None:
         owner = await house.account(account)
         typer.echo(str((await MeetingAccounts(house.database, house.sealer).add(owner.id, sign_in)).id))
+
+    run(act, data)
+
+
+@app.command()
+def login(
+    service: Annotated[Service, typer.Argument(help="gmeet or teams.")],
+    email: Annotated[str, typer.Argument(help="The address you will sign in with; it names the account in lists.")],
+    data: Data = None,
+    account: AccountName = OF_DEFAULT,
+) -> None:
+    """Sign in by hand in a browser window, and keep that for bots: close the window when you are in.
+
+    Prints the account's id: `authentication.account_id` of a bot. Doing it again for the same address renews it.
+    """
+    display = os.environ.get("DISPLAY")
+    if service not in START_PAGES:
+        raise typer.BadParameter("Meeting accounts exist for gmeet and teams; a zoom bot takes a ZAK token.")
+    if not display:
+        raise typer.BadParameter(
+            "There is no display to open a window on (DISPLAY is not set). Run this on a desktop, or sign in with a "
+            "browser elsewhere and keep its storage state with `accounts add-meeting --state`."
+        )
+    shown_on = display
+
+    async def act(house: House) -> None:
+        owner = await house.account(account)
+        typer.echo("Sign in, then close the window.", err=True)
+        state = await sign_in_by_hand(load().browser, START_PAGES[service], display=shown_on)
+        if not state["cookies"]:
+            raise InvalidConfig({"email": ["Nothing was signed in: the browser was left without a cookie."]})
+        sign_in = SignIn(service=service, email=email, state=state)
+        typer.echo(str((await MeetingAccounts(house.database, house.sealer).keep_state(owner.id, sign_in)).id))
 
     run(act, data)
 

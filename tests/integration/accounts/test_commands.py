@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sederunt.accounts.keys import Keys
+from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
 from sederunt.accounts.sealing import load_sealer
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database, database_url
@@ -81,6 +82,29 @@ def test_a_meeting_account_can_be_given_as_a_browsers_state(command: Command, tm
     assert (listed["id"], listed["email"]) == (made, "bot@x.test")
     command("accounts", "remove-meeting", made)
     assert command("accounts", "webhook-secret") == command("accounts", "webhook-secret")
+
+
+@pytest.mark.parametrize(("service", "sentence"), [("zoom", "takes a ZAK token"), ("gmeet", "DISPLAY is not set")])
+def test_signing_in_by_hand_needs_a_service_with_accounts_and_a_display(
+    command: Command, monkeypatch: pytest.MonkeyPatch, service: str, sentence: str
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    said = "".join(
+        letter for letter in command("accounts", "login", service, "bot@x.test", code=2) if letter not in "│"
+    )
+    assert sentence in " ".join(said.split())
+
+
+async def test_signing_in_again_renews_the_account_of_that_address(command: Command) -> None:
+    async with Database(database_url(command.settings)) as database:
+        known = MeetingAccounts(database, load_sealer(command.settings))
+        owner = database.default_account_id
+        made = []
+        for value, email in (("1", "bot@x.test"), ("2", "bot@x.test"), ("3", "other@x.test")):
+            sign_in = SignIn(service=Service.GMEET, email=email, state={"cookies": [value], "origins": []})
+            made.append((await known.keep_state(owner, sign_in)).id)
+        assert made[0] == made[1] != made[2]
+        assert (await known.open(made[0], owner)).state == {"cookies": ["2"], "origins": []}
 
 
 async def test_bots_can_be_listed_and_looked_at(command: Command) -> None:

@@ -1,0 +1,58 @@
+"""A window for a person: they sign in by hand, close it, and what the browser then knows is kept."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from playwright.async_api import BrowserContext, Page, async_playwright
+from playwright.async_api import Error as DriverError
+
+from sederunt.browser.chromium import Chromium
+from sederunt.browser.launch import HEADFUL
+from sederunt.settings import BrowserSettings
+
+LOOK_EVERY_S = 0.5
+STATE_S = 15.0
+
+
+async def sign_in_by_hand(
+    settings: BrowserSettings,
+    url: str,
+    *,
+    display: str,
+    shown: Callable[[Page], Awaitable[None]] | None = None,
+) -> Mapping[str, Any]:
+    """Open a window on the person's display and wait until they close it; returns the storage state.
+
+    Raises SetupError when the browser does not start.
+
+    Args:
+        display: value of DISPLAY.
+        shown: awaited once the address was opened; the way for a test to be the person.
+    """
+    async with async_playwright() as driver, Chromium(driver, settings, HEADFUL, display=display) as browser:
+        options = {"no_viewport": True, "locale": settings.locale}
+        context = await browser.new_context({**options, "ignore_https_errors": settings.ignore_certificate_errors})
+        page = await context.new_page()
+        with contextlib.suppress(DriverError):  # a page that loads slowly, or not, is for the person to see
+            await page.goto(url, wait_until="commit")
+        acting = asyncio.ensure_future(shown(page)) if shown else None
+        state = await _state_at_the_end(browser, context)
+        if acting is not None:
+            await acting
+        return state
+
+
+async def _state_at_the_end(browser: Chromium, context: BrowserContext) -> Mapping[str, Any]:
+    """The whole state once the last window is closed; of a browser that was quit, the cookies last seen."""
+    cookies: list[Any] = []
+    while context.pages and not browser.gone.is_set():
+        with contextlib.suppress(DriverError):
+            cookies = list(await context.cookies())
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(browser.gone.wait(), LOOK_EVERY_S)
+    with contextlib.suppress(DriverError, TimeoutError):
+        state: Mapping[str, Any] = await asyncio.wait_for(context.storage_state(), STATE_S)
+        return state
+    return {"cookies": cookies, "origins": []}
