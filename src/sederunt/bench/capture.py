@@ -30,7 +30,7 @@ from sederunt.practice import script as scripts
 from sederunt.practice.client import MeetingHandle, PracticeClient
 
 SETTLE_S = 4.0
-console = Console(stderr=True)
+console = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
 
 
 @dataclass(frozen=True, kw_only=True)
