@@ -1,0 +1,78 @@
+"""docs/api.md tells everything: routes, fields, statuses, reasons, models, refusals; the page at /docs stands alone."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sederunt.api.answers import ANSWERS
+from sederunt.api.docs import docs_page
+from sederunt.api.openapi import document
+from sederunt.api.routes import ROUTES, Route
+from sederunt.model.bot import Verdict
+from sederunt.model.participant import SpeakingKind
+from sederunt.model.status import REASONS, BotStatus, RecordingStatus
+from sederunt.transcription.models import MODELS, Can
+
+GUIDE = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
+WORDS = frozenset(re.findall(r"`([^`\n]+)`", GUIDE))
+
+REQUEST_FIELDS = {
+    field
+    for route in ROUTES
+    if route.body is not None
+    for field in document()["components"]["schemas"][route.body.model.__name__]["properties"]
+}
+ANSWER_FIELDS = {field for schema in ANSWERS.values() for field in schema.get("properties", {})}
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_every_route_is_in_the_guide(route: Route) -> None:
+    assert f"{route.method} {route.path}" in WORDS
+
+
+def test_every_field_is_in_the_guide() -> None:
+    assert (REQUEST_FIELDS | ANSWER_FIELDS) - WORDS - {"errors"} == set()
+
+
+def test_every_status_reason_verdict_and_model_is_in_the_guide() -> None:
+    words = {*BotStatus, *RecordingStatus, *Verdict, *SpeakingKind}
+    words |= {reason for reasons in REASONS.values() for reason in reasons}
+    names = {name for row in MODELS for name in (row.identifier, *row.aliases)}
+    assert ({str(word) for word in words} | names) - WORDS == set()
+
+
+def test_the_table_of_models_says_what_each_is_for() -> None:
+    for row in MODELS:
+        line = next(line for line in GUIDE.splitlines() if line.startswith(f"| `{row.identifier}` |"))
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        for_what = tuple("yes" if flag else "" for flag in (row.for_bots, row.for_recordings, row.realtime))
+        assert tuple(cells[3:]) == for_what, row.identifier
+        takes_words = row.provider is None or Can.VOCABULARY in row.can
+        assert takes_words is not cells[2].endswith("no custom vocabulary"), row.identifier
+
+
+def test_every_refusal_of_the_document_is_in_the_guide() -> None:
+    told = {line.split("|")[1].strip() for line in GUIDE.splitlines() if re.match(r"\| \d{3} \|", line)}
+    statuses = {
+        status
+        for operations in document()["paths"].values()
+        for operation in operations.values()
+        for status in operation["responses"]
+    }
+    assert statuses - {"200"} <= told
+
+
+def test_the_links_inside_the_guide_lead_somewhere() -> None:
+    headings = {re.sub(r"[^a-z0-9 -]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in _headings()}
+    assert set(re.findall(r"\]\(#([^)]+)\)", GUIDE)) <= headings
+
+
+def test_the_page_at_docs_tells_every_route_and_loads_nothing_from_elsewhere() -> None:
+    page = docs_page()
+    assert all(f"<code>{route.path}</code>" in page for route in ROUTES)
+    assert not re.search(r"<script|<link|<img|src=|https?://", page)
+
+
+def _headings() -> list[str]:
+    return [line for line in GUIDE.splitlines() if line.startswith("#")]
