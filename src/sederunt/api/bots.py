@@ -3,7 +3,10 @@
 import asyncio
 import contextlib
 import secrets
+import time
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from starlette.datastructures import QueryParams
@@ -27,6 +30,8 @@ logger = log.get(room="api")
 STOP_S = 2.0  # how long a host may take to hear of a stop; the row has it anyway
 CHAT_S = 30.0  # the page types, sends and looks whether the message is there
 BREATH = 100  # bots written before others are served: the list has no pages, and there may be ten thousand
+SETTLING_S = 10.0  # how long a bot that was just let in may be unable to speak
+ASK_AGAIN_S = 0.25
 _FILTER = "metadata["
 
 
@@ -116,14 +121,24 @@ async def chat(call: Call) -> Response:
     if bot.status is not BotStatus.RECORDING:
         raise Conflict(f"Only a bot that is in its meeting can post to the chat; this one is {bot.status}.")
     try:
-        order = {"do": "chat", "message": found.fields.message}
-        answer = await call.rooms.bus.command(bot.id, order, within_s=CHAT_S)
+        answer = await _posted(call, bot, found.fields.message)
     except NoResponder:
         raise Conflict(f"The bot cannot be reached right now; it is {bot.status}.") from None
     if not answer.get("ok"):
         why = answer.get("message") or answer.get("error") or "The meeting did not take the message."
         raise Conflict(f"{why} The bot is {bot.status}.")
     return message_response("The message was posted.")
+
+
+async def _posted(call: Call, bot: Bot, message: str) -> Mapping[str, Any]:
+    """The host's answer. A bot that was let in a moment ago has notices to close first: it is asked again."""
+    order = {"do": "chat", "message": message}
+    give_up_at = time.monotonic() + SETTLING_S
+    while True:
+        answer = await call.rooms.bus.command(bot.id, order, within_s=CHAT_S)
+        if not answer.get("later") or time.monotonic() > give_up_at:
+            return answer
+        await asyncio.sleep(ASK_AGAIN_S)
 
 
 async def scheduled_bots(call: Call) -> Response:

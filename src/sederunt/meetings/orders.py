@@ -22,13 +22,16 @@ class Orders:
         self._say = say
 
     async def obey(self, order: Mapping[str, Any]) -> dict[str, Any]:
-        """Carry out one command and answer it: {"ok": true} or {"ok": false, "message": why}."""
+        """Carry out one command and answer it: {"ok": true} or {"ok": false, "message": why}.
+
+        `later` beside it: the bot has a seat or soon will, and cannot speak yet; ask again.
+        """
         match order.get("do"):
             case "stop":
                 self.stop.set()
                 return {"ok": True}
             case "chat" if self._say is None:
-                return {"ok": False, "message": "The bot is not in the meeting."}
+                return {"ok": False, "later": True, "message": "The bot is not in the meeting."}
             case "chat" if self._say is not None:
                 try:
                     await self._say(str(order.get("message", "")))

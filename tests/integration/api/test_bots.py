@@ -208,13 +208,13 @@ async def test_a_bot_that_nobody_holds_is_stopped_at_once(room: ApiRoom) -> None
 class Seat:
     """A host's end of the line."""
 
-    def __init__(self, answer: Mapping[str, Any]) -> None:
+    def __init__(self, *answers: Mapping[str, Any]) -> None:
         self.heard: list[Mapping[str, Any]] = []
-        self._answer = answer
+        self._answers = list(answers)
 
     async def __call__(self, order: Mapping[str, Any]) -> Mapping[str, Any]:
         self.heard.append(order)
-        return self._answer
+        return self._answers.pop(0)
 
 
 async def test_a_message_reaches_the_bot_in_its_meeting(room: ApiRoom) -> None:
@@ -225,6 +225,15 @@ async def test_a_message_reaches_the_bot_in_its_meeting(room: ApiRoom) -> None:
     answer = await room.client.post(f"/bot/{made['id']}/chat-message", json={"message": "Good morning"})
     assert (answer.status_code, list(answer.json())) == (200, ["message"])
     assert seat.heard == [{"do": "chat", "message": "Good morning"}]
+    await line.close()
+
+
+async def test_a_bot_that_was_just_let_in_is_asked_until_it_can_speak(room: ApiRoom) -> None:
+    made = await room.bot_in("recording")
+    seat = Seat({"ok": False, "later": True, "message": "Not yet."}, {"ok": True})
+    line = await room.bus.serve(f"bot.{made['id']}.do", seat)
+    assert (await room.client.post(f"/bot/{made['id']}/chat-message", json={"message": "Hello"})).status_code == 200
+    assert len(seat.heard) == 2
     await line.close()
 
 

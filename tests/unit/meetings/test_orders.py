@@ -12,6 +12,7 @@ async def test_a_stop_is_taken_and_stays() -> None:
 async def test_chat_before_admission_is_refused_with_a_sentence() -> None:
     assert await Orders().obey({"do": "chat", "message": "hi"}) == {
         "ok": False,
+        "later": True,
         "message": "The bot is not in the meeting.",
     }
 
