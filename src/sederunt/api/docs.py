@@ -1,5 +1,6 @@
 """The documentation page at /docs: the OpenAPI document as one HTML page, with nothing loaded from elsewhere."""
 
+import json
 from functools import cache
 from html import escape
 from typing import Any
@@ -35,16 +36,16 @@ def docs_page() -> str:
 
 def _operation(method: str, path: str, operation: dict[str, Any]) -> str:
     rows = [
-        (f"query <code>{escape(p['name'])}</code>", escape(p.get("description", "")))
+        (f"query <code>{escape(p['name'])}</code>", f"{_kind(p['schema'])} {_prose(p.get('description', ''))}")
         for p in operation.get("parameters", ())
         if p["in"] == "query"
     ]
     if "requestBody" in operation:
         for kind, content in operation["requestBody"]["content"].items():
-            rows.append((f"body <code>{escape(kind)}</code>", _kind(content["schema"])))
+            rows.append((f"body <code>{escape(kind)}</code>", _kind(content["schema"]) + _required(content["schema"])))
     for status, answer in operation["responses"].items():
         shape = _kind(answer["content"]["application/json"]["schema"])
-        rows.append((status, f"{escape(answer['description'])} {shape}"))
+        rows.append((status, f"{_prose(answer['description'])} {shape}"))
     table = "".join(f"<tr><td>{name}</td><td>{text}</td></tr>" for name, text in rows)
     return (
         f"<details><summary><span class=method>{method.upper()}</span><code>{escape(path)}</code> "
@@ -54,12 +55,29 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> str:
 
 def _schema(name: str, schema: dict[str, Any]) -> str:
     rows = "".join(
-        f"<tr><td><code>{escape(field)}</code></td><td>{_kind(value)}</td>"
-        f"<td>{escape(value.get('description', ''))}</td></tr>"
+        f"<tr><td><code>{escape(field)}</code></td><td>{_kind(value)}{_default(value)}</td>"
+        f"<td>{_prose(value.get('description', ''))}</td></tr>"
         for field, value in schema.get("properties", {}).items()
     )
     body = f"<table>{rows}</table>" if rows else f"<p>{_kind(schema)}</p>"
-    return f"<details id='{escape(name)}'><summary><code>{escape(name)}</code></summary>{body}</details>"
+    about = _prose(schema.get("description", ""))
+    return f"<h3 id='{escape(name)}'><code>{escape(name)}</code></h3><p>{about}</p>{body}"
+
+
+def _prose(text: str) -> str:
+    """A sentence with its `code`."""
+    parts = escape(text).split("`")
+    return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
+
+
+def _required(schema: dict[str, Any]) -> str:
+    names = ", ".join(f"<code>{escape(name)}</code>" for name in schema.get("required", ()))
+    return f"; required: {names}" if names else ""
+
+
+def _default(schema: dict[str, Any]) -> str:
+    value = schema.get("default")
+    return f", default <code>{escape(json.dumps(value))}</code>" if value not in (None, "") else ""
 
 
 def _kind(schema: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """The OpenAPI document, made from the table of routes, the schemas of requests and the shapes of answers."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pydantic.json_schema import models_json_schema
@@ -80,12 +80,12 @@ def _operation(route: Route) -> Document:
     if parameters:
         operation["parameters"] = parameters
     if route.body is not None:
-        operation["requestBody"] = {"required": True, "content": _contents(route.body)}
+        operation["requestBody"] = {"required": True, "content": _contents(route.body, _shape(route))}
     return operation
 
 
-def _contents(body: Body) -> Document:
-    reference = {"$ref": f"#/components/schemas/{body.model.__name__}"}
+def _contents(body: Body, shape: str) -> Document:
+    reference = {"$ref": f"#/components/schemas/{shape}"}
     schema = {"allOf": [reference], "required": list(body.required)} if body.required else reference
     contents: Document = {"application/json": {"schema": schema}}
     if body.file_field is not None:
@@ -116,11 +116,36 @@ def _json(name: str) -> Document:
     return {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
 
 
+def _shape(route: Route) -> str:
+    """The name of a request's schema: a PATCH has one of its own, for what is not sent has no default there."""
+    assert route.body is not None
+    name = route.body.model.__name__
+    return f"{name.removesuffix('Fields')}Changes" if route.method == "PATCH" else name
+
+
 def _request_schemas() -> dict[str, Document]:
-    models = {route.body.model for route in ROUTES if route.body is not None}
+    routes = {_shape(route): route for route in ROUTES if route.body is not None}
+    bodies = {name: route.body for name, route in routes.items() if route.body is not None}
+    models = sorted({body.model for body in bodies.values()}, key=lambda model: model.__name__)
     _, definitions = models_json_schema(
-        [(model, "validation") for model in sorted(models, key=lambda model: model.__name__)],
-        ref_template="#/components/schemas/{model}",
+        [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
     )
-    schemas: dict[str, Document] = definitions["$defs"]
-    return schemas
+    found: dict[str, Document] = definitions["$defs"]
+    own = {
+        name: _without_defaults(found[body.model.__name__], None if name.endswith("Changes") else body.required)
+        for name, body in bodies.items()
+    }
+    return {**found, **own}
+
+
+def _without_defaults(schema: Document, names: Collection[str] | None) -> Document:
+    """The schema without what is a default for our own records only: null, and those of these fields (None: of all)."""
+    properties = {
+        name: {
+            key: value
+            for key, value in field.items()
+            if key != "default" or not (value is None or names is None or name in names)
+        }
+        for name, field in schema["properties"].items()
+    }
+    return {**schema, "properties": properties}

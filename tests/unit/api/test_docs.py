@@ -63,6 +63,14 @@ def test_every_refusal_of_the_document_is_in_the_guide() -> None:
     assert statuses - {"200"} <= told
 
 
+def test_a_default_is_told_only_where_it_is_one() -> None:
+    schemas = document()["components"]["schemas"]
+    told = {name: field["default"] for name, field in schemas["BotFields"]["properties"].items() if "default" in field}
+    flags = ("video", "store_recording_for_1_year", "profanity_filter", "realtime_audio")
+    assert told == dict.fromkeys(flags, False)
+    assert not any("default" in field for field in schemas["BotChanges"]["properties"].values())
+
+
 def test_the_links_inside_the_guide_lead_somewhere() -> None:
     headings = {re.sub(r"[^a-z0-9 -]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in _headings()}
     assert set(re.findall(r"\]\(#([^)]+)\)", GUIDE)) <= headings
