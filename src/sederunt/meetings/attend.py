@@ -10,11 +10,12 @@ from functools import partial
 
 from sederunt import log
 from sederunt.clock import unix_ms
+from sederunt.errors import PageError
 from sederunt.meetings.avatar import picture_of
 from sederunt.meetings.endings import conclude, give_up_lost, record, refuse, write_admission, write_departure
 from sederunt.meetings.evidence import keep_evidence
 from sederunt.meetings.orders import Orders
-from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, SignInNeeded, SignInRejected
+from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, SignInNeeded, SignInRejected, broken
 from sederunt.meetings.seat import Seat
 from sederunt.meetings.sign_in import GUEST, Identity, NoIdentity, VoidIdentity, identity_of, renew
 from sederunt.meetings.visit import Visit
@@ -54,7 +55,7 @@ async def _try_pages(bot: Bot, seat: Seat, orders: Orders, platform: Platform, l
     avatar = await picture_of(bot, seat.settings, seat.objects)
     open_page = partial(Visit, seat=seat, platform=platform, link=link, orders=orders, avatar=avatar)
     identity = await _sign_in(bot, seat, SignInNeeded(row="order.always_authenticate")) if _insists(bot) else GUEST
-    broken, away_cause = 0, "host_lost"
+    failures, away_cause = 0, "host_lost"
     for number in itertools.count(1):
         if not isinstance(identity, Identity):
             await conclude(bot, seat, identity)
@@ -66,8 +67,8 @@ async def _try_pages(bot: Bot, seat: Seat, orders: Orders, platform: Platform, l
             identity = await _sign_in(bot, seat, outcome)
             continue
         if isinstance(outcome, Broken):
-            broken, away_cause = (1 if visit.sat_s >= STEADY_S else broken + 1), outcome.cause
-            if broken < MAX_PAGES:
+            failures, away_cause = (1 if visit.sat_s >= STEADY_S else failures + 1), outcome.cause
+            if failures < MAX_PAGES:
                 logger.warning("page broken", action="page_broken", bot_id=str(bot.id), cause=outcome.cause)
                 continue
         await conclude(bot, seat, outcome)
@@ -89,56 +90,43 @@ async def _sign_in(bot: Bot, seat: Seat, needed: SignInNeeded) -> Identity | Out
 
 
 async def _visit(bot: Bot, seat: Seat, visit: Visit, away_cause: str) -> Outcome:
-    """One page: knock, sit, leave. Evidence is kept while the page still stands."""
-    async with visit:
-        outcome = await visit.knock(lambda reading: None)
-        if outcome is None:
-            started = await write_admission(bot, seat, away_cause)
-            outcome = await visit.sit(started_ms=unix_ms(started))
+    """One page: knock, sit, leave. What it shows of an odd ending is kept while it still stands."""
+    try:
+        async with visit:
+            outcome = await visit.knock()
+            if outcome is None:
+                started = await write_admission(bot, seat, away_cause)
+                outcome = await visit.sit(started_ms=unix_ms(started))
             if isinstance(outcome, Departed):
-                await _leave(bot, seat, visit, outcome)
-        await _keep_facts(bot, seat, visit, outcome)
-    return outcome
-
-
-async def _leave(bot: Bot, seat: Seat, visit: Visit, outcome: Departed) -> None:
-    """Say why, then go; the recorder closes with the visit."""
-    await write_departure(bot, seat, outcome.departure)
-    assert visit.page is not None
-    await renew(bot, visit.identity, visit.page, seat.accounts)
-    if outcome.departure.reason not in (StopReason.KICKED, StopReason.MEETING_ENDED):
-        await visit.leave()
+                await write_departure(bot, seat, outcome.departure)
+            await _keep_facts(bot, seat, visit, outcome)
+            if isinstance(outcome, Departed):
+                await renew(bot, visit.identity, visit.page, seat.accounts)
+                if outcome.departure.reason not in (StopReason.KICKED, StopReason.MEETING_ENDED):
+                    await visit.leave()
+        return outcome
+    except PageError as error:  # the browser gave no page
+        return broken(error)
 
 
 async def _keep_facts(bot: Bot, seat: Seat, visit: Visit, outcome: Outcome) -> None:
-    """What was captured, and of an ending that nobody ordered the evidence."""
+    """What was captured; of an ending that nobody ordered, the evidence."""
+    # A dead or frozen page is asked nothing more: each question would cost its deadline, and the meeting goes on.
+    answers = not (isinstance(outcome, Broken) and outcome.cause in ("page_crashed", "page_stuck"))
     if _wants_evidence(outcome):
-        assert visit.page is not None
         row, seen = _decided_by(outcome)
-        kept = await keep_evidence(
-            bot.id,
-            visit.page,
-            visit.signals,
-            row=row,
-            seen=seen,
-            objects=seat.objects,
-            answers=_page_answers(outcome),
-        )
+        page, objects = visit.page, seat.objects
+        kept = await keep_evidence(bot.id, page, visit.signals, row=row, seen=seen, objects=objects, answers=answers)
         await seat.bots.mark(bot.id, epoch=bot.epoch, evidence=kept)
     if visit.recorder is not None and not isinstance(outcome, CutOff):
-        await seat.bots.mark(bot.id, epoch=bot.epoch, capture=await visit.capture_facts(ask=_page_answers(outcome)))
-
-
-def _page_answers(outcome: Outcome) -> bool:
-    """A dead or frozen page is asked nothing more: each question would cost its deadline, and the meeting goes on."""
-    return not (isinstance(outcome, Broken) and outcome.cause in ("page_crashed", "page_stuck"))
+        await seat.bots.mark(bot.id, epoch=bot.epoch, capture=await visit.capture_facts(ask=answers))
 
 
 def _wants_evidence(outcome: Outcome) -> bool:
-    """Every ending other than a normal one keeps what was seen."""
+    """Every ending other than a normal one keeps what was seen. Long silence may be a capture that is deaf."""
     match outcome:
         case Departed(departure=departure):
-            return departure.reason is StopReason.KICKED
+            return departure.reason in (StopReason.KICKED, StopReason.SILENCE_DETECTION_TRIGGERED)
         case Refused(reason=StopReason.MANUALLY_STOPPED) | CutOff():
             return False
     return True

@@ -1,7 +1,7 @@
 """What is kept of an ending that nobody ordered: picture, page text, address, last signals, the row that decided."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from uuid import UUID
 
 from sederunt import log
@@ -27,31 +27,45 @@ async def keep_evidence(
     Without `answers` the page is known to be dead or frozen and is not asked.
     """
     kept: dict[str, str] = {}
-    try:
-        if answers:
-            kept["screenshot"] = await _put(objects, bot_id, "screenshot.png", await page.screenshot())
-            kept["page_text"] = await _put(objects, bot_id, "page.txt", (await page.text()).encode())
-    except PageError as error:
-        seen = f"{seen} ({error})" if seen else str(error)
+    wanted: dict[str, tuple[str, Callable[[], Awaitable[bytes]]]] = {
+        "screenshot": ("screenshot.png", page.screenshot),
+        "page_text": ("page.txt", lambda: _text(page)),
+    }
+    for kind, (name, take) in wanted.items() if answers else ():
+        try:
+            kept |= await _put(objects, bot_id, kind, name, await take())
+        except PageError as error:
+            seen = f"{seen} ({error})" if seen else str(error)
     facts = {
         "row": row,
         "seen": seen,
         "address": page.url.split("?")[0],
         "signals": [{"kind": s.kind, "at_ms": s.at_ms, "data": _brief(s)} for s in signals],
     }
-    kept["signals"] = await _put(objects, bot_id, "signals.json", json.dumps(facts, indent=1).encode())
-    return kept
+    return kept | await _put(objects, bot_id, "signals", "signals.json", json.dumps(facts, indent=1).encode())
 
 
-async def _put(objects: Objects, bot_id: UUID, name: str, data: bytes) -> str:
+async def _text(page: MeetingPage) -> bytes:
+    return (await page.text()).encode()
+
+
+async def _put(objects: Objects, bot_id: UUID, kind: str, name: str, data: bytes) -> dict[str, str]:
+    """{kind: object}; empty where storage does not take it: the ending itself must still be told."""
     key = f"bots/{bot_id}/evidence/{name}"
-    await objects.put(key, data)
-    return key
+    try:
+        await objects.put(key, data)
+    except Exception:
+        logger.exception("evidence not kept", action="evidence_failed", bot_id=str(bot_id), kind=kind)
+        return {}
+    return {kind: key}
 
 
 def _brief(signal: Signal) -> dict[str, str]:
-    """A signal's fields cut short; payloads as their size: evidence is for people."""
-    return {
-        name: f"{len(value)} bytes" if isinstance(value, bytes) else str(value)[:300]
-        for name, value in signal.data.items()
-    }
+    """A signal's fields cut short, addresses without what may be secret: evidence is for people."""
+    return {name: _word(name, value) for name, value in signal.data.items()}
+
+
+def _word(name: str, value: object) -> str:
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    return str(value).split("?")[0] if name == "url" else str(value)[:300]

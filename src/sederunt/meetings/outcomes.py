@@ -1,9 +1,13 @@
 """How one try at a meeting can go. Small classes that exclude each other, instead of flags."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.meetings.stop_rules import Departure
 from sederunt.model.status import StopReason
+from sederunt.platforms.admission import Admission
+from sederunt.platforms.platform import Reading, Standing
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,3 +54,29 @@ class CutOff:
 
 
 Outcome = Departed | Refused | SignInNeeded | SignInRejected | Challenged | Broken | CutOff
+
+
+_REFUSALS: dict[Standing, Callable[[Reading], Outcome | None]] = {
+    Standing.IN_CALL: lambda reading: None,
+    Standing.REFUSED: lambda reading: Refused(reason=reading.reason, row=reading.row),
+    Standing.OVER: lambda reading: Refused(reason=reading.reason or StopReason.CALL_ALREADY_FINISHED, row=reading.row),
+    Standing.REMOVED: lambda reading: Refused(reason=StopReason.REQUEST_DENIED, row=reading.row),
+    Standing.SIGN_IN_NEEDED: lambda reading: SignInNeeded(row=reading.row),
+    Standing.SIGN_IN_REJECTED: lambda reading: SignInRejected(row=reading.row),
+    Standing.CHALLENGED: lambda reading: Challenged(row=reading.row),
+}
+
+
+def outcome_of(admission: Admission) -> Outcome | None:
+    """How a finished try to join went; None when the bot is inside."""
+    reading = admission.reading
+    known = _REFUSALS.get(reading.standing)
+    if known is None:
+        return Broken(cause="page_changed", seen=f"{reading.row}: {reading.seen}")
+    return known(reading)
+
+
+def broken(error: PageError) -> Broken:
+    """What a page's fault means for the try."""
+    causes = {PageCrashed: "page_crashed", PageStuck: "page_stuck", PageChanged: "page_changed"}
+    return Broken(cause=causes.get(type(error), "page_changed"), seen=str(error))

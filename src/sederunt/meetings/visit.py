@@ -3,28 +3,19 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from types import TracebackType
 from typing import Any
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage, Signal
 from sederunt.clock import unix_ms
-from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck, Superseded
+from sederunt.errors import PageCrashed, PageError, Superseded
 from sederunt.meetings.capture import Recorder, stay_name
 from sederunt.meetings.launch import page_request
 from sederunt.meetings.listeners import message_of
 from sederunt.meetings.orders import Orders
-from sederunt.meetings.outcomes import (
-    Broken,
-    Challenged,
-    CutOff,
-    Departed,
-    Outcome,
-    Refused,
-    SignInNeeded,
-    SignInRejected,
-)
+from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, broken, outcome_of
 from sederunt.meetings.scene import Change, Scene, Wrote
 from sederunt.meetings.seat import Seat
 from sederunt.meetings.sign_in import GUEST, Identity
@@ -73,7 +64,7 @@ class Visit:
         self._decoder = platform.decoder(own_name=bot.config.bot_name)
         self.scene = Scene(company_seen=bot.recording_started_at is not None)
         self.recorder: Recorder | None = None
-        self.page: MeetingPage | None = None
+        self._tab: MeetingPage | None = None
         self.signals: deque[Signal] = deque(maxlen=KEPT_SIGNALS)
         self._audible: set[str] = set()
         self._fallback_asked = False
@@ -85,31 +76,31 @@ class Visit:
         request = page_request(
             self._bot, self._platform, self._seat.settings, identity=self.identity, avatar=self._avatar
         )
-        self.page = await self._seat.pool.open(request, on_frames=self._on_frames, on_signal=self._on_signal)
+        self._tab = await self._seat.pool.open(request, on_frames=self._on_frames, on_signal=self._on_signal)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._orders.can_chat(None)
-        if self.page is not None:
-            await self.page.close()
+        if self._tab is not None:
+            await self._tab.close()
         if self.recorder is not None:
             await self.recorder.close()
 
     # --- knock ---------------------------------------------------------------------------------------------------
 
-    async def knock(self, on_standing: Callable[[Reading], None]) -> Outcome | None:
+    async def knock(self) -> Outcome | None:
         """Try to get in. None once inside; else how it ended. A stop or a cut-off ends the try at once."""
         joining = asyncio.ensure_future(
             join(
                 self._platform,
-                self._page,
+                self.page,
                 self._platform.with_token(self._link, self.identity.token) if self.identity.token else self._link,
                 name=self._bot.config.bot_name,
                 waiting_room_s=self._bot.config.stop_options.waiting_room_timeout * 60,
                 clock=self._seat.clock,
-                on_standing=on_standing,
+                on_standing=self._note_standing,
                 noted=lambda: self._decoder.noted,
                 signed_in=self.identity.signed_in,
             )
@@ -118,13 +109,18 @@ class Visit:
             interrupted = await self._until(joining)
             if interrupted is not None:
                 return interrupted
-            return _refusal(joining.result())
+            return outcome_of(joining.result())
         except PageError as error:
-            return _broken(error)
+            return broken(error)
         finally:
             joining.cancel()
             with contextlib.suppress(asyncio.CancelledError, PageError):
                 await joining
+
+    def _note_standing(self, reading: Reading) -> None:
+        logger.info(
+            "standing", action="standing_changed", bot_id=str(self._bot.id), to=reading.standing, row=reading.row
+        )
 
     async def _until(self, joining: "asyncio.Future[Admission]") -> Outcome | None:
         """Wait for the end of joining, watching for orders and the row."""
@@ -133,7 +129,7 @@ class Visit:
                 reason=StopReason.MANUALLY_STOPPED, row="order.stop"
             ),
             asyncio.ensure_future(self._orders.cut_off.wait()): CutOff(),
-            asyncio.ensure_future(self._page.gone.wait()): Broken(cause="page_crashed", seen="while joining"),
+            asyncio.ensure_future(self.page.gone.wait()): Broken(cause="page_crashed", seen="while joining"),
         }
         try:
             while True:
@@ -170,7 +166,7 @@ class Visit:
         try:
             return await self._watch(rules)
         except PageError as error:
-            return _broken(error)
+            return broken(error)
         finally:
             self.sat_s = self._seat.clock.monotonic() - began
             greeting.cancel()
@@ -198,14 +194,14 @@ class Visit:
         async with self._settling:
             try:
                 heard = bool(self.scene.participants)
-                await self._platform.settle(self._page, roster_heard=heard, camera=self._avatar is not None)
+                await self._platform.settle(self.page, roster_heard=heard, camera=self._avatar is not None)
             except PageCrashed:
                 raise
             except PageError as error:
                 logger.warning("notice not answered", action="settle_failed", bot_id=str(self._bot.id), why=str(error))
 
     async def _say(self, text: str) -> None:
-        await self._platform.send_chat(self._page, text)
+        await self._platform.send_chat(self.page, text)
 
     async def _watch(self, rules: tuple[Any, ...]) -> Outcome:
         """The long wait: once a second look at orders, rules and the scene; less often at page and row."""
@@ -236,7 +232,7 @@ class Visit:
             self.scene.sound(now_ms)
         if self._orders.cut_off.is_set():
             return CutOff()
-        if self._page.gone.is_set():
+        if self.page.gone.is_set():
             return Broken(cause="page_crashed", seen="in the meeting")
         if self._orders.stop.is_set():
             return Departed(departure=Departure(reason=StopReason.MANUALLY_STOPPED, row="order.stop"))
@@ -249,7 +245,7 @@ class Visit:
 
     async def _look(self, trouble_since: dict[Standing, float], now: float) -> Outcome | None:
         """Read the page's standing and say whether it ends the stay."""
-        reading = await self._platform.read(self._page, joined=True, noted=self._decoder.noted)
+        reading = await self._platform.read(self.page, joined=True, noted=self._decoder.noted)
         match reading.standing:
             case Standing.IN_CALL:
                 trouble_since.clear()
@@ -279,7 +275,7 @@ class Visit:
         self._fallback_asked = True
         if self._seat.settings.capture.backend == "auto":
             logger.warning("capture is deaf", action="capture_fell_back", bot_id=str(self._bot.id))
-            await self._page.use_backend("worklet")
+            await self.page.use_backend("worklet")
 
     async def capture_facts(self, *, ask: bool = True) -> dict[str, object]:
         """What was captured and how; the page's own word on it unless it is known not to answer."""
@@ -288,7 +284,7 @@ class Visit:
         if not ask:
             return facts
         with contextlib.suppress(PageError):
-            facts["backend"] = (await self._page.capture_state()).get("backend")
+            facts["backend"] = (await self.page.capture_state()).get("backend")
         return facts
 
     # --- leave ---------------------------------------------------------------------------------------------------
@@ -296,7 +292,7 @@ class Visit:
     async def leave(self) -> None:
         """Leave as a person would; a page that will not is closed anyway."""
         with contextlib.suppress(PageError):
-            await self._platform.leave(self._page)
+            await self._platform.leave(self.page)
 
     # --- what the page tells -------------------------------------------------------------------------------------
 
@@ -347,7 +343,7 @@ class Visit:
 
     async def _pause(self, seconds: float) -> None:
         """Wait, but wake at once for an order or a dead page."""
-        waits: list[Awaitable[Any]] = [self._orders.stop.wait(), self._orders.cut_off.wait(), self._page.gone.wait()]
+        waits: list[Awaitable[Any]] = [self._orders.stop.wait(), self._orders.cut_off.wait(), self.page.gone.wait()]
         tasks = [asyncio.ensure_future(wait) for wait in waits]
         try:
             await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -356,34 +352,9 @@ class Visit:
                 task.cancel()
 
     @property
-    def _page(self) -> MeetingPage:
-        assert self.page is not None, "a visit is used inside its context"
-        return self.page
+    def page(self) -> MeetingPage:
+        assert self._tab is not None, "a visit is used inside its context"
+        return self._tab
 
     def _now_ms(self) -> int:
         return unix_ms(self._seat.clock.now())
-
-
-_REFUSALS: dict[Standing, Callable[[Reading], Outcome | None]] = {
-    Standing.IN_CALL: lambda reading: None,
-    Standing.REFUSED: lambda reading: Refused(reason=reading.reason, row=reading.row),
-    Standing.OVER: lambda reading: Refused(reason=reading.reason or StopReason.CALL_ALREADY_FINISHED, row=reading.row),
-    Standing.REMOVED: lambda reading: Refused(reason=StopReason.REQUEST_DENIED, row=reading.row),
-    Standing.SIGN_IN_NEEDED: lambda reading: SignInNeeded(row=reading.row),
-    Standing.SIGN_IN_REJECTED: lambda reading: SignInRejected(row=reading.row),
-    Standing.CHALLENGED: lambda reading: Challenged(row=reading.row),
-}
-
-
-def _refusal(admission: Admission) -> Outcome | None:
-    """How a finished try to join went; None when the bot is inside."""
-    reading = admission.reading
-    known = _REFUSALS.get(reading.standing)
-    if known is None:
-        return Broken(cause="page_changed", seen=f"{reading.row}: {reading.seen}")
-    return known(reading)
-
-
-def _broken(error: PageError) -> Broken:
-    causes = {PageCrashed: "page_crashed", PageStuck: "page_stuck", PageChanged: "page_changed"}
-    return Broken(cause=causes.get(type(error), "page_changed"), seen=str(error))
