@@ -1,8 +1,10 @@
 """The real application in this process: its own database and folder, one nats-server for the session."""
 
 import asyncio
+import io
 import subprocess
 import time
+import wave
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import httpx
+import numpy as np
 import uvicorn
 from starlette.types import ASGIApp, Message
 
@@ -55,6 +58,18 @@ WAYS: dict[str, tuple[Trigger, ...]] = {
     "invalid_credentials": (Trigger.LAUNCHED, Trigger.SIGN_IN_REJECTED),
     "failed": (Trigger.CRASHED,),
 }
+
+
+def tone_wav(seconds: float = 1.0) -> bytes:
+    """A WAV file of a tone, 16 kHz mono."""
+    samples = (8000 * np.sin(2 * np.pi * 440 * np.arange(round(16_000 * seconds)) / 16_000)).astype("<i2")
+    file = io.BytesIO()
+    with wave.open(file, "wb") as target:
+        target.setnchannels(1)
+        target.setsampwidth(2)
+        target.setframerate(16_000)
+        target.writeframes(samples.tobytes())
+    return file.getvalue()
 
 
 @contextmanager

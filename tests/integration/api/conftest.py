@@ -1,14 +1,11 @@
 """The application in process, with a real database, a real nats-server and a real folder."""
 
-import io
-import wave
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from harness.api_room import ApiRoom, api_room, nats_process
+from harness.api_room import ApiRoom, api_room, nats_process, tone_wav
 from harness.fake_clock import FakeClock
 from sederunt.settings import BusSettings
 
@@ -30,11 +27,4 @@ async def room(tmp_path: Path, bus_settings: BusSettings, clock: FakeClock) -> A
 @pytest.fixture(scope="session")
 def wav() -> bytes:
     """A second of a tone, 16 kHz mono."""
-    samples = (8000 * np.sin(2 * np.pi * 440 * np.arange(16_000) / 16_000)).astype("<i2")
-    file = io.BytesIO()
-    with wave.open(file, "wb") as target:
-        target.setnchannels(1)
-        target.setsampwidth(2)
-        target.setframerate(16_000)
-        target.writeframes(samples.tobytes())
-    return file.getvalue()
+    return tone_wav()
