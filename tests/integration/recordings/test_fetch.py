@@ -113,7 +113,7 @@ async def test_a_passing_fault_is_tried_again_and_told_after_the_last_time(
 
 
 async def test_a_body_that_breaks_off_is_tried_again(room: ApiRoom, house: House, files: Files) -> None:
-    made = await ordered(room, recording_url=files.give("/talk", WAV[:1000], **{"Content-Length": str(len(WAV))}))
+    made = await ordered(room, recording_url=files.give("/talk", WAV[:1000], 200, **{"Content-Length": str(len(WAV))}))
     assert isinstance(await fetched(house, made), Again)
 
 
