@@ -22,31 +22,19 @@ UNKNOWN = "0195f2c4-6a1e-7b3d-9f00-000000000001"
 BY_ID = [route for route in ROUTES if "{id}" in route.path]
 
 
-def name_of(route: Route) -> str:
-    return route.name
-
-
 async def ask(client: httpx.AsyncClient, route: Route, id_: str = UNKNOWN) -> httpx.Response:
     body = BODIES[route.body.model.__name__] if route.body else None
     return await client.request(route.method, route.path.replace("{id}", id_), json=body)
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=name_of)
-async def test_every_route_wants_a_key(room: ApiRoom, route: Route) -> None:
-    headers = [
-        None,
-        "",
-        "Bearer",
-        "Bearer ",
-        "Bearer sk_wrong",
-        f"Basic {room.key}",
-        f"Bearer {room.key}x",
-    ]
+async def test_every_route_wants_a_key(room: ApiRoom) -> None:
+    headers = [None, "", "Bearer", "Bearer ", "Bearer sk_wrong", f"Basic {room.key}", f"Bearer {room.key}x"]
     for header in headers:
         async with room.client_of(None, **({"Authorization": header} if header is not None else {})) as caller:
-            answer = await ask(caller, route)
-        assert (answer.status_code, answer.json()) == (401, {"message": "Unauthenticated."})
-        assert answer.headers["www-authenticate"] == "Bearer"
+            for route in ROUTES:
+                answer = await ask(caller, route)
+                assert (answer.status_code, answer.json()) == (401, {"message": "Unauthenticated."}), route.name
+                assert answer.headers["www-authenticate"] == "Bearer"
 
 
 async def test_a_key_of_odd_bytes_is_a_wrong_key(room: ApiRoom) -> None:
@@ -54,11 +42,11 @@ async def test_a_key_of_odd_bytes_is_a_wrong_key(room: ApiRoom) -> None:
         assert (await room.client.get("/bot", headers={b"Authorization": header})).status_code == 401
 
 
-@pytest.mark.parametrize("route", BY_ID, ids=name_of)
 @pytest.mark.parametrize("id_", [UNKNOWN, "nobody", "7", "{0195f2c4-6a1e-7b3d-9f00-0000000001}", "%00", "x" * 2000])
-async def test_an_unknown_or_malformed_id_is_404(room: ApiRoom, route: Route, id_: str) -> None:
-    answer = await ask(room.client, route, id_)
-    assert (answer.status_code, list(answer.json())) == (404, ["message"])
+async def test_an_unknown_or_malformed_id_is_404(room: ApiRoom, id_: str) -> None:
+    for route in BY_ID:
+        answer = await ask(room.client, route, id_)
+        assert (answer.status_code, list(answer.json())) == (404, ["message"]), route.name
 
 
 async def test_no_route_shows_or_touches_what_is_anothers(room: ApiRoom, wav: bytes) -> None:
@@ -84,13 +72,13 @@ async def test_an_unknown_path_is_404_in_our_shape(room: ApiRoom, path: str) -> 
     assert (answer.status_code, answer.json()) == (404, {"message": "There is nothing at this path."})
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=name_of)
-async def test_a_method_that_a_path_has_not_is_405_and_says_what_it_has(room: ApiRoom, route: Route) -> None:
-    here = {other.method for other in ROUTES if other.path == route.path}
-    unknown = "POST" if "PUT" in here else "PUT"  # not PATCH: /bot/validate could be the address of a bot
-    answer = await room.client.request(unknown, route.path.replace("{id}", UNKNOWN))
-    assert (answer.status_code, list(answer.json())) == (405, ["message"])
-    assert set(answer.headers["allow"].split(", ")) - {"HEAD"} == here
+async def test_a_method_that_a_path_has_not_is_405_and_says_what_it_has(room: ApiRoom) -> None:
+    for path in {route.path for route in ROUTES}:
+        here = {route.method for route in ROUTES if route.path == path}
+        unknown = "POST" if "PUT" in here else "PUT"  # not PATCH: /bot/validate could be the address of a bot
+        answer = await room.client.request(unknown, path.replace("{id}", UNKNOWN))
+        assert (answer.status_code, list(answer.json())) == (405, ["message"]), path
+        assert set(answer.headers["allow"].split(", ")) - {"HEAD"} == here
 
 
 @pytest.mark.parametrize("path", ["//bot", "/bot/", "//bot//"])
