@@ -68,13 +68,14 @@ KINDS: Mapping[str, Kind] = {
             pauses_s=(1, 5, 15, 30),
             times=None,
         ),
-        # Storage or database away: the pieces are still there in an hour. One at a time: it is disk work, seconds long.
+        # Storage or database away: the pieces are still there in an hour. Sound takes seconds and must not wait behind
+        # video, which is minutes of a core; how many are composed at once, `meetings.assemble` sees to.
         Kind(
             kind="assemble",
             role="worker",
             work="sederunt.jobs.assemble:assemble",
             give_up="sederunt.jobs.assemble:give_up",
-            slots=lambda _: 1,
+            slots=lambda _: 8,
             pauses_s=(2, 10, 60, 300, 900),
             times=12,
         ),

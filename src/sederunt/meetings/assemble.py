@@ -5,6 +5,7 @@ Runs as often as it must: `tracks.json` is written last, so its presence says th
 
 import asyncio
 import json
+import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ from sederunt.storage.objects import Objects
 
 FETCH_S = 300.0  # the longest that storage may take for one piece
 STOPPING_S = 20.0  # how long a thread may take to see that nobody wants its work any more
+COMPOSING = asyncio.Semaphore(max(1, (os.cpu_count() or 1) // 2))  # at once in a worker: minutes of a core each
 SLACK_S = 1.0  # by which a composed recording may differ from its sound
 
 logger = log.get(room="meetings")
@@ -111,7 +113,8 @@ async def _film(objects: Objects, keys: list[str], mixed: Path, target: Path, sc
             raise BrokenMedia(f"The composed recording has {made.duration_s} s, its sound {scene.duration_s} s.")
         return asdict(facts)
 
-    return await _with_pieces(objects, keys, work)
+    async with COMPOSING:
+        return await _with_pieces(objects, keys, work)
 
 
 async def _with_pieces(objects: Objects, keys: Sequence[str], work: Callable[[Iterator[bytes], Progress], T]) -> T:
