@@ -18,6 +18,7 @@ from sederunt.api.checks import Checks
 from sederunt.api.limits import RateLimit
 from sederunt.api.metrics import Metrics
 from sederunt.bus.connection import Bus
+from sederunt.bus.tasks import end
 from sederunt.clock import Clock
 from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
@@ -113,7 +114,5 @@ async def _publishing(publisher: Publisher, outbox: Outbox) -> AsyncIterator[Non
     try:
         yield
     finally:
-        work.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await work
+        await end(work)
         await publisher.flush(outbox)

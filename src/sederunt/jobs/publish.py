@@ -35,6 +35,7 @@ class Publisher:
         self._bus = bus
         self._waiting: deque[OutboxRow] = deque()
         self._some = asyncio.Event()
+        self._marking: set[asyncio.Task[None]] = set()
 
     def announce(self, rows: Sequence[OutboxRow]) -> None:
         """Called after each commit; never waits."""
@@ -54,6 +55,7 @@ class Publisher:
         try:
             async with asyncio.timeout(within_s):
                 await self._publish_waiting(outbox)
+                await asyncio.gather(*self._marking)  # of a run that was cancelled in the middle of it
         except TimeoutError:
             logger.warning("outbox not empty", action="outbox_left", count=len(self._waiting))
 
@@ -69,7 +71,10 @@ class Publisher:
         finally:
             # One transaction for the whole batch: each costs a flush to the disk.
             if sent:
-                await asyncio.shield(self._mark(outbox, sent))
+                marking = asyncio.create_task(self._mark(outbox, sent))
+                self._marking.add(marking)
+                marking.add_done_callback(self._marking.discard)
+                await asyncio.shield(marking)
 
     async def _mark(self, outbox: Outbox, sent: list[int]) -> None:
         try:

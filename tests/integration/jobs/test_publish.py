@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nats.js.api import StreamState
 
@@ -73,3 +73,31 @@ async def test_a_bots_events_reach_its_feed_in_order_through_an_outage(
     await end(publishing)
     await publisher.flush(outbox)
     assert await bus.queued("assemble") == {str(bot.id)}
+
+
+class SlowOutbox(Outbox):
+    """A database that takes its time over one update."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.begun, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def mark_sent(self, ids: Sequence[int]) -> None:
+        self.begun.set()
+        await self.go_on.wait()
+        await super().mark_sent(ids)
+
+
+async def test_a_publisher_that_is_ended_while_it_notes_what_was_sent_ends_after_it(
+    bus: Bus, database: Database, bots: Bots, make_bot: MakeBot
+) -> None:
+    publisher, outbox = Publisher(bus), SlowOutbox(database)
+    database.on_outbox = publisher.announce
+    publishing = asyncio.create_task(publisher.run(outbox))
+    await bots.create(make_bot())
+    await outbox.begun.wait()
+    await end(publishing)
+    flushing = asyncio.create_task(publisher.flush(outbox))
+    outbox.go_on.set()
+    await flushing
+    assert await outbox.unsent() == []
