@@ -17,6 +17,7 @@ from sederunt.api.call import Call
 from sederunt.api.configs import Start, changed_config, new_config, start_of
 from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Faults, Read, in_order, read
+from sederunt.api.removal import remove_files
 from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields
 from sederunt.api.views import bot_json, bot_summary, list_json, plain_bot_json
 from sederunt.bus.connection import BusAway, NoResponder
@@ -93,6 +94,7 @@ async def delete_bot(call: Call) -> Response:
     logger.info("bot deleted", action="bot_deleted", bot_id=str(bot.id), status=bot.status.value)
     if bot.status is BotStatus.LEAVING:
         return message_response("The bot is leaving its meeting; then it is deleted with all its data.")
+    await remove_files(call.rooms.objects, f"bots/{bot.id}/")
     return message_response("The bot and its data were deleted.")
 
 

@@ -12,6 +12,7 @@ from sederunt.api.call import Call
 from sederunt.api.configs import recording_config, settings_of_bot
 from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Faults, add, in_order, read
+from sederunt.api.removal import remove_files
 from sederunt.api.schemas import RecordingFields
 from sederunt.api.uploads import Upload, boundary_of, form_values, take_form
 from sederunt.api.views import plain_recording_json, recording_json, recording_summary
@@ -164,4 +165,5 @@ async def delete_recording(call: Call) -> Response:
     """DELETE /recording/{id}"""
     recording = await call.rooms.recordings.request_deletion(call.id("recording"), call.account_id)
     logger.info("recording deleted", action="recording_deleted", recording_id=str(recording.id))
+    await remove_files(call.rooms.objects, f"recordings/{recording.id}/")
     return message_response("The recording and its data were deleted.")

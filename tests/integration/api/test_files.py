@@ -110,5 +110,14 @@ async def test_forged_and_expired_addresses_and_gone_files_look_the_same(
     }
 
 
+async def test_a_deleted_bots_addresses_lead_nowhere_at_once(
+    room: ApiRoom, anyone: httpx.AsyncClient, finished: dict[str, Any]
+) -> None:
+    assert (await room.client.delete(f"/bot/{finished['id']}")).status_code == 200
+    for address in (finished["recording_url"], finished["evidence"]["page_text"]):
+        assert (await anyone.get(address)).status_code == 404
+    assert await room.objects.keys(f"bots/{finished['id']}") == []
+
+
 async def test_another_methods_than_reading_are_refused(anyone: httpx.AsyncClient, finished: dict[str, Any]) -> None:
     assert (await anyone.delete(finished["recording_url"])).status_code == 405

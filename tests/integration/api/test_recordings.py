@@ -127,7 +127,8 @@ async def test_a_recording_is_not_deleted_while_it_is_transcribed_and_is_gone_af
     assert (done.status_code, list(done.json())) == (200, ["message"])
     for method in ("GET", "DELETE"):
         assert (await room.client.request(method, f"/recording/{made['id']}")).status_code == 404
-    assert (await room.client.post("/recording", json={"meeting_bot_id": made["id"]})).status_code == 400
+    async with room.client_of(None) as anyone:
+        assert (await anyone.get(found["recording_url"])).status_code == 404
 
 
 async def test_progress_is_among_the_events(room: ApiRoom, wav: bytes) -> None:
