@@ -42,14 +42,16 @@ def test_every_status_reason_verdict_and_model_is_in_the_guide() -> None:
     assert ({str(word) for word in words} | names) - WORDS == set()
 
 
-def test_the_table_of_models_says_what_each_is_for() -> None:
+def test_the_table_of_models_says_what_each_is_for_and_what_it_can() -> None:
     for row in MODELS:
         line = next(line for line in GUIDE.splitlines() if line.startswith(f"| `{row.identifier}` |"))
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        cells = [cell.strip() for cell in line.strip().split("|")[1:-1]]
         for_what = tuple("yes" if flag else "" for flag in (row.for_bots, row.for_recordings, row.realtime))
-        assert tuple(cells[3:]) == for_what, row.identifier
-        takes_words = row.provider is None or Can.VOCABULARY in row.can
-        assert takes_words is not cells[2].endswith("no custom vocabulary"), row.identifier
+        assert tuple(cells[3:6]) == for_what, row.identifier
+        asked = (Can.DIARIZE, Can.DETECT_LANGUAGE, Can.VOCABULARY)
+        assert tuple(cells[6:9]) == tuple("yes" if what in row.can else "" for what in asked), row.identifier
+        masks = "" if row.provider is None else "vendor" if Can.MASK_PROFANITY in row.can else "we do"
+        assert cells[9] == masks, row.identifier
 
 
 def test_every_refusal_of_the_document_is_in_the_guide() -> None:
