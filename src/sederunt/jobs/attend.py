@@ -3,8 +3,9 @@
 from sederunt import log
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.bus.streams import command_subject
+from sederunt.errors import SetupError
 from sederunt.jobs.house import House
-from sederunt.jobs.work import Again, Job
+from sederunt.jobs.work import Again, GiveUp, Job
 from sederunt.meetings.attend import attend as sit_in
 from sederunt.meetings.endings import give_up_lost, retry_challenged
 from sederunt.meetings.orders import Orders
@@ -16,6 +17,8 @@ from sederunt.model.status import BotStatus, Trigger
 ATTENDED = frozenset(
     {BotStatus.BOOTING, BotStatus.JOINING, BotStatus.RECORDING, BotStatus.LEAVING, BotStatus.BOT_DETECTED}
 )
+
+MOST_TRIES_WITHOUT_BROWSER = 6
 
 logger = log.get(room="jobs")
 
@@ -33,6 +36,11 @@ async def attend(job: Job, house: House) -> None:
             await retry_challenged(bot, seat_of(house))
         else:
             await sit_in(bot, seat_of(house), orders)
+    except SetupError as error:
+        # This host has no browser that works; another may. A bot that none can seat must not wait for ever.
+        if job.delivered >= MOST_TRIES_WITHOUT_BROWSER:
+            raise GiveUp(str(error)) from error
+        raise
     finally:
         await commands.close()
     if job.cut_off.is_set():
