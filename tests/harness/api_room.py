@@ -78,9 +78,11 @@ def nats_process(data: Path) -> Iterator[BusSettings]:
     server = embedded.prepare(data)
     with (data / "nats.log").open("ab") as log:
         process = subprocess.Popen(server.command, stdout=log, stderr=log)
-    yield BusSettings(url=server.url, token=server.token)
-    process.terminate()
-    process.wait(20)
+    try:
+        yield BusSettings(url=server.url, token=server.token)
+    finally:
+        process.terminate()
+        process.wait(20)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +226,9 @@ async def on_a_socket(app: ASGIApp) -> AsyncIterator[int]:
     while not server.started:
         assert time.monotonic() < deadline
         await asyncio.sleep(0.01)
-    with closing(server.servers[0].sockets[0].dup()) as listener:
-        yield listener.getsockname()[1]
-    server.should_exit = True
-    await serving
+    try:
+        with closing(server.servers[0].sockets[0].dup()) as listener:
+            yield listener.getsockname()[1]
+    finally:
+        server.should_exit = True
+        await serving
