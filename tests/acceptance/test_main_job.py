@@ -65,7 +65,7 @@ async def test_webhooks_carry_the_metadata_and_a_signature_anyone_can_check(
     meeting = await meetings.open_meeting(demo(Variant(entry="invalid")))
     bot = await send_bot(api, meeting.url, receiver, custom_metadata={"room": "9"})
     await reach(receiver, bot, "not_admitted")
-    deliveries = [d for d in receiver.deliveries if d.body["bot_id"] == bot["id"]]
+    deliveries = [d for d in receiver.deliveries if d.body.get("bot_id") == bot["id"]]
     assert deliveries[0].body["type"] == "status_update"
     assert deliveries[0].body["custom_metadata"] == {"room": "9"}
     for delivery in deliveries:
