@@ -77,6 +77,11 @@ class EventPublisher:
             logger.warning("events unsent", action="events_unsent", count=len(self._waiting))
 
 
+async def publish_draft(bus: Bus, bot_id: UUID | str, message: Mapping[str, Any]) -> None:
+    """A `ts-draft` message as sockets are to send it, to whoever listens right now."""
+    await bus.tell(streams.drafts_subject(bot_id), json.dumps(message, ensure_ascii=False).encode())
+
+
 async def publish_audio(bus: Bus, bot_id: UUID | str, pcm: bytes) -> None:
     """Mono PCM16 at 16 kHz, to whoever listens right now."""
     await bus.tell(streams.audio_subject(bot_id), pcm)

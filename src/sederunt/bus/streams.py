@@ -96,6 +96,11 @@ def audio_subject(bot_id: UUID | str) -> str:
     return f"feed.{bot_id}.audio"
 
 
+def drafts_subject(bot_id: UUID | str) -> str:
+    """What is being said and may still change. Not kept: the final segment follows among the events."""
+    return f"feed.{bot_id}.drafts"
+
+
 def next_subject(queue: Queue) -> str:
     """Where the server is asked for one job."""
     return f"$JS.API.CONSUMER.MSG.NEXT.{queue.stream}.{queue.kind}"
@@ -178,6 +183,7 @@ __all__ = [
     "audio_subject",
     "command_subject",
     "declare",
+    "drafts_subject",
     "events_subject",
     "held_subject",
     "holds_subject",
