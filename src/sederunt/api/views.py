@@ -19,7 +19,7 @@ from sederunt.model.participant import Participant
 from sederunt.model.recording import Recording
 from sederunt.realtime.addresses import socket_addresses
 from sederunt.storage.links import Links
-from sederunt.transcription.models import find
+from sederunt.transcription.models import has_sockets
 
 # A link to something without a time of its own is good until the end of the next day: the same all day, so cacheable.
 _LINK_FOR = timedelta(days=2)
@@ -162,8 +162,7 @@ def moment(value: datetime | None) -> str | None:
 
 def is_realtime(bot: Bot) -> bool:
     """Whether the bot has realtime sockets."""
-    row = find(bot.config.transcription_model)
-    return bot.config.realtime_audio or (row is not None and row.realtime)
+    return has_sockets(bot.config.transcription_model, realtime_audio=bot.config.realtime_audio)
 
 
 def _participant(person: Participant, with_events: bool) -> dict[str, Any]:

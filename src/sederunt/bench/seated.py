@@ -43,7 +43,7 @@ class Plan:
     backend: Literal["encoded", "worklet"] = "encoded"
     forward: bool = False
     video: bool = False
-    batch_ms: int = 200
+    batch_ms: int = 500  # as the settings have it for bots without sockets
     keep: bool = False  # keep the frames, for comparison with what was sent
 
 

@@ -45,7 +45,7 @@ class PageRequest:
     mode: Literal["shell", "headless", "headful"]
     backend: Literal["encoded", "worklet"] = "encoded"
     forward: bool = False  # whether the page's own decoder gets the audio too
-    batch_ms: int = 200
+    batch_ms: int = 500
     video: bool = False  # whether video is received, and its encoded frames handed over
     watch: Mapping[str, Any]  # the platform's watch plan
     hosts: tuple[str, ...]  # origins that get permissions

@@ -75,6 +75,7 @@ class Recorder:
         stay: names the page that is recorded, of all pages of all holders: `stay_name`.
         started_ms: Unix milliseconds of the recording's zero; the first holder's, kept by later ones.
         piece_s: how often a piece is closed.
+        batch_ms: how long the page gathers packets; what it read so lately may still be on its way.
         on_speech: called with (source, speaking, at_ms) when a source begins or stops to carry sound.
     """
 
@@ -85,11 +86,13 @@ class Recorder:
         stay: str,
         started_ms: int,
         piece_s: float,
+        batch_ms: int,
         spool: Spool,
         objects: Objects,
         on_speech: Callable[[str, bool, int], None],
     ) -> None:
         self._bot_id, self._stay, self._started_ms, self._piece_s = bot_id, stay, started_ms, piece_s
+        self._batch_ms = batch_ms
         self._spool, self._objects, self._on_speech = spool, objects, on_speech
         self._timeline, self._pictures = Timeline(started_ms), VideoTimeline(started_ms)
         self._activity = Activity()
@@ -115,7 +118,8 @@ class Recorder:
 
     def tick(self, now_ms: int) -> None:
         """Time goes on though nothing may arrive: what waited for its order goes, who fell silent is told."""
-        self._take(self._timeline.add((), now_ms=now_ms), now_s=(now_ms - self._started_ms) / 1000)
+        told_ms = now_ms - self._batch_ms
+        self._take(self._timeline.add((), now_ms=told_ms), now_s=(told_ms - self._started_ms) / 1000)
 
     def _take(self, packets: Sequence[Packet], *, now_s: float | None = None) -> None:
         self._sound.add(packets)

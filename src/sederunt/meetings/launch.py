@@ -7,6 +7,7 @@ from sederunt.meetings.sign_in import Identity
 from sederunt.model.bot import Bot
 from sederunt.platforms.platform import Platform
 from sederunt.settings import Settings
+from sederunt.transcription.models import has_sockets
 
 
 def page_request(
@@ -18,13 +19,19 @@ def page_request(
         mode=browser_mode(settings),
         backend="worklet" if settings.capture.backend == "worklet" else "encoded",
         forward=settings.capture.forward,
-        batch_ms=settings.capture.batch_ms,
+        batch_ms=batch_ms(bot, settings),
         video=bot.config.video,
         watch=platform.watch_plan(),
         hosts=tuple(platform.origins),
         storage_state=identity.state,
         avatar=avatar,
     )
+
+
+def batch_ms(bot: Bot, settings: Settings) -> int:
+    """How long the page gathers packets: each message costs, which only a live listener is worth."""
+    live = has_sockets(bot.config.transcription_model, realtime_audio=bot.config.realtime_audio)
+    return settings.capture.live_batch_ms if live else settings.capture.batch_ms
 
 
 def browser_mode(settings: Settings) -> Literal["shell", "headless", "headful"]:

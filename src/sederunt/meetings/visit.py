@@ -12,7 +12,7 @@ from sederunt.browser.page import MeetingPage, Signal
 from sederunt.clock import unix_ms
 from sederunt.errors import PageCrashed, PageError, Superseded
 from sederunt.meetings.capture import Recorder, stay_name
-from sederunt.meetings.launch import page_request
+from sederunt.meetings.launch import batch_ms, page_request
 from sederunt.meetings.listeners import message_of
 from sederunt.meetings.orders import Orders
 from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, broken, outcome_of
@@ -155,6 +155,7 @@ class Visit:
             stay=self._stay,
             started_ms=started_ms,
             piece_s=self._seat.settings.capture.piece_s,
+            batch_ms=batch_ms(self._bot, self._seat.settings),
             spool=self._seat.spool_of(self._bot.id),
             objects=self._seat.objects,
             on_speech=self._on_speech,

@@ -136,6 +136,12 @@ def find(identifier: str) -> ModelRow | None:
     return _BY_NAME.get(identifier)
 
 
+def has_sockets(identifier: str, *, realtime_audio: bool) -> bool:
+    """Whether a bot with this model has realtime sockets: the model is a live one, or the caller asked for them."""
+    row = find(identifier)
+    return realtime_audio or (row is not None and row.realtime)
+
+
 def provider_of(row: ModelRow) -> ProviderRow | None:
     """Who transcribes for this model; None for "none"."""
     return PROVIDERS[row.provider] if row.provider else None

@@ -39,6 +39,7 @@ def make_recorder(bot_id: UUID, spool: Spool, objects: Objects) -> MakeRecorder:
             stay=stay,
             started_ms=ZERO_MS,
             piece_s=piece_s,
+            batch_ms=200,
             spool=spool,
             objects=objects,
             on_speech=lambda source, speaking, at_ms: None,
