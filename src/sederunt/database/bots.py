@@ -25,7 +25,6 @@ from sederunt.database.bot_rows import (
 )
 from sederunt.database.deliveries import enqueue
 from sederunt.database.engine import Database, OutboxRow
-from sederunt.database.outbox import Message
 from sederunt.database.retention import kept_until, write_receipt
 from sederunt.errors import Conflict, NotFound, Superseded
 from sederunt.model.bot import Bot, BotConfig
@@ -142,7 +141,7 @@ class Bots(BotReading):
         if bot.stop_reason is not None:
             data["stop_reason"] = bot.stop_reason.value
         event = await _add_event(connection, bot.id, STATUS_UPDATE, data, now)
-        messages = [outbox.feed(bot.id, event)]
+        messages = outbox.feed(bot.id, event)
         if bot.config.webhook_url:
             await enqueue(
                 connection,
@@ -261,20 +260,14 @@ class Bots(BotReading):
         """Write the roster as it is known now; see Rosters.save. Raises Superseded, NotFound."""
         await self._rosters.save(bot_id, participants, sources, epoch=epoch)
 
-    async def add_event(
-        self, bot_id: UUID, event: str, data: Mapping[str, Any], *, epoch: int | None = None, to_feed: bool = False
-    ) -> Event:
+    async def add_event(self, bot_id: UUID, event: str, data: Mapping[str, Any], *, epoch: int | None = None) -> Event:
         """Write a line of history that is no change of status. Raises Superseded, NotFound."""
         now = self._clock.now()
         async with self._database.begin() as connection:
             row = await self._row(connection, bot_id)
             if epoch is not None and row["epoch"] != epoch:
                 raise Superseded(f"Bot {bot_id} is at epoch {row['epoch']}, the writer at {epoch}.")
-            written = await _add_event(connection, bot_id, event, data, now)
-            messages: list[Message] = [outbox.feed(bot_id, written)] if to_feed else []
-            rows = await outbox.post(connection, messages, self._database)
-        self._database.announce(rows)
-        return written
+            return await _add_event(connection, bot_id, event, data, now)
 
     async def due(self, now: datetime, *, limit: int = 100) -> list[UUID]:
         """Send off the scheduled bots whose time has come; each is given out once, whoever asks."""

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from sederunt.database.columns import document_text
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.tables import outbox
-from sederunt.model.history import Event
+from sederunt.model.history import Event, live_messages
 
 Resource = Literal["bot", "recording"]
 
@@ -48,19 +48,17 @@ def deliver(resource: Resource, resource_id: UUID, occasion: object) -> Message:
     )
 
 
-def feed(resource_id: UUID, event: Event) -> Message:
-    """An event for those who listen to a bot."""
-    return Message(
-        kind="feed",
-        subject=f"feed.{resource_id}.events",
-        payload={
-            "seq": event.id,
-            "event": event.event,
-            "data": event.data,
-            "created_at": event.created_at.isoformat(),
-        },
-        message_id=f"feed-{resource_id}-{event.id}",
-    )
+def feed(bot_id: UUID, change: Event) -> list[Message]:
+    """A change of status for those who listen to a bot."""
+    return [
+        Message(
+            kind="feed",
+            subject=f"feed.{bot_id}.events",
+            payload=message,
+            message_id=f"feed-{bot_id}-{change.id}-{message['type']}",
+        )
+        for message in live_messages(change)
+    ]
 
 
 async def post(connection: AsyncConnection, messages: Sequence[Message], database: Database) -> list[OutboxRow]:

@@ -5,15 +5,37 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from sederunt.model.status import BotStatus
+
 STATUS_UPDATE = "status_update"
 CHAT_MESSAGE = "chat_message"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """One line of history. `id` rises with time and never repeats, so it serves as a feed's sequence."""
+    """One line of history. `id` rises with time and never repeats."""
 
     id: int
     event: str
     data: Mapping[str, Any]
     created_at: datetime
+
+
+# While its status is one of these a bot sits in its meeting.
+_INSIDE = frozenset({BotStatus.RECORDING, BotStatus.LEAVING})
+# What listeners hear of a change beside its two statuses.
+_SHOWN_LIVE = ("old_status", "new_status", "stop_reason", "cause")
+
+
+def live_messages(change: Event) -> tuple[Mapping[str, Any], ...]:
+    """A `status_update` as realtime listeners hear it, followed by `start` where it brings the bot into its meeting,
+    by `stop` where it is out.
+
+    Each comes at most once: a bot that comes back after its host died is still `recording`.
+    """
+    told = {name: change.data[name] for name in _SHOWN_LIVE if name in change.data}
+    was_in, is_in = (BotStatus(change.data[name]) in _INSIDE for name in ("old_status", "new_status"))
+    update = {"type": "status-update", "data": told}
+    if was_in == is_in:
+        return (update,)
+    return (update, {"type": "start" if is_in else "stop"})

@@ -66,10 +66,10 @@ async def test_a_bots_events_reach_its_feed_in_order_through_an_outage(
     heard = []
     async with asyncio.timeout(20):
         async for event in feeds.events(bus, bot.id, since=0):
-            heard.append(event.event["data"]["new_status"])
-            if len(heard) == 4:
+            heard.append(event.event.get("data", {}).get("new_status", event.event["type"]))
+            if len(heard) == 6:
                 break
-    assert heard == ["joining", "recording", "leaving", "processing"]
+    assert heard == ["joining", "recording", "start", "leaving", "processing", "stop"]
     await end(publishing)
     await publisher.flush(outbox)
     assert await bus.queued("assemble") == {str(bot.id)}
