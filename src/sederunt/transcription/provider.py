@@ -18,6 +18,7 @@ from sederunt.errors import SederuntError, SetupError
 from sederunt.model.transcript import Utterance, Word
 from sederunt.settings import Settings
 from sederunt.transcription.models import PROVIDERS, ModelRow
+from sederunt.transcription.sessions import RealtimeProvider
 
 GROUP = "sederunt.transcribers"
 
@@ -79,6 +80,10 @@ class Provider(Protocol):
     def name(self) -> str:
         """The key in `models.PROVIDERS`."""
 
+    @property
+    def realtime(self) -> RealtimeProvider | None:
+        """Its live half; None where it has none."""
+
     def fault(self, settings: Settings, model: ModelRow) -> str | None:
         """Why this installation cannot use the model, as a sentence with the remedy; None where it can.
 
@@ -100,6 +105,14 @@ def provider(name: str) -> Provider:
         return found
     title = PROVIDERS[name].title if name in PROVIDERS else name
     raise SetupError(f"{title} is not part of this installation: no entry point '{name}' in the group '{GROUP}'.")
+
+
+def realtime_provider(name: str) -> RealtimeProvider:
+    """The live half of the installed provider of this name. Raises SetupError where there is none."""
+    live = provider(name).realtime
+    if live is None:
+        raise SetupError(f"{PROVIDERS[name].title} does not transcribe live in this installation.")
+    return live
 
 
 def is_installed(name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sederunt.settings import Settings
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.provider import Result, Task
+from sederunt.transcription.sessions import RealtimeProvider
 from sederunt.transcription.whisper import resolution
 
 
@@ -12,6 +13,7 @@ class WhisperProvider:
     """The provider that needs no credential."""
 
     name = "whisper"
+    realtime: RealtimeProvider | None = None
 
     def fault(self, settings: Settings, model: ModelRow) -> str | None:
         """The remedies, where the model of the settings is not on this machine."""

@@ -1,0 +1,184 @@
+"""One session's terms turned into the recording's: clock, keys, labels, and the part of time it answers for.
+
+Pure: what a session told goes in, events for the caller come out.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from sederunt.model.transcript import Utterance
+from sederunt.transcription.live import Event, Final, LiveSegment, Partial, Revised, Started
+from sederunt.transcription.sessions import Draft, Onset, Said, Settled
+from sederunt.transcription.text import runs
+
+# Moments at which silence was left out; older ones than that many matter to nothing that is still open.
+_ANCHORS = 256
+# So many of a line's last segments tell whose voice is whose when the next session takes over.
+_SPANS = 200
+# Less common speech than this links no two labels, in seconds.
+_LEAST_COMMON_S = 1.0
+
+Span = tuple[float, float, str]  # start, end, the vendor's label
+
+
+class Timeline:
+    """Seconds of a session as seconds of the recording, silence that was never sent taken into account."""
+
+    def __init__(self) -> None:
+        self._anchors: deque[tuple[float, float]] = deque(maxlen=_ANCHORS)
+
+    def anchor(self, session_s: float, recording_s: float) -> None:
+        """From this second of the session on, sound comes from that second of the recording."""
+        if not self._anchors or abs(self.at(session_s) - recording_s) > 0.001:
+            self._anchors.append((session_s, recording_s))
+
+    def at(self, session_s: float) -> float:
+        """The recording's second."""
+        found = max(0, bisect_right(self._anchors, session_s, key=lambda anchor: anchor[0]) - 1)
+        session, recording = self._anchors[found]
+        return max(0.0, recording + session_s - session)
+
+
+@dataclass(slots=True)
+class _Known:
+    """A draft, and the vendor's label of its voice."""
+
+    segment: LiveSegment
+    label: str | None
+
+
+class Line:
+    """What one session of a source has said so far."""
+
+    def __init__(self, source: str, new_id: Callable[[float, float], str], label: Callable[[Line, str], int]) -> None:
+        self.source = source
+        self.timeline = Timeline()
+        self.start, self.end = 0.0, float("inf")  # what lies outside is another session's
+        self._new_id, self._label = new_id, label
+        self._ids: dict[str, str] = {}
+        self._open: dict[str, _Known] = {}
+        self._settled: set[str] = set()
+        self._spans: deque[Span] = deque(maxlen=_SPANS)
+        self.settled_until = 0.0  # the end of the last final
+
+    def take(self, event: Onset | Draft | Settled) -> list[Event]:
+        """The caller's events for a session's."""
+        if isinstance(event, Onset):
+            at = self.timeline.at(event.at)
+            if event.key in self._ids or not self.start <= at < self.end:
+                return []
+            return [Started(self._id(event.key, at, at), self.source, at)]
+        said = self._said(event.said)
+        if isinstance(event, Draft):
+            return self._draft(said)
+        return self._settle(said)
+
+    def leftovers(self) -> list[LiveSegment]:
+        """The drafts that no final followed, in order; they are not known here afterwards."""
+        found = [known.segment for known in self._open.values()]
+        self._open.clear()
+        return sorted(found, key=lambda segment: segment.start)
+
+    def spans(self) -> list[Span]:
+        """When which of the vendor's voices spoke lately, drafts included. Seconds of the recording."""
+        drafts = [(k.segment.start, k.segment.end, k.label) for k in self._open.values() if k.label]
+        return [*self._spans, *drafts]
+
+    def _said(self, said: Said) -> Said:
+        """The same in seconds of the recording."""
+        at = self.timeline.at
+        words = tuple(replace(word, start=at(word.start), end=at(word.end)) for word in said.words)
+        return replace(said, start=at(said.start), end=at(said.end), words=words)
+
+    def _draft(self, said: Said) -> list[Event]:
+        if said.key in self._settled:
+            return []
+        segment = self._segment(said)
+        if segment is None:
+            return self._taken_back(said.key)
+        self._open[said.key] = _Known(segment, said.label)
+        return [Partial(segment)]
+
+    def _settle(self, said: Said) -> list[Event]:
+        if said.label is not None and said.transcript.strip():
+            self._spans.append((said.start, said.end, said.label))
+        again = said.key in self._settled
+        segment = self._segment(said)
+        self._settled.add(said.key)
+        self.settled_until = max(self.settled_until, said.end)
+        if segment is None:
+            return self._taken_back(said.key)
+        self._open.pop(said.key, None)
+        return [Revised(segment) if again else Final(segment)]
+
+    def _taken_back(self, key: str) -> list[Event]:
+        """What withdraws a draft that was shown."""
+        known = self._open.pop(key, None)
+        return [Partial(replace(known.segment, transcript="", words=()))] if known else []
+
+    def _segment(self, said: Said) -> LiveSegment | None:
+        """What of it lies in this line's time; None where nothing does."""
+        part = within(said, self.start, self.end)
+        if part is None:
+            return None
+        return LiveSegment(
+            segment_id=self._id(said.key, part.start, part.end),
+            source=self.source,
+            start=round(part.start, 3),
+            end=round(part.end, 3),
+            transcript=part.transcript,
+            confidence=part.confidence,
+            words=tuple(replace(word, start=round(word.start, 3), end=round(word.end, 3)) for word in part.words),
+            label=None if said.label is None else self._label(self, said.label),
+        )
+
+    def _id(self, key: str, start: float, end: float) -> str:
+        if key not in self._ids:
+            self._ids[key] = self._new_id(start, end)
+        return self._ids[key]
+
+
+def within(said: Said, start: float, end: float) -> Said | None:
+    """The words of a segment whose middle lies in [start, end), with their punctuation; None where none does."""
+    if not said.transcript.strip():
+        return None
+    if not said.words:
+        return said if start <= (said.start + said.end) / 2 < end else None
+    inside = [start <= (word.start + word.end) / 2 < end for word in said.words]
+    if all(inside):
+        return said
+    whole = Utterance(
+        start=said.start,
+        end=said.end,
+        speaker=0,
+        confidence=said.confidence,
+        transcript=said.transcript,
+        words=said.words,
+    )
+    for kept, part in runs(whole, inside):
+        if kept:
+            return replace(said, start=part.start, end=part.end, transcript=part.transcript, words=part.words)
+    return None
+
+
+def linked(ours: Iterable[tuple[float, float, int]], theirs: Iterable[Span]) -> Mapping[str, int]:
+    """Which of our labels each of another session's stands for, by the time they spoke at once.
+
+    One to one, the pair with the most common speech first; pairs with hardly any stay apart.
+    """
+    common: dict[tuple[str, int], float] = {}
+    mine = list(ours)
+    for start, end, label in theirs:
+        for begin, finish, number in mine:
+            together = min(end, finish) - max(start, begin)
+            if together > 0:
+                common[label, number] = common.get((label, number), 0.0) + together
+    found: dict[str, int] = {}
+    for (label, number), seconds in sorted(common.items(), key=lambda item: -item[1]):
+        if seconds >= _LEAST_COMMON_S and label not in found and number not in found.values():
+            found[label] = number
+    return found

@@ -1,0 +1,94 @@
+"""A bot's live transcription: a stream per source, ids and voices that are the bot's own, one orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sederunt.settings import Settings
+from sederunt.transcription.live import Event, Frame, OnEvent, Trouble
+from sederunt.transcription.sessions import Order, RealtimeProvider, Session, SessionEvent
+from sederunt.transcription.stream import Stream
+
+# What sessions may take to settle what is open when the bot leaves.
+CLOSE_S = 10.0
+
+
+class Pipeline:
+    """See `live.LiveTranscription`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        provider: RealtimeProvider,
+        order: Order,
+        *,
+        on_event: OnEvent,
+        prefix: str,
+        mixed_sources: frozenset[str] = frozenset(),
+        close_s: float = CLOSE_S,
+    ) -> None:
+        self._settings, self._provider, self._order = settings, provider, order
+        self._on_event, self._prefix, self._mixed, self._close_s = on_event, prefix, mixed_sources, close_s
+        self.terms = provider.terms(order.model)
+        self._streams: dict[str, Stream] = {}
+        self._numbers, self._labels = itertools.count(1), itertools.count(0)
+        self._troubles: set[str] = set()
+        self._closed, self._all_over = False, asyncio.Event()
+
+    def hear(self, frames: Sequence[Frame]) -> None:
+        if self._closed:
+            return
+        for frame in frames:
+            stream = self._streams.get(frame.source)
+            if stream is None:
+                stream = self._streams[frame.source] = Stream(self, frame.source, mixed=frame.source in self._mixed)
+            stream.hear(frame.start, frame.samples)
+
+    def tick(self, now: float) -> None:
+        if not self._closed:
+            for stream in self._streams.values():
+                stream.silence_until(now)
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        for stream in self._streams.values():
+            stream.finish()
+        self.one_is_over()
+        try:
+            async with asyncio.timeout(self._close_s):
+                await self._all_over.wait()
+        except TimeoutError:
+            self.trouble("Live transcription did not end in time: its last drafts are kept as they were.")
+        for stream in self._streams.values():
+            stream.drop()
+
+    # --- what streams ask of their bot --------------------------------------------------------------------------------
+
+    def open(self, *, mixed: bool, tell: Callable[[SessionEvent], None]) -> Session:
+        return self._provider.open(self._settings, replace(self._order, mixed=mixed), tell)
+
+    def tell(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._on_event(event)
+
+    def trouble(self, message: str) -> None:
+        """Tell a trouble once."""
+        if message not in self._troubles:
+            self._troubles.add(message)
+            self.tell([Trouble(message)])
+
+    def new_id(self) -> str:
+        return f"{self._prefix}-{next(self._numbers)}"
+
+    def new_label(self) -> int:
+        return next(self._labels)
+
+    def one_is_over(self) -> None:
+        """A session has ended; when the bot is closing and it was the last, closing can go on."""
+        if self._closed and not any(stream.is_settling for stream in self._streams.values()):
+            self._all_over.set()

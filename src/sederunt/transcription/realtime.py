@@ -1,0 +1,74 @@
+"""The door to live transcription: open one per bot, give it frames, get segments."""
+
+from collections.abc import Collection, Sequence
+
+from sederunt.errors import SetupError
+from sederunt.settings import Settings
+from sederunt.transcription.live import (
+    Ended,
+    Event,
+    Final,
+    Frame,
+    LiveSegment,
+    LiveTranscription,
+    OnEvent,
+    Partial,
+    Revised,
+    Started,
+    Trouble,
+)
+from sederunt.transcription.models import ModelRow
+from sederunt.transcription.pipeline import Pipeline
+from sederunt.transcription.provider import realtime_provider
+from sederunt.transcription.sessions import Order
+
+
+def open_live(
+    settings: Settings,
+    model_row: ModelRow,
+    *,
+    on_event: OnEvent,
+    prefix: str,
+    lang: str | None = None,
+    vocabulary: Sequence[str] = (),
+    mixed_sources: Collection[str] = (),
+    key: str | None = None,
+) -> LiveTranscription:
+    """A bot's live transcription, on the running event loop.
+
+    `prefix` begins every segment id; choose it so that no earlier host of the bot had the same. `mixed_sources` name
+    the sources that hold several people. `on_event` is called on the event loop's thread.
+    Raises SetupError where the model's provider does not transcribe live here.
+    """
+    if model_row.provider is None:
+        raise ValueError("the model transcribes nothing")
+    provider = realtime_provider(model_row.provider)
+    order = Order(model=model_row, lang=lang, vocabulary=tuple(vocabulary), key=key)
+    return Pipeline(settings, provider, order, on_event=on_event, prefix=prefix, mixed_sources=frozenset(mixed_sources))
+
+
+def live_fault(settings: Settings, model_row: ModelRow) -> str | None:
+    """Why a bot cannot be transcribed live by this model here, as a sentence with the remedy; None where it can."""
+    if model_row.provider is None:
+        return None
+    try:
+        return realtime_provider(model_row.provider).fault(settings, model_row)
+    except SetupError as fault:
+        return str(fault)
+
+
+__all__ = [
+    "Ended",
+    "Event",
+    "Final",
+    "Frame",
+    "LiveSegment",
+    "LiveTranscription",
+    "OnEvent",
+    "Partial",
+    "Revised",
+    "Started",
+    "Trouble",
+    "live_fault",
+    "open_live",
+]

@@ -1,0 +1,120 @@
+"""What the house asks of a provider that transcribes while people speak, one session per stream of sound.
+
+A session knows nothing of meetings: it is fed sound without gaps, counts seconds from its own first sample, names its
+segments by keys and its voices by labels of its own. The pipeline turns all that into the recording's terms, and opens
+the next session when one ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from sederunt.model.transcript import Word
+from sederunt.settings import Settings
+from sederunt.transcription.models import ModelRow
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Terms:
+    """What a provider allows and costs; rows of a table, not code."""
+
+    longest_session_s: float | None = None  # the vendor ends a session after that; None where it never does
+    silence_sent_s: float = 2.0  # of a longer silence only so much is sent
+    idle_s: float = 60.0  # a session that heard nothing for so long is closed; the next sound opens another
+    overlap_s: float = 5.0  # how long two sessions run beside each other when one takes over from the other
+    mixed_overlap_s: float = 30.0  # the same where voices have to be recognised across sessions
+    resend_s: float = 30.0  # sound kept for the next session, should this one be lost
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Order:
+    """What a session is opened for."""
+
+    model: ModelRow
+    lang: str | None = None
+    vocabulary: Sequence[str] = ()
+    mixed: bool = False  # several people are in the stream: tell their voices apart if you can
+    key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
+    """A segment as the session knows it. Seconds from the session's first sample."""
+
+    key: str
+    start: float
+    end: float
+    transcript: str
+    confidence: float
+    words: tuple[Word, ...] = ()
+    label: str | None = None  # the vendor's own word for the voice
+
+
+@dataclass(frozen=True, slots=True)
+class Onset:
+    key: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    said: Said
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Final. A second one under the same key corrects the first."""
+
+    said: Said
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The session has ended, whoever ended it; nothing comes after this."""
+
+    cause: str = ""  # "" for the end that was asked for
+    retry: bool = True  # whether another session may do better
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    message: str
+
+
+SessionEvent: TypeAlias = Onset | Draft | Settled | Over | Warned
+Tell: TypeAlias = Callable[[SessionEvent], None]  # called on the event loop's thread
+
+
+class Session(Protocol):
+    """One connection, or one place in the engine. Methods are called on the event loop and never block."""
+
+    def feed(self, samples: NDArray[np.int16]) -> None:
+        """The next samples, mono at 16 kHz, right behind the last."""
+
+    def finish(self) -> None:
+        """No more sound comes: settle what is open, then tell Over."""
+
+    def abandon(self) -> None:
+        """Give up at once; nothing more is told."""
+
+
+class RealtimeProvider(Protocol):
+    """One source of live transcripts."""
+
+    @property
+    def name(self) -> str:
+        """The key in `models.PROVIDERS`."""
+
+    def terms(self, model: ModelRow) -> Terms: ...
+
+    def fault(self, settings: Settings, model: ModelRow) -> str | None:
+        """Why this installation cannot use the model live, as a sentence with the remedy; None where it can."""
+
+    def open(self, settings: Settings, order: Order, tell: Tell) -> Session:
+        """Begin a session. Returns at once; sound fed before the connection stands is kept. Raises SetupError."""

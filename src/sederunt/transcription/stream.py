@@ -1,0 +1,261 @@
+"""One source of sound and its sessions, one after the other.
+
+The one place that opens sessions (on first sound), replaces them (before the vendor's limit, after a loss, after long
+silence), and carries ids and voices over from one to the next. It keeps no timers: the recording's own seconds drive
+it, so silence and an empty meeting cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sederunt import log
+from sederunt.errors import SederuntError
+from sederunt.transcription.line import Line, linked
+from sederunt.transcription.live import Ended, Final, LiveSegment
+from sederunt.transcription.sessions import Over, Session, SessionEvent, Warned
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sederunt.transcription.pipeline import Pipeline
+
+logger = log.get(room="transcription")
+
+RATE = 16_000
+# Samples no louder than this (two steps of 16 bit) are a muted track.
+SILENT = 2
+# Packets jitter by so much. A longer pause is one; a frame that begins so long before the last one's end repeats it.
+JITTER_S = 0.25
+# A lost session is replaced after these pauses; when none is left, the source is given up.
+PAUSES_S = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
+# A session is replaced so long before the vendor would end it: in a pause if there is one, at the latest halfway.
+BEFORE_LIMIT_S = 20.0
+
+
+class _Open:
+    """A session, what it said, and how much it was fed."""
+
+    def __init__(self, line: Line, since: float) -> None:
+        self.session: Session | None = None  # None only while it is being opened
+        self.line, self.since = line, since
+        self._fed = 0
+        self._until = float("-inf")
+
+    def feed(self, start: float, samples: NDArray[np.int16]) -> None:
+        if abs(start - self._until) > 0.001:
+            self.line.timeline.anchor(self._fed / RATE, start)
+        self._fed += len(samples)
+        self._until = start + len(samples) / RATE
+        if self.session is not None:
+            self.session.feed(samples)
+
+
+class Stream:
+    def __init__(self, bot: Pipeline, source: str, *, mixed: bool) -> None:
+        self._bot, self._source, self._mixed = bot, source, mixed
+        self._terms = bot.terms
+        self._now = 0.0  # sound or silence is known until then, in seconds of the recording
+        self._sound_end = float("-inf")  # where the last sound ended
+        self._current: _Open | None = None
+        self._coming: _Open | None = None  # takes over before the current one's limit
+        self._leaving: list[_Open] = []
+        self._recent: deque[tuple[float, NDArray[np.int16]]] = deque()  # for the session after a lost one
+        self._settled_until = 0.0
+        self._orphans: list[LiveSegment] = []  # drafts of a lost session, waiting to be said again
+        self._voices: dict[tuple[Line, str], int] = {}
+        self._losses, self._retry_at, self._gone = 0, 0.0, False
+
+    @property
+    def is_settling(self) -> bool:
+        """Whether a session still has to end."""
+        return bool(self._leaving)
+
+    # --- sound --------------------------------------------------------------------------------------------------------
+
+    def hear(self, start: float, samples: NDArray[np.int16]) -> None:
+        if start < self._sound_end - JITTER_S:
+            samples = samples[round((self._sound_end - start) * RATE) :]
+            start = self._sound_end
+        if self._gone or not len(samples):
+            return
+        end = start + len(samples) / RATE
+        if int(samples.max()) <= SILENT and int(samples.min()) >= -SILENT:
+            self.silence_until(end)
+            return
+        if start > self._now + JITTER_S:
+            self.silence_until(start)
+        self._recent.append((start, samples))
+        while self._recent[0][0] < start - self._terms.resend_s:
+            self._recent.popleft()
+        if self._current is not None:
+            self._current.feed(start, samples)
+        elif start >= self._retry_at:
+            self._begin(start)
+        if self._coming is not None:
+            self._coming.feed(start, samples)
+        self._sound_end = end
+        self._now = max(self._now, end)
+        self._replace_in_time(in_pause=False)
+
+    def silence_until(self, now: float) -> None:
+        if self._gone or now <= self._now:
+            return
+        room = self._terms.silence_sent_s - (self._now - self._sound_end)
+        count = round(min(now - self._now, max(0.0, room)) * RATE)
+        for opened in (self._current, self._coming):
+            if opened is not None and count > 0:
+                opened.feed(self._now, np.zeros(count, np.int16))
+        self._now = now
+        silent_s = now - self._sound_end
+        if silent_s >= self._terms.idle_s:
+            self._finish_sessions()
+        else:
+            self._replace_in_time(in_pause=silent_s >= JITTER_S)
+
+    def finish(self) -> None:
+        """No more sound comes: everything open settles."""
+        self._finish_sessions()
+
+    def drop(self) -> None:
+        """The end. What has not settled stays as its drafts were."""
+        for opened in self._leaving:
+            if opened.session is not None:
+                opened.session.abandon()
+            self._orphans += opened.line.leftovers()
+        self._leaving = []
+        self._end("")
+
+    # --- sessions -----------------------------------------------------------------------------------------------------
+
+    def _begin(self, start: float) -> None:
+        """Open a session and feed it what none has settled yet."""
+        waiting = [(at, piece) for at, piece in self._recent if at + len(piece) / RATE > self._settled_until]
+        self._current = self._opened(waiting[0][0] if waiting else start)
+        for at, piece in waiting:
+            if self._current is not None:
+                self._current.feed(at, piece)
+
+    def _opened(self, since: float) -> _Open | None:
+        opened = _Open(Line(self._source, self._new_id, self._voice), since)
+        try:
+            opened.session = self._bot.open(mixed=self._mixed, tell=lambda event: self._told(opened, event))
+        except SederuntError as fault:
+            self._lost(str(fault), retry=False)
+            return None
+        return opened
+
+    def _replace_in_time(self, *, in_pause: bool) -> None:
+        limit_s = self._terms.longest_session_s
+        if self._current is None or limit_s is None:
+            return
+        overlap_s = self._terms.mixed_overlap_s if self._mixed else self._terms.overlap_s
+        left_s = self._current.since + limit_s - self._now
+        if self._coming is None and left_s <= BEFORE_LIMIT_S + overlap_s:
+            self._coming = self._opened(self._now)
+            if self._coming is not None:
+                self._coming.line.start = float("inf")  # it only listens until it takes over
+        elif self._coming is not None and left_s <= BEFORE_LIMIT_S and (in_pause or left_s <= BEFORE_LIMIT_S / 2):
+            old = self._current
+            self._hand_over(self._now)
+            self._leave(old)
+
+    def _hand_over(self, at: float) -> None:
+        """The coming session answers from this moment on; voices keep their numbers."""
+        old, new = self._current, self._coming
+        assert old is not None
+        assert new is not None
+        self._current, self._coming = new, None
+        old.line.end = new.line.start = at
+        # Who spoke when, while both listened, tells which voice is which.
+        numbered = [
+            (start, end, self._voices[old.line, label])
+            for start, end, label in old.line.spans()
+            if (old.line, label) in self._voices
+        ]
+        for label, number in linked(numbered, new.line.spans()).items():
+            self._voices[new.line, label] = number
+
+    def _finish_sessions(self) -> None:
+        for opened in (self._current, self._coming):
+            if opened is not None:
+                self._leave(opened)
+        self._current = self._coming = None
+        self._recent.clear()
+        self._settle_orphans()
+
+    def _leave(self, opened: _Open) -> None:
+        self._leaving.append(opened)
+        if opened.session is not None:
+            opened.session.finish()
+
+    # --- what sessions tell -------------------------------------------------------------------------------------------
+
+    def _told(self, opened: _Open, event: SessionEvent) -> None:
+        if self._gone:
+            return
+        if isinstance(event, Warned):
+            self._bot.trouble(event.message)
+        elif isinstance(event, Over):
+            self._over(opened, event)
+        else:
+            self._losses = 0
+            self._bot.tell(opened.line.take(event))
+            self._settled_until = max(self._settled_until, opened.line.settled_until)
+
+    def _over(self, opened: _Open, event: Over) -> None:
+        if opened in self._leaving:
+            self._leaving.remove(opened)
+            self._bot.tell([Final(segment) for segment in opened.line.leftovers()])
+            self._forget(opened)
+            self._bot.one_is_over()
+        elif opened is self._coming:
+            self._coming = None  # another is opened with the next sound
+            self._forget(opened)
+        elif opened is self._current:
+            self._orphans += opened.line.leftovers()
+            if self._coming is not None:
+                self._hand_over(self._settled_until)
+            else:
+                self._current = None
+                self._lost(event.cause, retry=event.retry)
+
+    def _lost(self, cause: str, *, retry: bool) -> None:
+        """There is no session: wait for the next, or give the source up."""
+        logger.info("A live session was lost.", action="live_session_lost", source=self._source, cause=cause)
+        if not retry or self._losses >= len(PAUSES_S):
+            self._bot.trouble(f"Live transcription has stopped: {cause}")
+            self._end(cause)
+            return
+        self._retry_at = self._now + PAUSES_S[self._losses]
+        self._losses += 1
+
+    def _end(self, cause: str) -> None:
+        if not self._gone:
+            self._settle_orphans()
+            self._gone = True
+            self._recent.clear()
+            self._bot.tell([Ended(self._source, cause)])
+
+    def _settle_orphans(self) -> None:
+        orphans, self._orphans = self._orphans, []
+        self._bot.tell([Final(segment) for segment in orphans])
+
+    def _new_id(self, start: float, end: float) -> str:
+        """A segment's id: that of a lost session's draft it says again, or a new one."""
+        for orphan in self._orphans:
+            if orphan.start < end and start < orphan.end:
+                self._orphans.remove(orphan)
+                return orphan.segment_id
+        return self._bot.new_id()
+
+    def _voice(self, line: Line, label: str) -> int:
+        if (line, label) not in self._voices:
+            self._voices[line, label] = self._bot.new_label()
+        return self._voices[line, label]
+
+    def _forget(self, opened: _Open) -> None:
+        self._voices = {key: number for key, number in self._voices.items() if key[0] is not opened.line}
