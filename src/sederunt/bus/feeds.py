@@ -1,4 +1,4 @@
-"""What a bot's listeners hear: events that are kept and numbered, audio that is not.
+"""What a bot's listeners hear: events that are kept and numbered, drafts and audio that are not.
 
 The server stores each event of `feed.<bot>.events` and repeats it on `live.<bot>.events` with its number and the
 number of the event before it. A listener hears the second subject, which costs the server nothing per listener, and
@@ -25,6 +25,10 @@ from sederunt.bus.tasks import notice_cancellation
 
 logger = log.get(room="bus")
 
+BATCH = 500  # events asked for at once when catching up
+ANSWER_S = 5.0
+END_OF_BATCH, NOTHING_THERE = "204", "404"
+RETRY_S = 0.5
 MAX_WAITING = 10_000  # events of a process that NATS has not taken yet; a four-hour meeting has fewer
 
 
@@ -87,21 +91,22 @@ async def publish_audio(bus: Bus, bot_id: UUID | str, pcm: bytes) -> None:
     await bus.tell(streams.audio_subject(bot_id), pcm)
 
 
-async def audio(bus: Bus, bot_id: UUID | str, *, waiting: int = 50) -> AsyncGenerator[bytes, None]:
-    """Audio as it comes. A reader that falls `waiting` blocks behind loses the oldest."""
-    blocks: asyncio.Queue[bytes] = asyncio.Queue(maxsize=waiting)
+async def hear_drafts(bus: Bus, bot_id: UUID | str, take: Callable[[Mapping[str, Any]], None]) -> Subscription:
+    """Call with each draft from now on. A draft may come after the final segment that replaces it."""
 
     async def on_message(msg: Msg) -> None:
-        if blocks.full():
-            blocks.get_nowait()
-        blocks.put_nowait(msg.data)
+        take(json.loads(msg.data))
 
-    subscription = await bus.subscribe(streams.audio_subject(bot_id), on_message)
-    try:
-        while True:
-            yield await blocks.get()
-    finally:
-        await subscription.close()
+    return await bus.subscribe(streams.drafts_subject(bot_id), on_message)
+
+
+async def hear_audio(bus: Bus, bot_id: UUID | str, take: Callable[[bytes], None]) -> Subscription:
+    """Call with each block from now on."""
+
+    async def on_message(msg: Msg) -> None:
+        take(msg.data)
+
+    return await bus.subscribe(streams.audio_subject(bot_id), on_message)
 
 
 async def events(bus: Bus, bot_id: UUID | str, *, since: int | None = None) -> AsyncGenerator[FeedEvent, None]:
@@ -124,6 +129,14 @@ async def last_sequence(bus: Bus, bot_id: UUID | str) -> int:
     except (NatsError, OSError) as error:
         raise BusAway(f"NATS did not answer: {error}") from None
     return int(message.seq or 0)
+
+
+async def forget(bus: Bus, bot_id: UUID | str) -> None:
+    """Remove what is kept of a bot's events. Raises BusAway."""
+    try:
+        await bus.js.purge_stream(streams.FEEDS, subject=streams.events_subject(bot_id))
+    except (NatsError, OSError) as error:
+        raise BusAway(f"NATS did not answer: {error}") from None
 
 
 class _Listener:
@@ -170,12 +183,15 @@ class _Listener:
         self._behind = True
         self._some.set()
 
+    @property
+    def _newest(self) -> int:
+        return self._ready[-1].sequence if self._ready else self._seen
+
     async def _heard(self, msg: Msg) -> None:
         headers = msg.headers or {}
         sequence = int(headers.get("Nats-Sequence", 0))
         before = int(headers.get("Nats-Last-Sequence", 0))
-        newest = self._ready[-1].sequence if self._ready else self._seen
-        if before > newest:
+        if before > self._newest:
             self._behind = True  # we missed one; the store has it, and this one too
         else:
             self._ready.append(FeedEvent(sequence=sequence, event=json.loads(msg.data)))
@@ -185,21 +201,40 @@ class _Listener:
         """Read from the store what comes after the newest number we have handed out."""
         self._behind = False
         self._ready.clear()
-        position = self._seen
-        while True:
-            try:
-                message = await self._bus.js.get_msg(
-                    streams.FEEDS,
-                    seq=position + 1,
-                    subject=streams.events_subject(self._bot_id),
-                    direct=True,
-                    next=True,
-                )
-            except NotFoundError:
-                return
-            except (NatsError, OSError):
-                self._behind = True  # NATS is away: again when it is back
-                await asyncio.sleep(0.5)
-                return
-            position = int(message.seq or 0)
-            self._ready.append(FeedEvent(sequence=position, event=json.loads(message.data or b"{}")))
+        try:
+            while batch := await _stored_after(self._bus, self._bot_id, self._newest):
+                self._ready.extend(batch)
+        except BusAway:
+            self._behind = True  # again when it is back
+            await asyncio.sleep(RETRY_S)
+
+
+async def _stored_after(bus: Bus, bot_id: str, position: int) -> list[FeedEvent]:
+    """The oldest events after this number, some hundreds of them; none when there are none. Raises BusAway.
+
+    One request for many messages, which servers know from 2.11 on; an older one answers with a single message.
+    """
+    found: list[FeedEvent] = []
+    ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def on_message(msg: Msg) -> None:
+        headers = msg.headers or {}
+        if "Nats-Sequence" in headers:
+            found.append(FeedEvent(sequence=int(headers["Nats-Sequence"]), event=json.loads(msg.data)))
+        if not ended.done() and ("Status" in headers or "Nats-Num-Pending" not in headers):
+            ended.set_result(headers.get("Status", END_OF_BATCH))
+
+    inbox = bus.new_inbox()
+    asked = {"seq": position + 1, "next_by_subj": streams.events_subject(bot_id), "batch": BATCH}
+    answers = await bus.subscribe(inbox, on_message)
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            await bus.tell(streams.direct_get_subject(streams.FEEDS), json.dumps(asked).encode(), inbox)
+            status = await ended
+    except TimeoutError:
+        status = "none"
+    finally:
+        await answers.close()
+    if status not in (END_OF_BATCH, NOTHING_THERE):
+        raise BusAway(f"NATS did not answer with stored events (status {status}).")
+    return found

@@ -106,6 +106,11 @@ def next_subject(queue: Queue) -> str:
     return f"$JS.API.CONSUMER.MSG.NEXT.{queue.stream}.{queue.kind}"
 
 
+def direct_get_subject(stream: str) -> str:
+    """Where any server that has the stream's messages is asked for some of them."""
+    return f"$JS.API.DIRECT.GET.{stream}"
+
+
 async def declare(js: JetStreamContext, *, ack_wait_s: float, replicas: int) -> None:
     """Make streams and consumers what the table says. Safe to repeat, and from many processes at once."""
     for queue in QUEUES.values():
@@ -183,6 +188,7 @@ __all__ = [
     "audio_subject",
     "command_subject",
     "declare",
+    "direct_get_subject",
     "drafts_subject",
     "events_subject",
     "held_subject",

@@ -83,13 +83,46 @@ async def test_nothing_is_missed_and_nothing_comes_twice_when_the_server_is_kill
     assert [event.event["n"] for event in await reading] == list(range(30))
 
 
-async def test_audio_reaches_who_listens_now(bus: Bus, connect: Connections) -> None:
+async def test_thousands_of_events_are_caught_up_with_in_order(bus: Bus, publisher: feeds.EventPublisher) -> None:
+    bot_id, other = str(uuid4()), str(uuid4())
+    count = 2 * feeds.BATCH + 3
+    for n in range(count):
+        await bus.tell(f"feed.{bot_id}.events", b'{"n": %d}' % n)
+        await bus.tell(f"feed.{other}.events", b"{}")
+    publisher.put(bot_id, {"n": count})
+    await publisher.flush()
+    assert [event.event["n"] for event in await read(bus, bot_id, count + 1)] == list(range(count + 1))
+
+
+async def test_nothing_is_kept_of_a_bot_that_is_forgotten(bus: Bus, publisher: feeds.EventPublisher) -> None:
+    bot_id, other = str(uuid4()), str(uuid4())
+    for n in range(3):
+        publisher.put(bot_id, {"n": n})
+        publisher.put(other, {"n": n})
+    await publisher.flush()
+    await feeds.forget(bus, bot_id)
+    assert await feeds.last_sequence(bus, bot_id) == 0
+    publisher.put(bot_id, {"n": 3})
+    assert [event.event["n"] for event in await read(bus, bot_id, 1)] == [3]
+    assert len(await read(bus, other, 3)) == 3
+
+
+async def test_audio_and_drafts_reach_who_listens_now(bus: Bus, connect: Connections) -> None:
     bot_id = str(uuid4())
-    listening = feeds.audio(await connect(), bot_id)
-    first = asyncio.ensure_future(anext(listening))
+    heard: list[object] = []
+    some = asyncio.Event()
+
+    def take(block: object) -> None:
+        heard.append(block)
+        if len(heard) == 2:
+            some.set()
+
+    listener = await connect()
+    await feeds.hear_audio(listener, bot_id, take)
+    await feeds.hear_drafts(listener, bot_id, take)
+    await feeds.publish_audio(bus, bot_id, b"\x01\x02")
+    await feeds.publish_draft(bus, bot_id, {"type": "ts-draft", "data": {"transcript": "grüezi"}})
     async with asyncio.timeout(10):
-        while not first.done():
-            await feeds.publish_audio(bus, bot_id, b"\x01\x02")
-            await asyncio.wait({first}, timeout=0.05)
-    assert await first == b"\x01\x02"
-    await listening.aclose()
+        await some.wait()
+    assert b"\x01\x02" in heard
+    assert {"type": "ts-draft", "data": {"transcript": "grüezi"}} in heard
