@@ -18,7 +18,6 @@ from sederunt.api.checks import Checks
 from sederunt.api.limits import RateLimit
 from sederunt.api.metrics import Metrics
 from sederunt.bus.connection import Bus
-from sederunt.bus.tasks import end
 from sederunt.clock import Clock
 from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
@@ -26,7 +25,7 @@ from sederunt.database.engine import Database, database_url
 from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
 from sederunt.jobs.follow_ups import FOLLOW_UPS
-from sederunt.jobs.publish import Publisher
+from sederunt.jobs.publish import Publisher, publishing
 from sederunt.settings import Settings
 from sederunt.storage.links import Links
 from sederunt.storage.objects import Objects, open_objects
@@ -86,7 +85,7 @@ async def open_rooms(settings: Settings, clock: Clock, metrics: Metrics) -> Asyn
         database = await stack.enter_async_context(
             Database(database_url(settings), clock=clock, on_outbox=publisher.announce)
         )
-        await stack.enter_async_context(_publishing(publisher, Outbox(database)))
+        await stack.enter_async_context(publishing(publisher, Outbox(database)))
         sealer = load_sealer(settings)
         keys = await Keys.open(database, sealer, clock)
         stack.push_async_callback(keys.close)
@@ -105,14 +104,3 @@ async def open_rooms(settings: Settings, clock: Clock, metrics: Metrics) -> Asyn
             links_secret=await house_secret(database, sealer, LINKS),
             turns={},
         )
-
-
-@asynccontextmanager
-async def _publishing(publisher: Publisher, outbox: Outbox) -> AsyncIterator[None]:
-    """Publish what this process commits, and what is left at the end."""
-    work = asyncio.create_task(publisher.run(outbox))
-    try:
-        yield
-    finally:
-        await end(work)
-        await publisher.flush(outbox)

@@ -22,7 +22,7 @@ from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletions
 from sederunt.database.transcripts import Transcripts
 from sederunt.jobs.follow_ups import FOLLOW_UPS
-from sederunt.jobs.publish import Publisher
+from sederunt.jobs.publish import Publisher, publishing
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects, open_objects
 from sederunt.webhooks.postman import Postman
@@ -69,7 +69,7 @@ async def open_house(settings: Settings, *, role: str, pool: BrowserPool | None 
             publisher = Publisher(bus)
             announced.append(publisher)
             house = _furnish(settings, role, database, bus, pool)
-            async with _publishing(house, publisher):
+            async with publishing(publisher, house.outbox), _telling(house.events):
                 yield house
             await house.postman.client.aclose()
         finally:
@@ -112,15 +112,11 @@ def _postman(settings: Settings, deliveries: Deliveries, secrets: WebhookSecrets
 
 
 @asynccontextmanager
-async def _publishing(house: House, publisher: Publisher) -> AsyncIterator[None]:
-    """The two that publish run beside everything else, and finish what they have at the end."""
-    tasks = [
-        asyncio.create_task(publisher.run(house.outbox), name="outbox"),
-        asyncio.create_task(house.events.run(), name="events"),
-    ]
+async def _telling(events: EventPublisher) -> AsyncIterator[None]:
+    """Bots' events go to their listeners, and what is left at the end."""
+    work = asyncio.create_task(events.run(), name="events")
     try:
         yield
     finally:
-        await house.events.flush()
-        await end(*tasks)
-        await publisher.flush(house.outbox)
+        await events.flush()
+        await end(work)

@@ -6,11 +6,12 @@ same row: its message id makes the server drop the second.
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 from sederunt import log
 from sederunt.bus.connection import Bus, BusAway
-from sederunt.bus.tasks import notice_cancellation
+from sederunt.bus.tasks import end, notice_cancellation
 from sederunt.database.engine import OutboxRow
 from sederunt.database.outbox import Outbox, payload_of
 
@@ -81,6 +82,17 @@ class Publisher:
             await outbox.mark_sent(sent)
         except Exception:  # the sweep publishes them once more, and the server drops that
             logger.exception("rows not marked as sent", action="mark_failed", count=len(sent))
+
+
+@asynccontextmanager
+async def publishing(publisher: Publisher, outbox: Outbox) -> AsyncIterator[None]:
+    """Publish what this process commits, beside everything else, and what is left at the end."""
+    work = asyncio.create_task(publisher.run(outbox), name="outbox")
+    try:
+        yield
+    finally:
+        await end(work)
+        await publisher.flush(outbox)
 
 
 async def sweep(bus: Bus, outbox: Outbox, *, older_than_s: float) -> int:
