@@ -132,32 +132,37 @@ class Limiter:
     """Keeps a signal under the ceiling by turning it down around its peaks, not by cutting them off.
 
     Looks one hop ahead, so what comes out is one hop late until `flush`.
+
+    Args:
+        hop: samples for which the gain has one value.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, hop: int = HOP) -> None:
+        self._hop = hop
         self._held = np.zeros(0, dtype=np.float32)
         self._gain = 1.0  # at the beginning of what is held
 
     def limit(self, samples: Samples) -> Samples:
         """The next stretch; all that is known to need no more turning down."""
         samples = np.concatenate((self._held, samples))
-        hops = max(0, len(samples) // HOP - 1)
-        ready, self._held = samples[: hops * HOP], samples[hops * HOP :]
-        return self._turn_down(ready, self._held[:HOP])
+        hops = max(0, len(samples) // self._hop - 1)
+        ready, self._held = samples[: hops * self._hop], samples[hops * self._hop :]
+        return self._turn_down(ready, self._held[: self._hop])
 
     def flush(self) -> Samples:
         """The last hops."""
-        rest = np.concatenate((self._held, np.zeros(-len(self._held) % HOP, dtype=np.float32)))
+        rest = np.concatenate((self._held, np.zeros(-len(self._held) % self._hop, dtype=np.float32)))
         length, self._held = len(self._held), np.zeros(0, dtype=np.float32)
         return self._turn_down(rest, rest[:0])[:length]
 
     def _turn_down(self, samples: Samples, ahead: Samples) -> Samples:
-        peaks = np.abs(np.concatenate((samples, ahead))).reshape(-1, HOP).max(axis=1) if len(samples) else np.zeros(0)
+        both = np.concatenate((samples, ahead))
+        peaks = np.abs(both).reshape(-1, self._hop).max(axis=1) if len(samples) else np.zeros(0)
         if self._gain == 1.0 and peaks.max(initial=0.0) <= CEILING:
             return samples
         allowed = np.minimum(1.0, CEILING / np.maximum(peaks, 1e-9))
-        gains = self._gains(allowed, len(samples) // HOP)
-        curve = np.interp(np.arange(len(samples)), np.arange(len(gains)) * HOP, gains).astype(np.float32)
+        gains = self._gains(allowed, len(samples) // self._hop)
+        curve = np.interp(np.arange(len(samples)), np.arange(len(gains)) * self._hop, gains).astype(np.float32)
         limited: Samples = np.clip(samples * curve, -CEILING, CEILING)
         return limited
 

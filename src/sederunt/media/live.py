@@ -1,0 +1,203 @@
+"""Sound while it is heard: each source's packets as samples at 16 kHz, and all of them mixed, block by block.
+
+Time is the recording's: a sample lies where its packet lies. The mix goes by the clock and not by what arrives, so it
+goes on while nobody speaks. It waits a little for sound that is late.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sederunt.media import opus
+from sederunt.media.mixing import Limiter, Samples, Voice
+from sederunt.model.audio import Packet
+
+RATE = 16_000
+BLOCK = RATE // 10  # samples let go at a time: 3,200 bytes
+BEHIND_S = 0.15  # a block is let go so long after its end; pages hand over their packets every 100 ms
+LATE_S = 0.4  # the same while somebody is in the middle of speaking and their packets are late, others' are not
+STALLED_S = 1.0  # the same while nothing comes at all: the page or this machine may be standing still
+FORGET_S = 60.0  # a source that was silent for so long gets a new decoder when it speaks again
+
+_HOP = RATE // 200
+_RATIO = opus.RATE // RATE
+_TAPS = 97
+_HALF = _TAPS // 2
+
+
+def _low_pass() -> Samples:
+    """Passes what 16 kHz can hold (up to 7 kHz within 0.1 dB), and keeps 60 dB of the rest out from 9 kHz on."""
+    at = np.arange(_TAPS) - _HALF
+    taps = np.kaiser(_TAPS, 6.0) * np.sinc(at / _RATIO)
+    passing: Samples = (taps / taps.sum()).astype(np.float32)
+    return passing
+
+
+_FILTER = _low_pass()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """What one source said without a break, as far as it has come."""
+
+    source: str
+    start: float  # seconds of the recording
+    samples: npt.NDArray[np.int16]  # mono, 16 kHz
+
+
+class LiveSound:
+    """The sound of one stay.
+
+    Args:
+        start_s: second of the recording at which the mix begins; the block around it is the first one.
+    """
+
+    def __init__(self, start_s: float) -> None:
+        self._ears: dict[str, _Ear] = {}
+        self._base = math.floor(start_s * RATE / BLOCK) * BLOCK  # sample of the recording at which `_sum` begins
+        self._sum = np.zeros(4 * RATE, dtype=np.float32)
+        self._limiter = Limiter(_HOP)
+        self._ahead = _HOP  # by so much the limiter looks ahead
+
+    def take(self, packets: Iterable[Packet]) -> list[Stretch]:
+        """Packets in the order of each source; returns their sound, and keeps it for the mix."""
+        by_source: dict[str, list[Packet]] = {}
+        for packet in packets:
+            by_source.setdefault(packet.source, []).append(packet)
+        heard = []
+        for source, own in by_source.items():
+            ear = self._ears.setdefault(source, _Ear())
+            for at, samples in ear.hear(own):
+                self._add(at, samples)
+                heard.append(Stretch(source, at / RATE, _as_pcm(samples)))
+        return heard
+
+    def blocks(self, now_s: float) -> list[bytes]:
+        """What of the mix is due at this second of the recording: little-endian PCM16, BLOCK samples each."""
+        due = []
+        while now_s * RATE >= (reached := self._base + BLOCK + self._ahead) + self._patience_s(reached) * RATE:
+            due.append(self._let_go())
+        self._forget(now_s)
+        return due
+
+    def end(self, at_s: float) -> list[bytes]:
+        """The rest of the mix up to this second of the recording, without waiting; a last part is filled up."""
+        rest = []
+        while self.position < at_s * RATE:
+            rest.append(self._let_go())
+        return rest
+
+    @property
+    def position(self) -> int:
+        """The sample of the recording up to which the mix was let go."""
+        return self._base - _HOP + self._ahead
+
+    def _patience_s(self, reached: int) -> float:
+        """How long after this sample the sum up to it is let go."""
+        if not any(ear.goes_on and ear.reached < reached for ear in self._ears.values()):
+            return BEHIND_S
+        return LATE_S if any(ear.reached >= reached for ear in self._ears.values()) else STALLED_S
+
+    def _let_go(self) -> bytes:
+        count = BLOCK + self._ahead
+        for ear in self._ears.values():
+            if ear.sounding and ear.reached < self._base + count:
+                for at, samples in ear.fall_silent():
+                    self._add(at, samples)
+        limited = self._limiter.limit(self._sum[:count].copy())
+        self._sum[:-count] = self._sum[count:]
+        self._sum[-count:] = 0
+        self._base += count
+        self._ahead = 0  # from now on it is one hop ahead of the blocks
+        return _as_pcm(limited).astype("<i2", copy=False).tobytes()
+
+    def _add(self, at: int, samples: Samples) -> None:
+        """Into the sum. What comes after its place was let go is lost to the mix; so is what lies far in the future."""
+        first = at - self._base
+        if first < 0:
+            samples, first = samples[-first:], 0
+        samples = samples[: max(0, len(self._sum) - first)]
+        self._sum[first : first + len(samples)] += samples
+
+    def _forget(self, now_s: float) -> None:
+        silent = [name for name, ear in self._ears.items() if ear.reached < (now_s - FORGET_S) * RATE]
+        for name in silent:
+            del self._ears[name]
+
+
+class _Ear:
+    """One source: decoded, its short gaps concealed, brought from 48 to 16 kHz."""
+
+    def __init__(self) -> None:
+        self._voice = Voice()
+        self._run: _Run | None = None
+        self._last = b""
+
+    @property
+    def sounding(self) -> bool:
+        return self._voice.sounding
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether more is to come: what was heard last was neither the end nor a sender that says it is silent."""
+        return self.sounding and not opus.is_silence(self._last)
+
+    @property
+    def reached(self) -> int:
+        """The sample at which its sound ends, as far as it was handed out."""
+        return self._run.reached if self._run is not None else self._voice.cursor // _RATIO
+
+    def hear(self, packets: Sequence[Packet]) -> list[tuple[int, Samples]]:
+        """The sound of packets that follow each other, as (first sample, samples)."""
+        heard: list[tuple[int, Samples]] = []
+        parts: list[Samples] = []
+        for packet in packets:
+            self._last = packet.payload
+            for at, samples in self._voice.decode(packet):
+                if self._run is None or at != self._run.end:
+                    heard += self._through(parts)
+                    parts, self._run = [], _Run(at)
+                parts.append(samples)
+                self._run.end += len(samples)
+        return heard + self._through(parts)
+
+    def fall_silent(self) -> list[tuple[int, Samples]]:
+        """Nothing follows: the sound goes on for a moment and away."""
+        _, tail = self._voice.fade_out()
+        heard = self._through([tail, np.zeros(_HALF, dtype=np.float32)])
+        self._run = None
+        return heard
+
+    def _through(self, parts: list[Samples]) -> list[tuple[int, Samples]]:
+        if self._run is None or not parts:
+            return []
+        at = self._run.reached
+        samples = self._run.feed(np.concatenate(parts))
+        return [(at, samples)] if len(samples) else []
+
+
+class _Run:
+    """Sound without a gap on its way through the filter; every third sample comes out, half a filter later."""
+
+    def __init__(self, at: int) -> None:
+        self.end = at  # 48 kHz sample of the recording at which what was decoded ends
+        self.reached = round(at / _RATIO)  # 16 kHz sample of the next one to come out
+        self._held = np.zeros(_HALF, dtype=np.float32)
+
+    def feed(self, samples: Samples) -> Samples:
+        held = np.concatenate((self._held, samples))
+        count = (len(held) - _TAPS) // _RATIO + 1
+        if count <= 0:
+            self._held = held
+            return held[:0]
+        self._held = held[count * _RATIO :]
+        made: Samples = np.convolve(held, _FILTER, "valid")[::_RATIO][:count].copy()
+        self.reached += count
+        return made
+
+
+def _as_pcm(samples: Samples) -> npt.NDArray[np.int16]:
+    return np.clip(np.rint(samples * 32_768), -32_768, 32_767).astype(np.int16)
