@@ -62,12 +62,12 @@ def attribute(sources: Sequence[SourceSpeech], meeting: Meeting, *, detected_lan
     """One transcript of all sources, in order of time. `speaker` counts voices from 0 by their first word."""
     names = {participant.key: participant.name for participant in meeting.participants}
     marks = _marks(sources, meeting)
-    said: list[_Said] = []
+    said: list[Said] = []
     taken: set[str] = set()
     for speech in sources:
         utterances = [part for whole in speech.utterances for part in _usable(whole, meeting.duration_s)]
         said += _said(replace(speech, utterances=utterances), meeting, marks, names, taken)
-    said.sort(key=lambda each: (each.utterance.start, each.utterance.end))
+    said.sort(key=_by_time)
     numbers: dict[str, int] = {}
     for each in said:
         numbers.setdefault(each.voice, len(numbers))
@@ -75,7 +75,7 @@ def attribute(sources: Sequence[SourceSpeech], meeting: Meeting, *, detected_lan
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class Said:
     """An utterance with its voice: a participant's key, or a key of our own for a voice without a name."""
 
     utterance: Utterance
@@ -83,13 +83,37 @@ class _Said:
     name: str | None
     guesses: tuple[NameGuess, ...] | None
 
+    def segment(self, number: int) -> Segment:
+        """A segment of its own, its voice under this number."""
+        return _segment([self], number)
+
+
+def voices_in(speech: SourceSpeech, meeting: Meeting, others: Iterable[SourceSpeech] = ()) -> list[Said]:
+    """Who says what in one source, as far as is known now, in order of time; for transcripts that are still growing.
+
+    `others`: what was said meanwhile in other sources; the lag of the marks is judged by all of it.
+    """
+    utterances = [part for whole in speech.utterances for part in _usable(whole, meeting.duration_s)]
+    names = {participant.key: participant.name for participant in meeting.participants}
+    said = _said(replace(speech, utterances=utterances), meeting, _marks((*others, speech), meeting), names, set())
+    return sorted(said, key=_by_time)
+
+
+def is_mixed(source: str, links: Mapping[str, str]) -> bool:
+    """A track without an owner may hold anyone: a slot that the site gives to whoever speaks, or its own mix."""
+    return source.startswith("track-") and source not in links
+
+
+def _by_time(said: Said) -> tuple[float, float]:
+    return said.utterance.start, said.utterance.end
+
 
 def _said(
     speech: SourceSpeech, meeting: Meeting, marks: Marks, names: Mapping[str, str], taken: set[str]
-) -> list[_Said]:
+) -> list[Said]:
     key = meeting.links.get(speech.source, "")
     if key in names and not speech.mixed:
-        return [_Said(utterance, key, names[key], None) for utterance in speech.utterances]
+        return [Said(utterance, key, names[key], None) for utterance in speech.utterances]
     if speech.diarized:
         return _by_vendor(speech, marks, names, taken)
     spans = [span for span in meeting.spans if span.track == speech.source]
@@ -100,16 +124,16 @@ def _said(
     return _one_voice(f"source {speech.source}", speech.utterances, marks, names)
 
 
-def _one_voice(voice: str, utterances: Sequence[Utterance], marks: Marks, names: Mapping[str, str]) -> list[_Said]:
+def _one_voice(voice: str, utterances: Sequence[Utterance], marks: Marks, names: Mapping[str, str]) -> list[Said]:
     """An unnamed track: one person, judged by all they said."""
     found = marks.evidence(_spoken(utterances))
     key = found.sure()
     if key is not None:
-        return [_Said(utterance, key, names[key], None) for utterance in utterances]
-    return [_Said(utterance, voice, None, found.guesses(names)) for utterance in utterances]
+        return [Said(utterance, key, names[key], None) for utterance in utterances]
+    return [Said(utterance, voice, None, found.guesses(names)) for utterance in utterances]
 
 
-def _by_vendor(speech: SourceSpeech, marks: Marks, names: Mapping[str, str], taken: set[str]) -> list[_Said]:
+def _by_vendor(speech: SourceSpeech, marks: Marks, names: Mapping[str, str], taken: set[str]) -> list[Said]:
     """Voices told apart by the provider: the best proven takes a name first, and no two take the same."""
     voices: dict[int, list[Utterance]] = {}
     for utterance in speech.utterances:
@@ -121,10 +145,10 @@ def _by_vendor(speech: SourceSpeech, marks: Marks, names: Mapping[str, str], tak
         key = proofs[number].sure()
         if key is None or key in taken:
             guesses = proofs[number].guesses(names)
-            said += [_Said(part, f"{speech.source} voice {number}", None, guesses) for part in voices[number]]
+            said += [Said(part, f"{speech.source} voice {number}", None, guesses) for part in voices[number]]
         else:
             taken.add(key)
-            said += [_Said(part, key, names[key], None) for part in voices[number]]
+            said += [Said(part, key, names[key], None) for part in voices[number]]
     return said
 
 
@@ -134,7 +158,7 @@ def _by_spans(
     links: Mapping[str, str],
     names: Mapping[str, str],
     marks: Marks,
-) -> list[_Said]:
+) -> list[Said]:
     """Mixed sound whose packets say who is in it: exact to a few hundredths of a second."""
     heard: dict[str, list[Interval]] = {}
     for span in spans:
@@ -151,22 +175,22 @@ def _by_spans(
         if source == speech.source:  # nobody is known to be in it: a holder died before it wrote down who was
             said += [each for part in parts for each in _by_marks(part, source, marks, names)]
         elif key in names:
-            said += [_Said(part, key, names[key], None) for part in parts]
+            said += [Said(part, key, names[key], None) for part in parts]
         else:
             said += _one_voice(f"source {source}", parts, marks, names)
     return said
 
 
-def _by_marks(utterance: Utterance, source: str, marks: Marks, names: Mapping[str, str]) -> list[_Said]:
+def _by_marks(utterance: Utterance, source: str, marks: Marks, names: Mapping[str, str]) -> list[Said]:
     """Mixed sound of which only the site's marks tell anything: a name where they are clear about this stretch."""
     said = []
     for _, part in _split(utterance, marks):
         found = marks.evidence([(part.start, part.end)])
         key = found.sure(min(RUN_ENOUGH_S, RUN_SHARE * (part.end - part.start)))
         if key is not None:
-            said.append(_Said(part, key, names[key], None))
+            said.append(Said(part, key, names[key], None))
         else:
-            said.append(_Said(part, _likeliest(found) or f"source {source}", None, found.guesses(names)))
+            said.append(Said(part, _likeliest(found) or f"source {source}", None, found.guesses(names)))
     return said
 
 
@@ -244,9 +268,9 @@ def _usable(utterance: Utterance, duration_s: float) -> list[Utterance]:
     return text.cut_at_pauses(text.clamped(utterance, duration_s), PAUSE_S)
 
 
-def _segments(said: Sequence[_Said], numbers: Mapping[str, int]) -> tuple[Segment, ...]:
+def _segments(said: Sequence[Said], numbers: Mapping[str, int]) -> tuple[Segment, ...]:
     """Neighbours of one speaker, one after the other without a long pause, become one segment."""
-    groups: list[list[_Said]] = []
+    groups: list[list[Said]] = []
     for each in said:
         if groups and _goes_on(groups[-1], each):
             groups[-1].append(each)
@@ -255,13 +279,13 @@ def _segments(said: Sequence[_Said], numbers: Mapping[str, int]) -> tuple[Segmen
     return tuple(_segment(group, numbers[group[0].voice]) for group in groups)
 
 
-def _goes_on(group: Sequence[_Said], after: _Said) -> bool:
+def _goes_on(group: Sequence[Said], after: Said) -> bool:
     same = group[0].voice == after.voice and group[0].name == after.name
     end = max(each.utterance.end for each in group)
     return same and after.utterance.start - end <= PAUSE_S and after.utterance.end - group[0].utterance.start <= LONG_S
 
 
-def _segment(group: Sequence[_Said], number: int) -> Segment:
+def _segment(group: Sequence[Said], number: int) -> Segment:
     utterances = tuple(_numbered(each.utterance, number) for each in group)
     weights = [max(1, len(utterance.words)) for utterance in utterances]
     confidence = sum(u.confidence * w for u, w in zip(utterances, weights, strict=True)) / sum(weights)
@@ -277,7 +301,7 @@ def _segment(group: Sequence[_Said], number: int) -> Segment:
     )
 
 
-def _pooled(group: Sequence[_Said]) -> tuple[NameGuess, ...]:
+def _pooled(group: Sequence[Said]) -> tuple[NameGuess, ...]:
     """The candidates of several utterances of one voice, by their mean share of the time."""
     total = sum(max(0.01, each.utterance.end - each.utterance.start) for each in group)
     shares: dict[str, float] = {}

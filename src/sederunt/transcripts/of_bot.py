@@ -17,7 +17,7 @@ from sederunt.model.participant import Participant
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
-from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute
+from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute, is_mixed
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Result, Task, provider
@@ -63,7 +63,7 @@ async def transcribe_bot(
         if track["heard_s"] < LEAST_HEARD_S:
             continue
         result = await _transcribe_track(request, track, settings, objects, scratch, cancelled)
-        mixed = _is_mixed(track["source"], request.roster)
+        mixed = is_mixed(track["source"], request.roster.sources)
         speeches.append(
             SourceSpeech(
                 source=track["source"], utterances=result.utterances, mixed=mixed, diarized=mixed and result.diarized
@@ -113,8 +113,3 @@ async def _transcribe_track(
         return await asyncio.to_thread(provider(request.model.provider).transcribe, settings, task)
     finally:
         path.unlink(missing_ok=True)
-
-
-def _is_mixed(source: str, roster: Roster) -> bool:
-    """A track without an owner may hold anyone: a slot that the site gives to whoever speaks, or its own mix."""
-    return source.startswith("track-") and source not in roster.sources
