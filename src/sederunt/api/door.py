@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sederunt import log
 from sederunt.api.failures import answer_to
 from sederunt.api.metrics import Metrics
+from sederunt.api.traffic import Traffic
 
 logger = log.get(room="api")
 
@@ -30,6 +31,7 @@ class Visit:
     """What is known of one request while it lasts."""
 
     request_id: str
+    traffic: Traffic
     route: str = _UNKNOWN_ROUTE  # template of the path: the path itself may hold secrets
     key_id: str | None = None
     quiet: bool = False  # asked by machines all the time: not worth a line
@@ -42,6 +44,7 @@ class Door:
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
+        self._traffic = Traffic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
@@ -49,7 +52,7 @@ class Door:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        visit = scope[VISIT] = Visit(_request_id(scope))
+        visit = scope[VISIT] = Visit(_request_id(scope), self._traffic)
         started = time.perf_counter()
 
         async def send_noted(message: Message) -> None:
@@ -61,7 +64,8 @@ class Door:
         # The server gives each request a task, hence a context, of its own: nothing has to be unbound.
         structlog.contextvars.bind_contextvars(request_id=visit.request_id)
         try:
-            await self._app(scope, receive, send_noted)
+            with self._traffic.answering():
+                await self._app(scope, receive, send_noted)
         except Exception as error:
             response = answer_to(error)
             if not visit.status:

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from starlette.requests import Request
 
 from sederunt.api.bodies import refuse_declared, too_large
+from sederunt.api.door import visit_of
 from sederunt.errors import InvalidConfig, UnsupportedMedia
 from sederunt.media.containers import HEAD_BYTES, kind_of_head
 from sederunt.media.probe import probe
@@ -139,8 +140,11 @@ async def _segments(request: Request, boundary: str) -> AsyncIterator[_Segment]:
 
 
 async def _events(request: Request, boundary: str) -> AsyncIterator[Any]:
-    with multipart.PushMultipartParser(boundary, max_segment_count=MOST_FIELDS) as parser:
+    """Parser events, chunk by chunk; other requests go before each."""
+    traffic = visit_of(request).traffic
+    with traffic.making_way(), multipart.PushMultipartParser(boundary, max_segment_count=MOST_FIELDS) as parser:
         async for chunk in request.stream():
+            await traffic.let_pass()
             if chunk:
                 for event in parser.parse(chunk):
                     yield event
