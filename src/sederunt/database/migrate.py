@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 
 from sederunt.errors import SetupError
 
-NEWEST = "0001"  # the last revision in migrations/versions; a test compares
+NEWEST = "0002"  # the last revision in migrations/versions; a test compares
 
 _LOCK = 0x5EDE_0001  # any number, the same in every process
 

@@ -48,7 +48,7 @@ class Rosters:
         be given each time. `sources`: audio source → participant key. Raises Superseded, NotFound.
         """
         async with self._database.begin() as connection:
-            await _check_holder(connection, bot_id, epoch)
+            await check_holder(connection, bot_id, epoch)
             await self._save_participants(connection, bot_id, participants)
             await self._save_speaking(connection, bot_id, participants)
             rows = [{"bot_id": bot_id, "source": s, "participant": storable(k)} for s, k in (sources or {}).items()]
@@ -124,7 +124,8 @@ class Rosters:
             await connection.execute(statement, rows[start : start + _BATCH])
 
 
-async def _check_holder(connection: AsyncConnection, bot_id: UUID, epoch: int | None) -> None:
+async def check_holder(connection: AsyncConnection, bot_id: UUID, epoch: int | None) -> None:
+    """Raises NotFound where there is no such bot, Superseded where it has another holder."""
     found = await connection.scalar(select(t.bots.c.epoch).where(t.bots.c.id == bot_id))
     if found is None:
         raise unknown_bot()

@@ -181,6 +181,20 @@ sources = Table(
     PrimaryKeyConstraint("bot_id", "source"),
 )
 
+# What was said so far, as live listeners were told it. The transcript after the call is made of it.
+live_segments = Table(
+    "live_segments",
+    metadata,
+    Column("bot_id", Uuid, ForeignKey("bots.id", ondelete="CASCADE"), nullable=False),
+    Column("segment_id", Text, nullable=False),
+    Column("revision", Integer, nullable=False),  # how often it was replaced
+    Column("start_ms", BigInteger, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("voice", Text, nullable=False),  # whose number its `speaker` is
+    Column("segment", Document, nullable=False),  # in the shape of a transcript's
+    PrimaryKeyConstraint("bot_id", "segment_id"),
+)
+
 # --- recordings -----------------------------------------------------------------------------------------------------
 
 recordings = Table(

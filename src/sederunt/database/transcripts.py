@@ -52,10 +52,11 @@ def segments_text(transcript: Transcript) -> str:
 
 def transcript_of(segments: str, detected_lang: str | None) -> Transcript:
     """A transcript from its stored form."""
-    return Transcript(segments=tuple(_segment(s) for s in json.loads(segments)), detected_lang=detected_lang)
+    return Transcript(segments=tuple(segment_of(s) for s in json.loads(segments)), detected_lang=detected_lang)
 
 
-def _segment(stored: Mapping[str, Any]) -> Segment:
+def segment_of(stored: Mapping[str, Any]) -> Segment:
+    """One segment from its stored form."""
     guesses = stored["potential_speaker_names"]
     return Segment(
         **{

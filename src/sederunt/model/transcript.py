@@ -49,3 +49,14 @@ class Segment:
 class Transcript:
     segments: tuple[Segment, ...]
     detected_lang: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LiveLine:
+    """A segment of a live transcript as listeners were told it."""
+
+    segment_id: str
+    revision: int  # 0, and one more each time it was told anew
+    source: str
+    voice: str  # whose number `segment.speaker` is: a participant's key, or a key for a voice without a name
+    segment: Segment

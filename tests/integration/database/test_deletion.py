@@ -10,6 +10,7 @@ from harness.fake_clock import FakeClock
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Attempt, Deliveries
 from sederunt.database.engine import Database
+from sederunt.database.live_lines import LiveLines
 from sederunt.database.outbox import Outbox
 from sederunt.database.retention import Deletions
 from sederunt.database.tables import metadata
@@ -18,7 +19,7 @@ from sederunt.errors import Conflict, NotFound
 from sederunt.model.bot import Bot
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.status import ACTIVE, BotStatus, Trigger
-from sederunt.model.transcript import Transcript
+from sederunt.model.transcript import LiveLine, Segment, Transcript
 
 MakeBot = Callable[..., Bot]
 _REMAINING = {"alembic_version", "accounts", "deletions"}
@@ -30,7 +31,7 @@ async def test_deleting_leaves_nothing_but_a_receipt(
     bot = await _full_bot(bots, make_bot, database, clock)
     assert await _filled_tables(database) >= {
         "bots", "bot_events", "bot_metadata", "participants", "speaking_events", "sources", "transcripts",
-        "deliveries", "delivery_attempts", "outbox",
+        "live_segments", "deliveries", "delivery_attempts", "outbox",
     }  # fmt: skip
     await bots.request_deletion(bot.id, bot.account_id)
     [deletion] = await Deletions(database).unfinished()
@@ -124,6 +125,10 @@ async def _full_bot(bots: Bots, make_bot: MakeBot, database: Database, clock: Fa
     person = Participant(key="k", name="Ada", avatar=None, first_seen_at=clock.now(), events=spoke)
     await bots.save_participants(bot.id, [person], {"7": "k"})
     await Transcripts(database).save(bot.id, Transcript(segments=()))
+    said = Segment(start=1, end=2, speaker=0, confidence=0.9, transcript="Yes.")
+    await LiveLines(database).save(
+        bot.id, [LiveLine(segment_id="1-1", revision=0, source="7", voice="k", segment=said)], epoch=0
+    )
     moved = await bots.record_transition(bot.id, Trigger.CHALLENGED)
     assert moved is not None
     delivery = await Deliveries(database).next(bot.id)

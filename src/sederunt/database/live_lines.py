@@ -1,0 +1,65 @@
+"""What was said so far in meetings that are transcribed live; kept before anybody is told of it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from uuid import UUID
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from sederunt.database import tables as t
+from sederunt.database.columns import storable
+from sederunt.database.engine import Database
+from sederunt.database.roster import check_holder
+from sederunt.database.transcripts import segment_of
+from sederunt.model.transcript import LiveLine
+
+_RENEWED = ("revision", "start_ms", "voice", "segment")
+
+
+class LiveLines:
+    """The lines of all bots. They go with their bot, and with its media."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        rows = t.live_segments
+        self._of = database.query(
+            select(rows)
+            .where(rows.c.bot_id == bindparam("id", type_=rows.c.bot_id.type))
+            .order_by(rows.c.start_ms, rows.c.segment_id)
+        )
+
+    async def save(self, bot_id: UUID, lines: Sequence[LiveLine], *, epoch: int) -> None:
+        """Write lines in place of those with the same ids. Raises Superseded, NotFound."""
+        rows = [
+            {
+                "bot_id": bot_id,
+                "segment_id": line.segment_id,
+                "revision": line.revision,
+                "start_ms": round(line.segment.start * 1000),
+                "source": storable(line.source),
+                "voice": storable(line.voice),
+                "segment": asdict(line.segment),
+            }
+            for line in lines
+        ]
+        statement = (sqlite.insert if self._database.is_sqlite else postgresql.insert)(t.live_segments)
+        statement = statement.on_conflict_do_update(
+            index_elements=["bot_id", "segment_id"], set_={name: statement.excluded[name] for name in _RENEWED}
+        )
+        async with self._database.begin() as connection:
+            await check_holder(connection, bot_id, epoch)
+            await connection.execute(statement, rows)
+
+    async def of(self, bot_id: UUID) -> list[LiveLine]:
+        """What one bot heard, by time."""
+        return [
+            LiveLine(
+                segment_id=row["segment_id"],
+                revision=row["revision"],
+                source=row["source"],
+                voice=row["voice"],
+                segment=segment_of(row["segment"]),
+            )
+            for row in await self._of.all(id=bot_id)
+        ]
