@@ -10,7 +10,7 @@ from typing import Any
 from sederunt import log
 from sederunt.browser.page import MeetingPage, Signal
 from sederunt.clock import unix_ms
-from sederunt.errors import PageCrashed, PageError, Superseded
+from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
 from sederunt.meetings.capture import Recorder, stay_name
 from sederunt.meetings.launch import batch_ms, page_request
 from sederunt.meetings.listeners import message_of
@@ -31,6 +31,7 @@ READ_EVERY_S = 3.0  # the page itself is asked this often; signals from the page
 ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
 RECONNECT_S = 60.0  # a site may show "reconnecting" this long
 LOST_S = 60.0  # a page that is none we know may stay so this long before it is tried anew
+DYING_S = 1.0  # a page that did not answer may be dead, and its death be told a moment later
 KEPT_SIGNALS = 50
 
 logger = log.get(room="meetings")
@@ -111,11 +112,19 @@ class Visit:
                 return interrupted
             return outcome_of(joining.result())
         except PageError as error:
-            return broken(error)
+            return await self._broken(error)
         finally:
             joining.cancel()
             with contextlib.suppress(asyncio.CancelledError, PageError):
                 await joining
+
+    async def _broken(self, error: PageError) -> Outcome:
+        """What a page's fault means; a renderer that died is the truer cause of an answer that did not come."""
+        if isinstance(error, PageStuck):
+            await self._pause(DYING_S)
+            if self.page.gone.is_set():
+                return broken(PageCrashed(str(error)))
+        return broken(error)
 
     def _note_standing(self, reading: Reading) -> None:
         logger.info(
@@ -167,7 +176,7 @@ class Visit:
         try:
             return await self._watch(rules)
         except PageError as error:
-            return broken(error)
+            return await self._broken(error)
         finally:
             self.sat_s = self._seat.clock.monotonic() - began
             greeting.cancel()
