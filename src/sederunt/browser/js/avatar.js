@@ -10,14 +10,14 @@
   const decode = window.createImageBitmap.bind(window);
   const AGAIN_MS = 1000;
   const SETTINGS = { width: 1280, height: 720, aspectRatio: 1280 / 720, frameRate: 30, deviceId: "camera", groupId: "camera" };
-  const FACTS = { deviceId: "camera", groupId: "camera", kind: "videoinput", label: "Integrated Camera" };
+  const FACTS = { deviceId: "camera", groupId: "camera", kind: "videoinput", label: "Bot picture" };
 
   /** @type {Promise<MediaStreamTrack> | undefined} */
   let source;
 
   /** The one track that all others are copies of. @returns {Promise<MediaStreamTrack>} */
   async function open() {
-    const bytes = Uint8Array.from(atob(config.avatar), (letter) => letter.charCodeAt(0));
+    const bytes = Uint8Array.from(atob(String(config.avatar)), (letter) => letter.charCodeAt(0));
     const picture = await decode(new natives.Blob([bytes]));
     const track = new MediaStreamTrackGenerator({ kind: "video" });
     const writer = track.writable.getWriter();
@@ -41,7 +41,10 @@
     return track;
   }
 
-  /** The machine's microphone where it has one, else silence: a page that asked for both must not go without. */
+  /**
+   * The machine's microphone where it has one, else silence: a page that asked for both must not go without.
+   * @param {Function} native @param {any} self @param {any} audio
+   */
   async function microphone(native, self, audio) {
     try {
       return (await Reflect.apply(native, self, [{ audio }])).getAudioTracks();
@@ -61,6 +64,7 @@
 
   // A page does not offer its camera switch where no camera is listed.
   replace(devices, "enumerateDevices", async (native, self, args) => {
+    /** @type {MediaDeviceInfo[]} */
     const listed = await Reflect.apply(native, self, args);
     if (listed.some((device) => device.kind === "videoinput" && device.label)) return listed;
     const device = Object.create(InputDeviceInfo.prototype);

@@ -81,6 +81,7 @@
   function replaceConstructor(name, made) {
     const native = /** @type {any} */ (window)[name];
     if (typeof native !== "function") return;
+    /** @type {Function} */
     const wrapper = wrap(native, {
       construct(target, args, newTarget) {
         const instance = Reflect.construct(target, args, newTarget === wrapper ? target : newTarget);

@@ -22,7 +22,7 @@
   /** @param {RTCRtpReceiver} receiver @param {RTCPeerConnection} connection */
   function attach(receiver, connection) {
     if (known.has(receiver)) return;
-    const { kind } = receiver.track;
+    const kind = /** @type {"audio" | "video"} */ (receiver.track.kind);
     const entry = taps.add(kind, { receiver, connection, backend: "encoded", fresh: true });
     known.set(receiver, entry);
     natives.setTimeout(() => (entry.fresh = false), 0);

@@ -26,7 +26,7 @@
   }
 
   /** @param {Worker} to @param {any} message @param {Transferable[]} [transfer] */
-  const order = (to, message, transfer = []) => Worker.prototype.postMessage.call(to, message, transfer);
+  const order = (to, message, transfer = []) => Worker.prototype.postMessage.call(to, message, { transfer });
 
   /** @param {any} message */
   function hear(message) {
