@@ -1,12 +1,8 @@
 """The acts of callers on bots: book, check, look, change, stop, speak, delete."""
 
 import asyncio
-import contextlib
 import secrets
-import time
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 from starlette.datastructures import QueryParams
@@ -18,21 +14,17 @@ from sederunt.api.configs import Start, changed_config, new_config, start_of
 from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Faults, Read, in_order, read
 from sederunt.api.removal import remove_files
+from sederunt.api.running import order_stop, post_chat
 from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields
 from sederunt.api.views import bot_json, bot_summary, list_json, plain_bot_json
-from sederunt.bus.connection import BusAway, NoResponder
 from sederunt.database.ids import new_id
-from sederunt.errors import Conflict, InvalidConfig, LimitReached, NotFound
+from sederunt.errors import Conflict, InvalidConfig, LimitReached
 from sederunt.model.bot import Bot, BotConfig
-from sederunt.model.status import BotStatus, StopReason, Trigger
+from sederunt.model.status import BotStatus, Trigger
 
 logger = log.get(room="api")
 
-STOP_S = 2.0  # how long a host may take to hear of a stop; the row has it anyway
-CHAT_S = 30.0  # the page types, sends and looks whether the message is there
 BREATH = 100  # bots written before others are served: the list has no pages, and there may be ten thousand
-SETTLING_S = 10.0  # how long a bot that was just let in may be unable to speak
-ASK_AGAIN_S = 0.25
 _FILTER = "metadata["
 
 
@@ -100,18 +92,7 @@ async def delete_bot(call: Call) -> Response:
 
 async def stop_bot(call: Call) -> Response:
     """POST /bot/{id}/stop"""
-    bot = await call.rooms.bots.request_stop(call.id("bot"), call.account_id)
-    try:
-        await call.rooms.bus.command(bot.id, {"do": "stop"}, within_s=STOP_S)
-    except NoResponder:
-        # Nobody ever held it: it need not wait for a host in order to be told.
-        if bot.status is BotStatus.BOOTING and not bot.epoch:
-            reason = StopReason.MANUALLY_STOPPED
-            with contextlib.suppress(NotFound):
-                await call.rooms.bots.record_transition(bot.id, Trigger.STOPPED, reason=reason)
-    except BusAway:
-        logger.warning("stop not passed on, the row has it", action="stop_kept", bot_id=str(bot.id))
-    logger.info("bot stopped", action="stop_requested", bot_id=str(bot.id))
+    await order_stop(call.rooms, call.id("bot"), call.account_id)
     return message_response("The bot is stopping.")
 
 
@@ -120,27 +101,8 @@ async def chat(call: Call) -> Response:
     bot = await call.rooms.bots.get(call.id("bot"), call.account_id)
     found = read(ChatFields, await call.body(), ("message",))
     _refuse(found.faults)
-    if bot.status is not BotStatus.RECORDING:
-        raise Conflict(f"Only a bot that is in its meeting can post to the chat; this one is {bot.status}.")
-    try:
-        answer = await _posted(call, bot, found.fields.message)
-    except NoResponder:
-        raise Conflict(f"The bot cannot be reached right now; it is {bot.status}.") from None
-    if not answer.get("ok"):
-        why = answer.get("message") or answer.get("error") or "The meeting did not take the message."
-        raise Conflict(f"{why} The bot is {bot.status}.")
+    await post_chat(call.rooms, bot, found.fields.message)
     return message_response("The message was posted.")
-
-
-async def _posted(call: Call, bot: Bot, message: str) -> Mapping[str, Any]:
-    """The host's answer. A bot that was let in a moment ago has notices to close first: it is asked again."""
-    order = {"do": "chat", "message": message}
-    give_up_at = time.monotonic() + SETTLING_S
-    while True:
-        answer = await call.rooms.bus.command(bot.id, order, within_s=CHAT_S)
-        if not answer.get("later") or time.monotonic() > give_up_at:
-            return answer
-        await asyncio.sleep(ASK_AGAIN_S)
 
 
 async def scheduled_bots(call: Call) -> Response:

@@ -131,14 +131,6 @@ async def last_sequence(bus: Bus, bot_id: UUID | str) -> int:
     return int(message.seq or 0)
 
 
-async def forget(bus: Bus, bot_id: UUID | str) -> None:
-    """Remove what is kept of a bot's events. Raises BusAway."""
-    try:
-        await bus.js.purge_stream(streams.FEEDS, subject=streams.events_subject(bot_id))
-    except (NatsError, OSError) as error:
-        raise BusAway(f"NATS did not answer: {error}") from None
-
-
 class _Listener:
     def __init__(self, bus: Bus, bot_id: str) -> None:
         self._bus = bus

@@ -94,19 +94,6 @@ async def test_thousands_of_events_are_caught_up_with_in_order(bus: Bus, publish
     assert [event.event["n"] for event in await read(bus, bot_id, count + 1)] == list(range(count + 1))
 
 
-async def test_nothing_is_kept_of_a_bot_that_is_forgotten(bus: Bus, publisher: feeds.EventPublisher) -> None:
-    bot_id, other = str(uuid4()), str(uuid4())
-    for n in range(3):
-        publisher.put(bot_id, {"n": n})
-        publisher.put(other, {"n": n})
-    await publisher.flush()
-    await feeds.forget(bus, bot_id)
-    assert await feeds.last_sequence(bus, bot_id) == 0
-    publisher.put(bot_id, {"n": 3})
-    assert [event.event["n"] for event in await read(bus, bot_id, 1)] == [3]
-    assert len(await read(bus, other, 3)) == 3
-
-
 async def test_audio_and_drafts_reach_who_listens_now(bus: Bus, connect: Connections) -> None:
     bot_id = str(uuid4())
     heard: list[object] = []

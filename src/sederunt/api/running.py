@@ -1,0 +1,70 @@
+"""What a caller may ask of a bot that is at work: stop, speak, show another picture. By REST and by socket alike."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from sederunt import log
+from sederunt.api.rooms import Rooms
+from sederunt.bus.connection import BusAway, NoResponder
+from sederunt.errors import Conflict, NotFound
+from sederunt.model.bot import Bot
+from sederunt.model.status import BotStatus, StopReason, Trigger
+
+logger = log.get(room="api")
+
+STOP_S = 2.0  # how long a host may take to hear of a stop; the row has it anyway
+ACT_S = 30.0  # the page types, sends and looks whether the message is there
+SETTLING_S = 10.0  # how long a bot that was just let in may be unable to act
+ASK_AGAIN_S = 0.25
+
+
+async def order_stop(rooms: Rooms, bot_id: UUID, account_id: UUID) -> None:
+    """Let a running bot leave its meeting. Raises Conflict, NotFound."""
+    bot = await rooms.bots.request_stop(bot_id, account_id)
+    try:
+        await rooms.bus.command(bot.id, {"do": "stop"}, within_s=STOP_S)
+    except NoResponder:
+        # Nobody ever held it: it need not wait for a host in order to be told.
+        if bot.status is BotStatus.BOOTING and not bot.epoch:
+            reason = StopReason.MANUALLY_STOPPED
+            with contextlib.suppress(NotFound):
+                await rooms.bots.record_transition(bot.id, Trigger.STOPPED, reason=reason)
+    except BusAway:
+        logger.warning("stop not passed on, the row has it", action="stop_kept", bot_id=str(bot.id))
+    logger.info("bot stopped", action="stop_requested", bot_id=str(bot.id))
+
+
+async def post_chat(rooms: Rooms, bot: Bot, message: str) -> None:
+    """Post to the meeting's chat; returns when the message is there. Raises Conflict, BusAway."""
+    await _act(rooms, bot, {"do": "chat", "message": message}, "post to the chat")
+
+
+async def change_avatar(rooms: Rooms, bot: Bot, avatar_url: str) -> None:
+    """Show another picture; returns when the bot has it. Raises Conflict, BusAway."""
+    await _act(rooms, bot, {"do": "change-avatar", "avatar_url": avatar_url}, "show a picture")
+
+
+async def _act(rooms: Rooms, bot: Bot, order: Mapping[str, Any], what: str) -> None:
+    if bot.status is not BotStatus.RECORDING:
+        raise Conflict(f"Only a bot that is in its meeting can {what}; this one is {bot.status}.")
+    try:
+        answer = await _answer(rooms, bot, order)
+    except NoResponder:
+        raise Conflict(f"The bot cannot be reached right now; it is {bot.status}.") from None
+    if not answer.get("ok"):
+        why = answer.get("message") or answer.get("error") or "The meeting did not take it."
+        raise Conflict(f"{why} The bot is {bot.status}.")
+
+
+async def _answer(rooms: Rooms, bot: Bot, order: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The host's answer. A bot that was let in a moment ago has notices to close first: it is asked again."""
+    give_up_at = time.monotonic() + SETTLING_S
+    while True:
+        answer = await rooms.bus.command(bot.id, order, within_s=ACT_S)
+        if not answer.get("later") or time.monotonic() > give_up_at:
+            return answer
+        await asyncio.sleep(ASK_AGAIN_S)
