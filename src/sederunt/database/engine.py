@@ -2,8 +2,9 @@
 
 import asyncio
 import importlib.util
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -28,7 +29,9 @@ _SQLITE_PRAGMAS = (
     # thread); we write some ten transactions per bot and minute.
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = 1",
+    "PRAGMA secure_delete = 1",  # what is deleted is overwritten, not only forgotten
 )
+_LOG_S = 2.0  # how long emptying the write-ahead log may wait for readers, and writers for it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,6 +120,16 @@ class Database:
         """A read, compiled once. Values that change are `bindparam`s without expansion."""
         return Query(statement, self._engine.dialect, self._reader)
 
+    async def empty_log(self) -> bool:
+        """SQLite: take what the write-ahead log holds into the file, and leave no old page in it.
+
+        False where readers were in the way; True with PostgreSQL, which tidies up by itself.
+        """
+        if not self.is_sqlite:
+            return True
+        async with self._turn:
+            return await asyncio.to_thread(_empty_log, Path(self.url.database or ""))
+
     def announce(self, rows: Sequence[OutboxRow]) -> None:
         """Tell the publisher of this process what was committed."""
         if rows and self.on_outbox is not None:
@@ -147,6 +160,12 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     for pragma in _SQLITE_PRAGMAS:
         cursor.execute(pragma)
     cursor.close()
+
+
+def _empty_log(path: Path) -> bool:
+    with closing(sqlite3.connect(path, timeout=_LOG_S)) as connection:
+        (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy
 
 
 def _begin_at_once(connection: Connection) -> None:

@@ -49,7 +49,7 @@ async def write_receipt(
 
 
 class Deletions:
-    """Deleting in steps that a crash cannot lose: receipt, then objects in storage and at vendors, then rows."""
+    """Deleting in steps that a crash cannot lose: as long as the receipt is open, all of them are done again."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -70,8 +70,13 @@ class Deletions:
         row = await self._one.first(id=resource_id)
         return Deletion(**row) if row else None
 
+    async def remove_rows(self, deletion: Deletion) -> None:
+        """Remove every row of the resource, unsent messages included. Repeating it does no harm."""
+        async with self._database.begin() as connection:
+            await _remove_rows(connection, deletion.resource, deletion.resource_id)
+
     async def finish(self, deletion: Deletion) -> None:
-        """Remove every row of the resource; call it when its objects are gone. Repeating it does no harm."""
+        """Note that nothing is left; call it when that is so. Removes the rows where that was not done yet."""
         async with self._database.begin() as connection:
             await _remove_rows(connection, deletion.resource, deletion.resource_id)
             await connection.execute(
@@ -85,6 +90,10 @@ class Deletions:
             resource_id=str(deletion.resource_id),
             account_id=str(deletion.account_id),
         )
+
+    async def overwrite(self) -> bool:
+        """What was deleted is not in the database's files any more either; False where readers were in the way."""
+        return await self._database.empty_log()
 
 
 async def _remove_rows(connection: AsyncConnection, resource: Resource, resource_id: UUID) -> None:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from sederunt import log
 from sederunt.bus.connection import Bus, BusAway
+from sederunt.bus.erasure import erase_events
 from sederunt.clock import Clock
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
@@ -62,6 +63,7 @@ class Housekeeping:
         self._bus = bus
         self._clock = clock
         self._suspects: frozenset[Lost] = frozenset()
+        self._log_holds_deleted = True  # who was here before us may have died in between
 
     async def run(self) -> None:
         """For ever: the quick pass each second, the slow one every half minute."""
@@ -87,6 +89,8 @@ class Housekeeping:
         deletions = await self._stores.deletions.unfinished()
         for deletion in deletions:
             await self._delete(deletion)
+        if self._log_holds_deleted:
+            self._log_holds_deleted = not await self._stores.deletions.overwrite()
         return Tidied(requeued=requeued, expired=expired, deleted=len(deletions))
 
     async def _guarded(self, one_pass: Callable[[], Awaitable[Tidied]]) -> None:
@@ -152,7 +156,10 @@ class Housekeeping:
         return len(bots) + len(recordings)
 
     async def _delete(self, deletion: Deletion) -> None:
-        """Objects first, rows last: a crash between the two begins again."""
+        """A crash in between begins again. Rows go first: nobody can send an event of theirs any more."""
+        self._log_holds_deleted = True
+        await self._stores.deletions.remove_rows(deletion)
+        events = await erase_events(self._bus, deletion.resource_id) if deletion.resource == "bot" else 0
         removed = await self._stores.objects.delete_prefix(f"{deletion.resource}s/{deletion.resource_id}/")
         await self._stores.deletions.finish(deletion)
         logger.info(
@@ -163,6 +170,7 @@ class Housekeeping:
             account_id=str(deletion.account_id),
             requested_at=deletion.requested_at.isoformat(),
             objects=removed,
+            feed_events=events,
         )
 
     async def _publish(self, kind: str, resource: Resource, resource_id: UUID, *, occasion: str) -> bool:
