@@ -87,6 +87,13 @@ class WhisperSettings(Section):
     threads: int = Field(1, ge=1, description="Threads per decode.")
 
 
+class LiveSettings(Section):
+    max_bots: int | None = Field(
+        None, ge=0, description="Bots that Whisper transcribes live at once before a 403; default: 3 per core."
+    )
+    post_call_pass: bool = Field(False, description="Transcribe again after the meeting, by the batch model.")
+
+
 class WebhookSettings(Section):
     timeout_s: float = Field(10.0, description="How long a receiver may take to answer.")
 
@@ -139,6 +146,7 @@ class Settings(BaseSettings):
     capture: CaptureSettings = CaptureSettings()
     host: HostSettings = HostSettings()
     whisper: WhisperSettings = WhisperSettings()
+    live: LiveSettings = LiveSettings()
     webhooks: WebhookSettings = WebhookSettings()
     providers: dict[str, ProviderSettings] = Field(
         default_factory=dict, description="Per vendor: url, socket_url, key."

@@ -69,6 +69,8 @@ def seat_of(house: House) -> Seat:
         objects=house.objects,
         pool=house.pool,
         events=house.events,
+        bus=house.bus,
+        live_lines=house.live_lines,
         accounts=MeetingAccounts(house.database, house.sealer),
         clock=house.clock,
         host=house.name,

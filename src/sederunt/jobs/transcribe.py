@@ -1,6 +1,7 @@
 """The job `transcribe`: stored sound becomes a transcript, for a bot or a standalone recording."""
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,10 +14,12 @@ from sederunt.jobs.work import GiveUp, Job
 from sederunt.meetings.spans import read_spans
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.status import BotStatus, RecordingStatus, Trigger
-from sederunt.transcription.models import ModelRow, find
+from sederunt.model.transcript import Transcript
+from sederunt.transcription.models import ModelRow, batch_twin, find
 from sederunt.transcription.provider import is_installed
 from sederunt.transcripts import of_recording
 from sederunt.transcripts.of_bot import Request, Roster, transcribe_bot
+from sederunt.transcripts.of_live import doubt, transcript_of_lines
 from sederunt.transcripts.of_recording import transcribe_recording
 
 logger = log.get(room="jobs")
@@ -34,19 +37,40 @@ async def _transcribe_bot(job: Job, house: House) -> None:
     bot = await house.bots.get(job.id)
     if bot.status is not BotStatus.TRANSCRIBING:
         return
+    model = model_of(bot.config.transcription_model)
+    transcript = await _told_live(bot, house) if model.realtime else None
+    if transcript is None:
+        transcript = await _heard_again(bot, batch_twin(model), job, house)
+    await house.transcripts.save(bot.id, transcript)
+    await house.bots.record_transition(bot.id, Trigger.TRANSCRIBED, changes={"detected_lang": transcript.detected_lang})
+    await house.objects.delete_prefix(f"bots/{bot.id}/transcript/")
+    logger.info("bot transcribed", action="transcribed", bot_id=str(bot.id), segments=len(transcript.segments))
+
+
+async def _told_live(bot: Bot, house: House) -> Transcript | None:
+    """What live listeners were told, as the bot's transcript; None where it has to be transcribed again."""
+    lines = await house.live_lines.of(bot.id)
+    tracks = json.loads(await house.objects.get(f"bots/{bot.id}/tracks.json"))["sources"]
+    why = doubt(lines, events=await house.bots.events(bot.id), gaps=bot.gaps, tracks=tracks)
+    if house.settings.live.post_call_pass:
+        why = why or "the settings ask for it"
+    if why is None:
+        return transcript_of_lines(lines)
+    logger.info("transcribed again after the meeting", action="post_call_pass", bot_id=str(bot.id), why=why)
+    return None
+
+
+async def _heard_again(bot: Bot, model: ModelRow, job: Job, house: House) -> Transcript:
+    """The transcript of what was recorded."""
     async with stoppable(job) as cancelled:
         with scratch_of(house, job) as scratch:
-            transcript = await transcribe_bot(
-                await _request(bot, house),
+            return await transcribe_bot(
+                await _request(bot, model, house),
                 settings=house.settings,
                 objects=house.objects,
                 scratch=scratch,
                 cancelled=cancelled,
             )
-    await house.transcripts.save(bot.id, transcript)
-    await house.bots.record_transition(bot.id, Trigger.TRANSCRIBED, changes={"detected_lang": transcript.detected_lang})
-    await house.objects.delete_prefix(f"bots/{bot.id}/transcript/")
-    logger.info("bot transcribed", action="transcribed", bot_id=str(bot.id), segments=len(transcript.segments))
 
 
 async def _transcribe_recording(job: Job, house: House) -> None:
@@ -98,11 +122,11 @@ def model_of(identifier: str) -> ModelRow:
     return model
 
 
-async def _request(bot: Bot, house: House) -> Request:
+async def _request(bot: Bot, model: ModelRow, house: House) -> Request:
     participants = await house.bots.participants(bot.id, with_events=True)
     return Request(
         bot=bot,
-        model=model_of(bot.config.transcription_model),
+        model=model,
         key=None,
         roster=Roster(participants=tuple(participants), sources=dict(await house.bots.sources(bot.id))),
         spans=await read_spans(house.objects, bot.id),

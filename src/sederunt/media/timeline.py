@@ -88,9 +88,10 @@ class Timeline:
         """The counts of `Counts`, frames of `other` codecs, and packets per source under `sources`."""
         return {**asdict(self._counts), "other": self._other, "sources": dict(self._sources)}
 
-    def spans(self) -> Sequence[Span]:
-        """Who contributed to mixed tracks, and when, by start."""
-        return sorted((*self._closed, *self._open.values()), key=attrgetter("start", "source"))
+    def spans(self, since_s: float = 0.0) -> Sequence[Span]:
+        """Who contributed to mixed tracks, and when, by start; those that ended before a moment left out."""
+        spans = (span for span in (*self._closed, *self._open.values()) if span.end >= since_s)
+        return sorted(spans, key=attrgetter("start", "source"))
 
     def _stream_of(self, frame: CapturedFrame) -> "_OpusStream | Blocks | None":
         samples = frame.codec is Codec.PCM16

@@ -13,7 +13,7 @@ from sederunt import log
 from sederunt.errors import BrokenMedia
 from sederunt.media.activity import Activity
 from sederunt.media.pieces import write_piece
-from sederunt.media.timeline import Timeline
+from sederunt.media.timeline import Span, Timeline
 from sederunt.media.video import VIDEO_CODECS, VideoFrame, VideoPieces, VideoTimeline
 from sederunt.meetings.spans import keep_spans
 from sederunt.meetings.spool import PICTURES, SOUND, Spool
@@ -77,6 +77,7 @@ class Recorder:
         piece_s: how often a piece is closed.
         batch_ms: how long the page gathers packets; what it read so lately may still be on its way.
         on_speech: called with (source, speaking, at_ms) when a source begins or stops to carry sound.
+        on_packets: called with packets that have their place, those of each source in order.
     """
 
     def __init__(
@@ -90,10 +91,11 @@ class Recorder:
         spool: Spool,
         objects: Objects,
         on_speech: Callable[[str, bool, int], None],
+        on_packets: Callable[[Sequence[Packet]], None] | None = None,
     ) -> None:
         self._bot_id, self._stay, self._started_ms, self._piece_s = bot_id, stay, started_ms, piece_s
         self._batch_ms = batch_ms
-        self._spool, self._objects, self._on_speech = spool, objects, on_speech
+        self._spool, self._objects, self._on_speech, self._on_packets = spool, objects, on_speech, on_packets
         self._timeline, self._pictures = Timeline(started_ms), VideoTimeline(started_ms)
         self._activity = Activity()
         self._sound: Reel[Packet] = Reel(spool, f"{stay}-{{:06d}}{SOUND}", write_piece)
@@ -123,6 +125,8 @@ class Recorder:
 
     def _take(self, packets: Sequence[Packet], *, now_s: float | None = None) -> None:
         self._sound.add(packets)
+        if packets and self._on_packets is not None:
+            self._on_packets(packets)
         for source, speaking, at_s in self._activity.feed(packets, now_s=now_s):
             self._on_speech(source, speaking, self._started_ms + round(at_s * 1000))
 
@@ -167,6 +171,10 @@ class Recorder:
             if await self._spool.sweep() == 0 or pause_s is None:
                 return
             await asyncio.sleep(pause_s)
+
+    def spans(self, since_s: float) -> Sequence[Span]:
+        """Who contributed to mixed tracks since a moment, in seconds of the recording."""
+        return self._timeline.spans(since_s)
 
     def facts(self) -> dict[str, object]:
         """What was captured, for the bot's `capture` field."""

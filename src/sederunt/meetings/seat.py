@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sederunt.browser.pool import BrowserPool
+from sederunt.bus.connection import Bus
 from sederunt.bus.feeds import EventPublisher
 from sederunt.clock import Clock
 from sederunt.database.bots import Bots
+from sederunt.database.live_lines import LiveLines
 from sederunt.meetings.sign_in import MeetingAccounts
 from sederunt.meetings.spool import Spool
 from sederunt.settings import Settings
@@ -20,6 +22,8 @@ class Seat:
     objects: Objects
     pool: BrowserPool
     events: EventPublisher
+    bus: Bus
+    live_lines: LiveLines
     accounts: MeetingAccounts
     clock: Clock
     host: str  # this host's name

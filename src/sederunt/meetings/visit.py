@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -14,6 +14,7 @@ from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
 from sederunt.meetings.capture import Recorder, stay_name
 from sederunt.meetings.launch import batch_ms, page_request
 from sederunt.meetings.listeners import message_of
+from sederunt.meetings.live import LiveStay, open_live_stay
 from sederunt.meetings.orders import Orders
 from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, broken, outcome_of
 from sederunt.meetings.scene import Change, Scene, Wrote
@@ -65,6 +66,8 @@ class Visit:
         self._decoder = platform.decoder(own_name=bot.config.bot_name)
         self.scene = Scene(company_seen=bot.recording_started_at is not None)
         self.recorder: Recorder | None = None
+        self._live: LiveStay | None = None
+        self._news = asyncio.Event()  # something that live listeners must not wait for
         self._tab: MeetingPage | None = None
         self.signals: deque[Signal] = deque(maxlen=KEPT_SIGNALS)
         self._audible: set[str] = set()
@@ -88,6 +91,8 @@ class Visit:
             await self._tab.close()
         if self.recorder is not None:
             await self.recorder.close()
+        if self._live is not None:
+            await self._live.close()
 
     # --- knock ---------------------------------------------------------------------------------------------------
 
@@ -159,6 +164,9 @@ class Visit:
     async def sit(self, *, started_ms: int) -> Outcome:
         """Record until something ends the stay. The recorder runs from here on."""
         now_ms = self._now_ms()
+        self._live = await open_live_stay(
+            self._bot, self._seat, stay=self._stay, started_ms=started_ms, scene=self.scene
+        )
         self.recorder = Recorder(
             bot_id=self._bot.id,
             stay=self._stay,
@@ -168,9 +176,12 @@ class Visit:
             spool=self._seat.spool_of(self._bot.id),
             objects=self._seat.objects,
             on_speech=self._on_speech,
+            on_packets=self._live.take if self._live else None,
         )
         rules = rules_for(self._bot.config.stop_options, started_ms=started_ms, resumed_ms=now_ms)
         self.recorder.start()
+        if self._live is not None:
+            self._live.start(self.recorder)
         began = self._seat.clock.monotonic()
         greeting = asyncio.ensure_future(self._greet())
         try:
@@ -179,6 +190,8 @@ class Visit:
             return await self._broken(error)
         finally:
             self.sat_s = self._seat.clock.monotonic() - began
+            if self._live is not None:
+                self._live.end()
             greeting.cancel()
             with contextlib.suppress(asyncio.CancelledError, PageError):
                 await greeting
@@ -321,10 +334,13 @@ class Visit:
 
     def _announce(self, changes: Sequence[Change]) -> None:
         self._outbox.extend(changes)
+        if changes and self._live is not None:
+            self._news.set()
 
     async def _journal(self) -> None:
         """Write what changed to the row's tables, then tell the listeners. A database that is away ends no meeting."""
         changes, self._outbox = self._outbox, []
+        self._news.clear()
         changed = self.scene.take_changed()
         try:
             if changed or changes:
@@ -352,9 +368,11 @@ class Visit:
             logger.exception("row not read", action="row_unread", bot_id=str(self._bot.id))
 
     async def _pause(self, seconds: float) -> None:
-        """Wait, but wake at once for an order or a dead page."""
-        waits: list[Awaitable[Any]] = [self._orders.stop.wait(), self._orders.cut_off.wait(), self.page.gone.wait()]
-        tasks = [asyncio.ensure_future(wait) for wait in waits]
+        """Wait, but wake at once for an order, a dead page, or news for live listeners."""
+        events = [self._orders.stop, self._orders.cut_off, self.page.gone]
+        if self._live is not None:
+            events.append(self._news)
+        tasks = [asyncio.ensure_future(event.wait()) for event in events]
         try:
             await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -9,6 +9,7 @@ from sederunt.model.status import BotStatus
 
 STATUS_UPDATE = "status_update"
 CHAT_MESSAGE = "chat_message"
+LIVE_TROUBLE = "live_trouble"  # live transcription may have missed something
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

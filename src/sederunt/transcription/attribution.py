@@ -95,7 +95,9 @@ def voices_in(speech: SourceSpeech, meeting: Meeting, others: Iterable[SourceSpe
     """
     utterances = [part for whole in speech.utterances for part in _usable(whole, meeting.duration_s)]
     names = {participant.key: participant.name for participant in meeting.participants}
-    said = _said(replace(speech, utterances=utterances), meeting, _marks((*others, speech), meeting), names, set())
+    # Marks cost something, and a voice that the site itself names needs none.
+    marks = Marks({}) if meeting.links.get(speech.source) in names else _marks((*others, speech), meeting)
+    said = _said(replace(speech, utterances=utterances), meeting, marks, names, set())
     return sorted(said, key=_by_time)
 
 

@@ -1,0 +1,45 @@
+"""The transcript of a bot that was transcribed live: what its listeners were told, unless that cannot be the whole."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sederunt.model.bot import Gap
+from sederunt.model.history import LIVE_TROUBLE, Event
+from sederunt.model.transcript import LiveLine, Transcript
+
+# A track with so much audible sound and not one final segment was not listened to; less may be a cough.
+UNHEARD_S = 5.0
+_HOST_LOST = "host_lost"
+
+
+def transcript_of_lines(lines: Iterable[LiveLine]) -> Transcript:
+    """The final segments as they were told, by time."""
+    segments = sorted((line.segment for line in lines), key=lambda segment: (segment.start, segment.end))
+    return Transcript(segments=tuple(segments))
+
+
+def doubt(
+    lines: Sequence[LiveLine],
+    *,
+    events: Iterable[Event],
+    gaps: Iterable[Gap],
+    tracks: Iterable[Mapping[str, Any]],
+) -> str | None:
+    """Why the lines may not be everything that was said; None where nothing speaks for it.
+
+    Args:
+        events, gaps: the bot's.
+        tracks: `sources` of tracks.json.
+    """
+    for event in events:
+        if event.event == LIVE_TROUBLE:
+            return f"live transcription had trouble: {event.data.get('message')}"
+        if event.data.get("cause") == _HOST_LOST:
+            return "its host was lost in the middle of the meeting"
+    if any(gap.cause == _HOST_LOST for gap in gaps):
+        return "its host was lost, and what was being said then never became final"
+    heard = {line.source for line in lines}
+    for track in tracks:
+        if track["heard_s"] >= UNHEARD_S and track["source"] not in heard:
+            return f"{track['heard_s']:.0f} s were heard of {track['source']}, and no word was transcribed"
+    return None
