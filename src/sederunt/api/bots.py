@@ -18,7 +18,7 @@ from sederunt.api.running import order_stop, post_chat
 from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields
 from sederunt.api.views import bot_json, bot_summary, list_json, plain_bot_json
 from sederunt.database.ids import new_id
-from sederunt.errors import Conflict, InvalidConfig, LimitReached
+from sederunt.errors import Conflict, InvalidConfig
 from sederunt.model.bot import Bot, BotConfig
 from sederunt.model.status import BotStatus, Trigger
 
@@ -44,7 +44,8 @@ async def create_bot(call: Call) -> Response:
     )
     bot = await _with_avatar(call, bot, found.fields)
     try:
-        await _book(call, bot)
+        most = call.rooms.settings.api.concurrent_bots if start.is_now else None
+        await call.rooms.bots.create(bot, most=most)
     except BaseException:
         await _without_avatar(call, bot)
         raise
@@ -168,20 +169,6 @@ def _refuse(faults: Faults) -> None:
 def _refuse_unscheduled(bot: Bot) -> None:
     if bot.status is not BotStatus.SCHEDULED:
         raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
-
-
-async def _book(call: Call, bot: Bot) -> None:
-    """Create the bot, unless the account has as many at work as it may."""
-    if bot.status is BotStatus.SCHEDULED:
-        await call.rooms.bots.create(bot)
-        return
-    most = call.rooms.settings.api.concurrent_bots
-    async with call.rooms.turns.setdefault(call.account_id, asyncio.Lock()):
-        if await call.rooms.bots.active_count(call.account_id) >= most:
-            raise LimitReached(
-                f"The limit of {most} bots at work at once is reached: stop one, or wait for one to end."
-            )
-        await call.rooms.bots.create(bot)
 
 
 async def _with_avatar(call: Call, bot: Bot, fields: BotFields) -> Bot:

@@ -26,6 +26,7 @@ from sederunt.database.bot_rows import (
 from sederunt.database.deliveries import enqueue
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.retention import kept_until, write_receipt
+from sederunt.database.seats import refuse_full
 from sederunt.errors import Conflict, NotFound, Superseded
 from sederunt.model.bot import Bot, BotConfig
 from sederunt.model.history import STATUS_UPDATE, Event
@@ -77,11 +78,16 @@ class Bots(BotReading):
         self._clock = clock or database.clock
         self._follow_ups = follow_ups or {}
 
-    async def create(self, bot: Bot, *, job: bool = True) -> Bot:
-        """Store a new bot and, unless it waits for its time, the call for the job of its status."""
+    async def create(self, bot: Bot, *, job: bool = True, most: int | None = None) -> Bot:
+        """Store a new bot and, unless it waits for its time, the call for the job of its status.
+
+        Raises LimitReached where its account has `most` bots at work already.
+        """
         subject = self._follow_ups.get(bot.status) if job else None
         messages = [outbox.job(subject, "bot", bot.id, "created")] if subject else []
         async with self._database.begin() as connection:
+            if most is not None:
+                await refuse_full(connection, bot.account_id, most)
             await connection.execute(insert(t.bots).values(columns_of(bot, self._seals)))
             await _index_metadata(connection, bot.id, bot.config)
             rows = await outbox.post(connection, messages, self._database)

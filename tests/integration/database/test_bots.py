@@ -12,7 +12,7 @@ from harness.fake_clock import FakeClock
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.outbox import Outbox, payload_of
-from sederunt.errors import Conflict, NotFound, Superseded
+from sederunt.errors import Conflict, LimitReached, NotFound, Superseded
 from sederunt.model.bot import Bot, Gap, StopOptions, Verdict
 from sederunt.model.status import BotStatus, StopReason, Trigger
 
@@ -192,3 +192,19 @@ async def test_active_bots_are_those_with_a_seat(bots: Bots, make_bot: MakeBot) 
         await bots.create(make_bot(status=status), job=False)
     [any_bot] = (await bots.find((await bots.create(make_bot())).account_id, limit=1)).bots
     assert await bots.active_count(any_bot.account_id) == 5
+
+
+async def test_the_limit_of_bots_at_work_holds_over_several_processes(
+    address: str, bots: Bots, database: Database, make_bot: MakeBot
+) -> None:
+    async with Database(address) as other:  # an engine of its own, as another process has
+        stores = (bots, Bots(other))
+        tries = [stores[number % 2].create(make_bot(), job=False, most=5) for number in range(20)]
+        done = await asyncio.gather(*tries, return_exceptions=True)
+        refused = [result for result in done if not isinstance(result, Bot)]
+        assert {type(result) for result in refused} == {LimitReached}
+        assert len(refused) == 15
+        assert await bots.active_count(database.default_account_id) == 5
+        await Bots(other).create(make_bot(status=BotStatus.SCHEDULED), job=False)
+        with pytest.raises(LimitReached, match="5"):
+            await Bots(other).create(make_bot(), job=False, most=5)
