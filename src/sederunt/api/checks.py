@@ -12,7 +12,8 @@ from sederunt.model.bot import BotConfig, Service
 from sederunt.model.recording import RecordingConfig
 from sederunt.platforms.links import InvalidLink, parse_link
 from sederunt.settings import Settings
-from sederunt.transcription.models import ModelRow, ProviderRow, find, missing_key, provider_of
+from sederunt.transcription.models import ModelRow, ProviderRow, find, missing_key, missing_provider, provider_of
+from sederunt.transcription.provider import is_installed
 
 _LINK = frozenset({"service", "meeting_url"})
 _MODEL = frozenset({"transcription_model", "transcription_credentials"})
@@ -49,6 +50,8 @@ class Checks:
             await self._check_credential(account_id, credential_id, row, provider, faults)
         elif provider is not None and provider.needs_key and not self._has_key(provider):
             add(faults, "transcription_model", missing_key(provider))
+        if provider is not None and not _MODEL & set(faults) and not is_installed(provider.name):
+            add(faults, "transcription_model", missing_provider(provider))
 
     async def _check_credential(
         self, account_id: UUID, credential_id: UUID, row: ModelRow | None, provider: ProviderRow | None, faults: Faults

@@ -155,6 +155,14 @@ def missing_key(provider: ProviderRow) -> str:
     )
 
 
+def missing_provider(provider: ProviderRow) -> str:
+    """The sentence for a caller who named a model that this installation has nothing to transcribe with."""
+    return (
+        f"{provider.title} is not part of this installation: no package introduces '{provider.name}' as a transcriber. "
+        "Choose another transcription_model, or let the operator install one."
+    )
+
+
 def batch_twin(row: ModelRow) -> ModelRow:
     """The model that re-transcribes what a realtime one heard: same provider, same generation where there is one."""
     if not row.realtime:
