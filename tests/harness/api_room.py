@@ -23,6 +23,7 @@ from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.accounts.sealing import load_sealer
 from sederunt.api.app import create_app
+from sederunt.api.wire import SOCKET_OPTIONS
 from sederunt.bus import embedded
 from sederunt.bus.connection import Bus
 from sederunt.clock import Clock
@@ -219,7 +220,8 @@ async def _run(app: ASGIApp, said: "asyncio.Queue[Message]", heard: "asyncio.Que
 @asynccontextmanager
 async def on_a_socket(app: ASGIApp) -> AsyncIterator[int]:
     """The application behind uvicorn as in production; the port. Its lifespan is somebody else's."""
-    config = uvicorn.Config(app, port=0, lifespan="off", http="httptools", ws="none", log_config=None, access_log=False)
+    quiet: dict[str, Any] = {"log_config": None, "access_log": False}
+    config = uvicorn.Config(app, port=0, lifespan="off", http="httptools", **SOCKET_OPTIONS, **quiet)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server._serve())  # `serve` would take the test's signals
     deadline = time.monotonic() + 20

@@ -1,4 +1,4 @@
-"""The ASGI application: the table of routes behind keys, the signed files and the probes without, one door in front.
+"""The ASGI application: the table of routes behind keys; signed files, sockets and probes without; one door in front.
 
 Starlette's routing with our own table, not FastAPI's: its validation stops at our error shape (all faults at once, our
 sentences, nothing coerced), and it costs some 60 µs a request (measured).
@@ -14,9 +14,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route as Path
+from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp
 
-from sederunt.api import files, probes
+from sederunt.api import files, probes, sockets
 from sederunt.api.call import Call
 from sederunt.api.docs import docs_page
 from sederunt.api.door import Door, visit_of
@@ -44,7 +45,7 @@ def create_app(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
             yield
 
     app = Starlette(
-        routes=[*_routes_with_keys(), *_routes_without()],
+        routes=[*_routes_with_keys(), *_routes_without(), WebSocketRoute(sockets.PATH, sockets.realtime)],
         lifespan=lifespan,
         middleware=_cors(settings),
         exception_handlers={404: http_exception, 405: http_exception},

@@ -1,5 +1,7 @@
 """What this process counts, in the text format of Prometheus. A registry per application, so that tests stay apart."""
 
+from contextlib import AbstractContextManager
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -20,6 +22,10 @@ class Metrics:
         )  # fmt: skip
         self.uploads = Gauge("sederunt_uploads", "Uploads under way.", registry=self._registry)
         self.uploaded_bytes = Counter("sederunt_uploaded_bytes_total", "Bytes taken in.", registry=self._registry)
+        self._listeners = Gauge("sederunt_listeners", "Open sockets.", ("kind",), registry=self._registry)
+        self._closed = Counter(
+            "sederunt_sockets_closed_total", "Sockets closed, by the code.", ("kind", "code"), registry=self._registry
+        )
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -30,6 +36,14 @@ class Metrics:
             self._known[method, route, status] = series
         series[0].inc()
         series[1].observe(seconds)
+
+    def listening(self, kind: str) -> AbstractContextManager[object]:
+        """A socket is open for so long."""
+        return self._listeners.labels(kind).track_inprogress()
+
+    def socket_closed(self, kind: str, code: int) -> None:
+        """A socket was closed, by whom ever."""
+        self._closed.labels(kind, str(code)).inc()
 
     def text(self) -> bytes:
         """Everything, as Prometheus reads it."""

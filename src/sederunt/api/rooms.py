@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from sederunt.accounts.credentials import Credentials
 from sederunt.accounts.house_secrets import LINKS, house_secret
@@ -18,14 +19,18 @@ from sederunt.api.checks import Checks
 from sederunt.api.limits import RateLimit
 from sederunt.api.metrics import Metrics
 from sederunt.bus.connection import Bus
+from sederunt.bus.tasks import end
 from sederunt.clock import Clock
 from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database, database_url
 from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
+from sederunt.errors import NotFound
 from sederunt.jobs.follow_ups import FOLLOW_UPS
 from sederunt.jobs.publish import Publisher, publishing
+from sederunt.model.bot import Bot
+from sederunt.realtime.hub import Hub
 from sederunt.settings import Settings
 from sederunt.storage.links import Links
 from sederunt.storage.objects import Objects, open_objects
@@ -46,8 +51,8 @@ class Rooms:
     auth: Auth
     checks: Checks
     metrics: Metrics
+    hub: Hub
     links_secret: bytes
-    turns: dict[object, asyncio.Lock]  # account → who may count and create a bot
 
     def links(self, base_url: str) -> Links:
         """Download addresses below this base."""
@@ -89,18 +94,37 @@ async def open_rooms(settings: Settings, clock: Clock, metrics: Metrics) -> Asyn
         sealer = load_sealer(settings)
         keys = await Keys.open(database, sealer, clock)
         stack.push_async_callback(keys.close)
+        bots = Bots(database, clock, follow_ups=FOLLOW_UPS, seals=sealer)
         yield Rooms(
             settings=settings,
             clock=clock,
             database=database,
             bus=bus,
             objects=open_objects(settings),
-            bots=Bots(database, clock, follow_ups=FOLLOW_UPS, seals=sealer),
+            bots=bots,
             recordings=Recordings(database, clock),
             accounts=Accounts(database),
             auth=Auth(keys, RateLimit(settings.api.requests_per_minute, clock.monotonic)),
             checks=Checks(settings, Credentials(database, sealer), MeetingAccounts(database, sealer)),
             metrics=metrics,
+            hub=await stack.enter_async_context(_hub(bus, clock, bots)),
             links_secret=await house_secret(database, sealer, LINKS),
-            turns={},
         )
+
+
+@asynccontextmanager
+async def _hub(bus: Bus, clock: Clock, bots: Bots) -> AsyncIterator[Hub]:
+    """Who listens to bots through this process."""
+
+    async def look(bot_id: UUID) -> Bot | None:
+        with contextlib.suppress(NotFound):
+            bot = await bots.get(bot_id)
+            return None if bot.delete_requested else bot
+        return None
+
+    hub = Hub(bus, clock, look)
+    running = asyncio.create_task(hub.run())
+    try:
+        yield hub
+    finally:
+        await end(running)

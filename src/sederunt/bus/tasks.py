@@ -1,9 +1,10 @@
 """Ending tasks that talk to NATS."""
 
 import asyncio
+from typing import Any
 
 
-async def end(*tasks: asyncio.Task[None]) -> None:
+async def end(*tasks: asyncio.Task[Any]) -> None:
     """Cancel until they are over.
 
     Once is not enough: before Python 3.12 `asyncio.wait_for`, on which the client's requests are built, swallows a

@@ -102,6 +102,7 @@ def _until_signalled(run: Callable[[asyncio.Event], Awaitable[None]]) -> None:
 
 def _serve_api(settings: Settings, fd: int | None) -> None:
     from sederunt.api.app import create_app
+    from sederunt.api.wire import SOCKET_OPTIONS
 
     listener = socket.socket(fileno=fd) if fd is not None else _listen(settings)
     port = listener.getsockname()[1]
@@ -110,7 +111,7 @@ def _serve_api(settings: Settings, fd: int | None) -> None:
         create_app(known),
         loop="uvloop",
         http="httptools",
-        ws="websockets-sansio",
+        **SOCKET_OPTIONS,
         log_config=None,
         access_log=False,
         server_header=False,

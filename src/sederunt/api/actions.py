@@ -1,0 +1,84 @@
+"""What a client of the event socket may ask: a table of actions. Success is silent, a refusal is an exception."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from sederunt.api import values as v
+from sederunt.api.faults import read
+from sederunt.api.rooms import Rooms
+from sederunt.api.running import change_avatar, order_stop, post_chat
+from sederunt.api.schemas import Body
+from sederunt.errors import InvalidConfig, RequestError
+from sederunt.model.bot import Bot
+
+
+class ChatData(Body):
+    content: Annotated[str, *v.text()] = Field("")
+
+
+class AvatarData(Body):
+    avatar_url: v.Url = Field("")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Action:
+    """What one action takes, and what it does."""
+
+    data: type[BaseModel]
+    required: Sequence[str]
+    act: Callable[[Rooms, Bot, Any], Awaitable[None]]
+    at_once: bool = False  # does not wait for actions that came before
+
+
+async def _chat(rooms: Rooms, bot: Bot, data: ChatData) -> None:
+    await post_chat(rooms, bot, data.content)
+
+
+async def _avatar(rooms: Rooms, bot: Bot, data: AvatarData) -> None:
+    await change_avatar(rooms, bot, data.avatar_url)
+
+
+async def _stop(rooms: Rooms, bot: Bot, _data: Body) -> None:
+    await order_stop(rooms, bot.id, bot.account_id)
+
+
+ACTIONS: Mapping[str, Action] = {
+    "chat-message": Action(data=ChatData, required=("content",), act=_chat),
+    "change-avatar": Action(data=AvatarData, required=("avatar_url",), act=_avatar),
+    "stop": Action(data=Body, required=(), act=_stop, at_once=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A frame that was understood."""
+
+    action: Action
+    data: BaseModel
+
+    async def carry_out(self, rooms: Rooms, of: Bot) -> None:
+        """Raises what a REST request would have raised: RequestError, BusAway."""
+        bot = await rooms.bots.get(of.id, of.account_id)
+        await self.action.act(rooms, bot, self.data)
+
+
+def order_of(frame: str | bytes) -> Order:
+    """What a frame asks for. Raises RequestError."""
+    if isinstance(frame, bytes):
+        raise RequestError("Binary frames are not understood: send JSON as text.")
+    try:
+        asked = json.loads(frame)
+    except (ValueError, RecursionError):
+        raise RequestError("This is no JSON.") from None
+    name = asked.get("action") if isinstance(asked, dict) else None
+    if not isinstance(name, str) or name not in ACTIONS:
+        raise RequestError(f"action must be one of: {', '.join(ACTIONS)}.")
+    action = ACTIONS[name]
+    found = read(action.data, asked.get("data") or {}, action.required)
+    if found.faults:
+        raise InvalidConfig(found.faults)
+    return Order(action, found.fields)

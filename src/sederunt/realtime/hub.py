@@ -1,0 +1,263 @@
+"""The listeners of one process: one subscription per bot and kind of feed, however many listen.
+
+Nothing is queued for a listener of events: each has a place in the list that all of a bot's listeners share, and takes
+the next event when the one before is sent. One that falls too far behind is sent away, and so is one whose socket
+takes nothing for a while (`api/sockets`). A listener of audio has a short queue of its own.
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+from sederunt import log
+from sederunt.bus import feeds
+from sederunt.bus.connection import Bus, BusAway, Subscription
+from sederunt.bus.tasks import end
+from sederunt.clock import Clock
+from sederunt.model.bot import Bot
+from sederunt.model.status import ENDINGS, BotStatus
+from sederunt.realtime import messages
+from sederunt.realtime.kept import Kept
+from sederunt.realtime.messages import Closing
+
+TICK_S = 1.0
+PING_S = 60.0
+LINGER_S = 3.0  # sockets stay open so long after the last change of status
+RETRY_LINGER_S = 30.0  # a challenged bot may be about to try again
+LOOK_S = 60.0  # the row is asked so often whether there is still a bot
+CATCH_UP_S = 15.0
+BREATH = 200  # events taken in before others are served
+MOST_BEHIND = 2000  # events; a listener that was up to date and falls behind so far is too slow
+MOST_AUDIO = 100  # blocks of a tenth of a second
+MOST_DRAFTS = 64  # segments that are being said at the same time
+
+logger = log.get(room="realtime")
+
+# The bot as its row has it, None where there is none or it is about to be deleted.
+Look = Callable[[UUID], Awaitable[Bot | None]]
+
+
+class Hub:
+    """The channels of the bots that are listened to. Its `run` must be running."""
+
+    def __init__(self, bus: Bus, clock: Clock, look: Look) -> None:
+        self._bus, self._clock, self._look = bus, clock, look
+        self._channels: dict[UUID, Channel] = {}
+
+    async def run(self) -> None:
+        """Keep an eye on time, for ever."""
+        while True:
+            await self._clock.sleep(TICK_S)
+            for channel in list(self._channels.values()):
+                await channel.tick()
+
+    @asynccontextmanager
+    async def channel(self, bot: Bot) -> AsyncIterator["Channel"]:
+        """A bot's feeds, for one listener. Raises BusAway when they cannot be read right now."""
+        channel = self._channels.get(bot.id)
+        if channel is None:
+            channel = self._channels[bot.id] = Channel(bot, self._bus, self._clock, self._look)
+        channel.listeners += 1
+        try:
+            await channel.catch_up()
+            yield channel
+        finally:
+            channel.listeners -= 1
+            if not channel.listeners:
+                self._channels.pop(bot.id, None)
+                await channel.close()
+
+
+class Channel:
+    """One bot's feeds as this process hears them. Reads from its beginning on."""
+
+    def __init__(self, bot: Bot, bus: Bus, clock: Clock, look: Look) -> None:
+        self.listeners = 0
+        self._bot, self._bus, self._clock, self._look = bot, bus, clock, look
+        self._kept = Kept()
+        self._drafts: dict[object, tuple[int, str]] = {}  # segment → (number of this draft, its text)
+        self._draft_number = 0
+        self._changed = asyncio.Event()  # set once and replaced: whoever waited for it looks again
+        self._audio: set[_Blocks] = set()
+        self._audio_feed: Subscription | None = None
+        self._audio_opening = asyncio.Lock()
+        self._ended_at: float | None = None
+        self._look_at = clock.monotonic() + LOOK_S
+        self._closing: Closing | None = None
+        self._note_status(bot.status)
+        self._reading = asyncio.create_task(self._read())
+
+    async def catch_up(self) -> None:
+        """Wait until everything that is stored by now is here. Raises BusAway."""
+        newest = await feeds.last_sequence(self._bus, self._bot.id)
+        try:
+            async with asyncio.timeout(CATCH_UP_S):
+                while self._kept.sequence < newest:
+                    await self._changed.wait()
+        except TimeoutError:
+            raise BusAway(f"The events of bot {self._bot.id} could not be read in time.") from None
+
+    async def close(self) -> None:
+        """Nobody listens any more."""
+        await end(self._reading)
+        if self._audio_feed is not None:
+            await self._audio_feed.close()
+
+    async def events(self, since: int | None) -> AsyncGenerator[str | Closing, None]:
+        """What one listener is sent, one text after another, and how it is closed in the end.
+
+        With `since`, `connected` tells what was known at that number, and everything after it follows. A number that
+        we do not know (too old, or of another time) means: what is known by now.
+        """
+        kept = self._kept
+        position = kept.end if since is None or since > kept.sequence else kept.after(since)
+        yield kept.connected(position, self._bot.status.value)
+        up_to_date, drafted, ping_at = False, self._draft_number, self._clock.monotonic() + PING_S
+        while True:
+            changed = self._changed
+            if position < kept.start or (up_to_date and kept.end - position > MOST_BEHIND):
+                yield messages.TOO_SLOW
+                return
+            if position < kept.end:
+                position += 1
+                yield kept.text(position - 1)
+            elif self._draft_number > drafted and (draft := self._draft_after(drafted)):
+                drafted, text = draft
+                yield text
+            elif self._clock.monotonic() >= ping_at:
+                ping_at = self._clock.monotonic() + PING_S
+                yield messages.PING
+            elif self._closing is not None:
+                yield self._closing
+                return
+            else:
+                up_to_date = True
+                await changed.wait()
+
+    async def audio(self) -> AsyncGenerator[bytes | Closing, None]:
+        """Blocks from now on, without a hole, and how the listener is closed in the end."""
+        blocks = _Blocks()
+        self._audio.add(blocks)
+        try:
+            await self._open_audio()
+            while True:
+                while blocks.waiting:
+                    yield blocks.waiting.popleft()
+                if closing := messages.TOO_SLOW if blocks.overrun else self._closing:
+                    yield closing
+                    return
+                blocks.some.clear()
+                await blocks.some.wait()
+        finally:
+            self._audio.discard(blocks)
+
+    async def tick(self) -> None:
+        """Let time do what it does: pings, the end, a look at the row."""
+        now = self._clock.monotonic()
+        if now >= self._look_at:
+            self._look_at = now + LOOK_S
+            await self._look_at_row()
+        if self._ended_at is not None and now >= self._ended_at:
+            self._closing = messages.ENDED
+        self._wake()
+
+    # What the feeds bring
+
+    async def _read(self) -> None:
+        drafts = await feeds.hear_drafts(self._bus, self._bot.id, self._take_draft)
+        try:
+            async with contextlib.aclosing(feeds.events(self._bus, self._bot.id, since=0)) as events:
+                number = 0
+                async for event in events:
+                    self._take(event)
+                    number += 1
+                    if number % BREATH == 0:
+                        await asyncio.sleep(0)
+        finally:
+            await drafts.close()
+
+    def _take(self, event: feeds.FeedEvent) -> None:
+        try:
+            self._kept.append(event)
+            self._note(event.event)
+        except Exception:  # one odd event must not end the feed
+            logger.exception("event not understood", action="event_skipped", bot_id=str(self._bot.id))
+        self._wake()
+
+    def _note(self, message: Mapping[str, Any]) -> None:
+        match message.get("type"):
+            case "ts":
+                self._drafts.pop(message["data"].get("segment_id"), None)
+            case "stop":
+                self._drafts.clear()
+            case "status-update":
+                self._note_status(BotStatus(message["data"]["new_status"]))
+
+    def _note_status(self, status: BotStatus) -> None:
+        if status not in ENDINGS:
+            self._ended_at = None
+        elif self._ended_at is None:
+            linger_s = RETRY_LINGER_S if status is BotStatus.BOT_DETECTED else LINGER_S
+            self._ended_at = self._clock.monotonic() + linger_s
+
+    def _take_draft(self, message: Mapping[str, Any]) -> None:
+        segment = message["data"]["segment_id"]
+        if self._kept.snapshot.has_final(segment):
+            return
+        self._draft_number += 1
+        self._drafts.pop(segment, None)
+        self._drafts[segment] = (self._draft_number, messages.draft(message))
+        if len(self._drafts) > MOST_DRAFTS:
+            del self._drafts[next(iter(self._drafts))]
+        self._wake()
+
+    def _draft_after(self, number: int) -> tuple[int, str] | None:
+        """The oldest of the drafts that are newer than this one; of each segment there is only the newest."""
+        return next((draft for draft in self._drafts.values() if draft[0] > number), None)
+
+    async def _open_audio(self) -> None:
+        async with self._audio_opening:
+            if self._audio_feed is None:
+                self._audio_feed = await feeds.hear_audio(self._bus, self._bot.id, self._take_audio)
+
+    def _take_audio(self, pcm: bytes) -> None:
+        for blocks in self._audio:
+            blocks.put(pcm)
+
+    async def _look_at_row(self) -> None:
+        try:
+            bot = await self._look(self._bot.id)
+        except Exception:  # the database is away: again in a minute
+            logger.exception("row not read", action="row_unread", bot_id=str(self._bot.id))
+            return
+        if bot is None:
+            self._closing = messages.DELETED
+        elif bot.status in ENDINGS:  # also where the message server lost what told so
+            self._note_status(bot.status)
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+        if self._closing is not None:
+            for blocks in self._audio:
+                blocks.some.set()
+
+
+class _Blocks:
+    """What one listener of audio has not been sent yet."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[bytes] = deque()
+        self.some = asyncio.Event()
+        self.overrun = False  # a block was lost: there would be a hole
+
+    def put(self, pcm: bytes) -> None:
+        if len(self.waiting) >= MOST_AUDIO:
+            self.overrun = True
+        if not self.overrun:
+            self.waiting.append(pcm)
+        self.some.set()

@@ -1,0 +1,48 @@
+"""What listeners are sent, as text, and with which words they are sent away."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sederunt.bus.feeds import FeedEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """How a socket is closed: a code of RFC 6455 or one of ours, and a sentence of at most 123 bytes."""
+
+    code: int
+    reason: str
+
+
+ENDED = Closing(1000, "The bot has ended.")
+DELETED = Closing(4404, "The bot was deleted.")
+TOO_SLOW = Closing(1013, "This listener reads too slowly. Connect again; since=<seq> resumes.")
+OUR_FAULT = Closing(1011, "Something went wrong on our side. Connect again; since=<seq> resumes.")
+
+PING = '{"type": "ping"}'
+
+
+def stored(event: FeedEvent) -> str:
+    """An event with its number."""
+    return _text({**event.event, "seq": event.sequence})
+
+
+def connected(values: Mapping[str, Any], sequence: int) -> str:
+    """The first message: what is known, and the number of the last event that is in it."""
+    return _text({"type": "connected", "data": values, "seq": sequence})
+
+
+def draft(message: Mapping[str, Any]) -> str:
+    """What is being said, and may still change."""
+    return _text(message)
+
+
+def error(sentence: str) -> str:
+    """For the one connection that asked for something."""
+    return _text({"type": "error", "data": {"message": sentence}})
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    return json.dumps(message, ensure_ascii=False)

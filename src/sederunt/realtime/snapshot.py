@@ -1,0 +1,113 @@
+"""What somebody who comes to listen has to know of the meeting so far: a fold over the bot's stored events. Pure."""
+
+from collections import deque
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+from sederunt.bus.feeds import FeedEvent
+from sederunt.clock import unix_ms
+from sederunt.database.bot_view import BotView
+from sederunt.model.history import CHAT_MESSAGE
+from sederunt.model.participant import Participant
+from sederunt.model.transcript import Segment
+
+MOST_CHAT = 1000  # messages in a snapshot; anyone in a meeting may write as many as they like
+
+# Which event says what of a participant's presence. Of devices the sites tell too little to say anything true.
+_PRESENCE: Mapping[str, bool | None] = {
+    "participant-tracked": True,
+    "participant-rejoined": True,
+    "participant-left": False,
+    "started-speaking": True,
+    "stopped-speaking": None,
+}
+_DEVICES = {"microphone": "unknown", "camera": "unknown", "screenshare": "unknown"}
+
+
+class Snapshot:
+    """The state after some of a bot's events, in their order."""
+
+    def __init__(self) -> None:
+        self.sequence = 0
+        self.status: str | None = None  # None before the first change
+        self._transcripts: dict[object, Mapping[str, Any]] = {}  # by segment
+        self._participants: dict[str, Mapping[str, Any]] = {}
+        self._chat: deque[Mapping[str, Any]] = deque(maxlen=MOST_CHAT)
+
+    def apply(self, event: FeedEvent) -> None:
+        """Fold in the next event."""
+        self.sequence = event.sequence
+        data: Mapping[str, Any] = event.event.get("data") or {}
+        match event.event.get("type"):
+            case "ts":
+                self._transcripts[data.get("segment_id", event.sequence)] = data
+            case "chat-message":
+                self._chat.append(data)
+            case "status-update":
+                self.status = data.get("new_status")
+            case str(kind) if kind in _PRESENCE:
+                self._see(data, _PRESENCE[kind])
+
+    def has_final(self, segment_id: object) -> bool:
+        """Whether a segment is final: its drafts are of no use any more."""
+        return segment_id in self._transcripts
+
+    def values(self) -> dict[str, Any]:
+        """The data of a `connected` message."""
+        return {
+            "transcripts": list(self._transcripts.values()),
+            "participants": list(self._participants.values()),
+            "chat_messages": list(self._chat),
+            "status": self.status,
+        }
+
+    def copy(self) -> "Snapshot":
+        """One that goes its own way from here."""
+        other = copy(self)
+        other._transcripts = dict(self._transcripts)
+        other._participants = dict(self._participants)
+        other._chat = self._chat.copy()
+        return other
+
+    def _see(self, data: Mapping[str, Any], present: bool | None) -> None:
+        key = str(data.get("participantId"))
+        known = self._participants.get(key)
+        active = known["state"]["active"] if known and present is None else bool(present)
+        at_ms = data.get("timestamp")
+        self._participants[key] = {
+            **data,
+            "timestamp": known["timestamp"] if known else at_ms,
+            "lastSeenAt": at_ms,
+            "state": {"active": active, **_DEVICES, **data.get("state", {})},
+        }
+
+
+def final_values(view: BotView) -> dict[str, Any]:
+    """The data of a `connected` message when all is over: what the bot object says."""
+    return {
+        "transcripts": [_spoken(segment) for segment in view.transcript.segments],
+        "participants": [_seen(person) for person in view.participants],
+        "chat_messages": [{"user_avatar": None, **event.data} for event in view.events if event.event == CHAT_MESSAGE],
+        "status": view.bot.status.value,
+    }
+
+
+def _spoken(segment: Segment) -> dict[str, Any]:
+    return {
+        "transcript": segment.transcript,
+        "start": segment.start,
+        "end": segment.end,
+        "speaker": segment.speaker,
+        "speaker_name": segment.speaker_name,
+        "confidence": segment.confidence,
+    }
+
+
+def _seen(person: Participant) -> dict[str, Any]:
+    return {
+        "participantId": person.key,
+        "participantName": person.name,
+        "timestamp": unix_ms(person.first_seen_at),
+        "state": {"active": False, **_DEVICES},
+    }

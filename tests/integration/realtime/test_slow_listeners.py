@@ -1,0 +1,112 @@
+"""Many listen to one bot, some do not read: those are sent away, and nobody else notices."""
+
+import asyncio
+import socket
+from contextlib import AsyncExitStack
+
+import pytest
+from websockets.asyncio.client import connect
+
+from harness.listener import Listener
+from harness.socket_room import Stage
+from sederunt.api import sockets, wire
+from sederunt.bus import feeds
+from sederunt.realtime import hub
+from sederunt.realtime.hub import Channel, Hub
+from sederunt.realtime.messages import TOO_SLOW
+
+EVENTS = 300
+LONG = "x" * 8000  # so that the lines of those who do not read are full soon
+
+
+async def closed_as_too_slow(stage: Stage, count: int) -> None:
+    """Wait until the service says that it sent away so many."""
+    wanted = f'sederunt_sockets_closed_total{{code="{TOO_SLOW.code}",kind="events"}} {count}.0'
+    async with asyncio.timeout(60):
+        while wanted not in (await stage.room.client.get("/metrics")).text:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+async def test_who_never_reads_is_sent_away_and_the_others_hear_everything_in_order(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sockets, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(wire, "GOODBYE_S", 0.5)
+    bot = await stage.bot()
+
+    async def follow(listener: Listener) -> list[int]:
+        await listener.next()
+        return [(await listener.next())["data"]["number"] for _ in range(EVENTS)]
+
+    async with AsyncExitStack() as stack:
+        readers = [await stack.enter_async_context(stage.listen(bot)) for _ in range(20)]
+        deaf = socket.socket()
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(deaf, ("127.0.0.1", stage.port))
+        never = await connect(stage.address(bot), sock=deaf, max_queue=1, compression=None)
+        following = [asyncio.create_task(follow(reader)) for reader in readers]
+        for number in range(EVENTS):
+            await stage.tell(bot, {"type": "chat-message", "data": {"number": number, "content": LONG}})
+        assert await asyncio.gather(*following) == [list(range(EVENTS))] * len(readers)
+        await closed_as_too_slow(stage, 1)
+        never.transport.abort()
+        assert 'sederunt_listeners{kind="events"} 20.0' in (await stage.room.client.get("/metrics")).text
+
+
+@pytest.fixture
+def a_hub(stage: Stage) -> Hub:
+    async def look(bot_id: object) -> None:
+        raise AssertionError("no minute passes in these tests")
+
+    return Hub(stage.room.bus, stage.clock, look)
+
+
+async def test_who_falls_too_many_events_behind_is_sent_away(
+    stage: Stage, a_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "MOST_BEHIND", 10)
+    bot = await stage.bot()
+    async with a_hub.channel(await stage.row(bot)) as channel:
+        slow = channel.events(None)
+        await anext(slow)
+        waiting = asyncio.ensure_future(anext(slow))
+        await stage.tell(bot, *({"type": "start"} for _ in range(12)))
+        assert '"start"' in str(await waiting)
+        await channel.catch_up()
+        assert await anext(slow) == TOO_SLOW
+        await slow.aclose()
+        resumed = channel.events(0)  # however far behind one begins
+        assert [await anext(resumed) for _ in range(13)][-1]
+        await resumed.aclose()
+
+
+async def test_sound_has_no_holes_who_is_late_for_it_is_sent_away(
+    stage: Stage, a_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "MOST_AUDIO", 5)
+    bot = await stage.bot()
+    async with a_hub.channel(await stage.row(bot)) as channel:
+        slow, heard = channel.audio(), asyncio.Queue[bytes]()
+        first = asyncio.ensure_future(anext(slow))
+        await asyncio.sleep(0)
+        other = await feeds.hear_audio(stage.room.bus, bot["id"], heard.put_nowait)
+        await feeds.publish_audio(stage.room.bus, bot["id"], b"\x00")
+        assert await first == b"\x00"
+        for number in range(1, 9):
+            await feeds.publish_audio(stage.room.bus, bot["id"], bytes([number]))
+        while (await heard.get()) != b"\x08":
+            pass
+        assert [await anext(slow) for _ in range(5)] == [bytes([number]) for number in range(1, 6)]
+        assert await anext(slow) == TOO_SLOW
+        await slow.aclose()
+        await other.close()
+
+
+async def test_one_channel_serves_all_and_ends_with_the_last(stage: Stage, a_hub: Hub) -> None:
+    row = await stage.row(await stage.bot())
+    channels: list[Channel] = []
+    async with a_hub.channel(row) as one, a_hub.channel(row) as other:
+        channels += [one, other]
+    async with a_hub.channel(row) as fresh:
+        assert channels[0] is channels[1] is not fresh
