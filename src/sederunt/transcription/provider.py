@@ -116,8 +116,13 @@ def realtime_provider(name: str) -> RealtimeProvider:
 
 
 def is_installed(name: str) -> bool:
-    """Whether a provider of this name introduces itself."""
-    return bool(entry_points(group=GROUP, name=name))
+    """Whether a provider of this name introduces itself. Looked up once a process: it costs milliseconds."""
+    return name in _installed(GROUP)
+
+
+@cache
+def _installed(group: str) -> frozenset[str]:
+    return frozenset(entry_points(group=group).names)
 
 
 def _utterance_json(utterance: Utterance) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import base64
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -16,6 +17,7 @@ from harness.fake_clock import FakeClock
 from sederunt.accounts.meeting_accounts import SignIn
 from sederunt.model.bot import Service
 from sederunt.model.status import ACTIVE, STOPPABLE, BotStatus, Trigger
+from sederunt.transcription import provider
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 
@@ -65,7 +67,25 @@ async def test_a_model_without_a_credential_says_how_to_add_one(room: ApiRoom) -
     assert "sederunt credentials add deepgram" in sentence
 
 
-async def test_a_credential_of_ones_own_is_taken_and_no_other(room: ApiRoom) -> None:
+async def test_a_model_whose_provider_is_not_installed_is_refused_at_once(
+    room: ApiRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(provider, "GROUP", "nobody.introduces.himself.here")
+    own = await room.credentials.add(room.account_id, "deepgram", "key-of-deepgram-1234567890")
+    for model, more in (("vendor2", {"transcription_credentials": str(own.id)}), ("whisper", {})):
+        bot = await room.client.post("/bot/validate", json={**GOOD_BOT, "transcription_model": model, **more})
+        body = {"transcription_model": model, "recording_url": "https://files.example/talk.mp3", **more}
+        for answer in (bot, await room.client.post("/recording", json=body)):
+            assert answer.status_code == 400
+            assert list(answer.json()["errors"]) == ["transcription_model"]
+            assert "not part of this installation" in answer.json()["message"]
+    assert (await room.client.post("/bot", json={**GOOD_BOT, "transcription_model": "none"})).status_code == 200
+
+
+async def test_a_credential_of_ones_own_is_taken_and_no_other(
+    room: ApiRoom, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _introduce(monkeypatch, tmp_path, "deepgram")
     own = await room.credentials.add(room.account_id, "deepgram", "key-of-deepgram-1234567890")
     body = {**GOOD_BOT, "transcription_model": "vendor2-v3", "transcription_credentials": str(own.id)}
     assert (await room.client.post("/bot", json=body)).status_code == 200
@@ -74,6 +94,17 @@ async def test_a_credential_of_ones_own_is_taken_and_no_other(room: ApiRoom) -> 
         assert list(answer.json()["errors"]) == ["transcription_credentials"]
     async with await room.other_account() as other:
         assert list((await other.post("/bot", json=body)).json()["errors"]) == ["transcription_credentials"]
+
+
+def _introduce(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str) -> None:
+    """Install a package that introduces a provider of this name, and nobody else."""
+    group = f"sederunt.transcribers.{folder.name}"
+    facts = folder / "a_vendor-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: a-vendor\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text(f"[{group}]\n{name} = a_vendor:provider\n")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(provider, "GROUP", group)
 
 
 async def test_a_meeting_account_must_be_ones_own_and_of_the_service(room: ApiRoom) -> None:
@@ -262,6 +293,21 @@ async def test_the_limit_of_bots_at_work_counts_seats_and_not_schedules(room: Ap
     seated = next(answer for answer in many if answer.status_code == 200).json()
     await room.bots.record_transition(UUID(seated["id"]), Trigger.CRASHED)
     assert (await room.client.post("/bot", json=GOOD_BOT)).status_code == 200
+
+
+async def test_no_more_bots_are_transcribed_live_than_the_machine_can_follow(room: ApiRoom) -> None:
+    live = {**GOOD_BOT, "transcription_model": "vendor1-realtime"}
+    await room.bot_in("finished", transcription_model="whisper-realtime")
+    seated = [await room.bot(transcription_model=name) for name in ("vendor1-realtime", "whisper-realtime")]
+    for path in ("/bot", "/bot/validate"):
+        refused = await room.client.post(path, json=live)
+        assert refused.status_code == 403
+        assert "2 bots live" in refused.json()["message"]
+        later = {**live, "scheduled_start_time": 4_000_000_000}
+        assert (await room.client.post(path, json=later)).status_code == 200, "it is admitted when it is due"
+        assert (await room.client.post(path, json={**GOOD_BOT, "realtime_audio": True})).status_code == 200
+    await room.bots.record_transition(UUID(seated[0]["id"]), Trigger.CRASHED)
+    assert (await room.client.post("/bot", json=live)).status_code == 200
 
 
 async def test_the_list_goes_from_the_newest_to_the_oldest_in_pages(room: ApiRoom, clock: FakeClock) -> None:
