@@ -87,11 +87,20 @@ class WhisperSettings(Section):
     threads: int = Field(1, ge=1, description="Threads per decode.")
 
 
+# In a meeting one person speaks at a time, mostly; a core follows twice as many talkers and has browsers to run too.
+LIVE_BOTS_PER_CORE = 3
+
+
 class LiveSettings(Section):
     max_bots: int | None = Field(
         None, ge=0, description="Bots that Whisper transcribes live at once before a 403; default: 3 per core."
     )
     post_call_pass: bool = Field(False, description="Transcribe again after the meeting, by the batch model.")
+
+    @property
+    def most_bots(self) -> int:
+        """`max_bots`, or what this machine can follow: see docs/transcription.md for how it was measured."""
+        return self.max_bots if self.max_bots is not None else LIVE_BOTS_PER_CORE * (os.cpu_count() or 1)
 
 
 class WebhookSettings(Section):

@@ -150,9 +150,12 @@ async def _seen(call: Call, bot_id: UUID, *, with_speaker_events: bool = False) 
 
 
 async def _checked(call: Call) -> Read[BotFields]:
-    """The body of POST /bot or /bot/validate, without fault."""
+    """The body of POST /bot or /bot/validate, without fault. Raises LimitReached too."""
     found = read(BotFields, await call.body(), REQUIRED_FOR_BOTS)
-    await _check(call, found, new_config(found.fields))
+    config = new_config(found.fields)
+    await _check(call, found, config)
+    if start_of(found.fields, call.rooms.clock.now()).is_now:
+        await call.rooms.checks.live_room(config, call.rooms.bots)
     return found
 
 

@@ -7,12 +7,21 @@ from uuid import UUID
 from sederunt.accounts.credentials import Credentials
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.api.faults import Faults, add
-from sederunt.errors import NotFound, SetupError
+from sederunt.database.bots import Bots
+from sederunt.errors import LimitReached, NotFound, SetupError
 from sederunt.model.bot import BotConfig, Service
 from sederunt.model.recording import RecordingConfig
 from sederunt.platforms.links import InvalidLink, parse_link
 from sederunt.settings import Settings
-from sederunt.transcription.models import ModelRow, ProviderRow, find, missing_key, missing_provider, provider_of
+from sederunt.transcription.models import (
+    ModelRow,
+    ProviderRow,
+    find,
+    is_live_here,
+    missing_key,
+    missing_provider,
+    provider_of,
+)
 from sederunt.transcription.provider import is_installed
 
 _LINK = frozenset({"service", "meeting_url"})
@@ -27,6 +36,17 @@ class Checks:
     settings: Settings
     credentials: Credentials
     meeting_accounts: MeetingAccounts
+
+    async def live_room(self, config: BotConfig, bots: Bots) -> None:
+        """Raises LimitReached where a bot that joins now could not be followed by the model in the box."""
+        if not is_live_here(config.transcription_model):
+            return
+        most = self.settings.live.most_bots
+        if sum(is_live_here(model) for model in await bots.models_at_work()) >= most:
+            raise LimitReached(
+                f"This installation transcribes {most} bots live at once, and they are at work: wait for one to end, "
+                "choose a model that transcribes after the meeting, or let the operator raise SEDERUNT_LIVE__MAX_BOTS."
+            )
 
     async def bot(self, account_id: UUID, config: BotConfig, sent: Set[str], faults: Faults) -> None:
         """`sent`: the fields a caller sent; a check none of whose fields was sent is left out."""

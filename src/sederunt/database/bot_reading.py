@@ -61,6 +61,9 @@ class BotReading:
             .select_from(t.bots)
             .where(t.bots.c.account_id == _ACCOUNT, or_(*(t.bots.c.status == status.value for status in SEATED)))
         )
+        self._seated = database.query(
+            select(t.bots.c.config).where(or_(*(t.bots.c.status == status.value for status in SEATED)))
+        )
         self._expired = database.query(
             select(t.bots.c.id)
             .where(t.bots.c.media_removed_at.is_(None), t.bots.c.media_until <= _NOW)
@@ -117,6 +120,10 @@ class BotReading:
         """How many bots of the account occupy a seat, or are about to."""
         row = await self._active.first(account=account_id)
         return int(row["bots"]) if row else 0
+
+    async def models_at_work(self) -> list[str]:
+        """The transcription model of every bot of every account that occupies a seat, or is about to."""
+        return [row["config"]["transcription_model"] for row in await self._seated.all()]
 
     async def with_status(self, status: BotStatus) -> list[Bot]:
         """Every bot of every account in a status, oldest first; for housekeeping."""

@@ -12,6 +12,7 @@ from sederunt.meetings.orders import Orders
 from sederunt.meetings.seat import Seat
 from sederunt.model.bot import Verdict
 from sederunt.model.status import BotStatus, Trigger
+from sederunt.transcription.models import is_live_here
 
 # Statuses in which a host has something to do; anything later belongs to the workers.
 ATTENDED = frozenset(
@@ -31,6 +32,8 @@ async def attend(job: Job, house: House) -> None:
     bot = await house.bots.claim(job.id, house.name)
     orders = Orders(job.cut_off)
     commands = await house.bus.serve(command_subject(job.id), orders.obey)
+    if is_live_here(bot.config.transcription_model):
+        house.transcribed_live.add(bot.id)
     try:
         if bot.status is BotStatus.BOT_DETECTED:
             await retry_challenged(bot, seat_of(house))
@@ -42,6 +45,7 @@ async def attend(job: Job, house: House) -> None:
             raise GiveUp(str(error)) from error
         raise
     finally:
+        house.transcribed_live.discard(bot.id)
         await commands.close()
     if job.cut_off.is_set():
         raise Again(0.0, "this host was cut off")

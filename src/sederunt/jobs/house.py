@@ -4,7 +4,8 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from uuid import UUID
 
 from sederunt.accounts.sealing import Sealer, load_sealer
 from sederunt.accounts.webhook_secrets import WebhookSecrets
@@ -50,6 +51,9 @@ class House:
     postman: Postman
     name: str  # this host's name; on workers it only names them in logs
     pool: BrowserPool | None = None  # hosts have browsers
+    transcribed_live: set[UUID] = field(
+        default_factory=set
+    )  # the bots that sit here and cost this machine so much more
 
 
 @asynccontextmanager

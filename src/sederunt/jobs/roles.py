@@ -32,7 +32,11 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
     async with BrowserPool(settings.browser) as pool, open_house(settings, role="host", pool=pool) as house:
         await _refuse_namesake(house)
         consumers: list[Consumer] = []
-        room = Room(settings.host, lambda: sum(consumer.held for consumer in consumers))
+        room = Room(
+            settings.host,
+            lambda: sum(consumer.held for consumer in consumers),
+            live=lambda: len(house.transcribed_live),
+        )
         consumers += _consumers("host", house, room.has_room)
         answering = await house.bus.serve(holds_subject(house.name), lambda asked: _holds(consumers, asked))
         await _work(consumers, stop, drain_timeout_s, lambda: ready("host", {"name": house.name, "pid": os.getpid()}))

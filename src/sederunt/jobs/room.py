@@ -13,6 +13,8 @@ from sederunt.settings import HostSettings
 START_S = 10.0
 START_CORES = 0.25
 START_MB = 110
+# What a bot costs that Whisper transcribes live, once somebody speaks: until then the machine only seems idle.
+LIVE_CORES = 0.2
 SAMPLE_S = 1.0  # shortest time over which CPU use is measured
 
 
@@ -40,11 +42,23 @@ def measure() -> Measure:
 
 
 class Room:
-    """Ask `has_room` before each bot. A host without bots always takes one."""
+    """Ask `has_room` before each bot. A host without bots always takes one.
 
-    def __init__(self, settings: HostSettings, held: Callable[[], int], measure: Callable[[], Measure] = measure):
+    Args:
+        held: how many bots sit here.
+        live: how many of them this machine transcribes live.
+    """
+
+    def __init__(
+        self,
+        settings: HostSettings,
+        held: Callable[[], int],
+        measure: Callable[[], Measure] = measure,
+        *,
+        live: Callable[[], int] = lambda: 0,
+    ) -> None:
         self._settings = settings
-        self._held = held
+        self._held, self._live = held, live
         self._measure = measure
         self._last = measure()
         self._load = 0.0  # share of all cores
@@ -58,7 +72,7 @@ class Room:
         starting = len(self._starts)
         if self._held() == 0:
             return True
-        load = self._load + starting * START_CORES / now.cores
+        load = max(self._load, self._live() * LIVE_CORES / now.cores) + starting * START_CORES / now.cores
         free_mb = now.available_mb - starting * START_MB
         return load < self._settings.max_load and free_mb > self._settings.min_free_mb
 

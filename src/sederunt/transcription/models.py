@@ -142,6 +142,12 @@ def has_sockets(identifier: str, *, realtime_audio: bool) -> bool:
     return realtime_audio or (row is not None and row.realtime)
 
 
+def is_live_here(identifier: str) -> bool:
+    """Whether this machine itself transcribes while the meeting goes on: it can follow only so many bots."""
+    row = find(identifier)
+    return row is not None and row.realtime and row.provider == "whisper"
+
+
 def provider_of(row: ModelRow) -> ProviderRow | None:
     """Who transcribes for this model; None for "none"."""
     return PROVIDERS[row.provider] if row.provider else None

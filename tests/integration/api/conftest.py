@@ -7,7 +7,7 @@ import pytest
 
 from harness.api_room import ApiRoom, api_room, nats_process, tone_wav
 from harness.fake_clock import FakeClock
-from sederunt.settings import BusSettings
+from sederunt.settings import BusSettings, LiveSettings
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +20,8 @@ def bus_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BusSettin
 async def room(tmp_path: Path, bus_settings: BusSettings, clock: FakeClock) -> AsyncIterator[ApiRoom]:
     """With limits that a test can reach."""
     limits = {"max_upload_bytes": 3_000_000, "max_body_mb": 1, "concurrent_bots": 12, "requests_per_minute": 500}
-    async with api_room(tmp_path / "data", bus_settings, clock, api=limits) as opened:
+    live = LiveSettings(max_bots=2)
+    async with api_room(tmp_path / "data", bus_settings, clock, api=limits, live=live) as opened:
         yield opened
 
 

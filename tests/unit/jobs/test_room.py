@@ -14,7 +14,9 @@ class Machine:
     def __init__(self) -> None:
         self.now = IDLE
         self.held = 0
-        self.room = Room(HostSettings(name="h", max_bots=40, max_load=0.8, min_free_mb=700), self.bots, self.measure)
+        self.live = 0
+        settings = HostSettings(name="h", max_bots=40, max_load=0.8, min_free_mb=700)
+        self.room = Room(settings, self.bots, self.measure, live=lambda: self.live)
 
     def bots(self) -> int:
         return self.held
@@ -65,3 +67,15 @@ def test_bots_that_have_just_begun_count_before_their_load_shows() -> None:
     assert 8 <= taken <= 20
     machine.pass_time(START_S + 1, cores_busy=1)
     assert machine.room.has_room()
+
+
+def test_bots_that_are_transcribed_live_count_though_nobody_speaks_yet() -> None:
+    machine = Machine()
+    machine.held = machine.live = 15
+    machine.room.has_room()
+    machine.pass_time(START_S + 1, cores_busy=0.2)
+    assert machine.room.has_room()
+    machine.held = machine.live = 16
+    machine.room.has_room()
+    machine.pass_time(START_S + 1, cores_busy=0.2)
+    assert not machine.room.has_room()
