@@ -5,6 +5,7 @@ and a renderer in an endless loop keeps none of them.
 """
 
 import asyncio
+import base64
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
@@ -208,6 +209,15 @@ class MeetingPage:
         if backend not in ("encoded", "worklet"):
             raise ValueError(f"expected 'encoded' or 'worklet', found {backend!r}")
         await self._ask("useBackend(argument)", backend)
+
+    async def show_picture(self, picture: bytes) -> bool:
+        """Show this from now on as the bot's camera. False where no frame can show any, or none decodes the picture."""
+        answers = await self._ask("showPicture(argument)", base64.b64encode(picture).decode())
+        return any(answer is not None for answer in answers)
+
+    async def shows_picture(self) -> bool:
+        """Whether the site has asked for the bot's camera."""
+        return any(await self._ask("showsPicture()"))
 
     async def _ask(self, act: str, argument: object = None) -> list[Any]:
         return await self.evaluate_everywhere(control_call(self._name, act), argument)

@@ -28,16 +28,28 @@ async def picture_of(bot: Bot, settings: Settings, objects: Objects) -> bytes | 
         return None
 
 
+async def picture_at(address: str, settings: Settings) -> bytes:
+    """The picture at an address that a caller named, ready for a page.
+
+    Raises DestinationError, UnsupportedMedia, TimeoutError.
+    """
+    return await asyncio.to_thread(still, await _fetched(address, settings))
+
+
 async def _raw(bot: Bot, settings: Settings, objects: Objects) -> bytes | None:
     if bot.config.bot_avatar_object is not None:
         return await objects.get(bot.config.bot_avatar_object)
     if bot.config.bot_avatar_url is None:
         return None
+    return await _fetched(bot.config.bot_avatar_url, settings)
+
+
+async def _fetched(address: str, settings: Settings) -> bytes:
     allow_private = settings.allow_private_addresses
     async with (
         asyncio.timeout(FETCH_S),
         guarded_client(allow_private=allow_private, timeout_s=IDLE_S) as client,
-        opened(client, bot.config.bot_avatar_url, allow_private=allow_private) as response,
+        opened(client, address, allow_private=allow_private) as response,
     ):
         data = b""
         async for block in response.aiter_bytes(1 << 16):

@@ -1,8 +1,14 @@
-"""What the outside asks of a bot while it is held: stop, chat. Orders arrive as commands; a stop also on the row."""
+"""What the outside asks of a bot while it is held: stop, chat, change-avatar. Orders come as commands; a stop also on
+the row.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
+
+_KNOWN = "stop, chat, change-avatar or are-you-there"
+
+Act = Callable[[str], Coroutine[Any, Any, None]]
 
 
 class Orders:
@@ -15,11 +21,13 @@ class Orders:
     def __init__(self, cut_off: asyncio.Event | None = None) -> None:
         self.stop = asyncio.Event()
         self.cut_off = cut_off or asyncio.Event()
-        self._say: Callable[[str], Coroutine[Any, Any, None]] | None = None
+        self.picture: bytes | None = None  # of the last change-avatar: the next page shows it too
+        self._say: Act | None = None
+        self._show: Act | None = None
 
-    def can_chat(self, say: Callable[[str], Coroutine[Any, Any, None]] | None) -> None:
-        """Set (or take away) what posts into the meeting's chat."""
-        self._say = say
+    def can_act(self, *, say: Act | None, show: Act | None) -> None:
+        """Set (or take away) what posts into the meeting's chat, and what shows the picture at an address."""
+        self._say, self._show = say, show
 
     async def obey(self, order: Mapping[str, Any]) -> dict[str, Any]:
         """Carry out one command and answer it: {"ok": true} or {"ok": false, "message": why}.
@@ -30,15 +38,21 @@ class Orders:
             case "stop":
                 self.stop.set()
                 return {"ok": True}
-            case "chat" if self._say is None:
-                return {"ok": False, "later": True, "message": "The bot is not in the meeting."}
-            case "chat" if self._say is not None:
-                try:
-                    await self._say(str(order.get("message", "")))
-                except Exception as error:  # whatever the site did: the caller gets the sentence, the meeting goes on
-                    return {"ok": False, "message": f"The meeting did not take the message: {error}"}
-                return {"ok": True}
+            case "chat":
+                return await _tried(self._say, order.get("message"), "The meeting did not take the message")
+            case "change-avatar":
+                return await _tried(self._show, order.get("avatar_url"), "The picture is not shown")
             case "are-you-there":
                 return {"ok": True}
             case unknown:
-                return {"ok": False, "message": f"Unknown order '{unknown}': expected stop, chat or are-you-there."}
+                return {"ok": False, "message": f"Unknown order '{unknown}': expected {_KNOWN}."}
+
+
+async def _tried(act: Act | None, argument: object, failed: str) -> dict[str, Any]:
+    if act is None:
+        return {"ok": False, "later": True, "message": "The bot is not in the meeting."}
+    try:
+        await act(str(argument or ""))
+    except Exception as error:  # whatever the site did: the caller gets the sentence, the meeting goes on
+        return {"ok": False, "message": f"{failed}: {error}"}
+    return {"ok": True}

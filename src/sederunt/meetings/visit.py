@@ -11,6 +11,7 @@ from sederunt import log
 from sederunt.browser.page import MeetingPage, Signal
 from sederunt.clock import unix_ms
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
+from sederunt.meetings.avatar import picture_at
 from sederunt.meetings.capture import Recorder, stay_name
 from sederunt.meetings.launch import batch_ms, page_request
 from sederunt.meetings.listeners import message_of
@@ -33,6 +34,7 @@ ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
 RECONNECT_S = 60.0  # a site may show "reconnecting" this long
 LOST_S = 60.0  # a page that is none we know may stay so this long before it is tried anew
 DYING_S = 1.0  # a page that did not answer may be dead, and its death be told a moment later
+CAMERA_S = 5.0  # how long a site may take to switch the bot's camera on
 KEPT_SIGNALS = 50
 
 logger = log.get(room="meetings")
@@ -59,7 +61,7 @@ class Visit:
         identity: Identity = GUEST,
         avatar: bytes | None = None,
     ) -> None:
-        self.identity, self._avatar = identity, avatar
+        self.identity, self._avatar = identity, orders.picture or avatar
         self.sat_s = 0.0  # how long it was in the meeting
         self._stay = stay_name(bot.epoch, number)
         self._bot, self._seat, self._platform, self._link, self._orders = bot, seat, platform, link, orders
@@ -86,7 +88,7 @@ class Visit:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._orders.can_chat(None)
+        self._orders.can_act(say=None, show=None)
         if self._tab is not None:
             await self._tab.close()
         if self.recorder is not None:
@@ -202,7 +204,7 @@ class Visit:
     async def _greet(self) -> None:
         """After admission: close notices, open the roster, say the first word."""
         await self._settle()
-        self._orders.can_chat(self._say)
+        self._orders.can_act(say=self._say, show=self._show)
         if message := self._bot.config.initial_chat_message:
             try:
                 await self._say(message)
@@ -225,6 +227,18 @@ class Visit:
 
     async def _say(self, text: str) -> None:
         await self._platform.send_chat(self.page, text)
+
+    async def _show(self, address: str) -> None:
+        """Another picture for the bot's camera. Raises with a sentence where it cannot be had, or not be shown."""
+        picture = await picture_at(address, self._seat.settings)
+        if not await self.page.show_picture(picture):
+            raise PageError("this page shows no pictures of bots.")
+        self._avatar = self._orders.picture = picture
+        until = self._seat.clock.monotonic() + CAMERA_S
+        while not await self.page.shows_picture():
+            if self._seat.clock.monotonic() > until:
+                raise PageError("the site has not switched the bot's camera on.")
+            await self._settle()
 
     async def _watch(self, rules: tuple[Any, ...]) -> Outcome:
         """The long wait: once a second look at orders, rules and the scene; less often at page and row."""

@@ -24,7 +24,7 @@ async def test_chat_in_the_meeting_reaches_the_page() -> None:
         said.append(text)
 
     orders = Orders()
-    orders.can_chat(say)
+    orders.can_act(say=say, show=None)
     assert await orders.obey({"do": "chat", "message": "hi"}) == {"ok": True}
     assert said == ["hi"]
 
@@ -34,11 +34,29 @@ async def test_a_page_that_refuses_the_message_does_not_harm_the_bot() -> None:
         raise RuntimeError("the host switched chat off")
 
     orders = Orders()
-    orders.can_chat(say)
+    orders.can_act(say=say, show=None)
     answer = await orders.obey({"do": "chat", "message": "hi"})
     assert answer == {"ok": False, "message": "The meeting did not take the message: the host switched chat off"}
 
 
+async def test_another_picture_is_shown_or_the_reply_says_why_not() -> None:
+    shown: list[str] = []
+
+    async def show(address: str) -> None:
+        if not address:
+            raise ValueError("an address is wanted.")
+        shown.append(address)
+
+    orders = Orders()
+    order = {"do": "change-avatar", "avatar_url": "https://x.test/me.png"}
+    assert (await orders.obey(order))["later"]
+    orders.can_act(say=None, show=show)
+    assert await orders.obey(order) == {"ok": True}
+    assert shown == ["https://x.test/me.png"]
+    answer = await orders.obey({"do": "change-avatar"})
+    assert answer == {"ok": False, "message": "The picture is not shown: an address is wanted."}
+
+
 async def test_an_unknown_order_names_the_known_ones() -> None:
     answer = await Orders().obey({"do": "dance"})
-    assert answer["message"] == "Unknown order 'dance': expected stop, chat or are-you-there."
+    assert answer["message"] == "Unknown order 'dance': expected stop, chat, change-avatar or are-you-there."

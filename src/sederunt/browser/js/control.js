@@ -33,5 +33,14 @@
     return { realm, backend, tracks, faults, graphs: seat.graphs.count(), context: seat.worklet.state() || null };
   }
 
-  seat.control = { useBackend, state };
+  /** Another picture for the bot's camera: whether the page takes pictures from it already. @param {string} avatar */
+  async function showPicture(avatar) {
+    if (!seat.camera) return null;
+    await seat.camera.change(avatar);
+    return seat.camera.isOpen();
+  }
+
+  const showsPicture = () => Boolean(seat.camera && seat.camera.isOpen());
+
+  seat.control = { useBackend, state, showPicture, showsPicture };
 })();
