@@ -1,6 +1,10 @@
 """Any process may be killed at any moment, and nothing that was heard is lost."""
 
 import asyncio
+import io
+import json
+import math
+import wave
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +18,8 @@ from harness.receiver import Receiver
 from harness.service import Service, until
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import Script, demo
+
+SPEECH = Path(__file__).parents[2] / "src/sederunt/practice/speech"
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +112,58 @@ async def test_a_killed_worker_goes_on_where_it_was(
         found = await look(api, bot)
     assert {s["speaker_name"] for s in found["transcript"]} == words_of(script)
     assert receiver.statuses(bot["id"]).count("transcribing") == 1
+
+
+async def test_a_worker_killed_in_a_long_recording_does_no_finished_part_again(
+    fragile: Service, receiver: Receiver
+) -> None:
+    talk = long_talk()
+    async with fragile.client() as api:
+        made = await upload(api, receiver, talk)
+        stored = fragile.data / f"objects/recordings/{made['id']}/transcript/parts.json"
+
+        def parts() -> list[Any]:
+            return list(json.loads(stored.read_text()))
+
+        await asyncio.to_thread(until, lambda: len(parts()) >= 4, "four finished parts", 120)
+        new_pid(fragile, "worker", fragile.kill("worker"))
+        finished = parts()
+        assert 0 < finished[-1]["end"] < 200, "it was killed in the middle"
+        await asyncio.to_thread(until, lambda: len(parts()) > len(finished), "the next part", 120)
+        assert parts()[: len(finished)] == finished
+        await reach(receiver, made, "finished", timeout_s=180)
+        found = (await api.get(f"/recording/{made['id']}")).json()
+
+        undisturbed = await upload(api, receiver, talk)
+        await reach(receiver, undisturbed, "finished", timeout_s=180)
+        whole = (await api.get(f"/recording/{undisturbed['id']}")).json()
+    assert found["transcript"] == whole["transcript"]
+    assert found["transcript"][-1]["end"] > 220
+    progress = [event["data"] for event in whole["events"] if event["event"] == "transcription_progress"]
+    assert progress
+    assert all(0 < told["seconds_done"] < told["seconds"] for told in progress)
+    resumed = [json.loads(line) for line in fragile.log.read_text().splitlines() if "transcription_resumed" in line]
+    assert [(line["recording_id"], line["parts"]) for line in resumed] == [(made["id"], len(finished))]
+
+
+def long_talk() -> bytes:
+    """A WAV file of about four minutes: the longest clip of speech again and again."""
+    spoken, talk = io.BytesIO(), io.BytesIO()
+    with wave.open(str(SPEECH / "two_cities.wav")) as clip, wave.open(talk, "wb") as file:
+        file.setparams(clip.getparams())
+        spoken.write(clip.readframes(clip.getnframes()))
+        seconds = clip.getnframes() / clip.getframerate()
+        for _ in range(math.ceil(230 / seconds)):
+            file.writeframes(spoken.getvalue())
+    return talk.getvalue()
+
+
+async def upload(api: httpx.AsyncClient, receiver: Receiver, data: bytes) -> dict[str, Any]:
+    form = {"transcription_model": "whisper", "lang": "en", "webhook_url": receiver.url}
+    answer = await api.post("/recording", data=form, files={"recording_file": ("talk.wav", data)})
+    assert answer.status_code == 200, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
 
 
 async def until_answered(ask: Callable[[], Any]) -> Any:

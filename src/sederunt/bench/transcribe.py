@@ -7,6 +7,8 @@ sound; the sets are small, differences under 2.5 points of word error are noise.
 import json
 import multiprocessing
 import resource
+import tempfile
+import wave
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.resources import files
@@ -30,6 +32,10 @@ from sederunt.transcription.whisper.speech import RATE, Samples
 # A run of this many missing words is lost speech, not a misheard word.
 LOST_RUN = 5
 GAP_S = 0.7
+HOUR_S = 3600.0
+
+# What an engine is given: samples, or a file that it reads by itself.
+Sound = Samples | Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class Case:
     """Recordings to transcribe, and their words; no words where nobody speaks."""
 
     name: str
-    recordings: tuple[tuple[Samples, str], ...]
+    recordings: tuple[tuple[Sound, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +68,18 @@ class Figures:
     peak_rss_mb: float
 
 
-def bench_transcribe(models: list[str], names: list[str], speech: Path | None, data: Path) -> int:
-    """Run the cases, print a table and one JSON line per case; the exit code. Blocks for a minute or two."""
+def bench_transcribe(models: list[str], names: list[str], engines: list[str], speech: Path | None, data: Path) -> int:
+    """Run the cases, print a table and one JSON line per case; the exit code. Blocks for a quarter of an hour."""
     folder = speech or Path(str(files("sederunt.practice") / "speech"))
     wanted = [name for name in CASES if not names or name in names]
     found = []
-    runs = [(engine, model, case) for model in models for case in wanted for engine in ENGINES]
+    runs = [
+        (engine, model, case)
+        for model in models
+        for case in wanted
+        for engine in ENGINES
+        if not engines or engine in engines
+    ]
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("", total=len(runs))
         for engine, model, case in runs:
@@ -87,12 +99,13 @@ def measure(engine: str, model: str, case: str, speech: Path, data: Path) -> Fig
 
 def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Figures:
     log.configure("lines", "warning")
-    recordings = CASES[case](_clips(speech)).recordings
-    transcribe = ENGINES[engine](resolution.resolve(WhisperSettings(), data, model).name, data)
-    before = _cpu_s()
-    heard = [transcribe(samples) for samples, _ in recordings]
-    spent = _cpu_s() - before
-    audio_s = sum(len(samples) for samples, _ in recordings) / RATE
+    with tempfile.TemporaryDirectory(prefix="sederunt-bench-") as scratch:
+        recordings = CASES[case](_clips(speech), Path(scratch)).recordings
+        transcribe = ENGINES[engine](resolution.resolve(WhisperSettings(), data, model).name, data)
+        before = _cpu_s()
+        heard = [transcribe(sound) for sound, _ in recordings]
+        spent = _cpu_s() - before
+        audio_s = sum(_seconds(sound) for sound, _ in recordings)
     reference = " ".join(text for _, text in recordings)
     words, errors, lost = score(reference, " ".join(heard)) if reference.strip() else (0, None, None)
     return Figures(
@@ -125,35 +138,36 @@ def score(reference: str, heard: str) -> tuple[int, float, float]:
 # --- engines ---------------------------------------------------------------------------------------------------------
 
 
-def _ours(model: str, data: Path) -> Callable[[Samples], str]:
+def _ours(model: str, data: Path) -> Callable[[Sound], str]:
     whisper = load_whisper(WhisperSettings(), data, model)
-    return lambda samples: _text(whisper.transcribe(_source(samples), lang="en").utterances)
+    return lambda sound: _text(whisper.transcribe(_source(sound), lang="en").utterances)
 
 
-def _plain(model: str, data: Path) -> Callable[[Samples], str]:
+def _plain(model: str, data: Path) -> Callable[[Sound], str]:
     """faster-whisper's own sequential loop, with the same beam and word times."""
     return _faster_whisper(model, data, vad_filter=False)
 
 
-def _filtered(model: str, data: Path) -> Callable[[Samples], str]:
+def _filtered(model: str, data: Path) -> Callable[[Sound], str]:
     """The same with its voice filter, as many programs use it."""
     return _faster_whisper(model, data, vad_filter=True)
 
 
-def _faster_whisper(model: str, data: Path, **options: bool) -> Callable[[Samples], str]:
+def _faster_whisper(model: str, data: Path, **options: bool) -> Callable[[Sound], str]:
     from faster_whisper import WhisperModel
 
     directory = resolution.resolve(WhisperSettings(), data, model).directory
     loaded = WhisperModel(str(directory), device="cpu", compute_type="int8", cpu_threads=1)
 
-    def transcribe(samples: Samples) -> str:
-        segments, _ = loaded.transcribe(samples, language="en", beam_size=1, word_timestamps=True, **options)
+    def transcribe(sound: Sound) -> str:
+        given = str(sound) if isinstance(sound, Path) else sound
+        segments, _ = loaded.transcribe(given, language="en", beam_size=1, word_timestamps=True, **options)
         return " ".join(segment.text.strip() for segment in segments)
 
     return transcribe
 
 
-ENGINES: dict[str, Callable[[str, Path], Callable[[Samples], str]]] = {
+ENGINES: dict[str, Callable[[str, Path], Callable[[Sound], str]]] = {
     "sederunt": _ours,
     "plain": _plain,
     "vad_filter": _filtered,
@@ -164,7 +178,11 @@ def _text(utterances: Iterable[Any]) -> str:
     return " ".join(utterance.transcript for utterance in utterances)
 
 
-def _source(samples: Samples) -> PcmSource:
+def _source(sound: Sound) -> PcmSource:
+    if isinstance(sound, Path):
+        return lambda start_s: read_pcm(sound, start_s=start_s)
+    samples = sound
+
     def blocks(start_s: float) -> Iterator[Block]:
         for first in range(round(start_s * RATE), len(samples), 30 * RATE):
             yield Block(start_s=first / RATE, samples=samples[first : first + 30 * RATE])
@@ -185,15 +203,15 @@ def _clips(folder: Path) -> list[Clip]:
     ]
 
 
-def _each_alone(clips: list[Clip]) -> Case:
+def _each_alone(clips: list[Clip], _scratch: Path) -> Case:
     return Case("clips", tuple((clip.samples, clip.text) for clip in clips))
 
 
-def _one_after_another(clips: list[Clip]) -> Case:
+def _one_after_another(clips: list[Clip], _scratch: Path) -> Case:
     return Case("long", (_joined(clips),))
 
 
-def _quiet_and_changing(clips: list[Clip]) -> Case:
+def _quiet_and_changing(clips: list[Clip], _scratch: Path) -> Case:
     """Three orders of the clips, levels from a fiftieth to the full one, a little room noise."""
     recordings = []
     for order in range(3):
@@ -205,7 +223,7 @@ def _quiet_and_changing(clips: list[Clip]) -> Case:
     return Case("hard", tuple(recordings))
 
 
-def _nobody(_clips: list[Clip]) -> Case:
+def _nobody(_clips: list[Clip], _scratch: Path) -> Case:
     """Five minutes in which nobody speaks: silence, noise, keys, a tune."""
     count = 75 * RATE
     seconds = np.arange(count) / RATE
@@ -219,7 +237,7 @@ def _nobody(_clips: list[Clip]) -> Case:
     return Case("nobody", ((np.concatenate(parts).astype(np.float32), ""),))
 
 
-def _sparse(clips: list[Clip]) -> Case:
+def _sparse(clips: list[Clip], _scratch: Path) -> Case:
     """One person's track of half an hour: ten turns, silence between."""
     samples = np.zeros(1800 * RATE, np.float32)
     texts = []
@@ -229,6 +247,29 @@ def _sparse(clips: list[Clip]) -> Case:
         samples[first : first + len(clip.samples)] = clip.samples
         texts.append(clip.text)
     return Case("sparse", ((samples, " ".join(texts)),))
+
+
+def _hour(clips: list[Clip], scratch: Path) -> Case:
+    """A file of an hour: the clips in one order after another. No engine is given its samples, so memory is its own."""
+    path, texts, written = scratch / "hour.wav", list[str](), 0
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        order = 0
+        while written < HOUR_S * RATE:
+            samples, text = _joined([clips[n] for n in np.random.default_rng(order).permutation(len(clips))])
+            file.writeframes((samples * 32_767).astype("<i2").tobytes())
+            texts.append(text)
+            order, written = order + 1, written + len(samples)
+    return Case("hour", ((path, " ".join(texts)),))
+
+
+def _seconds(sound: Sound) -> float:
+    if not isinstance(sound, Path):
+        return len(sound) / RATE
+    with wave.open(str(sound)) as file:
+        return float(file.getnframes() / RATE)
 
 
 def _joined(clips: Iterable[Clip]) -> tuple[Samples, str]:
@@ -242,12 +283,13 @@ def _noise(count: int, level: float) -> Samples:
     return np.random.default_rng(7).normal(0, level, count).astype(np.float32)
 
 
-CASES: dict[str, Callable[[list[Clip]], Case]] = {
+CASES: dict[str, Callable[[list[Clip], Path], Case]] = {
     "clips": _each_alone,
     "long": _one_after_another,
     "hard": _quiet_and_changing,
     "nobody": _nobody,
     "sparse": _sparse,
+    "hour": _hour,
 }
 
 

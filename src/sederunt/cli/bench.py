@@ -39,14 +39,17 @@ def start(repeats: int = typer.Option(10, min=1, help="Bots sent; the figure is 
 @app.command()
 def transcribe(
     model: list[str] = typer.Option(["tiny.en", "base"], help="Models to measure; may be repeated."),
-    case: list[str] = typer.Option([], help="Only these cases; may be repeated. Default: all."),
+    case: list[str] = typer.Option(
+        [], help="Only these cases (clips, long, hard, nobody, sparse, hour). Default: all."
+    ),
+    engine: list[str] = typer.Option([], help="Only these engines (sederunt, plain, vad_filter). Default: all."),
     speech: Path | None = typer.Option(None, help="A folder of clips with transcripts.json; default: those shipped."),
     data: Path = typer.Option(Path("data"), help="The data directory, where models lie."),
 ) -> None:
     """Word errors, lost speech, CPU and memory of the model in the box, beside plain faster-whisper."""
     from sederunt.bench.transcribe import bench_transcribe
 
-    raise typer.Exit(bench_transcribe(model, case, speech, data))
+    raise typer.Exit(bench_transcribe(model, case, engine, speech, data))
 
 
 @app.command()

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from sederunt import log
 from sederunt.media.probe import probe
 from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
@@ -19,6 +20,9 @@ from sederunt.transcripts.parts import PartStore
 
 # A long file tells of its progress so often, in shares of its length, but not more than once in so many seconds of it.
 PROGRESS_SHARE, PROGRESS_LEAST_S = 0.1, 120.0
+NEARLY_S = 1.0  # so close to the end it is the end that is told
+
+logger = log.get(room="transcripts")
 
 OnProgress = Callable[[float, float], Awaitable[None]]
 
@@ -51,6 +55,15 @@ async def transcribe_recording(
     await objects.get_file(recording.recording_object, path)
     facts = await asyncio.to_thread(probe, path)
     parts = PartStore(objects, f"recordings/{recording.id}/transcript/parts.json")
+    finished = await parts.read()
+    if finished:
+        logger.info(
+            "transcription resumed",
+            action="transcription_resumed",
+            recording_id=str(recording.id),
+            parts=len(finished),
+            from_s=round(finished[-1].end, 1),
+        )
     task = Task(
         path=path,
         model=request.model,
@@ -59,7 +72,7 @@ async def transcribe_recording(
         mask_profanity=recording.config.profanity_filter,
         key=request.key,
         cancelled=cancelled,
-        resume=await parts.read(),
+        resume=finished,
         on_part=parts.writer(),
         on_progress=_occasionally(on_progress, facts.duration_s),
     )
@@ -80,7 +93,7 @@ def _occasionally(on_progress: OnProgress, duration_s: float) -> Callable[[float
 
     def heard(done_s: float) -> None:
         nonlocal told_s
-        if done_s - told_s >= step_s and done_s < duration_s:
+        if done_s - told_s >= step_s and done_s < duration_s - NEARLY_S:
             told_s = done_s
             asyncio.run_coroutine_threadsafe(_told(on_progress, done_s, duration_s), loop)
 
