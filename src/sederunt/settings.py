@@ -95,6 +95,17 @@ class LiveSettings(Section):
     max_bots: int | None = Field(
         None, ge=0, description="Bots that Whisper transcribes live at once before a 403; default: 3 per core."
     )
+    model: str = Field(
+        "auto", description="Live Whisper model. auto: tiny.en for English if installed, else whisper.model."
+    )
+    threads: int = Field(
+        default_factory=lambda: os.cpu_count() or 1,
+        ge=1,
+        description="Readings of live speech at once; default: cores.",
+    )
+    step_s: float = Field(
+        1.0, ge=0.3, le=4, description="Seconds of speech between two drafts; longer by itself under pressure."
+    )
     post_call_pass: bool = Field(False, description="Transcribe again after the meeting, by the batch model.")
 
     @property

@@ -141,6 +141,33 @@ class Network:
             language=reading.language,
         )
 
+    def continue_text(self, samples: Samples, before: str, *, language: str, context: int) -> list[TimedWord] | None:
+        """The words behind a beginning that is known, for drafts: no timestamps, no second try.
+
+        None where the text goes in circles. Times are the attention's, from the start of the samples.
+        """
+        encoded, sound = self.encode(samples, context=context)
+        tokenizer = self._tokenizer(language)
+        known: list[int] = tokenizer.encode(before) if before else []
+        prompt = [*tokenizer.sot_sequence, tokenizer.no_timestamps, *known]
+        room = LEAST_TOKENS // 2 + round(TOKENS_PER_S * sound * 160 / RATE)
+        result = self._model.model.generate(
+            encoded, [prompt], beam_size=1, max_length=min(448, len(prompt) + room), suppress_tokens=[-1]
+        )[0]
+        given = [token for token in result.sequences_ids[0] if token < tokenizer.eot]
+        tokens = given[len(known) :]  # what was given comes back
+        if not tokens:
+            return []
+        text = tokenizer.decode(tokens)
+        if compression(text) > MOST_COMPRESSION or _circles(text.split()):
+            return None
+        words, taken = [], 0
+        for word, length in self._words(tokenizer, [*known, *tokens], encoded, sound):
+            taken += length
+            if taken > len(known):
+                words.append(word)
+        return words
+
     def _phrases(self, tokenizer: Any, tokens: list[int], encoded: Any, sound: int) -> tuple[Phrase, ...]:
         spans = split_at_timestamps(tokens, tokenizer.timestamp_begin, tokenizer.eot)
         text = [token for span in spans for token in span.tokens]

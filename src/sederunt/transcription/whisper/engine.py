@@ -84,7 +84,7 @@ class Whisper:
         language = guess.tag if guess and guess.tag in self.languages else primary_tag(lang)
         if language not in self.languages:
             language = "en"
-        manner = self._manner(language, vocabulary)
+        manner = self.manner(language, vocabulary)
         parts = sorted(resume, key=lambda part: part.start)
         heard = [utterance for part in parts for utterance in part.utterances]
         sound = Sound(source, parts[-1].end if parts else 0.0)
@@ -101,7 +101,7 @@ class Whisper:
 
     def read_short(self, samples: Samples, *, lang: str = "en", vocabulary: Sequence[str] = ()) -> list[Utterance]:
         """Write down up to 28 s at once, for live speech: one reading, words with times from the start."""
-        manner = self._manner(lang if lang in self.languages else "en", vocabulary)
+        manner = self.manner(lang if lang in self.languages else "en", vocabulary)
         decoded = self.network.read(samples, Reading(language=manner.language, prompt=manner.prompt))
         activity = speech.listen(samples)
         if decoded.is_silence or (decoded.is_doubted and activity.is_faint()):
@@ -171,7 +171,7 @@ class Whisper:
             return manner
         return reading.Manner(language=tag, prompt=manner.prompt, vocabulary=manner.vocabulary)
 
-    def _manner(self, language: str, vocabulary: Sequence[str]) -> reading.Manner:
+    def manner(self, language: str, vocabulary: Sequence[str]) -> reading.Manner:
         """The manner of reading, with as much vocabulary as fits, first entries first."""
         fitting: list[str] = []
         tokens: list[int] = []

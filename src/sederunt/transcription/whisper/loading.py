@@ -15,17 +15,18 @@ from sederunt.transcription.whisper.resolution import Found
 
 logger = log.get(room="transcription")
 
-_networks: dict[tuple[Path, int], Network] = {}
+_networks: dict[tuple[Path, int, int], Network] = {}
 _loading = threading.Lock()
 
 
-def load_whisper(settings: WhisperSettings, data: Path, model: str | None = None) -> Whisper:
+def load_whisper(settings: WhisperSettings, data: Path, model: str | None = None, *, workers: int = 1) -> Whisper:
     """The model of the settings, or another by name or path; quick from the second time on. Blocks.
 
-    `data` is the data directory. Raises SetupError where the model is not on this machine or its file was changed.
+    `data` is the data directory, `workers` how many threads may read at once; others wait.
+    Raises SetupError where the model is not on this machine or its file was changed.
     """
     found = resolution.resolve(settings, data, model)
-    network = _network(found, settings.threads)
+    network = _network(found, settings.threads, workers)
     return Whisper(found.name, network, partial(_language_finder, settings, data))
 
 
@@ -37,18 +38,18 @@ def unload() -> None:
 
 def _language_finder(settings: WhisperSettings, data: Path) -> Network | None:
     found = resolution.find(settings, data, LANGUAGE_FINDER)
-    return _network(found, settings.threads) if found else None
+    return _network(found, settings.threads, 1) if found else None
 
 
-def _network(found: Found, threads: int) -> Network:
-    key = (found.directory.resolve(), threads)
+def _network(found: Found, threads: int, workers: int) -> Network:
+    key = (found.directory.resolve(), threads, workers)
     with _loading:
         if key not in _networks:
-            _networks[key] = _load(found, threads)
+            _networks[key] = _load(found, threads, workers)
         return _networks[key]
 
 
-def _load(found: Found, threads: int) -> Network:
+def _load(found: Found, threads: int, workers: int) -> Network:
     if wrong := files.faults(found.directory, found.expected_sums()):
         raise SetupError(
             f"Whisper model '{found.name}' in {found.directory} is damaged: {'; '.join(wrong)}. "
@@ -58,7 +59,12 @@ def _load(found: Found, threads: int) -> Network:
 
     try:
         model = WhisperModel(
-            str(found.directory), device="cpu", compute_type="int8", cpu_threads=threads, local_files_only=True
+            str(found.directory),
+            device="cpu",
+            compute_type="int8",
+            cpu_threads=threads,
+            num_workers=workers,
+            local_files_only=True,
         )
     except (RuntimeError, ValueError) as fault:
         raise SetupError(f"Whisper model '{found.name}' in {found.directory} does not load: {fault}") from fault

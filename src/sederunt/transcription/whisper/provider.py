@@ -7,13 +7,14 @@ from sederunt.transcription.models import ModelRow
 from sederunt.transcription.provider import Result, Task
 from sederunt.transcription.sessions import RealtimeProvider
 from sederunt.transcription.whisper import resolution
+from sederunt.transcription.whisper.live.provider import LiveWhisper
 
 
 class WhisperProvider:
     """The provider that needs no credential."""
 
     name = "whisper"
-    realtime: RealtimeProvider | None = None
+    realtime: RealtimeProvider = LiveWhisper()
 
     def fault(self, settings: Settings, model: ModelRow) -> str | None:
         """The remedies, where the model of the settings is not on this machine."""

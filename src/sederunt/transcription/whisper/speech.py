@@ -104,7 +104,7 @@ def _heard(samples: Samples, gain: NDArray[np.float32]) -> NDArray[np.float32]:
     """The detector's opinion per frame of sound brought to a level, frame by frame."""
     evened = np.clip(samples * np.repeat(gain, FRAME)[: len(samples)], -1.0, 1.0).astype(np.float32)
     padded = np.pad(evened, (0, len(gain) * FRAME - len(evened)))
-    return np.asarray(_detector()(padded), np.float32).reshape(-1)[: len(gain)]
+    return np.asarray(detector()(padded), np.float32).reshape(-1)[: len(gain)]
 
 
 def _even_gain(levels: NDArray[np.float32]) -> float:
@@ -134,7 +134,7 @@ def runs(flags: NDArray[np.bool_], *, least: int) -> NDArray[np.int64]:
 
 
 @cache
-def _detector() -> Any:
+def detector() -> Any:
     from faster_whisper.vad import get_vad_model
 
     return get_vad_model()

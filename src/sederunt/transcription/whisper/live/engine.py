@@ -1,0 +1,170 @@
+"""Live speech of every bot of a process through a few threads, one reading at a time each.
+
+The event loop only hands sound over; detector, features and network all run in the threads (CTranslate2 releases the
+lock). Nothing runs while nobody sounds.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sederunt import log
+from sederunt.errors import SederuntError
+from sederunt.transcription.sessions import Draft, Onset, Over, SessionEvent, Settled, Warned
+from sederunt.transcription.whisper.live.pace import Pace
+from sederunt.transcription.whisper.live.tongue import Tongue
+from sederunt.transcription.whisper.live.track import Track, Turn, Utterance
+from sederunt.transcription.whisper.speech import RATE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+logger = log.get(room="transcription")
+
+# Sound that waits to be looked at, per stream; only a machine that stands still has more.
+MOST_WAITING_S = 60.0
+# Utterances that wait for their final, per stream, before the listener is told.
+MANY_WAITING = 4
+BEHIND = "This machine cannot follow the live speech: finals come late. Fewer bots or more cores would help."
+
+
+class Place:
+    """One stream in the engine. `tell` may be called from any thread."""
+
+    def __init__(self, tongue: Tongue, tell: Callable[[SessionEvent], None], track: Track | None = None) -> None:
+        self.tongue, self.tell = tongue, tell
+        self.track = track or Track()
+        self.inbox: deque[NDArray[np.int16]] = deque()
+        self.waiting = 0  # samples in the inbox
+        self.busy = self.finishing = self.over = False
+
+
+class Engine:
+    """Whose turn it is. Without threads, `work_once` is called by hand."""
+
+    def __init__(self, pace: Pace, *, threads: int = 0) -> None:
+        self.pace = pace
+        self._places: list[Place] = []
+        self._changed = threading.Condition()
+        self._threads = [threading.Thread(target=self._run, name=f"live-{n}", daemon=True) for n in range(threads)]
+        for thread in self._threads:
+            thread.start()
+
+    def join(self, place: Place) -> None:
+        with self._changed:
+            self._places.append(place)
+
+    def feed(self, place: Place, samples: NDArray[np.int16]) -> None:
+        with self._changed:
+            place.inbox.append(samples)
+            place.waiting += len(samples)
+            while place.waiting > MOST_WAITING_S * RATE and len(place.inbox) > 1:
+                place.waiting -= len(place.inbox.popleft())
+                place.tell(Warned(BEHIND))
+            self._changed.notify()
+
+    def finish(self, place: Place) -> None:
+        with self._changed:
+            place.finishing = True
+            self._changed.notify()
+
+    def leave(self, place: Place) -> None:
+        with self._changed:
+            place.over = True
+            if place in self._places:
+                self._places.remove(place)
+
+    def work_once(self) -> bool:
+        """Do the most urgent thing; False where there is nothing to do."""
+        with self._changed:
+            job = self._next()
+            if job is None:
+                return False
+            job[0].busy = True
+        place, act = job
+        try:
+            act()
+        except SederuntError as fault:
+            self._fail(place, str(fault))
+        except Exception as fault:  # one stream's misfortune is not the others'
+            logger.exception("A live stream failed.", action="live_stream_failed")
+            self._fail(place, f"{type(fault).__name__}: {fault}")
+        with self._changed:
+            place.busy = False
+            self._changed.notify()
+        return True
+
+    def _run(self) -> None:
+        while True:
+            if not self.work_once():
+                with self._changed:
+                    if self._next() is None:
+                        self._changed.wait()
+
+    def _next(self) -> tuple[Place, Callable[[], None]] | None:
+        """New sound first, for it is cheap and tells what else there is; then finals, then the draft most overdue."""
+        talkers = sum(place.track.open is not None for place in self._places)
+        step_s = self.pace.step(talkers)
+        pressed = self.pace.is_pressed(talkers)
+        best: tuple[tuple[int, float], Place, Turn, Utterance] | None = None
+        for place in self._places:
+            if place.busy:
+                continue
+            if place.waiting >= place.track.wants or (place.finishing and not place.track.finished):
+                return place, partial(self._take, place)
+            turn = place.track.turn(step_s, pressed=pressed)
+            if turn is None and place.finishing:
+                return place, partial(self._end, place)
+            if turn is not None and (best is None or (turn[0].value, -turn[2]) < best[0]):
+                best = (turn[0].value, -turn[2]), place, turn[0], turn[1]
+        if best is None:
+            return None
+        _, place, kind, utterance = best
+        return place, partial(self._read, place, kind, utterance)
+
+    def _take(self, place: Place) -> None:
+        with self._changed:
+            sound, place.waiting = list(place.inbox), 0
+            place.inbox.clear()
+        opened = place.track.take(np.concatenate(sound)) if sound else []
+        if place.finishing and not place.inbox:
+            opened += place.track.finish()
+        for utterance in opened:
+            place.tell(Onset(utterance.key, utterance.first / RATE))
+        if len(place.track.closed) > MANY_WAITING:
+            place.tell(Warned(BEHIND))
+
+    def _read(self, place: Place, kind: Turn, utterance: Utterance) -> None:
+        began = time.monotonic()
+        if kind is Turn.FINAL:
+            said, end_s = utterance.settled or place.tongue.reader_for(utterance).final(utterance)
+            place.track.done(utterance, end_s)
+            place.tell(Settled(said))
+        elif kind is Turn.SETTLE:
+            utterance.settled = place.tongue.reader_for(utterance).final(utterance)
+            utterance.drafted = len(utterance.samples)
+            place.tell(Draft(utterance.settled[0]))
+        else:
+            said_so_far = place.tongue.reader().draft(utterance)
+            if said_so_far is not None:
+                place.tell(Draft(said_so_far))
+        spent = time.monotonic() - began
+        if kind is Turn.DRAFT:
+            self.pace.drafted(spent)
+        else:
+            self.pace.finished(spent, utterance.seconds)
+
+    def _end(self, place: Place) -> None:
+        self.leave(place)
+        place.tell(Over())
+
+    def _fail(self, place: Place, cause: str) -> None:
+        self.leave(place)
+        place.tell(Over(cause, retry=False))

@@ -1,0 +1,58 @@
+"""Which words of successive readings of growing sound will stay. Pure.
+
+A word is stable once two readings in a row agree on it, and the network's attention for it does not lie in the last
+moments of the sound: what is cut off there, it completes by guessing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sederunt.transcription.whisper.decoding import TimedWord
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Steadiness:
+    """When words are believed."""
+
+    edge_s: float = 0.5  # words whose end lies so close to the end of the sound are not
+    agreements: int = 2  # so many readings in a row must have them; 1 believes at once
+    show_edge: bool = True  # whether drafts show words of the edge, too
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """What an utterance seems to say so far. Times are seconds of the utterance."""
+
+    stable: tuple[TimedWord, ...] = ()
+    tail: tuple[TimedWord, ...] = ()  # the last reading's words behind the stable ones
+
+    def next(self, tail: Sequence[TimedWord], sound_s: float, steadiness: Steadiness) -> "Hypothesis":
+        """What is believed after another reading, of sound that ends there; `tail` follows the stable words."""
+        inner = before_edge(tail, sound_s - steadiness.edge_s)
+        count = inner if steadiness.agreements < 2 else min(inner, common(self.tail, tail))
+        return replace(self, stable=(*self.stable, *tail[:count]), tail=tuple(tail[count:]))
+
+    def shown(self, sound_s: float, steadiness: Steadiness) -> tuple[TimedWord, ...]:
+        """The words of a draft."""
+        count = len(self.tail) if steadiness.show_edge else before_edge(self.tail, sound_s - steadiness.edge_s)
+        return (*self.stable, *self.tail[:count])
+
+
+def common(one: Sequence[TimedWord], other: Sequence[TimedWord]) -> int:
+    """How many words two readings begin with alike, case and punctuation aside."""
+    count = 0
+    for mine, yours in zip(one, other, strict=False):
+        if folded(mine.text) != folded(yours.text):
+            break
+        count += 1
+    return count
+
+
+def before_edge(words: Sequence[TimedWord], edge_s: float) -> int:
+    """How many words end before that moment, up to the first that does not."""
+    return next((n for n, word in enumerate(words) if word.end > edge_s), len(words))
+
+
+def folded(text: str) -> str:
+    """A word as it is compared."""
+    return "".join(letter for letter in text.casefold() if letter.isalnum())

@@ -1,0 +1,28 @@
+"""Whisper as a live provider. Light: what it needs is imported when the first session opens."""
+
+from sederunt.settings import Settings
+from sederunt.transcription.models import ModelRow
+from sederunt.transcription.sessions import Order, Session, Tell, Terms
+
+# The engine is never full and never lost, and silence beyond what ends an utterance tells it nothing.
+TERMS = Terms(silence_sent_s=1.5, idle_s=30.0, resend_s=0.0)
+
+
+class LiveWhisper:
+    """The live half of the provider in the box."""
+
+    name = "whisper"
+
+    def terms(self, _model: ModelRow) -> Terms:
+        return TERMS
+
+    def fault(self, settings: Settings, _model: ModelRow) -> str | None:
+        """The remedies, where no model is on this machine."""
+        from sederunt.transcription.whisper.live import tongue
+
+        return tongue.fault(settings)
+
+    def open(self, settings: Settings, order: Order, tell: Tell) -> Session:
+        from sederunt.transcription.whisper.live.session import open_session
+
+        return open_session(settings, order, tell)

@@ -1,0 +1,98 @@
+"""A draft or a final of one utterance through the network. Blocks; called from the engine's threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sederunt.model.transcript import Utterance as Phrasing
+from sederunt.model.transcript import Word
+from sederunt.transcription.sessions import Said
+from sederunt.transcription.text import join
+from sederunt.transcription.whisper import reading, speech, wording
+from sederunt.transcription.whisper.decoding import Network, Phrase, TimedWord
+from sederunt.transcription.whisper.live.hypothesis import Steadiness
+from sederunt.transcription.whisper.live.track import Utterance, as_float
+from sederunt.transcription.whisper.reading import Manner
+from sederunt.transcription.whisper.speech import FRAME, RATE
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drafting:
+    """How drafts are read."""
+
+    steadiness: Steadiness = field(default_factory=Steadiness)
+    context: int = 800  # frames of 10 ms that the encoder sees at least
+    prefixed: bool = True  # the stable words are given, not found again
+    window_s: float = 8.0  # a longer draft is read from a stable word on that is not further back
+    kept_s: float = 3.0  # than this, at least
+
+
+class Reader:
+    def __init__(self, network: Network, manner: Manner, drafting: Drafting | None = None) -> None:
+        self._network, self._manner = network, manner
+        self._drafting = drafting or Drafting()
+
+    def draft(self, utterance: Utterance) -> Said | None:
+        """What an open utterance seems to say; remembers it in the utterance. None where it cannot be told."""
+        how = self._drafting
+        sound_s = utterance.seconds
+        utterance.drafted = len(utterance.samples)
+        start_s = self._window(utterance)
+        samples = as_float(utterance.samples[round(start_s * RATE) :])
+        stable = utterance.hypothesis.stable
+        known = [word for word in stable if word.start >= start_s - 0.01] if how.prefixed else []
+        found = self._network.continue_text(
+            samples, "".join(word.text for word in known), language=self._manner.language, context=how.context
+        )
+        if found is None:
+            return None
+        words = [TimedWord(w.text, w.start + start_s, w.end + start_s, w.probability) for w in found]
+        if not how.prefixed:
+            words = words[len([word for word in stable if word.start >= start_s - 0.01]) :]
+        utterance.hypothesis = utterance.hypothesis.next(words, sound_s, how.steadiness)
+        shown = utterance.hypothesis.shown(sound_s, how.steadiness)
+        return said(utterance, shown) if shown else None
+
+    def final(self, utterance: Utterance) -> tuple[Said, float]:
+        """What an utterance says, read afresh, and where its last word ends if it was cut in mid-speech."""
+        samples = as_float(utterance.samples)
+        activity = speech.listen(samples)
+        if not activity.has_speech():
+            return _said_of(utterance, ()), utterance.seconds
+        passage = reading.read(self._network, samples, activity, self._manner, clean=utterance.clean)
+        offset = utterance.first / RATE
+        found = wording.utterances(passage.phrases, activity, offset)
+        return _said_of(utterance, found), passage.end
+
+    def _window(self, utterance: Utterance) -> float:
+        """Where the draft's sound begins: a stable word's start, once the whole is too long."""
+        how = self._drafting
+        start_s = utterance.window / RATE
+        if utterance.seconds - start_s <= how.window_s:
+            return start_s
+        starts = [word.start for word in utterance.hypothesis.stable if word.start <= utterance.seconds - how.kept_s]
+        if starts and starts[-1] > start_s:
+            utterance.window = round(starts[-1] * RATE) // FRAME * FRAME
+        return utterance.window / RATE
+
+
+def said(utterance: Utterance, words: Sequence[TimedWord]) -> Said:
+    """Words of an utterance as a draft. Seconds of the stream."""
+    offset = utterance.first / RATE
+    activity = speech.Activity(utterance.speech, utterance.speech)
+    phrase = Phrase(words[0].start, None, tuple(words))
+    return _said_of(utterance, wording.utterances([phrase], activity, offset))
+
+
+def _said_of(utterance: Utterance, found: Sequence[Phrasing]) -> Said:
+    words: tuple[Word, ...] = tuple(word for part in found for word in part.words)
+    offset = utterance.first / RATE
+    return Said(
+        key=utterance.key,
+        start=found[0].start if found else offset,
+        end=found[-1].end if found else offset + utterance.seconds,
+        transcript=join(part.transcript for part in found),
+        confidence=round(sum(word.confidence for word in words) / len(words), 4) if words else 0.0,
+        words=words,
+    )

@@ -1,0 +1,63 @@
+"""A stream's place in the engine, as the pipeline knows it: fed on the event loop, told there too."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from typing import TYPE_CHECKING
+
+from sederunt.settings import Settings
+from sederunt.transcription.sessions import Order, SessionEvent, Tell
+from sederunt.transcription.whisper.live.engine import Engine, Place
+from sederunt.transcription.whisper.live.pace import Pace
+from sederunt.transcription.whisper.live.tongue import Tongue
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_engines: dict[tuple[int, float], Engine] = {}
+_making = threading.Lock()
+
+
+def open_session(settings: Settings, order: Order, tell: Tell) -> WhisperSession:
+    """A session in this process's engine, on the running event loop."""
+    return WhisperSession(_engine(settings), Tongue(settings, order.lang, order.vocabulary), tell)
+
+
+class WhisperSession:
+    def __init__(self, engine: Engine, tongue: Tongue, tell: Tell) -> None:
+        self._engine, self._tell = engine, tell
+        self._loop = asyncio.get_running_loop()
+        self._abandoned = False
+        self._place = Place(tongue, self._from_thread)
+        engine.join(self._place)
+
+    def feed(self, samples: NDArray[np.int16]) -> None:
+        self._engine.feed(self._place, samples)
+
+    def finish(self) -> None:
+        self._engine.finish(self._place)
+
+    def abandon(self) -> None:
+        self._abandoned = True
+        self._engine.leave(self._place)
+
+    def _from_thread(self, event: SessionEvent) -> None:
+        # A loop that has closed has nobody left to tell.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._deliver, event)
+
+    def _deliver(self, event: SessionEvent) -> None:
+        if not self._abandoned:
+            self._tell(event)
+
+
+def _engine(settings: Settings) -> Engine:
+    live = settings.live
+    with _making:
+        key = (live.threads, live.step_s)
+        if key not in _engines:
+            _engines[key] = Engine(Pace(step_s=live.step_s, threads=live.threads), threads=live.threads)
+        return _engines[key]

@@ -1,0 +1,92 @@
+"""Which network reads a stream, and in which language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sederunt.settings import Settings
+from sederunt.transcription.languages import primary_tag
+from sederunt.transcription.whisper import resolution
+from sederunt.transcription.whisper.engine import SURE_OF_LANGUAGE, Whisper, pooled
+from sederunt.transcription.whisper.live.reader import Reader
+from sederunt.transcription.whisper.live.track import Utterance, as_float
+from sederunt.transcription.whisper.loading import load_whisper
+
+ENGLISH = "en"
+ENGLISH_MODEL = "tiny.en"
+# A language is decided on utterances of at least this length, on so many at most.
+_LEAST_S, _MOST = 2.0, 4
+
+
+def model_for(settings: Settings, lang: str | None) -> str | None:
+    """The model that reads a language live; None for that of the batch engine.
+
+    English, and what may turn out to be something else, begins with tiny.en where that is installed.
+    """
+    if settings.live.model != "auto":
+        return settings.live.model
+    english = primary_tag(lang) in (None, ENGLISH)
+    small = english and resolution.is_present(settings.whisper, settings.data, ENGLISH_MODEL)
+    return ENGLISH_MODEL if small and not settings.whisper.path else None
+
+
+def fault(settings: Settings) -> str | None:
+    """The remedies, where no model for live speech is on this machine."""
+    for model in (model_for(settings, ENGLISH), model_for(settings, None)):
+        if not resolution.is_present(settings.whisper, settings.data, model):
+            return resolution.remedies(model or settings.whisper.model, offline=settings.whisper.offline)
+    return None
+
+
+class Tongue:
+    """Reads one stream. Where no language was named, its first utterances decide; until then it is taken for English.
+
+    Loads models when first used: blocks, and may raise SetupError.
+    """
+
+    def __init__(
+        self, settings: Settings, lang: str | None, vocabulary: Sequence[str], load: Load | None = None
+    ) -> None:
+        self._settings, self._lang, self._vocabulary = settings, lang, vocabulary
+        self._load: Load = load or _load
+        self._reader: Reader | None = None
+        self._odds: list[dict[str, float]] = []
+        self._decided = primary_tag(lang) is not None
+
+    def reader(self) -> Reader:
+        """For drafts."""
+        if self._reader is None:
+            self._reader = self._reading(self._lang)
+        return self._reader
+
+    def reader_for(self, utterance: Utterance) -> Reader:
+        """For a final, which may tell the language."""
+        if not self._decided and utterance.seconds >= _LEAST_S:
+            self._ask(utterance)
+        return self.reader()
+
+    def _ask(self, utterance: Utterance) -> None:
+        listener = self._load(self._settings, None).network
+        if not listener.multilingual:
+            self._decided = True
+            return
+        self._odds.append(listener.language_odds(listener.encode(as_float(utterance.samples))[0]))
+        guess = pooled(self._odds)
+        if guess.probability >= SURE_OF_LANGUAGE or len(self._odds) >= _MOST:
+            self._decided = True
+            if guess.probability >= SURE_OF_LANGUAGE and guess.tag != ENGLISH:
+                self._reader = self._reading(guess.tag)
+
+    def _reading(self, lang: str | None) -> Reader:
+        whisper = self._load(self._settings, model_for(self._settings, lang))
+        tag = primary_tag(lang) or ENGLISH
+        known = tag if tag in whisper.languages else ENGLISH
+        return Reader(whisper.network, whisper.manner(known, self._vocabulary))
+
+
+Load = Callable[[Settings, str | None], Whisper]
+
+
+def _load(settings: Settings, model: str | None) -> Whisper:
+    return load_whisper(settings.whisper, Path(settings.data), model, workers=settings.live.threads)

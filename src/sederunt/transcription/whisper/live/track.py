@@ -1,0 +1,198 @@
+"""One stream of sound cut into utterances while it comes, and what is to be read of it next.
+
+Driven by samples alone: the same sound gives the same utterances, however fast it comes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sederunt.transcription.sessions import Said
+from sederunt.transcription.whisper.live.ear import Ear
+from sederunt.transcription.whisper.live.hypothesis import Hypothesis
+from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE, Samples, runs
+
+# The detector is asked for so many frames at once: an eighth of a second.
+BLOCK = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cuts:
+    """Where utterances begin and end. Probabilities are the detector's; seconds of sound."""
+
+    opens: float = 0.4  # two frames in a block like this begin an utterance
+    holds: float = 0.3  # frames like this keep it open
+    lead_s: float = 0.4  # kept before the first frame
+    end_s: float = 0.45  # silence that ends it
+    settle_s: float = 0.22  # silence after which it is read as if it were over: it mostly is
+    limit_s: float = 15.0  # no utterance is longer
+    search_s: float = 8.0  # from here on a shorter pause ends it
+    pause_s: float = 0.22  # that short
+    told_s: float = 0.25  # speech that drafts need
+
+
+class Turn(Enum):
+    """What is to be read."""
+
+    FINAL = 0  # a closed utterance
+    SETTLE = 1  # an open one in a pause
+    DRAFT = 2  # an open one that grows
+
+
+@dataclass(slots=True)
+class Utterance:
+    key: str
+    first: int  # its first sample in the stream
+    samples: NDArray[np.int16]
+    speech: NDArray[np.float32]  # per frame
+    hypothesis: Hypothesis = field(default_factory=Hypothesis)
+    window: int = 0  # drafts are read from this sample of it on
+    drafted: int = 0  # samples of it that the last draft covers
+    settled: tuple[Said, float] | None = None  # what a reading in the last pause gave, good while that pause lasts
+    clean: bool = True  # it ends in a pause
+
+    @property
+    def seconds(self) -> float:
+        return len(self.samples) / RATE
+
+    def spoken_s(self, cuts: Cuts) -> float:
+        return float((self.speech >= cuts.holds).sum()) * FRAME_S
+
+    def silence_s(self, cuts: Cuts) -> float:
+        """How long nobody has spoken at its end."""
+        spoken = np.flatnonzero(self.speech >= cuts.holds)
+        return (len(self.speech) - 1 - int(spoken[-1]) if len(spoken) else len(self.speech)) * FRAME_S
+
+
+class Track:
+    """See above. Not safe to use from two threads at once."""
+
+    def __init__(self, cuts: Cuts | None = None) -> None:
+        self.cuts = cuts or Cuts()
+        self.open: Utterance | None = None
+        self.closed: deque[Utterance] = deque()
+        self._ear = Ear()
+        self._rest = np.zeros(0, np.int16)  # less than a block
+        self._lead = np.zeros(0, np.int16)  # what an utterance that opens now would begin with
+        self._lead_speech = np.zeros(0, np.float32)
+        self._taken = self._count = 0
+        self.finished = False
+
+    @property
+    def wants(self) -> int:
+        """How many samples are worth a look."""
+        return FRAME * BLOCK - len(self._rest)
+
+    def take(self, samples: NDArray[np.int16]) -> list[Utterance]:
+        """The next sound; returns the utterances that it opened."""
+        sound = np.concatenate([self._rest, samples])
+        whole = len(sound) // (FRAME * BLOCK) * (FRAME * BLOCK)
+        self._rest = sound[whole:]
+        opened = []
+        for first in range(0, whole, FRAME * BLOCK):
+            opened += self._block(sound[first : first + FRAME * BLOCK])
+        return opened
+
+    def finish(self) -> list[Utterance]:
+        """No more sound comes: what is open is closed."""
+        opened = self.take(np.zeros(self.wants, np.int16)) if len(self._rest) else []
+        self._close()
+        self.finished = True
+        return opened
+
+    def turn(self, step_s: float, *, pressed: bool = False) -> tuple[Turn, Utterance, float] | None:
+        """What is to be read next, and for how many seconds of sound it has been due; a draft every `step_s`.
+
+        Under pressure a pause is not read before it has become the end.
+        """
+        if self.closed:
+            first = self.closed[0]
+            return Turn.FINAL, first, (self._taken - first.first - len(first.samples)) / RATE
+        if self.open is None or self.open.spoken_s(self.cuts) < self.cuts.told_s:
+            return None
+        silence_s = self.open.silence_s(self.cuts)
+        if silence_s >= self.cuts.settle_s:
+            early = self.open.settled is None and not pressed
+            return (Turn.SETTLE, self.open, silence_s - self.cuts.settle_s) if early else None
+        due_s = (len(self.open.samples) - self.open.drafted) / RATE - step_s
+        return (Turn.DRAFT, self.open, due_s) if due_s >= 0 else None
+
+    def done(self, utterance: Utterance, end_s: float) -> None:
+        """The first closed utterance has been read, up to there; the rest belongs to the next."""
+        self.closed.popleft()
+        rest = utterance.samples[round(end_s * RATE) // FRAME * FRAME :]
+        following = self.closed[0] if self.closed else self.open
+        behind = utterance.first + len(utterance.samples)
+        if utterance.clean or not len(rest) or following is None or following.first != behind:
+            return
+        following.samples = np.concatenate([rest, following.samples])
+        following.speech = np.concatenate([utterance.speech[-(len(rest) // FRAME) :], following.speech])
+        following.first -= len(rest)
+        following.hypothesis, following.window, following.drafted = Hypothesis(), 0, 0
+
+    def _block(self, block: NDArray[np.int16]) -> list[Utterance]:
+        speech = self._ear.hear(as_float(block))
+        self._taken += len(block)
+        if self.open is None:
+            return self._maybe_open(block, speech)
+        self.open.samples = np.concatenate([self.open.samples, block])
+        self.open.speech = np.concatenate([self.open.speech, speech])
+        if (speech >= self.cuts.holds).any():
+            self.open.settled = None
+        silence_s = self.open.silence_s(self.cuts)
+        if silence_s >= self.cuts.end_s or (self.open.seconds >= self.cuts.search_s and silence_s >= self.cuts.pause_s):
+            self._close()
+        elif self.open.seconds >= self.cuts.limit_s:
+            return self._cut()
+        return []
+
+    def _maybe_open(self, block: NDArray[np.int16], speech: NDArray[np.float32]) -> list[Utterance]:
+        sound = np.concatenate([self._lead, block])
+        heard = np.concatenate([self._lead_speech, speech])
+        if int((heard[-2 * BLOCK :] >= self.cuts.opens).sum()) < 2:
+            kept = round(self.cuts.lead_s / FRAME_S) * FRAME
+            self._lead, self._lead_speech = sound[-kept:], heard[-(kept // FRAME) :]
+            return []
+        self._lead, self._lead_speech = self._lead[:0], self._lead_speech[:0]
+        self.open = self._utterance(self._taken - len(sound), sound, heard)
+        return [self.open]
+
+    def _utterance(self, first: int, samples: NDArray[np.int16], speech: NDArray[np.float32]) -> Utterance:
+        self._count += 1
+        return Utterance(str(self._count), first, samples, speech)
+
+    def _close(self) -> None:
+        if self.open is not None:
+            self.closed.append(self.open)
+        self.open = None
+
+    def _cut(self) -> list[Utterance]:
+        """The open utterance is too long: cut it in its best pause, or where it is."""
+        assert self.open is not None
+        whole = self.open
+        at = best_pause(whole.speech, self.cuts) or len(whole.speech)
+        whole.clean = at < len(whole.speech)
+        self.open = self._utterance(whole.first + at * FRAME, whole.samples[at * FRAME :], whole.speech[at:])
+        whole.samples, whole.speech, whole.settled = whole.samples[: at * FRAME], whole.speech[:at], None
+        self.closed.append(whole)
+        return [self.open]
+
+
+def best_pause(speech: NDArray[np.float32], cuts: Cuts) -> int | None:
+    """The middle frame of the longest pause of the later half, later ones preferred; None where there is none."""
+    begin = len(speech) // 2
+    pauses = runs(speech[begin:] < cuts.holds, least=2)
+    if not len(pauses):
+        return None
+    lateness = pauses[:, 0] / max(1, len(speech) - begin)
+    chosen = pauses[int(np.argmax((pauses[:, 1] - pauses[:, 0]) * FRAME_S + 0.5 * lateness))]
+    return begin + int(chosen[0] + chosen[1]) // 2
+
+
+def as_float(samples: NDArray[np.int16]) -> Samples:
+    return samples.astype(np.float32) / np.float32(32768)
