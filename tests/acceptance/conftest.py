@@ -4,8 +4,11 @@ Tests here wait for webhooks and for the practice sites' own events, never for t
 """
 
 import json
+import os
+import shutil
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -13,6 +16,10 @@ import pytest
 from harness.receiver import Receiver
 from harness.service import COMMAND, Practice, Service
 from sederunt.practice.client import PracticeClient
+
+SDK = Path(__file__).with_name("sdk")
+# Without its optional part: a native add-on that would have to be compiled.
+INSTALL = ("npm", "ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund")
 
 
 @pytest.fixture(scope="session")
@@ -75,3 +82,19 @@ def receiver() -> Iterator[Receiver]:
 def webhook_secret(service: Service) -> str:
     """The secret with which this account's webhooks are signed."""
     return service.run("accounts", "webhook-secret").strip()
+
+
+@pytest.fixture(scope="session")
+def client_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The client as its registry has it, checked against the locked digests, and the scripts that drive it."""
+    folder = tmp_path_factory.mktemp("sdk") / "sdk"
+    shutil.copytree(SDK, folder)
+    try:
+        done = subprocess.run(INSTALL, cwd=folder, capture_output=True, text=True, timeout=150, check=False)
+        trouble = "" if done.returncode == 0 else done.stderr[-2000:]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        trouble = str(error)
+    if trouble and os.environ.get("CI") != "true":
+        pytest.skip(f"NOT TESTED: npm could not install the client: {trouble}")
+    assert not trouble
+    return folder

@@ -2,37 +2,12 @@
 
 import asyncio
 import json
-import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from harness.service import Service
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import demo
-
-SDK = Path(__file__).with_name("sdk")
-# Without its optional part: a native add-on that would have to be compiled.
-INSTALL = ("npm", "ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund")
-
-
-@pytest.fixture(scope="module")
-def client_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The client as its registry has it, checked against the locked digests, and the script that drives it."""
-    folder = tmp_path_factory.mktemp("sdk") / "sdk"
-    shutil.copytree(SDK, folder)
-    try:
-        done = subprocess.run(INSTALL, cwd=folder, capture_output=True, text=True, timeout=150, check=False)
-        trouble = "" if done.returncode == 0 else done.stderr[-2000:]
-    except (OSError, subprocess.TimeoutExpired) as error:
-        trouble = str(error)
-    if trouble and os.environ.get("CI") != "true":
-        pytest.skip(f"NOT TESTED: npm could not install the client: {trouble}")
-    assert not trouble
-    return folder
 
 
 async def test_every_method_of_the_published_client_works(
