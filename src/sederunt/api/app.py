@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
@@ -29,6 +30,7 @@ from sederunt.api.routes import ROUTES, Handler
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.settings import Settings
 
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 _FILES = "/files/{resource}/{id}/{name:path}"
 
 OpenHandler = Callable[[Rooms, Request], Awaitable[Response]]
@@ -58,10 +60,21 @@ def _routes_with_keys() -> list[Path]:
     paths: dict[str, dict[str, Handler]] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method] = route.handler
-    return [
+    served = [
         Path(PREFIX + path, _with_key(handlers, path), methods=list(handlers))
         for path, handlers in sorted(paths.items(), key=lambda entry: "{" in entry[0])  # fixed words before ids
     ]
+    fixed = [route for route in served if not route.param_convertors]
+    return [*fixed, *map(_other_methods, fixed), *served[len(fixed) :]]
+
+
+def _other_methods(route: Path) -> Path:
+    """What a fixed path does not take is refused, lest its last word be looked for as an id."""
+
+    async def refuse(_request: Request) -> Response:
+        raise HTTPException(405, headers={"Allow": ", ".join(sorted(route.methods or ()))})
+
+    return Path(route.path, refuse, methods=[method for method in _METHODS if method not in (route.methods or ())])
 
 
 def _routes_without() -> list[Path]:
