@@ -4,10 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
+from sederunt.accounts.credentials import Credentials
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
 from sederunt.accounts.sealing import load_sealer
@@ -26,14 +29,16 @@ class Command:
     def __init__(self, data: Path) -> None:
         self.settings = Settings(data=data)
 
-    def __call__(self, *arguments: str, given: str = "", code: int = 0) -> str:
+    def __call__(self, *arguments: str, given: str = "", code: int = 0, keys: Sequence[str] = ()) -> str:
+        """Its standard output, or what it complains of where another code than 0 is expected."""
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("SEDERUNT_")}
         done = subprocess.run(
             [sys.executable, "-m", "sederunt.cli.main", *arguments, "--data", str(self.settings.data)],
             input=given,
             capture_output=True,
             text=True,
             timeout=60,
-            env={name: value for name, value in os.environ.items() if not name.startswith("SEDERUNT_")},
+            env={**clean, **({"SEDERUNT_SECRET_KEYS": json.dumps(keys)} if keys else {})},
         )
         assert done.returncode == code, done.stderr
         return done.stdout if code == 0 else done.stderr
@@ -147,3 +152,28 @@ def test_a_mistake_gets_a_sentence_and_a_code(
     command: Command, arguments: tuple[str, ...], code: int, sentence: str
 ) -> None:
     assert sentence in " ".join(command(*arguments, code=code).split())
+
+
+async def test_a_sealing_key_is_changed_without_losing_a_secret_and_the_old_one_can_go(command: Command) -> None:
+    key = command("keys", "create", "ci").strip()  # everything so far is sealed with the key in the directory
+    added = command("credentials", "add", "deepgram", given="key-of-deepgram-1234567890\n").split()
+    webhook_secret = command("accounts", "webhook-secret")
+    file = command.settings.data / "sealing.key"
+    old, new = file.read_text().strip(), "n" * 40
+
+    assert command("accounts", "webhook-secret", keys=[new, old]) == webhook_secret
+    command("accounts", "reseal", keys=[new, old])
+    file.unlink()
+    assert command("accounts", "webhook-secret", keys=[new]) == webhook_secret
+    settings = Settings(data=command.settings.data, secret_keys=(SecretStr(new),))
+    async with Database(database_url(settings)) as database:
+        sealer = load_sealer(settings)
+        [credential] = await Credentials(database, sealer).of(database.default_account_id)
+        assert str(credential.id) in added
+        opened = await Credentials(database, sealer).open(credential.id, database.default_account_id)
+        assert opened.key == "key-of-deepgram-1234567890"
+        keys = await Keys.open(database, sealer)
+        assert (await keys.caller(key)).account_id == database.default_account_id
+        await keys.close()
+    said = command("accounts", "webhook-secret", code=1, keys=[old])
+    assert "SEDERUNT_SECRET_KEYS" in said

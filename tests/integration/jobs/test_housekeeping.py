@@ -12,12 +12,16 @@ from sederunt.bus.streams import QUEUES
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
 from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
 from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
-from sederunt.database.retention import Deletions
+from sederunt.database.retention import Deletions, kept_until
+from sederunt.database.transcripts import Transcripts
 from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.model.bot import Bot
-from sederunt.model.status import BotStatus, StopReason, Trigger
+from sederunt.model.recording import Recording, RecordingConfig
+from sederunt.model.status import BotStatus, RecordingStatus, StopReason, Trigger
+from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects, open_objects
 
@@ -94,3 +98,38 @@ async def test_media_that_had_its_time_goes_and_a_deleted_bot_goes_whole(
     assert (await housekeeping.slow_pass()).expired == 1
     assert await objects.keys("bots/") == []
     assert (await bots.get(old.id)).recording_object is None
+
+
+@pytest.mark.parametrize(("for_1_year", "days"), [(False, 1), (True, 365)])
+async def test_a_recordings_file_goes_when_its_time_is_over_and_its_transcript_stays(
+    housekeeping: Housekeeping, database: Database, objects: Objects, clock: FakeClock, for_1_year: bool, days: int
+) -> None:
+    recordings, transcripts = Recordings(database), Transcripts(database)
+    now = clock.now()
+    recording_id = new_id(now)
+    source = f"recordings/{recording_id}/source"
+    await objects.put(source, b"media")
+    await recordings.create(
+        Recording(
+            id=recording_id,
+            account_id=database.default_account_id,
+            config=RecordingConfig(transcription_model="vendor1", store_recording_for_1_year=for_1_year),
+            status=RecordingStatus.TRANSCRIBING,
+            created_at=now,
+            recording_object=source,
+            recording_available_until=kept_until("recording", for_1_year=for_1_year, since=now),
+        ),
+        job="job.transcribe",
+    )
+    clock.advance(timedelta(days=days).total_seconds() - 60)
+    assert (await housekeeping.slow_pass()).expired == 0
+    await transcripts.save(recording_id, Transcript(segments=()))
+    await recordings.record_transition(recording_id, Trigger.TRANSCRIBED)
+    assert (await housekeeping.slow_pass()).expired == 0
+    clock.advance(60)
+    assert (await housekeeping.slow_pass()).expired == 1
+    assert await objects.keys("recordings/") == []
+    found = await recordings.get(recording_id)
+    assert (found.recording_object, found.status) == (None, RecordingStatus.FINISHED)
+    assert (await recordings.view(recording_id, database.default_account_id)).transcript is not None
+    assert (await housekeeping.slow_pass()).expired == 0
