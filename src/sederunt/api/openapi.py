@@ -55,7 +55,11 @@ def document() -> Document:
         "info": {
             "title": "Sederunt",
             "version": __version__,
-            "description": "Bots that join meetings, record and transcribe; recordings to transcribe.",
+            "description": (
+                "Bots that join meetings, record and transcribe; recordings to transcribe. Realtime bots have "
+                "WebSockets beside this (`websocket_url` and its like), which this format cannot describe: see "
+                "docs/realtime.md."
+            ),
         },
         "servers": [{"url": PREFIX}],
         "security": [{"key": []}],

@@ -31,6 +31,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         await super().send(message)
 
     def keepalive_timeout(self) -> None:
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": 1011, "reason": "no answer to a ping"})
         super().keepalive_timeout()
         self._cut_later()
 

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import asdict
 from typing import Any
 
 from sederunt.bus.feeds import FeedEvent
@@ -94,6 +95,7 @@ def final_values(view: BotView) -> dict[str, Any]:
 
 
 def _spoken(segment: Segment) -> dict[str, Any]:
+    guesses = segment.potential_speaker_names
     return {
         "transcript": segment.transcript,
         "start": segment.start,
@@ -101,6 +103,7 @@ def _spoken(segment: Segment) -> dict[str, Any]:
         "speaker": segment.speaker,
         "speaker_name": segment.speaker_name,
         "confidence": segment.confidence,
+        **({} if guesses is None else {"potential_speaker_names": [asdict(guess) for guess in guesses]}),
     }
 
 
