@@ -75,3 +75,16 @@ def api(
     from sederunt.bench.api import bench_api
 
     raise typer.Exit(asyncio.run(bench_api(requests, scheduled, upload_mb)))
+
+
+@app.command()
+def listeners(
+    listeners: int = typer.Option(200, min=1, help="Listeners on one bot; one more never reads."),
+    bots: int = typer.Option(50, min=1, help="Bots with a listener each."),
+    seconds: float = typer.Option(45.0, min=1, help="How long events come, in each of the two cases."),
+    deaf: bool = typer.Option(True, help="Have a listener that never reads; it takes 40 s to be noticed."),
+) -> None:
+    """What listeners of an api process hear of scripted meetings: everything, in order, and how soon."""
+    from sederunt.bench.listeners import bench_listeners
+
+    raise typer.Exit(asyncio.run(bench_listeners(listeners, bots, seconds, deaf=deaf)))
