@@ -14,6 +14,7 @@ from harness.journeys import look, reach, send_bot
 from harness.painted import picture
 from harness.receiver import Receiver
 from sederunt.practice.client import MeetingHandle, PracticeClient
+from sederunt.practice.script import Service as Site
 from sederunt.practice.script import Variant, demo
 
 RED, GREEN = (200, 30, 40), (20, 180, 60)
@@ -53,16 +54,16 @@ async def _shown(meeting: MeetingHandle, least: int) -> dict[str, Any]:
             await asyncio.sleep(0.2)
 
 
-@pytest.mark.parametrize("way", ["file", "address"])
+@pytest.mark.parametrize(("site", "way"), [("gmeet", "file"), ("teams", "address"), ("zoom", "file")])
 async def test_the_others_see_the_bots_picture(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, picture_server: str, way: str
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, picture_server: str, site: Site, way: str
 ) -> None:
-    meeting = await meetings.open_meeting(demo(Variant(entry="knock"), turns=1))
+    meeting = await meetings.open_meeting(demo(Variant(entry="knock"), service=site, turns=1))
     given: dict[str, dict[str, str]] = {
         "file": {"bot_avatar_file": base64.b64encode(picture(RED)).decode()},
         "address": {"bot_avatar_url": picture_server},
     }
-    bot = await send_bot(api, meeting.url, receiver, **given[way])
+    bot = await send_bot(api, meeting.url, receiver, service=site, **given[way])
     await meeting.wait_for("knocked", timeout_s=60)
     await meeting.admit()
     await meeting.wait_for("camera_seen", timeout_s=30)

@@ -24,7 +24,9 @@ def in_other_words(service: Site, seed: int) -> list[Cell]:
     words = other_words(service, seed)
 
     def cell(name: str, entry: str, **more: Any) -> Cell:
-        variant = {"entry": entry, "after_s": 1.0, "words": words, "curly": seed % 2 == 0, **more.pop("variant", {})}
+        # With odd seeds the site's own channels are of no help: only what its pages show decides.
+        site = {"curly": True} if seed % 2 == 0 else {"signals": "page"}
+        variant = {"entry": entry, "after_s": 1.0, "words": words, **site, **more.pop("variant", {})}
         return Cell(service=service, name=f"{name}, words {seed}", variant=variant, **more)
 
     refused: dict[str, Any] = {"status": "not_admitted"}

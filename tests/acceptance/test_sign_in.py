@@ -10,22 +10,12 @@ import pytest
 from harness.journeys import look, reach, send_bot
 from harness.receiver import Receiver
 from harness.service import Service
+from harness.signed_in import keep_account
 from sederunt.practice.client import MeetingHandle, PracticeClient
 from sederunt.practice.script import Service as Site
 from sederunt.practice.script import Variant, demo
 
-COOKIES = {"gmeet": ("SID", ".google.com"), "teams": ("practice_account", "teams.microsoft.com")}
 HAPPY = ["joining", "recording", "leaving", "processing", "finished"]
-
-
-def keep_account(service: Service, folder: Path, site: str, value: str) -> str:
-    """Store a browser that is signed in as `value`; the id of the account."""
-    name, domain = COOKIES[site]
-    cookie = {"name": name, "value": value, "domain": domain, "path": "/", "secure": True, "expires": -1}
-    path = folder / "state.json"
-    path.write_text(json.dumps({"cookies": [{**cookie, "httpOnly": False, "sameSite": "Lax"}], "origins": []}))
-    said = service.run("accounts", "add-meeting", site, "minutes@example.org", "--state", str(path))
-    return said.strip()
 
 
 async def demanding(meetings: PracticeClient, site: Site = "gmeet", **variant: Any) -> MeetingHandle:

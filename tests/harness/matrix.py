@@ -5,7 +5,8 @@ All cells run against one service and one practice server, a few at a time; bots
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,6 +40,8 @@ class Cell:
     tries: int = 1  # how often the status is reported, where the bot tries again
     fields: Mapping[str, Any] = field(default_factory=dict)  # of POST /bot
     long: bool = False  # takes a minute or more; begun first
+    mode: str = ""  # which browser; empty for the one of practice sites
+    account: str | None = None  # the value of the session that the bot's account brings along
 
     @property
     def id(self) -> str:
@@ -98,6 +101,7 @@ class Stage:
     key: str
     control_url: str
     receiver: Receiver
+    account: Callable[[str, str], str] | None = None  # keeps an account of a site with such a session; gives its id
 
     def api(self) -> httpx.AsyncClient:
         return httpx.AsyncClient(
@@ -107,6 +111,8 @@ class Stage:
 
 async def play_all(cells: Sequence[Cell], stage: Stage, *, at_once: int = 6) -> dict[str, Result]:
     """Play the cells, the long ones first, and one person's cells beside another's; results by id."""
+    # Every cell waits in a thread of its own; the loop's usual few would let one cell's waiting look like another's.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(len(cells) + 8))
     turnstile = asyncio.Semaphore(at_once)
     results: dict[str, Result] = {}
 
@@ -115,10 +121,22 @@ async def play_all(cells: Sequence[Cell], stage: Stage, *, at_once: int = 6) -> 
         async def through(cell: Cell) -> None:
             # Cells that only wait for a minute to pass cost nothing meanwhile.
             async with turnstile if not cell.long else asyncio.Semaphore():
-                results[cell.id] = await play(cell, api, meetings, stage.receiver)
+                results[cell.id] = await play(await _with_account(cell, stage), api, meetings, stage.receiver)
 
         await asyncio.gather(*(through(cell) for cell in sorted(cells, key=lambda cell: not cell.long)))
     return results
+
+
+async def _with_account(cell: Cell, stage: Stage) -> Cell:
+    """The cell, its bot with the account it asks for; on Zoom a token stands for one."""
+    if cell.account is None:
+        return cell
+    if cell.service == "zoom":
+        authentication = {"zoom_zak_token": cell.account}
+    else:
+        assert stage.account is not None, "a cell with an account needs a stage that keeps one"
+        authentication = {"account_id": await asyncio.to_thread(stage.account, cell.service, cell.account)}
+    return replace(cell, fields={**cell.fields, "authentication": authentication})
 
 
 async def play(cell: Cell, api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver) -> Result:
@@ -163,7 +181,7 @@ async def _ended(cell: Cell, bot: Mapping[str, Any], receiver: Receiver) -> None
     if cell.tries > 1:
         await asyncio.to_thread(receiver.wait_count, bot["id"], cell.status, cell.tries, 200)
     else:
-        await asyncio.to_thread(receiver.wait, bot["id"], *ENDINGS, timeout_s=200)
+        await asyncio.to_thread(receiver.wait, bot["id"], *ENDINGS, timeout_s=420 if cell.long else 200)
 
 
 async def _do_all(

@@ -103,6 +103,7 @@ class Recorder:
         self._over = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
         self.frames = 0
+        self.backend: str | None = None  # how the last sound was heard
         self.first_frame_ms: float | None = None  # of sound
         self.last_frame_ms: float | None = None
 
@@ -112,6 +113,7 @@ class Recorder:
         sound = [frame for frame in frames if frame.codec not in _VIDEO] if pictures else frames
         self.frames += len(sound)
         if sound:
+            self.backend = "worklet" if sound[-1].codec is Codec.PCM16 else "encoded"
             self.first_frame_ms = self.first_frame_ms or sound[0].at_ms
             self.last_frame_ms = sound[-1].at_ms
         self._take(self._timeline.add(sound))
@@ -181,6 +183,7 @@ class Recorder:
         facts = {
             **self._timeline.facts(),
             "frames": self.frames,
+            "backend": self.backend,
             "pieces": self._sound.pieces,
             "first_audio_ms": round(self.first_frame_ms) if self.first_frame_ms else None,
         }

@@ -13,6 +13,7 @@ from sederunt.model.events import (
     Removed,
     SourceNamed,
     SpeakingChanged,
+    StageTaken,
 )
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 
@@ -57,7 +58,10 @@ class Scene:
         self._sources: dict[str, str] = {}
         self._speaking: set[str] = set()
         self._pending_speech: dict[str, int] = {}  # source speaks, its owner is not known yet → since when
+        self._shown_early: dict[str, int] = {}  # shown speaking before the roster knew them → since when
         self._believed: set[str] = set()  # keys whose own audio was heard
+        self._stage: str | None = None  # key of whom the site shows large
+        self._stage_speaks: str | None = None  # … while sound of nobody in particular is heard
         self._changed: set[str] = set()
         self.company_seen = company_seen  # a bot that came back knows that it was not the first
         self.removed = False
@@ -107,7 +111,14 @@ class Scene:
             case SpeakingChanged():
                 if event.key in self._believed:
                     return []
+                if event.speaking and event.key not in self._participants:
+                    self._shown_early[event.key] = event.at_ms
+                else:
+                    self._shown_early.pop(event.key, None)
                 return self._spoke(event.key, event.speaking, event.at_ms)
+            case StageTaken():
+                self._stage = event.key
+                return self._on_stage(event.at_ms)
             case ChatReceived():
                 return [Wrote(message=event)]
             case Removed():
@@ -126,9 +137,18 @@ class Scene:
                 self._pending_speech[source] = at_ms
             else:
                 self._pending_speech.pop(source, None)
-            return []
+            return self._on_stage(at_ms)
         self._believed.add(key)
         return self._spoke(key, speaking, at_ms)
+
+    def _on_stage(self, at_ms: int) -> list[Change]:
+        """Who stands there speaks while sound without an owner is heard, and no longer."""
+        now = self._stage if self._pending_speech and self._stage in self._participants else None
+        before, self._stage_speaks = self._stage_speaks, now
+        if now == before:
+            return []
+        changes = [(key, key == now) for key in (before, now) if key is not None and key not in self._believed]
+        return [change for key, speaking in changes for change in self._spoke(key, speaking, at_ms)]
 
     def sound(self, at_ms: int) -> None:
         """Something audible was captured, whoever made it."""
@@ -161,7 +181,9 @@ class Scene:
             self.company_seen = True
         if event.key in self._self_keys or not (back and participant.name):
             return []
-        return [Tracked(participant=participant, at_ms=event.at_ms)]
+        since = self._shown_early.pop(event.key, None)
+        began = [] if since is None else self._spoke(event.key, True, since)
+        return [Tracked(participant=participant, at_ms=event.at_ms), *began]
 
     def _left(self, event: ParticipantLeft) -> list[Change]:
         self._present.discard(event.key)

@@ -18,7 +18,7 @@ class Departure:
     trigger: Trigger = Trigger.ENDED
     reason: StopReason | None = None
     cause: str | None = None  # for the event's data where no stop reason exists
-    row: str | None = None  # the evidence row that decided, where a page said so
+    row: str | None = None  # what decided: a row of the evidence table, a signal, an order, or one of these rules
 
 
 class StopRule(Protocol):
@@ -33,7 +33,7 @@ class TimeLimit:
         self._until_ms = started_ms + minutes * 60_000
 
     def check(self, scene: Scene, now_ms: int) -> Departure | None:
-        return Departure(cause="time_limit") if now_ms >= self._until_ms else None
+        return Departure(cause="time_limit", row="rule.time_limit") if now_ms >= self._until_ms else None
 
 
 class Alone:
@@ -51,7 +51,7 @@ class Alone:
             self._since_ms = now_ms
         if now_ms - self._since_ms < self._limit_ms:
             return None
-        return Departure(reason=StopReason.LAST_PERSON_DETECTED)
+        return Departure(reason=StopReason.LAST_PERSON_DETECTED, row="rule.alone")
 
 
 class Silence:
@@ -64,7 +64,7 @@ class Silence:
     def check(self, scene: Scene, now_ms: int) -> Departure | None:
         if now_ms - max(scene.last_sound_ms or 0, self._started_ms) < self._limit_ms:
             return None
-        return Departure(reason=StopReason.SILENCE_DETECTION_TRIGGERED)
+        return Departure(reason=StopReason.SILENCE_DETECTION_TRIGGERED, row="rule.silence")
 
 
 def rules_for(options: StopOptions, *, started_ms: int, resumed_ms: int) -> tuple[StopRule, ...]:

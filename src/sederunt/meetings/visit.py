@@ -20,6 +20,7 @@ from sederunt.meetings.orders import Orders
 from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, broken, outcome_of
 from sederunt.meetings.scene import Change, Scene, Wrote
 from sederunt.meetings.seat import Seat
+from sederunt.meetings.settling import Settling
 from sederunt.meetings.sign_in import GUEST, Identity
 from sederunt.meetings.stop_rules import Departure, first_departure, rules_for
 from sederunt.model.audio import CapturedFrame
@@ -63,6 +64,7 @@ class Visit:
     ) -> None:
         self.identity, self._avatar = identity, orders.picture or avatar
         self.sat_s = 0.0  # how long it was in the meeting
+        self._seated_at = 0.0
         self._stay = stay_name(bot.epoch, number)
         self._bot, self._seat, self._platform, self._link, self._orders = bot, seat, platform, link, orders
         self._decoder = platform.decoder(own_name=bot.config.bot_name)
@@ -76,7 +78,7 @@ class Visit:
         self._fallback_asked = False
         self._shown_since_ms: int | None = None
         self._outbox: list[Change] = []
-        self._settling = asyncio.Lock()
+        self._settling = Settling(platform, str(bot.id), anybody_known=self._anybody_known)
 
     async def __aenter__(self) -> "Visit":
         request = page_request(
@@ -184,14 +186,14 @@ class Visit:
         self.recorder.start()
         if self._live is not None:
             self._live.start(self.recorder)
-        began = self._seat.clock.monotonic()
+        self._seated_at = self._seat.clock.monotonic()
         greeting = asyncio.ensure_future(self._greet())
         try:
             return await self._watch(rules)
         except PageError as error:
             return await self._broken(error)
         finally:
-            self.sat_s = self._seat.clock.monotonic() - began
+            self.sat_s = self._seat.clock.monotonic() - self._seated_at
             if self._live is not None:
                 self._live.end()
             greeting.cancel()
@@ -202,7 +204,7 @@ class Visit:
                 await self._journal()
 
     async def _greet(self) -> None:
-        """After admission: close notices, open the roster, say the first word."""
+        """After admission: close notices, open the chat, say the first word."""
         await self._settle()
         self._orders.can_act(say=self._say, show=self._show)
         if message := self._bot.config.initial_chat_message:
@@ -212,18 +214,10 @@ class Visit:
                 logger.warning("greeting not sent", action="greeting_failed", bot_id=str(self._bot.id), why=str(error))
 
     async def _settle(self) -> None:
-        """Answer what covers the call. One at a time: of two that press the same button one finds it gone.
+        await self._settling.settle(self.page, camera=self._avatar is not None)
 
-        A control that slipped away is only one to be tried again; whether the page is frozen, the looks tell.
-        """
-        async with self._settling:
-            try:
-                heard = bool(self.scene.participants)
-                await self._platform.settle(self.page, roster_heard=heard, camera=self._avatar is not None)
-            except PageCrashed:
-                raise
-            except PageError as error:
-                logger.warning("notice not answered", action="settle_failed", bot_id=str(self._bot.id), why=str(error))
+    def _anybody_known(self) -> bool:
+        return self._decoder.roster_heard or bool(self.scene.participants)
 
     async def _say(self, text: str) -> None:
         await self._platform.send_chat(self.page, text)
@@ -286,6 +280,8 @@ class Visit:
         match reading.standing:
             case Standing.IN_CALL:
                 trouble_since.clear()
+                inside_s = now - self._seated_at
+                await self._settling.look_for_people(self.page, camera=self._avatar is not None, inside_s=inside_s)
             case Standing.DIALOG:
                 await self._settle()
             case Standing.REMOVED:
@@ -315,10 +311,10 @@ class Visit:
             await self.page.use_backend("worklet")
 
     async def capture_facts(self, *, ask: bool = True) -> dict[str, object]:
-        """What was captured and how; the page's own word on it unless it is known not to answer."""
+        """What was captured and how; where nothing was, by what the page listened, unless it is known not to answer."""
         facts: dict[str, object] = dict(self.recorder.facts()) if self.recorder else {}
         facts["shown_speaking"] = any(p.events for p in self.scene.participants)
-        if not ask:
+        if facts.get("backend") or not ask:
             return facts
         with contextlib.suppress(PageError):
             facts["backend"] = (await self.page.capture_state()).get("backend")

@@ -39,6 +39,14 @@ class SpeakingChanged:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class StageTaken:
+    """The site shows someone large, as it does with whoever spoke last: speaking only while sound is heard."""
+
+    key: str
+    at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ChatReceived:
     username: str
     content: str
@@ -83,4 +91,13 @@ def screen_track(source: str) -> str | None:
     return source.removeprefix(_SCREEN) if source.startswith(_SCREEN) else None
 
 
-MeetingEvent = ParticipantSeen | ParticipantLeft | SourceNamed | SpeakingChanged | ChatReceived | Removed | MeetingOver
+MeetingEvent = (
+    ParticipantSeen
+    | ParticipantLeft
+    | SourceNamed
+    | SpeakingChanged
+    | StageTaken
+    | ChatReceived
+    | Removed
+    | MeetingOver
+)

@@ -101,6 +101,7 @@ class _Way:
     named: bool = False
     done: dict[str, int] = field(default_factory=dict)
     last_step: str = ""
+    last_worked: bool = False
     done_at: dict[str, float] = field(default_factory=dict)
     shown_since: dict[str, float] = field(default_factory=dict)
 
@@ -228,8 +229,10 @@ class _Way:
         return now - self.shown_since.get(step.id, now) >= patience_s
 
     def _pause_s(self, step: Step) -> float:
-        """What was done in between, an answered dialog say, may have been all that a repeat was waiting for."""
-        return step.again_s if self.last_step == step.id else min(step.again_s, SHORT_PAUSE_S)
+        """What was done in between, an answered dialog say, may have been all that a repeat was waiting for; and what
+        did not work changed nothing that would have to be waited for."""
+        patient = self.last_step == step.id and self.last_worked
+        return step.again_s if patient else min(step.again_s, SHORT_PAUSE_S)
 
     def _holds_up(self, step: Step, found: Found) -> bool:
         """Nobody knocks before name and passcode stand in their fields."""
@@ -248,7 +251,7 @@ class _Way:
             logger.warning("step did not work", action="step_failed", step=step.id, why=str(error))
         self.done[step.id] = self.done.get(step.id, 0) + 1
         self.done_at[step.id] = self.clock.monotonic()
-        self.last_step = step.id
+        self.last_step, self.last_worked = step.id, worked
         if step.act is Act.FILL_NAME:
             self.named = worked
         logger.info("step taken", action="step_taken", step=step.id, worked=worked)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sederunt.model.events import ChatReceived, MeetingEvent, SpeakingChanged
+from sederunt.model.events import ChatReceived, MeetingEvent, SpeakingChanged, StageTaken
 from sederunt.platforms.witness import ChatLedger, Person, Roster
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def bare_name(name: str) -> str:
 
 
 class PageWords:
-    """Decodes signals of kind dom, speaking and chat."""
+    """Decodes signals of kind roster, speaking, stage and chat."""
 
     def __init__(
         self,
@@ -47,6 +47,7 @@ class PageWords:
         self._read_person = read_person or _person
         self._read_message = read_message or _message
         self._speaking: set[str] = set()
+        self._marked = False
         self.speaking_told = False  # the network told who speaks: the page is not asked any more
 
     def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
@@ -55,6 +56,8 @@ class PageWords:
                 return self._people(signal.data.get("people"), signal.at_ms)
             case "speaking":
                 return self._speech(signal.data.get("keys"), signal.at_ms)
+            case "stage":
+                return self._taken(str(signal.data.get("key") or ""), signal.at_ms)
             case "chat":
                 return self._message(signal.data, signal.at_ms)
             case _:
@@ -71,10 +74,17 @@ class PageWords:
         if self.speaking_told or not isinstance(keys, list):
             return []
         now = {known for key in keys if (known := self._known_key(str(key)))}
+        self._marked = self._marked or bool(now)
         changes = [(key, False) for key in sorted(self._speaking - now)]
         changes += [(key, True) for key in sorted(now - self._speaking)]
         self._speaking = now
         return [SpeakingChanged(key=key, speaking=speaking, at_ms=at_ms) for key, speaking in changes]
+
+    def _taken(self, shown: str, at_ms: int) -> list[MeetingEvent]:
+        """A site that marks who speaks needs no stage, and one that marked anybody once does mark."""
+        if self.speaking_told or self._marked or not shown:
+            return []
+        return [StageTaken(key=self._known_key(shown), at_ms=at_ms)]
 
     def _known_key(self, shown: str) -> str:
         """The roster's key of somebody shown by key or by name; what was shown where the roster knows neither."""

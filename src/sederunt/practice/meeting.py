@@ -19,7 +19,7 @@ from sederunt.practice import clips
 from sederunt.practice.eventlog import EventLog
 from sederunt.practice.people import ChatMessage, Person, Standing, Visitor
 from sederunt.practice.script import Act, Participant, Script
-from sederunt.practice.site import Site
+from sederunt.practice.site import Site, muted
 from sederunt.practice.sound import TICK_S, Sound
 from sederunt.practice.timeline import Timeline
 from sederunt.practice.video import Video
@@ -34,7 +34,7 @@ class Meeting:
         self.code = code
         self.script = script
         self.variant = script.variant
-        self.site = site
+        self.site = site if script.variant.signals == "network" else muted(site)
         self.events = EventLog()
         self.visitors: dict[str, Visitor] = {}
         self.messages: list[ChatMessage] = []

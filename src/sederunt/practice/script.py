@@ -98,6 +98,7 @@ class Variant:
     dtx: bool = False  # pauses inside a clip are not sent
     loss: float = 0.0  # share of audio packets that are dropped on the way
     late: float = 0.0  # share of audio packets that come 20 to 120 ms late, so out of order
+    csrcs: bool = True  # packets name whose sound they carry
     level_extension: bool = True  # packets carry their loudness
     announce_ssrc: bool = True  # the SDP names the SSRCs
     new_ssrc_every_s: float = 0.0  # audio changes its SSRC so often without new SDP; 0 never
@@ -106,6 +107,8 @@ class Variant:
     transform: Literal["none", "page"] = "none"  # page: the page puts its own transform on every audio receiver
     elements: bool = True  # the page attaches one audio element per slot
     speaking: Literal["audio", "server"] = "audio"  # where the page's speaking marks come from
+    marks: bool = True  # Zoom: tiles mark who speaks; else only the stage tells, by who stands on it
+    signals: Literal["network", "page"] = "network"  # page: the site's channels carry nothing that we can read
     trusted_clicks: bool = False  # the join button ignores clicks that no person can have made
     suspected: bool = False  # the join answer carries the bot mark (field 36)
     two_step: bool = False  # after the join button a notice with its own "Join now"

@@ -1,7 +1,7 @@
 """What the three site shapes have in common for the server: a row of facts and the signals of their own channels."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -59,3 +59,24 @@ class Site(Protocol):
     def denied(self, meeting: "Meeting", visitor: Visitor) -> None: ...
 
     def ended(self, meeting: "Meeting", visitor: Visitor) -> None: ...
+
+
+SIGNALS = frozenset({"roster_changed", "chat_sent", "speaking_changed", "removed", "denied", "ended"})
+
+
+class _Mute:
+    """A site whose own channels carry nothing: only the page tells."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def __getattr__(self, name: str) -> Any:
+        return _unsaid if name in SIGNALS else getattr(self._site, name)
+
+
+def _unsaid(*_told: object) -> None:
+    """A signal that is not sent."""
+
+
+def muted(site: Site) -> Site:
+    return cast(Site, _Mute(site))

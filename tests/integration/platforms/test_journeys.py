@@ -175,7 +175,7 @@ async def test_the_waiting_room_is_left_at_our_own_limit(visit: OpenStay, servic
 async def test_messages_reach_everyone_in_parts_and_come_back_once(visit: OpenStay, service: Service) -> None:
     stay = await visit(service, entry="open")
     await stay.join()
-    await stay.platform.settle(stay.opened.page)
+    await stay.platform.settle(stay.opened.page, roster_heard=True)
     long = " ".join(f"word{number}" for number in range(120 if service is Service.GMEET else 200))
     count = 1 + len(parts(long, stay.platform.chat_limit))
     await stay.platform.send_chat(stay.opened.page, "Good morning 👋 all")
@@ -220,7 +220,7 @@ async def test_the_end_of_the_call_is_told_from_a_removal(visit: OpenStay, servi
 async def test_an_ending_in_the_chat_ends_nothing(visit: OpenStay, service: Service) -> None:
     stay = await visit(service, entry="open")
     await stay.join()
-    await stay.platform.settle(stay.opened.page)
+    await stay.platform.settle(stay.opened.page, roster_heard=True)
     text = "You have been removed from this meeting. The meeting has ended"
     await stay.platform.send_chat(stay.opened.page, text)
     assert (await stay.platform.read(stay.opened.page, joined=True)).standing is Standing.IN_CALL

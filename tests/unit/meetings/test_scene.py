@@ -1,7 +1,7 @@
 """The scene: who is here, who speaks, told by two witnesses."""
 
 from sederunt.meetings.scene import Scene, Spoke, Tracked, is_bot_name
-from sederunt.model.events import ParticipantLeft, ParticipantSeen, SourceNamed, SpeakingChanged
+from sederunt.model.events import ParticipantLeft, ParticipantSeen, SourceNamed, SpeakingChanged, StageTaken
 from sederunt.model.participant import SpeakingKind
 
 
@@ -63,6 +63,29 @@ def test_who_leaves_while_speaking_stops_speaking() -> None:
     (change,) = scene.apply(ParticipantLeft(key="a", at_ms=20))
     assert isinstance(change, Spoke)
     assert not change.speaking
+    assert not scene.someone_shown_speaking
+
+
+def test_speech_shown_before_the_roster_knows_who_it_is_counts_from_when_it_began() -> None:
+    scene = Scene()
+    assert scene.apply(SpeakingChanged(key="a", speaking=True, at_ms=10)) == []
+    assert [change for change in scene.apply(seen("a", "Ada", 50)) if isinstance(change, Spoke)] == [
+        Spoke(participant=scene.participants[0], speaking=True, at_ms=10)
+    ]
+
+
+def test_whoever_stands_on_the_stage_speaks_while_sound_is_heard() -> None:
+    scene = Scene()
+    scene.apply(seen("a", "Ada"))
+    scene.apply(seen("g", "Grace"))
+    assert scene.apply(StageTaken(key="a", at_ms=10)) == []
+
+    def told(changes: object) -> list[tuple[str, bool, int]]:
+        return [(c.participant.key, c.speaking, c.at_ms) for c in changes if isinstance(c, Spoke)]  # type: ignore[attr-defined]
+
+    assert told(scene.heard("track-0", True, 100)) == [("a", True, 100)]
+    assert told(scene.apply(StageTaken(key="g", at_ms=200))) == [("a", False, 200), ("g", True, 200)]
+    assert told(scene.heard("track-0", False, 300)) == [("g", False, 300)]
     assert not scene.someone_shown_speaking
 
 

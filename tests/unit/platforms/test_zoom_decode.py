@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sederunt.model.events import ChatReceived, ParticipantLeft, ParticipantSeen, SpeakingChanged
+from sederunt.model.events import (
+    ChatReceived,
+    ParticipantLeft,
+    ParticipantSeen,
+    SourceNamed,
+    SpeakingChanged,
+    StageTaken,
+)
 from sederunt.platforms.zoom.decode import ZoomDecoder, message_in_row, person_in_row
 
 ADA, GRACE = 16778240, 16779264
@@ -112,6 +119,33 @@ def test_the_panel_is_believed_where_the_socket_is_not_heard(signal: Make) -> No
     assert decoder.decode(signal("roster", people=unmuted)) == []
     speaking = decoder.decode(signal("speaking", keys=["Ada"]))
     assert speaking == [SpeakingChanged(key="Ada", speaking=True, at_ms=1_000)]
+
+
+def test_whoever_stands_on_the_stage_counts_until_the_page_marks_anybody(signal: Make) -> None:
+    decoder = ZoomDecoder()
+    assert decoder.decode(signal("stage", key="Ada (Host)")) == [StageTaken(key="Ada (Host)", at_ms=1_000)]
+    decoder.decode(signal("roster", people=[{"name": "Ada", "key": "Ada,computer audio", "is_self": False}]))
+    assert decoder.decode(signal("stage", key="Ada (Host)")) == [StageTaken(key="Ada", at_ms=1_000)]
+    decoder.decode(signal("speaking", keys=["Ada"]))
+    assert decoder.decode(signal("stage", key="Ada")) == []
+
+
+def test_audio_streams_that_carry_nodes_are_their_peoples_and_a_single_one_is_everybodys(
+    control: Make, signal: Make
+) -> None:
+    decoder = ZoomDecoder()
+    people = [{"id": ADA, "dn2": encoded("Ada")}, {"id": GRACE, "dn2": encoded("Grace")}]
+    decoder.decode(control(7937, {"add": people}))
+
+    def stream(track: int, node: int) -> Any:
+        name = f"{node | 1}%2Baudio%2BCS%2B1"
+        return decoder.decode(signal("capture", event="stream", media="audio", track=track, stream=name))
+
+    assert stream(0, ADA) == []
+    assert stream(1, GRACE) == [
+        SourceNamed(source="track-0", key=str(ADA), at_ms=1_000),
+        SourceNamed(source="track-1", key=str(GRACE), at_ms=1_000),
+    ]
 
 
 @given(

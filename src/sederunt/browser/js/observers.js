@@ -11,6 +11,7 @@
 
   let lastPeople = "[]";
   let lastSpeakers = "[]";
+  let lastStage = "";
   /** @type {Set<string>} */
   const told = new Set();
 
@@ -26,6 +27,12 @@
     const key = natives.stringify(keys);
     if (key !== lastSpeakers) seat.tell("speaking", { keys });
     lastSpeakers = key;
+  }
+
+  function readStage() {
+    const key = readings.onStage(document, plan.stage);
+    if (key && key !== lastStage) seat.tell("stage", { key });
+    lastStage = key || lastStage;
   }
 
   function readChat() {
@@ -53,7 +60,10 @@
     if (plan.roster) quietly(readRoster);
     if (plan.chat) quietly(readChat);
   }, LISTS_MS);
-  const onSpeaking = gathered(readSpeaking, SPEAKING_MS);
+  const onSpeaking = gathered(() => {
+    readSpeaking();
+    if (plan.stage) readStage();
+  }, SPEAKING_MS);
 
   /** Attributes that can mean something: watching all of them would wake us for each moving pixel. */
   function attributes() {

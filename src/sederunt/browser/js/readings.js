@@ -77,6 +77,15 @@
     );
   }
 
+  /** Who is shown large: one at a time. @param {ParentNode} root @param {any} plan */
+  function onStage(root, plan) {
+    for (const row of rowsOf(root, plan.row)) {
+      const key = keyOf(row, plan.id);
+      if (key) return key;
+    }
+    return "";
+  }
+
   /** @param {ParentNode} root @param {any} plan */
   function messages(root, plan) {
     return rowsOf(root, plan.row).flatMap((row) => {
@@ -92,5 +101,5 @@
     return [...root.querySelectorAll(Array.isArray(selectors) ? selectors.join(",") : selectors)];
   }
 
-  seat.readings = { people, speakers, messages };
+  seat.readings = { people, speakers, onStage, messages };
 })();

@@ -34,10 +34,12 @@
     seat.tell("capture", { event: "attached", track: entry.track, kind, backend: entry.backend });
   }
 
-  /** Sites name video streams; their signals tell by these names whose picture it is. @param {RTCTrackEvent} event */
+  /** Sites name streams; their signals tell by these names whose they are. @param {RTCTrackEvent} event */
   function tellStream({ receiver, streams }) {
-    if (!config.video || receiver.track.kind !== "video" || !streams[0]) return;
-    seat.tell("capture", { event: "stream", track: known.get(receiver).track, stream: streams[0].id });
+    const { kind } = receiver.track;
+    const entry = known.get(receiver);
+    if (!entry || !streams[0] || (kind === "video" && !config.video)) return;
+    seat.tell("capture", { event: "stream", track: entry.track, media: kind, stream: streams[0].id });
   }
 
   /** @param {any} entry */

@@ -1,7 +1,8 @@
 """Zoom's signals as events: roster and active speakers of the control socket, the page's lists where it is not heard.
 
 The control socket lives in a worker, which posts its messages as JSON text: evt 7937 carries changes of the roster,
-evt 12033 the node ids that speak, an empty body silence. One source, 2026-08: the DOM stands beside it.
+evt 12033 the node ids that speak, an empty body silence. One source, 2026-08: the DOM stands beside it. Audio streams
+are named `<node>+…+CS+…`: with several of them each is one person's, while a single one holds everybody.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from sederunt.model.events import MeetingEvent, SpeakingChanged
 from sederunt.platforms.page_words import PageWords, bare_name
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _ROSTER, _SPEAKERS = 7937, 12033
 _NODE_BITS = 10  # the low bits of a node id tell a person's streams apart
+_STREAM = re.compile(r"(\d+)\+.*\+CS\+")
 _SELF = re.compile(r"\((?:[^()]*,\s*)?me\b[^()]*\)", re.IGNORECASE)
 _LABELLED = re.compile(
     r"^(?P<sender>.+?) to (?P<to>[^,:]+?)(?:, \d{1,2}:\d{2}(?:\s?[AP]M)?, |: |, )(?P<text>.*)$", re.DOTALL
@@ -37,6 +40,7 @@ class ZoomDecoder:
         self._chat = ChatLedger()
         self._page = PageWords(self._roster, self._chat, read_person=person_in_row, read_message=message_in_row)
         self._speaking: set[str] = set()
+        self._tracks: dict[str, int] = {}  # audio track → node id in its stream's name
 
     @property
     def noted(self) -> Collection[str]:
@@ -47,6 +51,8 @@ class ZoomDecoder:
         return self._roster.network_heard
 
     def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+        if signal.kind == "capture":
+            return self._stream(signal.data, signal.at_ms)
         if signal.kind not in ("worker", "websocket"):
             return self._page.decode(signal)
         events: list[MeetingEvent] = []
@@ -59,6 +65,19 @@ class ZoomDecoder:
                     events += self._speakers(body if isinstance(body, Mapping) else {}, signal.at_ms)
         return events
 
+    def _stream(self, data: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
+        found = _STREAM.match(unquote(str(data.get("stream", "")))) if data.get("media") == "audio" else None
+        if found is None or not isinstance(track := data.get("track"), int):
+            return []
+        self._tracks[f"track-{track}"] = int(found.group(1))
+        return self._named_tracks(at_ms)
+
+    def _named_tracks(self, at_ms: int) -> list[MeetingEvent]:
+        owners = {track: key for track, node in self._tracks.items() if (key := self._key_of(node))}
+        if len(set(owners.values())) < 2:
+            return []
+        return [event for track, key in sorted(owners.items()) for event in self._roster.owns(track, key, at_ms)]
+
     def _people(self, body: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
         present = [person for key, entry in _entries(body.get("add")) if (person := _person(key, entry))]
         for key, entry in _entries(body.get("update")):
@@ -68,7 +87,7 @@ class ZoomDecoder:
         events = self._roster.seen(present, at_ms)
         for key, _ in _entries(body.get("remove")):
             events += self._roster.left(key, at_ms)
-        return events
+        return events + self._named_tracks(at_ms)
 
     def _speakers(self, body: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
         nodes = [value for name, value in sorted(body.items()) if name.startswith("asn") and isinstance(value, int)]

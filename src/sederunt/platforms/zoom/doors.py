@@ -190,7 +190,24 @@ CHAT = ChatPanel(
     ),
 )
 
+# People last: some layouts show one of the two at a time, and whom the bot sits with decides when it leaves.
 PANELS = (
+    Panel(
+        control=CHAT.open,
+        rows=(
+            EvidenceRow(
+                id="zoom.chat_list",
+                kind=Kind.SELECTOR,
+                patterns=(
+                    '[aria-label="Chat Message List"]',
+                    'button[aria-label="close the chat panel" i]',
+                    *CHAT.composer.selectors,
+                ),
+                showing=Showing.LAID_OUT,
+                source="J LMA B2 Z",
+            ),
+        ),
+    ),
     Panel(
         control=Target(
             id="zoom.people",
@@ -209,21 +226,5 @@ PANELS = (
             ),
         ),
         for_roster=True,
-    ),
-    Panel(
-        control=CHAT.open,
-        rows=(
-            EvidenceRow(
-                id="zoom.chat_list",
-                kind=Kind.SELECTOR,
-                patterns=(
-                    '[aria-label="Chat Message List"]',
-                    'button[aria-label="close the chat panel" i]',
-                    *CHAT.composer.selectors,
-                ),
-                showing=Showing.LAID_OUT,
-                source="J LMA B2 Z",
-            ),
-        ),
     ),
 )

@@ -43,6 +43,11 @@ WATCH: dict[str, Any] = {
             *_ACTIVE,
         ],
     },
+    # The newest client marks nobody: whoever speaks stands on the stage (B2 LMA; 2026-07).
+    "stage": {
+        "row": [".single-main-container__video-frame", ".single-suspension-container__video-frame"],
+        "id": [".video-avatar__avatar-footer span", ".video-avatar__avatar-name"],
+    },
     "chat": {
         "row": [
             '[id^="chat-message-"]',

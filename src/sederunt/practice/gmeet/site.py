@@ -73,6 +73,7 @@ class MeetSite:
             video_slots=variant.video,
             video_stream_ids=tuple(signals.video_stream(number + 1) for number in range(variant.video)),
             channel="collections",
+            csrcs=variant.csrcs,
             announce_ssrc=variant.announce_ssrc,
             level_extension=variant.level_extension,
             loss=variant.loss,
@@ -144,7 +145,7 @@ def _send(visitor: Visitor, data: bytes) -> None:
 
 
 def _rpc(method: str, meeting: Meeting | None) -> Response:
-    if meeting is None:
+    if meeting is None or meeting.variant.signals == "page":
         return Response(status_code=404)
     if method == "SyncMeetingSpaceCollections":
         latest = next(iter(reversed(meeting.in_call())), None)

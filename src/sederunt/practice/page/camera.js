@@ -31,5 +31,21 @@
   practice.link.on("published", (/** @type {string} */ sdp) => {
     if (publisher) publisher.setRemoteDescription({ type: "answer", sdp });
   });
-  practice.camera = { show, stop };
+  /**
+   * The camera switch of a call; its label is its state, and it stands off on entering.
+   * @param {string} on label while it would switch on @param {string} off label while it would switch off
+   * @param {Record<string, unknown>} attributes @param {string} text
+   */
+  function toggle(on, off, attributes, text) {
+    const button = practice.make("button", { ...attributes, "aria-label": on }, text);
+    button.addEventListener("click", () => {
+      const shows = button.getAttribute("aria-label") === on;
+      button.setAttribute("aria-label", shows ? off : on);
+      practice.link.tell({ do: "facts", facts: { camera: shows } });
+      show(shows);
+    });
+    return button;
+  }
+
+  practice.camera = { show, stop, toggle };
 })();

@@ -4,7 +4,7 @@ import itertools
 import random
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -81,6 +81,7 @@ class TeamsSite:
             audio_slots=1,
             video_slots=variant.video,
             stream_ids=("mainAudio-2",),
+            csrcs=variant.csrcs,
             announce_ssrc=variant.announce_ssrc,
             level_extension=variant.level_extension,
             loss=variant.loss,
@@ -94,7 +95,8 @@ class TeamsSite:
             return await sign_in.serve(request, _SIGN_IN)
         if path.startswith("api/callagent/"):
             meeting = meetings.get(path.rsplit("/", 1)[-1])
-            return JSONResponse({"roster": signals.roster(meeting.present())}) if meeting else None
+            told = meeting is not None and meeting.variant.signals == "network"
+            return JSONResponse({"roster": signals.roster(meeting.present())} if meeting and told else {})
         if path in ("v2", "light-meetings/launch"):
             return pages.html("teams", "index.html", _PAGE)
         if path == "dl/launcher/launcher.html":
@@ -104,7 +106,7 @@ class TeamsSite:
 
     def greeting(self, meeting: Meeting, cookies: dict[str, str]) -> dict[str, object]:
         """What the page is told on arrival, besides the variant."""
-        account = cookies.get(_ACCOUNT_COOKIE)
+        account = _signed_in(cookies)
         guests = "prejoin" if account else "sign_in"
         first = {"invalid": "invalid", "ended": "already_over", "sign_in": guests}.get(meeting.variant.entry, "prejoin")
         return {
@@ -142,10 +144,16 @@ class TeamsSite:
     def _open_link(self, request: Request, meeting: Meeting | None) -> Response:
         """A plain link: launcher, or straight to the client, or to the login host."""
         guests_refused = meeting is not None and meeting.variant.entry == "sign_in" and meeting.variant.launcher
-        if guests_refused and not request.cookies.get(_ACCOUNT_COOKIE):
+        if guests_refused and not _signed_in(request.cookies):
             query = urlencode({"client_id": "practice", "redirect_uri": str(request.url)})
             return RedirectResponse(f"https://{LOGIN}/common/oauth2/v2.0/authorize?{query}", 302)
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         if meeting is None or meeting.variant.launcher:
             return pages.html("teams", "launcher.html", _PAGE)
         return RedirectResponse(f"/v2/?meetingjoin=true#{path}{'&' if '?' in path else '?'}anon=true", 302)
+
+
+def _signed_in(cookies: Mapping[str, str]) -> str | None:
+    """The account of a session that is still good; one called "stale" is void."""
+    account = cookies.get(_ACCOUNT_COOKIE)
+    return account if account != "stale" else None

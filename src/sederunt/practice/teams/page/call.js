@@ -53,7 +53,7 @@
       make("button", { "aria-label": "React" }, "React"),
       make("button", { id: "view-mode-button", "aria-label": "View" }, "View"),
       make("button", { id: "callingButtons-showMoreBtn", "aria-label": "More" }, "More"),
-      make("button", { id: "video-button", "aria-label": "Turn camera on" }, "Camera"),
+      practice.camera.toggle("Turn camera on", "Turn camera off", { id: "video-button" }, "Camera"),
       make("button", { id: "microphone-button", "aria-label": "Unmute mic" }, "Mic"),
       make("button", { id: "screenshare-button", "aria-label": "Share" }, "Share"),
       make("button", { id: "hangup-button", "data-tid": "hangup-main-btn", "aria-label": "Leave", click: practice.prejoin.leave }, "Leave"),

@@ -85,6 +85,7 @@
   function end(kind) {
     const { heading, more, id, rejoin, retry } = practice.words.ENDS[kind];
     practice.media.close();
+    practice.camera.stop();
     practice.notices.banner("");
     fill(
       find("#screen"),

@@ -8,6 +8,7 @@
   let roster = [];
   /** @type {number[]} */
   let speaking = [];
+  let marks = true;
 
   /** The control socket lives in a Worker from the preview on. @param {Record<string, any>} hello */
   function openControl(hello) {
@@ -19,6 +20,7 @@
 
   /** @param {Record<string, any>} hello */
   async function show(hello) {
+    marks = hello.variant.marks !== false;
     fill(
       find("#screen"),
       make(
@@ -68,7 +70,7 @@
       "div",
       { id: "wc-footer" },
       make("button", { "aria-label": "unmute my microphone", class: "join-audio-container__btn" }, "Unmute"),
-      make("button", { "aria-label": "start my video", class: "send-video-container__btn" }, "Start Video"),
+      practice.camera.toggle("start my video", "stop my video", { class: "send-video-container__btn" }, "Video"),
       make(
         "button",
         { "aria-label": "open the participants list pane", click: () => practice.panels.toggle("people") },
@@ -110,7 +112,7 @@
 
   /** @param {Record<string, any>} person */
   function tile(person) {
-    const active = speaking.includes(person.csrc) ? " speaker-bar-container__video-frame--active" : "";
+    const active = marks && speaking.includes(person.csrc) ? " speaker-bar-container__video-frame--active" : "";
     return make("div", { class: `speaker-bar-container__video-frame${active}` }, avatar(person));
   }
 

@@ -102,6 +102,7 @@
   async function end(kind) {
     const { text, title, modal, button } = practice.words.ENDS[kind];
     practice.media.close();
+    practice.camera.stop();
     practice.modals.reconnecting(false);
     document.title = title || document.title;
     if (kind === "left") practice.link.close();
