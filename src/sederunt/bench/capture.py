@@ -39,6 +39,7 @@ class Case:
 
     name: str
     title: str
+    service: scripts.Service = "gmeet"
     bots: int = 1
     seconds: float = 20
     plan: Mapping[str, Any] = field(default_factory=dict)
@@ -70,6 +71,26 @@ CASES: Sequence[Case] = (
         limit_pss=140,
     ),
     Case(name="video", title="encoded audio and 3 videos", plan={"video": True}, variant={"video": 3}, limit_cpu=12),
+    Case(name="teams", title="Teams, own browser (shell)", service="teams", limit_cpu=6),
+    Case(
+        name="teams-shared",
+        title="Teams, 8 bots in one browser (shell)",
+        service="teams",
+        bots=8,
+        plan={"bots_per_browser": 8},
+        limit_cpu=4,
+    ),
+    Case(name="zoom", title="Zoom, own browser (shell)", service="zoom", limit_cpu=6),
+    Case(
+        name="zoom-shared",
+        title="Zoom, 8 bots in one browser (shell)",
+        service="zoom",
+        bots=8,
+        plan={"bots_per_browser": 8},
+        limit_cpu=4,
+    ),
+    # No receiver, no encoded frame: the client's own decoding is in it, and nothing of that is ours to save.
+    Case(name="zoom-channel", title="Zoom, sound over a data channel", service="zoom", variant={"audio": "webaudio"}),
     Case(name="minute", title="60 s, every packet compared", seconds=60, plan={"keep": True}),
     Case(name="busy", title="3 bots beside 4 busy loops", bots=3, busy_loops=4, plan={"keep": True}),
 )
@@ -123,11 +144,12 @@ async def bench_capture(cases: Sequence[str], repeats: int, *, classical: bool) 
 
 async def run_case(case: Case, practice: PracticeClient) -> Result:
     """Seat the bots, let them settle, measure the window, ask what they heard."""
-    meetings = [await open_meeting(practice, case.variant) for _ in range(case.bots)]
+    meetings = [await open_meeting(practice, case.variant, case.service) for _ in range(case.bots)]
     plan = Plan(
         **{
             "urls": [meeting.url for meeting in meetings],
             "host_rules": await practice.host_rules(),
+            "service": case.service,
             **case.plan,
         }
     )
@@ -216,12 +238,14 @@ def exactness(sent: Sequence[Sequence[Mapping[str, Any]]], heard: Sequence[Mappi
     return matched / total if total else 0.0
 
 
-async def open_meeting(practice: PracticeClient, variant: Mapping[str, Any]) -> MeetingHandle:
+async def open_meeting(
+    practice: PracticeClient, variant: Mapping[str, Any], service: scripts.Service = "gmeet"
+) -> MeetingHandle:
     """Three people who go on talking."""
-    return await practice.open_meeting(everyone_at_once(scripts.Variant(**variant)))
+    return await practice.open_meeting(everyone_at_once(scripts.Variant(**variant), service))
 
 
-def everyone_at_once(variant: scripts.Variant) -> scripts.Script:
+def everyone_at_once(variant: scripts.Variant, service: scripts.Service = "gmeet") -> scripts.Script:
     """Three people who talk over each other without end: three tracks that never rest."""
     talk = {
         "Ada Lovelace": ("acoustic_corpus",),
@@ -235,7 +259,9 @@ def everyone_at_once(variant: scripts.Variant) -> scripts.Script:
             acts.append(scripts.Act(at_s=at_s, do="say", who=who, clip=clip))
             at_s += clips.load(clip).duration_s
     cast = tuple(scripts.Participant(name=name, host=name == "Ada Lovelace", video=variant.video > 0) for name in talk)
-    return scripts.Script(title="Everyone at once", cast=cast, acts=tuple(acts), loop_s=27.0, variant=variant)
+    return scripts.Script(
+        service=service, title="Everyone at once", cast=cast, acts=tuple(acts), loop_s=27.0, variant=variant
+    )
 
 
 def report(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> int:
