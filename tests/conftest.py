@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -24,3 +25,12 @@ def postgres() -> Iterator[PostgresServer]:
     """One server for the session; see PostgresServer.fresh_database."""
     with postgres_server() as server:
         yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database that does not exist yet (SQLite) or is empty (PostgreSQL): what uses it is tested on both."""
+    if request.param == "sqlite":
+        return f"sqlite+aiosqlite:///{tmp_path}/sederunt.db"
+    fresh: str = request.getfixturevalue("postgres").fresh_database()
+    return fresh

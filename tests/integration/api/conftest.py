@@ -7,7 +7,7 @@ import pytest
 
 from harness.api_room import ApiRoom, api_room, nats_process, tone_wav
 from harness.fake_clock import FakeClock
-from sederunt.settings import BusSettings, LiveSettings
+from sederunt.settings import BusSettings, DatabaseSettings, LiveSettings
 
 
 @pytest.fixture(scope="session")
@@ -17,11 +17,12 @@ def bus_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BusSettin
 
 
 @pytest.fixture
-async def room(tmp_path: Path, bus_settings: BusSettings, clock: FakeClock) -> AsyncIterator[ApiRoom]:
-    """With limits that a test can reach."""
+async def room(tmp_path: Path, bus_settings: BusSettings, clock: FakeClock, address: str) -> AsyncIterator[ApiRoom]:
+    """On both engines, with limits that a test can reach."""
     limits = {"max_upload_bytes": 3_000_000, "max_body_mb": 1, "concurrent_bots": 12, "requests_per_minute": 500}
     live = LiveSettings(max_bots=2)
-    async with api_room(tmp_path / "data", bus_settings, clock, api=limits, live=live) as opened:
+    database = DatabaseSettings(url=address)
+    async with api_room(tmp_path / "data", bus_settings, clock, api=limits, live=live, database=database) as opened:
         yield opened
 
 

@@ -1,7 +1,6 @@
 """Every store is tested on both engines: `database` comes once as SQLite, once as PostgreSQL."""
 
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -21,15 +20,6 @@ FOLLOW_UPS = {
 }
 
 MakeBot = Callable[..., Bot]
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a database that does not exist yet (SQLite) or is empty (PostgreSQL)."""
-    if request.param == "sqlite":
-        return f"sqlite+aiosqlite:///{tmp_path}/sederunt.db"
-    fresh: str = request.getfixturevalue("postgres").fresh_database()
-    return fresh
 
 
 @pytest.fixture

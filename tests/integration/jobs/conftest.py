@@ -1,4 +1,4 @@
-"""A real nats-server and a real SQLite database per test."""
+"""A real nats-server and a real database, SQLite and PostgreSQL, per test."""
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -37,9 +37,9 @@ async def bus(connect: Connections) -> Bus:
 
 
 @pytest.fixture
-async def database(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Database]:
+async def database(address: str, clock: FakeClock) -> AsyncIterator[Database]:
     """Nobody publishes what is committed here, as if each writer died right after its commit."""
-    async with Database(f"sqlite+aiosqlite:///{tmp_path}/sederunt.db", clock=clock) as opened:
+    async with Database(address, clock=clock) as opened:
         yield opened
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -31,8 +30,8 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-async def database(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Database]:
-    async with Database(f"sqlite+aiosqlite:///{tmp_path}/sederunt.db", clock=clock) as opened:
+async def database(address: str, clock: FakeClock) -> AsyncIterator[Database]:
+    async with Database(address, clock=clock) as opened:
         yield opened
 
 
