@@ -17,6 +17,7 @@ ORDER = (
     "resignal.js",
     "watchdog.js",
     "receivers.js",
+    "contributors.js",
     "negotiation.js",
     "calm.js",
     "avatar.js",

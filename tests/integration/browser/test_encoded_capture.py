@@ -69,6 +69,31 @@ async def test_the_page_may_hear_too(sit_in: SitIn) -> None:
     )
 
 
+_ASKED = """() => {
+  const proto = RTCRtpReceiver.prototype;
+  const native = proto.getContributingSources;
+  proto.getContributingSources = function () {
+    const [first] = native.call(this);
+    if (first) {
+      const { source, timestamp, rtpTimestamp } = first;
+      window.csrcs = { source, timestamp, rtpTimestamp, now: performance.timeOrigin + performance.now() };
+    }
+    return native.call(this);
+  };
+}"""
+
+
+@pytest.mark.parametrize("forward", [True, False])
+async def test_a_page_learns_who_is_heard_whether_it_hears_or_not(sit_in: SitIn, forward: bool) -> None:
+    sitting = await sit_in(request={"forward": forward})
+    await sitting.page.evaluate(_ASKED)
+    await both_have_spoken(sitting, packets=60)
+    told = await sitting.page.evaluate("() => window.csrcs")
+    assert told["source"] in {csrc for packet in sitting.log() for csrc in packet.csrcs}
+    assert 0 <= told["now"] - told["timestamp"] < 11_000
+    assert told["rtpTimestamp"] in {packet.timestamp for packet in sitting.log()}
+
+
 async def test_frames_are_stamped_with_the_machine_s_time_in_order(sit_in: SitIn) -> None:
     sitting = await sit_in()
     await both_have_spoken(sitting, packets=60)

@@ -65,6 +65,7 @@ declare const seat: {
     takeFrame(entry: any, frame: any): void;
     theWorker(): Worker;
     listenTo(port: MessagePort): void;
+    watchSources(entry: any): void;
   };
   [more: string]: any;
 };

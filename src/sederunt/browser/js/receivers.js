@@ -134,5 +134,7 @@
     return { readable: streams.readable, writable: between.writable };
   }
 
-  seat.receivers = { connections, putTransform };
+  /** @param {RTCRtpReceiver} receiver */
+  const entryOf = (receiver) => known.get(receiver);
+  seat.receivers = { connections, putTransform, entryOf };
 })();

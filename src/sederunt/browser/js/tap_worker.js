@@ -11,6 +11,8 @@
  * @property {number} order counts frames that carry no sequence number of their own
  * @property {boolean} attached whether a transform is open
  * @property {number} keyAtMs when a key frame came, or was asked for, last
+ * @property {boolean} [watched] whether the page asks who is heard
+ * @property {{csrcs: Map<number, object>, ssrcs: Map<number, object>}} [news] what it was not told yet
  */
 
 (() => {
@@ -18,6 +20,7 @@
   const MOST_WAITING = 600; // batches kept while the socket is away: two minutes at 200 ms
   const AGAIN_MS = 500;
   const KEY_EVERY_MS = 5000;
+  const NEWS_MS = 50;
 
   /** @type {Map<number, Tap>} */
   const taps = new Map();
@@ -72,6 +75,7 @@
    */
   function take(track, tap, { data, type, metadata }) {
     tap.tapped += 1;
+    if (tap.watched) note(track, tap, metadata);
     if (!tap.ship) return;
     if (type === "key") tap.keyAtMs = wallMs();
     const sequenceNumber = metadata.sequenceNumber;
@@ -88,6 +92,27 @@
       atMs: wallMs(),
       data,
     });
+  }
+
+  /**
+   * Who is in a frame, for the page; told a few at a time.
+   * @param {number} track @param {Tap} tap @param {any} metadata
+   */
+  function note(track, tap, metadata) {
+    if (!tap.news) {
+      tap.news = { csrcs: new Map(), ssrcs: new Map() };
+      setTimeout(() => tellNews(track, tap), NEWS_MS);
+    }
+    const { contributingSources, synchronizationSource, audioLevel, rtpTimestamp } = metadata;
+    const heard = { timestamp: wallMs(), rtpTimestamp, ...(audioLevel === undefined ? {} : { audioLevel }) };
+    for (const source of contributingSources || []) tap.news.csrcs.set(source, { source, ...heard });
+    tap.news.ssrcs.set(synchronizationSource, { source: synchronizationSource, ...heard });
+  }
+
+  /** @param {number} track @param {Tap} tap */
+  function tellNews(track, tap) {
+    if (tap.news) postMessage({ heard: track, csrcs: [...tap.news.csrcs.values()], ssrcs: [...tap.news.ssrcs.values()] });
+    tap.news = undefined;
   }
 
   /** @param {Tap} tap @param {any} frame */
@@ -167,6 +192,10 @@
     },
     /** @param {{track: number, mode: any}} order */
     mode: (order) => tapOf(order.track, order.mode),
+    /** @param {{track: number, mode: any}} order */
+    watch(order) {
+      tapOf(order.track, order.mode).watched = true;
+    },
     /** A frame that was read in the page. @param {{track: number, mode: any, frame: any}} order */
     frame: (order) => take(order.track, tapOf(order.track, order.mode), order.frame),
     /** @param {{port: MessagePort}} order */

@@ -35,6 +35,7 @@
       questions.delete(message.answer);
       if (answered) answered(message);
     }
+    if ("heard" in message && seat.contributors) seat.contributors.hear(message);
     if ("ended" in message) {
       const entry = entries.get(message.ended);
       if (entry) entry.ended = true;
@@ -79,6 +80,9 @@
     if (worker) order(worker, { order: "mode", track: entry.track, mode });
   }
 
+  /** From now on the worker tells who is heard on a track. @param {any} entry */
+  const watchSources = (entry) => order(theWorker(), { order: "watch", track: entry.track, mode: entry.mode });
+
   /** A frame that was read here, not in the worker. @param {any} entry @param {any} frame */
   function takeFrame(entry, frame) {
     const data = frame.data.slice(0);
@@ -90,5 +94,5 @@
   const listenTo = (port) => order(theWorker(), { order: "samples", port }, [port]);
 
   seat.backend = config.backend;
-  seat.taps = { entries, add, modeOf, setMode, counts, takeFrame, theWorker, listenTo };
+  seat.taps = { entries, add, modeOf, setMode, counts, takeFrame, theWorker, listenTo, watchSources };
 })();

@@ -1,0 +1,56 @@
+// Tells the page who is heard. Frames that are taken before they are decoded leave the browser's own lists of sources
+// empty, and sites mark the speakers on their pages by those. Nothing is kept before a page asks for the first time.
+"use strict";
+
+(() => {
+  const { taps, receivers, replace, quietly } = seat;
+  if (!receivers) return;
+  const KEPT_MS = 10_000; // as long as the browser's own lists keep them
+
+  /** @typedef {{source: number, timestamp: number, audioLevel?: number, rtpTimestamp: number}} Heard */
+  /** @type {Map<number, {csrcs: Map<number, Heard>, ssrcs: Map<number, Heard>}>} by track */
+  const tracks = new Map();
+
+  /** What the worker read from the frames of a track since the last time. @param {any} message */
+  function hear({ heard, csrcs, ssrcs }) {
+    const lists = tracks.get(heard);
+    if (!lists) return;
+    for (const entry of csrcs) lists.csrcs.set(entry.source, entry);
+    for (const entry of ssrcs) lists.ssrcs.set(entry.source, entry);
+  }
+
+  /** The receiver's entry where its frames stop with us. @param {RTCRtpReceiver} receiver */
+  function heldEntry(receiver) {
+    const entry = receivers.entryOf(receiver);
+    return entry && entry.kind === "audio" && entry.backend === "encoded" && entry.mode.forward === "none" ? entry : null;
+  }
+
+  /** @param {"csrcs" | "ssrcs"} which */
+  function answerFor(which) {
+    return (/** @type {Function} */ native, /** @type {any} */ self, /** @type {any[]} */ args) => {
+      const answer = Reflect.apply(native, self, args);
+      return quietly(() => listed(self, which)) || answer;
+    };
+  }
+
+  /**
+   * The newest first, as the browser has it; null where the browser knows best.
+   * @param {any} receiver @param {"csrcs" | "ssrcs"} which
+   */
+  function listed(receiver, which) {
+    const entry = heldEntry(receiver);
+    if (!entry) return null;
+    if (!tracks.has(entry.track)) {
+      tracks.set(entry.track, { csrcs: new Map(), ssrcs: new Map() });
+      taps.watchSources(entry);
+    }
+    const list = /** @type {any} */ (tracks.get(entry.track))[which];
+    const oldest = seat.wallMs() - KEPT_MS;
+    for (const [source, heard] of list) if (heard.timestamp < oldest) list.delete(source);
+    return [...list.values()].sort((one, other) => other.timestamp - one.timestamp).map((heard) => ({ ...heard }));
+  }
+
+  replace(RTCRtpReceiver.prototype, "getContributingSources", answerFor("csrcs"));
+  replace(RTCRtpReceiver.prototype, "getSynchronizationSources", answerFor("ssrcs"));
+  seat.contributors = { hear };
+})();
