@@ -51,6 +51,7 @@ class Engine:
 
     def __init__(self, pace: Pace, *, threads: int = 0) -> None:
         self.pace = pace
+        self.observe: Callable[[float], None] | None = None  # told how late each reading was, of its unstretched step
         self._places: list[Place] = []
         self._changed = threading.Condition()
         self._threads = [threading.Thread(target=self._run, name=f"live-{n}", daemon=True) for n in range(threads)]
@@ -143,6 +144,7 @@ class Engine:
 
     def _read(self, place: Place, kind: Turn, utterance: Utterance) -> None:
         began = time.monotonic()
+        late_s = place.waiting / RATE + place.track.overdue(kind, utterance, self.pace.step_s)
         if kind is Turn.FINAL:
             said, end_s = utterance.settled or place.tongue.reader_for(utterance).final(utterance)
             place.track.done(utterance, end_s)
@@ -156,6 +158,8 @@ class Engine:
             if said_so_far is not None:
                 place.tell(Draft(said_so_far))
         spent = time.monotonic() - began
+        if self.observe is not None:
+            self.observe(late_s + spent)
         if kind is Turn.DRAFT:
             self.pace.drafted(spent)
         else:

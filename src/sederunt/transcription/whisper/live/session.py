@@ -23,7 +23,7 @@ _making = threading.Lock()
 
 def open_session(settings: Settings, order: Order, tell: Tell) -> WhisperSession:
     """A session in this process's engine, on the running event loop."""
-    return WhisperSession(_engine(settings), Tongue(settings, order.lang, order.vocabulary), tell)
+    return WhisperSession(engine_of(settings), Tongue(settings, order.lang, order.vocabulary), tell)
 
 
 class WhisperSession:
@@ -54,7 +54,8 @@ class WhisperSession:
             self._tell(event)
 
 
-def _engine(settings: Settings) -> Engine:
+def engine_of(settings: Settings) -> Engine:
+    """This process's engine, begun when first asked for."""
     live = settings.live
     with _making:
         key = (live.threads, live.step_s)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,10 @@ class Cuts:
     search_s: float = 8.0  # from here on a shorter pause ends it
     pause_s: float = 0.22  # that short
     told_s: float = 0.25  # speech that drafts need
+
+
+class Hears(Protocol):
+    def hear(self, samples: Samples, /) -> NDArray[np.float32]: ...
 
 
 class Turn(Enum):
@@ -72,11 +77,11 @@ class Utterance:
 class Track:
     """See above. Not safe to use from two threads at once."""
 
-    def __init__(self, cuts: Cuts | None = None) -> None:
+    def __init__(self, cuts: Cuts | None = None, ear: Hears | None = None) -> None:
         self.cuts = cuts or Cuts()
         self.open: Utterance | None = None
         self.closed: deque[Utterance] = deque()
-        self._ear = Ear()
+        self._ear: Hears = ear or Ear()
         self._rest = np.zeros(0, np.int16)  # less than a block
         self._lead = np.zeros(0, np.int16)  # what an utterance that opens now would begin with
         self._lead_speech = np.zeros(0, np.float32)
@@ -111,16 +116,22 @@ class Track:
         Under pressure a pause is not read before it has become the end.
         """
         if self.closed:
-            first = self.closed[0]
-            return Turn.FINAL, first, (self._taken - first.first - len(first.samples)) / RATE
+            return Turn.FINAL, self.closed[0], self.overdue(Turn.FINAL, self.closed[0], step_s)
         if self.open is None or self.open.spoken_s(self.cuts) < self.cuts.told_s:
             return None
-        silence_s = self.open.silence_s(self.cuts)
-        if silence_s >= self.cuts.settle_s:
+        if self.open.silence_s(self.cuts) >= self.cuts.settle_s:
             early = self.open.settled is None and not pressed
-            return (Turn.SETTLE, self.open, silence_s - self.cuts.settle_s) if early else None
-        due_s = (len(self.open.samples) - self.open.drafted) / RATE - step_s
-        return (Turn.DRAFT, self.open, due_s) if due_s >= 0 else None
+            return (Turn.SETTLE, self.open, self.overdue(Turn.SETTLE, self.open, step_s)) if early else None
+        waited_s = self.overdue(Turn.DRAFT, self.open, step_s)
+        return (Turn.DRAFT, self.open, waited_s) if waited_s >= 0 else None
+
+    def overdue(self, kind: Turn, utterance: Utterance, step_s: float) -> float:
+        """For how many seconds of sound a reading has been due; negative where it is not yet."""
+        if kind is Turn.FINAL:
+            return (self._taken - utterance.first - len(utterance.samples)) / RATE
+        if kind is Turn.SETTLE:
+            return utterance.silence_s(self.cuts) - self.cuts.settle_s
+        return (len(utterance.samples) - utterance.drafted) / RATE - step_s
 
     def done(self, utterance: Utterance, end_s: float) -> None:
         """The first closed utterance has been read, up to there; the rest belongs to the next."""
