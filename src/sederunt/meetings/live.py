@@ -6,6 +6,7 @@ the recording goes on, and after the meeting it is transcribed like any other.
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -190,7 +191,7 @@ class LiveStay:
         drafts, self._drafts = self._drafts, {}
         if not (finals or drafts or self._minutes.lacks_names):
             return
-        meeting = self._meeting()
+        meeting = self._meeting([*(said.segment for said in finals), *drafts.values()])
         lines = [line for said in finals for line in self._minutes.final(said.segment, meeting)]
         lines += self._minutes.renamed(meeting)
         if lines:
@@ -204,7 +205,7 @@ class LiveStay:
     async def _keep(self, lines: Sequence[LiveLine]) -> None:
         """Into the database, however long it is away: nobody is told what could still be lost."""
         last = {line.segment_id: line for line in lines}  # of two states of one line the later
-        for pause_s in (*PAUSES_S, *iter(lambda: PAUSES_S[-1], None)):
+        for pause_s in itertools.chain(PAUSES_S, itertools.repeat(PAUSES_S[-1])):
             try:
                 await self._seat.live_lines.save(self._bot.id, list(last.values()), epoch=self._bot.epoch)
                 return
@@ -218,9 +219,9 @@ class LiveStay:
         message_id = f"ts-{self._bot.id}-{line.segment_id}-{line.revision}"
         self._seat.events.put(self._bot.id, {"type": "ts", "data": told(line)}, message_id)
 
-    def _meeting(self) -> Meeting:
+    def _meeting(self, said: Sequence[LiveSegment]) -> Meeting:
         """What is known now of who is there and who speaks; of speaking only what is recent."""
-        now_s = self._now_s()
+        now_s = max([self._now_s(), *(segment.end for segment in said)])  # our clock may have been set back
         since_s = now_s - RECENT_S
         since_ms = self._started_ms + round(since_s * 1000)
         return Meeting(
