@@ -120,6 +120,8 @@ MEET = [
     Cell(service="gmeet", name="own tracks", backend="encoded", **BOTH),
     Cell(service="gmeet", name="one mixed track", variant={"audio": "mixed"}, backend="encoded", **BOTH),
     Cell(service="gmeet", name="sound over a channel", variant={"audio": "webaudio"}, backend="worklet", **BOTH),
+    Cell(service="gmeet", name="sources not named", variant={"csrcs": False, "speaking": "server"},
+         backend="encoded", **BOTH),
     Cell(service="gmeet", name="only the page tells",
          variant={"signals": "page"}, backend="encoded", **BOTH),
     Cell(service="gmeet", name="page's own transform", variant={"transform": "page"}, backend="worklet", **BOTH),
@@ -150,6 +152,7 @@ TEAMS = [
     Cell(service="teams", name="client in a frame", variant={"frame": True}, backend="encoded", **BOTH),
     Cell(service="teams", name="devices asked twice", variant={"devices_modal": "both"}),
     Cell(service="teams", name="no launcher, consent", variant={"launcher": False, "consent": True}),
+    Cell(service="teams", name="blank at first", variant={"stalls": 1}, long=True),
     Cell(service="teams", name="locked", variant={"entry": "locked"}, status="not_admitted", reason="request_denied"),
 ]  # fmt: skip
 
@@ -168,6 +171,7 @@ ZOOM = [
     Cell(service="zoom", name="locked", variant={"entry": "locked"}, status="not_admitted", reason="request_denied"),
     Cell(service="zoom", name="robots refused", variant={"entry": "blocked"}, status="bot_detected", reason=None,
          tries=4, long=True),
+    Cell(service="zoom", name="blank at first", variant={"stalls": 1}, long=True),
     Cell(service="zoom", name="full", variant={"entry": "full"}, status="failed", reason=None),
     Cell(service="zoom", name="wrong passcode", variant={"passcode": "other"},
          status="not_admitted", reason="invalid_meeting_url", long=True),

@@ -83,6 +83,16 @@ async def test_a_state_that_is_void_ends_in_invalid_credentials_with_evidence(
     assert set(found["evidence"]) == {"screenshot", "page_text", "signals"}
 
 
+async def test_an_account_that_was_never_signed_in_is_not_called_refused(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service
+) -> None:
+    account = service.run("accounts", "add-meeting", "gmeet", "minutes@example.org", given="correct horse\n").strip()
+    meeting = await demanding(meetings)
+    bot = await send_bot(api, meeting.url, receiver, authentication={"account_id": account})
+    await reach(receiver, bot, "auth_required")
+    assert "account.never_signed_in" in str((await look(api, bot))["events"])
+
+
 async def test_without_an_account_it_is_told_that_one_is_needed(
     api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver
 ) -> None:

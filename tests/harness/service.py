@@ -64,11 +64,12 @@ class Service:
                 return found[1]
         raise AssertionError(f"serve ended before it listened:\n{self.log.read_text()[-4000:]}")
 
-    def run(self, *arguments: str) -> str:
-        """One `sederunt` command on this service's data; its standard output."""
+    def run(self, *arguments: str, given: str = "") -> str:
+        """One `sederunt` command on this service's data, with this on its standard input; its standard output."""
         done = subprocess.run(
             [*COMMAND, *arguments, "--data", str(self.data)],
             env=self._environment,
+            input=given,
             capture_output=True,
             text=True,
             timeout=60,

@@ -9,7 +9,7 @@ import base64
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urldefrag, urlsplit
 
 from playwright.async_api import BrowserContext, Frame, Locator, Page
 from playwright.async_api import Error as DriverError
@@ -60,8 +60,11 @@ class MeetingPage:
     async def goto(self, url: str, *, deadline_s: float = 60) -> None:
         """Open an address, until its document stands. Slow is fine once the host was reached.
 
-        Raises PageError when it cannot be reached at all.
+        Opened again it is loaded again, also where its fragment would let the document stay. Raises PageError when it
+        cannot be reached at all.
         """
+        if "#" in url and urldefrag(self._page.url).url == urldefrag(url).url:
+            await self._bounded(self._page.goto("about:blank"), CLOSE_S, "leave the page before")
         try:
             await self._bounded(
                 self._page.goto(url, wait_until="domcontentloaded", timeout=deadline_s * 1000),

@@ -6,6 +6,7 @@ same id and goes on with the same recording; the time away is marked as a gap.
 """
 
 import itertools
+from dataclasses import replace
 from functools import partial
 
 from sederunt import log
@@ -83,8 +84,8 @@ async def _sign_in(bot: Bot, seat: Seat, needed: SignInNeeded) -> Identity | Out
     """As whom the bot goes on now that a guest is not let in, or how it ends."""
     try:
         return await identity_of(bot, seat.accounts)
-    except NoIdentity:
-        return needed
+    except NoIdentity as error:
+        return replace(needed, row=str(error) or needed.row)
     except VoidIdentity as error:
         return SignInRejected(row=str(error))
 

@@ -54,7 +54,7 @@ GUEST = Identity()
 
 
 class NoIdentity(Exception):
-    """The caller gave nothing to sign in with."""
+    """The caller gave nothing to sign in with; the text names why, where an account was named."""
 
 
 class VoidIdentity(Exception):
@@ -78,7 +78,8 @@ async def identity_of(bot: Bot, accounts: MeetingAccounts) -> Identity:
     except (ValueError, NotFound):
         raise VoidIdentity("account.gone") from None
     if opened.state is None:
-        raise VoidIdentity("account.never_signed_in")
+        # An address and a password alone: nobody has refused them, they were never tried. `accounts login` tries.
+        raise NoIdentity("account.never_signed_in")
     return Identity(meeting_account=meeting_account, state=opened.state)
 
 

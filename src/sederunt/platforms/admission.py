@@ -99,6 +99,7 @@ class _Way:
     reloads: int = 0
     loaded_again: int = 0
     named: bool = False
+    knocked: bool = False  # since the page was loaded
     done: dict[str, int] = field(default_factory=dict)
     last_step: str = ""
     last_worked: bool = False
@@ -107,6 +108,7 @@ class _Way:
 
     async def open(self, url: str) -> None:
         await self.page.goto(url, deadline_s=NAVIGATION_S)
+        self.knocked = False
         self.moved_at = self.clock.monotonic()
 
     async def look(self, noted: Collection[str]) -> tuple[Reading, Mapping[str, Found]]:
@@ -202,12 +204,13 @@ class _Way:
         return True
 
     async def load_again_if_stalled(self, reading: Reading) -> None:
-        """A page that stays unknown is loaded again, by the other door where the site has one."""
+        """A page that stays unknown is loaded again, by the other door where the site has one; after a knock it may
+        be a waiting room in words we do not know, which is not left for that."""
         journey = self.platform.journey
         stalled = reading.standing is Standing.LOADING and (
             self.clock.monotonic() - max(self.moved_at, max(self.done_at.values(), default=0.0)) >= journey.loading_s
         )
-        if not stalled or self.reloads >= journey.reloads:
+        if not stalled or self.knocked or self.reloads >= journey.reloads:
             return
         self.reloads += 1
         self.done.clear()
@@ -254,6 +257,7 @@ class _Way:
         self.last_step, self.last_worked = step.id, worked
         if step.act is Act.FILL_NAME:
             self.named = worked
+        self.knocked = self.knocked or (step.knocks and worked)
         logger.info("step taken", action="step_taken", step=step.id, worked=worked)
         return True
 

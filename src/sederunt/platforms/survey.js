@@ -16,6 +16,8 @@
   const SKIPPED = new Set(["SCRIPT", "STYLE", "TEMPLATE", "NOSCRIPT", "TEXTAREA", "SELECT", "SVG", "svg", "IFRAME"]);
   const INLINE = new Set(["A", "ABBR", "B", "BDI", "CODE", "EM", "FONT", "I", "LABEL", "MARK", "S", "SMALL", "SPAN",
     "STRONG", "SUB", "SUP", "TIME", "U", "BR", "WBR"]);
+  // What speaks to people may do so by its label alone.
+  const SPEAKING_ROLES = new Set(["dialog", "alertdialog", "alert", "status", "heading"]);
   const never = plan.never.join(",");
   const icons = plan.icons.join(",");
 
@@ -88,6 +90,8 @@
         open.text += ` ${text}`;
       } else if (child instanceof Element && !SKIPPED.has(child.tagName)) {
         if ((never && child.matches(never)) || (icons && child.matches(icons))) continue;
+        const said = SPEAKING_ROLES.has(child.getAttribute("role") || "") && child.getAttribute("aria-label");
+        if (said) lines.push({ text: said, element: child });
         if (child.shadowRoot) read(child.shadowRoot, null);
         if (INLINE.has(child.tagName)) open = read(child, open);
         else { read(child, null); open = null; }

@@ -65,6 +65,7 @@ class Step:
     unpointed: int = 1  # which repeat goes without the pointer; where something lies over the control, the first
     patience_s: float = 0.0  # how long the target must be there first
     without_name_s: float = 0.0  # … and how long when no name was given yet: the field may come late
+    knocks: bool = False  # asks to be let in: what follows may be a waiting room, though nothing says so
 
     @property
     def id(self) -> str:

@@ -95,6 +95,17 @@ async def test_a_page_that_never_finishes_loading_counts_once_its_host_was_reach
     assert page.url.startswith(site.origin)
 
 
+async def test_an_address_opened_again_is_loaded_again_though_only_its_fragment_differs(
+    open_page: OpenPage, site: Site
+) -> None:
+    page = (await open_page()).page
+    address = site.page("window.seen = (window.seen || 0) + 1")
+    await page.goto(f"{address}#/first")
+    await page.evaluate("() => { window.seen = 7; }")
+    await page.goto(f"{address}#/second")
+    assert await page.evaluate("() => window.seen") == 1
+
+
 async def test_the_pointer_is_tried_first_and_a_covered_button_is_clicked_anyway(
     open_page: OpenPage, site: Site
 ) -> None:

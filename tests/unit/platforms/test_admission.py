@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -239,6 +239,15 @@ async def test_a_page_that_stays_unknown_is_loaded_again_by_the_other_door(clock
     found = (await way.run()).reading
     assert (found.standing, found.row) == (Standing.TROUBLE, "admission.nothing_helped")
     assert way.page.acts == ["goto https://door.example/1", "goto https://other/1", "goto https://other/1"]
+
+
+async def test_after_the_knock_an_unknown_page_may_be_a_waiting_room_and_is_not_loaded_again(clock: FakeClock) -> None:
+    way = Try(clock, replace(KNOCK, knocks=True, without_name_s=0.0), loading_s=20.0)
+    unknown = (reading(Standing.LOADING), ())
+    way.show = lambda: (PREJOIN, ("knock",)) if "click knock" not in way.page.acts else unknown
+    found = (await way.run()).reading
+    assert (found.standing, found.row) == (Standing.TROUBLE, "admission.nothing_helped")
+    assert way.page.acts == ["goto https://door.example/1", "click knock"]
 
 
 async def test_a_premature_refusal_is_looked_at_again_on_a_fresh_load(clock: FakeClock) -> None:

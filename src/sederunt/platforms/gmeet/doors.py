@@ -126,8 +126,16 @@ JOURNEY = Journey(
         Step(target=_MICROPHONE_OFF, standings=_BEFORE_KNOCK),
         Step(target=_CAMERA_OFF, standings=_BEFORE_KNOCK),
         Step(target=_NAME, act=Act.FILL_NAME, standings=_BEFORE_KNOCK, most=6, again_s=1.0),
-        Step(target=_KNOCK, standings=_BEFORE_KNOCK, unpointed=3, most=8, again_s=4.0, without_name_s=6.0),
-        Step(target=_ANY_KNOCK, standings=_BEFORE_KNOCK, most=2, again_s=8.0, patience_s=10.0, without_name_s=15.0),
+        Step(target=_KNOCK, standings=_BEFORE_KNOCK, unpointed=3, most=8, again_s=4.0, without_name_s=6.0, knocks=True),
+        Step(
+            target=_ANY_KNOCK,
+            standings=_BEFORE_KNOCK,
+            most=2,
+            again_s=8.0,
+            patience_s=10.0,
+            without_name_s=15.0,
+            knocks=True,
+        ),
     ),
 )
 

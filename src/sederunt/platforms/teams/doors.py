@@ -111,7 +111,9 @@ JOURNEY = Journey(
         Step(target=_MICROPHONE_OFF, standings=_BEFORE_KNOCK),
         Step(target=_CAMERA_OFF, standings=_BEFORE_KNOCK),
         Step(target=_NAME, act=Act.FILL_NAME, standings=_BEFORE_KNOCK, most=6, again_s=1.0),
-        Step(target=_KNOCK, standings=_BEFORE_KNOCK, unpointed=3, most=10, again_s=3.0, without_name_s=6.0),
+        Step(
+            target=_KNOCK, standings=_BEFORE_KNOCK, unpointed=3, most=10, again_s=3.0, without_name_s=6.0, knocks=True
+        ),
     ),
     loading_s=25.0,  # the anonymous client can stay on its splash for short links
 )

@@ -123,7 +123,7 @@ JOURNEY = Journey(
         Step(target=_CAMERA_OFF, standings=_BEFORE_KNOCK),
         Step(target=_NAME, act=Act.FILL_NAME, standings=_BEFORE_KNOCK, most=6, again_s=1.0),
         Step(target=_PASSCODE, act=Act.FILL_PASSCODE, standings=_BEFORE_KNOCK, most=4, again_s=1.0),
-        Step(target=_KNOCK, standings=_BEFORE_KNOCK, unpointed=3, most=8, again_s=4.0, without_name_s=6.0),
+        Step(target=_KNOCK, standings=_BEFORE_KNOCK, unpointed=3, most=8, again_s=4.0, without_name_s=6.0, knocks=True),
     ),
     loading_s=25.0,
     # A meeting whose host has not come yet may show the same page as an unknown number (V, B2).
