@@ -1,6 +1,6 @@
 """A folder as storage, a spool in front of it, and a recorder that is not attached to any page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -9,6 +9,7 @@ import pytest
 from harness.captured import ZERO_MS
 from sederunt.meetings.capture import Recorder
 from sederunt.meetings.spool import Spool
+from sederunt.model.audio import Packet
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects, open_objects
 
@@ -33,7 +34,9 @@ MakeRecorder = Callable[..., Recorder]
 
 @pytest.fixture
 def make_recorder(bot_id: UUID, spool: Spool, objects: Objects) -> MakeRecorder:
-    def make(stay: str = "000001.01", piece_s: float = 1000.0) -> Recorder:
+    def make(
+        stay: str = "000001.01", piece_s: float = 1000.0, on_packets: Callable[[Sequence[Packet]], None] | None = None
+    ) -> Recorder:
         return Recorder(
             bot_id=bot_id,
             stay=stay,
@@ -43,6 +46,7 @@ def make_recorder(bot_id: UUID, spool: Spool, objects: Objects) -> MakeRecorder:
             spool=spool,
             objects=objects,
             on_speech=lambda source, speaking, at_ms: None,
+            on_packets=on_packets,
         )
 
     return make
