@@ -28,6 +28,8 @@ from sederunt.settings import BusSettings
 logger = log.get(room="bus")
 
 RETRY_S = 0.25  # between two tries to reconnect
+FLUSH_S = 2.0
+PONG_S = 60  # longer than a connection is kept over which no answer comes
 CONFIRM_S = 5.0  # how long one confirmation may take before it is asked for again
 
 Reply = Mapping[str, Any]
@@ -76,6 +78,7 @@ class Bus:
         self._subscriptions: set[Subscription] = set()
         self._on_back: list[Callable[[], None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
+        self._pings: set[asyncio.Task[None]] = set()
         self._up = asyncio.Event()
         self._closing = False
 
@@ -120,6 +123,8 @@ class Bus:
         # Before the first connect the client asserts that it was opened.
         with contextlib.suppress(NatsError, OSError, AssertionError):
             await self._client.close()
+        for ping in list(self._pings):
+            ping.cancel()
 
     def when_back(self, call: Callable[[], None]) -> Callable[[], None]:
         """Call this after every reconnect, as the first thing. Returns what ends it."""
@@ -222,11 +227,18 @@ class Bus:
 
     async def flush(self) -> None:
         """Wait until the server has seen everything sent so far, where it is there."""
-        if self.connected:
-            with contextlib.suppress(NatsError, OSError):
-                # The client's ping overtakes what waits in its own buffer; a second one cannot.
-                await self._client.flush(2)
-                await self._client.flush(2)
+        # The client's ping overtakes what waits in its own buffer; a second one cannot.
+        for _ in range(2):
+            if self.connected:
+                ping = asyncio.ensure_future(self._ping())
+                self._pings.add(ping)
+                ping.add_done_callback(self._pings.discard)
+                await asyncio.wait({ping}, timeout=FLUSH_S)
+
+    async def _ping(self) -> None:
+        """To be left alone: the client stops reading for good when an answer comes for a ping that was given up."""
+        with contextlib.suppress(NatsError, OSError):
+            await self._client.flush(PONG_S)
 
     def forget(self, subscription: Subscription) -> None:
         self._subscriptions.discard(subscription)

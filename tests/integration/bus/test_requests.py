@@ -74,3 +74,17 @@ async def test_a_publisher_waits_for_the_server_and_stores_once(bus: Bus, server
     await server.start()
     assert await publishing
     assert not await bus.publish_job("assemble", "a", b'{"id": "a"}', "one")
+
+
+async def test_whoever_gives_up_waiting_for_a_flush_leaves_the_connection_whole(bus: Bus, connect: Connections) -> None:
+    async def answer(message: Mapping[str, Any]) -> Mapping[str, Any]:
+        return message
+
+    await (await connect()).serve("echo", answer)
+    for turns in range(20):
+        flushing = asyncio.create_task(bus.flush())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        flushing.cancel()
+    await bus.flush()
+    assert await bus.request("echo", {"n": 1}, within_s=2.0) == {"n": 1}
