@@ -85,6 +85,25 @@ async def test_an_address_speaks_for_itself(show: ShowPage, service: Service, ur
     assert platform.judge(look, joined=False).standing is standing
 
 
+@pytest.mark.parametrize(
+    ("service", "url"),
+    [
+        (Service.GMEET, "https://meet.google.com/landing"),
+        (Service.GMEET, "https://workspace.google.com/products/meet"),
+        (Service.TEAMS, "https://teams.microsoft.com/postmeeting"),
+        (Service.TEAMS, "https://www.example.org/"),
+        (Service.ZOOM, "https://app.zoom.us/wc/leave"),
+        (Service.ZOOM, "https://zoom.us/postattendee"),
+        (Service.ZOOM, "https://www.example.org/"),
+    ],
+)
+async def test_a_call_may_end_by_its_address_alone(show: ShowPage, service: Service, url: str) -> None:
+    platform = platform_of(service)
+    look, _ = await platform.look(await show("<p>Thank you</p>", url=url))
+    reading = platform.judge(look, joined=True)
+    assert (reading.standing, reading.reason) == (Standing.OVER, StopReason.MEETING_ENDED), reading
+
+
 @pytest.mark.parametrize("service", list(Service))
 async def test_an_error_of_the_server_is_the_sites_trouble(show: ShowPage, service: Service) -> None:
     platform = platform_of(service)
