@@ -218,10 +218,10 @@ async def _run(app: ASGIApp, said: "asyncio.Queue[Message]", heard: "asyncio.Que
 
 
 @asynccontextmanager
-async def on_a_socket(app: ASGIApp) -> AsyncIterator[int]:
+async def on_a_socket(app: ASGIApp, **options: Any) -> AsyncIterator[int]:
     """The application behind uvicorn as in production; the port. Its lifespan is somebody else's."""
-    quiet: dict[str, Any] = {"log_config": None, "access_log": False}
-    config = uvicorn.Config(app, port=0, lifespan="off", http="httptools", **SOCKET_OPTIONS, **quiet)
+    options = {"log_config": None, "access_log": False, "http": "httptools", **SOCKET_OPTIONS, **options}
+    config = uvicorn.Config(app, port=0, lifespan="off", **options)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server._serve())  # `serve` would take the test's signals
     deadline = time.monotonic() + 20

@@ -115,7 +115,7 @@ class _Connection:
     def __init__(self, websocket: WebSocket, rooms: Rooms, bot: Bot, kind: SocketKind) -> None:
         self._websocket, self._rooms, self._bot, self._kind = websocket, rooms, bot, kind
         self._orders: asyncio.Queue[Order] = asyncio.Queue(MOST_ORDERS)
-        self._pace = RateLimit(FRAMES_PER_MINUTE, time.monotonic)
+        self._pace = RateLimit(FRAMES_PER_MINUTE, rooms.clock.monotonic)
         self._sent = 0
 
     async def serve(self, outgoing: Outgoing) -> None:
@@ -164,9 +164,9 @@ class _Connection:
             message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return Closing(message.get("code", 1005), "")
+            while wait_s := self._pace.wait_s(self):
+                await self._rooms.clock.sleep(wait_s)
             await self._take(message.get("text") or message.get("bytes") or "")
-            if wait_s := self._pace.wait_s(self):
-                await asyncio.sleep(wait_s)
 
     async def _take(self, frame: str | bytes) -> None:
         if self._kind is SocketKind.AUDIO:

@@ -89,7 +89,7 @@ class Channel:
         self._look_at = clock.monotonic() + LOOK_S
         self._closing: Closing | None = None
         self._note_status(bot.status)
-        self._reading = asyncio.create_task(self._read())
+        self._reading = asyncio.create_task(self._keep_reading())
 
     async def catch_up(self) -> None:
         """Wait until everything that is stored by now is here. Raises BusAway."""
@@ -166,6 +166,14 @@ class Channel:
         self._wake()
 
     # What the feeds bring
+
+    async def _keep_reading(self) -> None:
+        try:
+            await self._read()
+        except Exception:  # who listens must not wait for what never comes
+            logger.exception("feed lost", action="feed_lost", bot_id=str(self._bot.id))
+            self._closing = messages.OUR_FAULT
+            self._wake()
 
     async def _read(self) -> None:
         drafts = await feeds.hear_drafts(self._bus, self._bot.id, self._take_draft)

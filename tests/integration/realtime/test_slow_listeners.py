@@ -5,8 +5,9 @@ import socket
 from contextlib import AsyncExitStack
 
 import pytest
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 
+from harness.api_room import on_a_socket
 from harness.listener import Listener
 from harness.socket_room import Stage
 from sederunt.api import sockets, wire
@@ -19,12 +20,23 @@ EVENTS = 300
 LONG = "x" * 8000  # so that the lines of those who do not read are full soon
 
 
-async def closed_as_too_slow(stage: Stage, count: int) -> None:
-    """Wait until the service says that it sent away so many."""
-    wanted = f'sederunt_sockets_closed_total{{code="{TOO_SLOW.code}",kind="events"}} {count}.0'
+async def sent_away(stage: Stage, code: int) -> None:
+    """Wait until the service says that it closed one socket with this code."""
+    wanted = f'sederunt_sockets_closed_total{{code="{code}",kind="events"}} 1.0'
     async with asyncio.timeout(60):
         while wanted not in (await stage.room.client.get("/metrics")).text:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
+
+
+async def deaf_listener(address: str, port: int) -> ClientConnection:
+    """Somebody who opens a socket and reads nothing from it, and so answers nothing."""
+    line = socket.socket()
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    line.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(line, ("127.0.0.1", port))
+    listener = await connect(address, sock=line, compression=None)
+    listener.transport.pause_reading()
+    return listener
 
 
 async def test_who_never_reads_is_sent_away_and_the_others_hear_everything_in_order(
@@ -40,18 +52,22 @@ async def test_who_never_reads_is_sent_away_and_the_others_hear_everything_in_or
 
     async with AsyncExitStack() as stack:
         readers = [await stack.enter_async_context(stage.listen(bot)) for _ in range(20)]
-        deaf = socket.socket()
-        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        deaf.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(deaf, ("127.0.0.1", stage.port))
-        never = await connect(stage.address(bot), sock=deaf, max_queue=1, compression=None)
+        deaf = await deaf_listener(stage.address(bot), stage.port)
         following = [asyncio.create_task(follow(reader)) for reader in readers]
         for number in range(EVENTS):
             await stage.tell(bot, {"type": "chat-message", "data": {"number": number, "content": LONG}})
         assert await asyncio.gather(*following) == [list(range(EVENTS))] * len(readers)
-        await closed_as_too_slow(stage, 1)
-        never.transport.abort()
+        await sent_away(stage, TOO_SLOW.code)
+        deaf.transport.abort()
         assert 'sederunt_listeners{kind="events"} 20.0' in (await stage.room.client.get("/metrics")).text
+
+
+async def test_who_answers_no_ping_is_sent_away_though_nothing_happens(stage: Stage) -> None:
+    bot = await stage.bot()
+    async with on_a_socket(stage.room.app, ws_ping_interval=0.1, ws_ping_timeout=0.1) as port:
+        deaf = await deaf_listener(stage.address(bot).replace(f":{stage.port}/", f":{port}/"), port)
+        await sent_away(stage, 1011)
+        deaf.transport.abort()
 
 
 @pytest.fixture

@@ -3,14 +3,17 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from typing import Any
 from uuid import UUID
 
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from harness.api_room import on_a_socket
 from harness.listener import listening
 from harness.socket_room import Stage
+from sederunt.api import sockets
 from sederunt.api.sockets import MOST_ORDERS
 from sederunt.bus import feeds
 from sederunt.model.transcript import Segment, Transcript
@@ -216,6 +219,16 @@ async def test_who_resumes_after_the_end_hears_what_was_missed(stage: Stage) -> 
     assert listener.kinds == ["connected", "ts", "ts", "status-update"]
 
 
+async def test_who_listens_to_a_process_that_stops_is_told_to_come_again(stage: Stage) -> None:
+    bot = await stage.bot()
+    async with AsyncExitStack() as client:
+        async with on_a_socket(stage.room.app) as port:
+            address = stage.address(bot).replace(f":{stage.port}/", f":{port}/")
+            listener = await client.enter_async_context(listening(address))
+            await listener.next()
+        assert (await listener.closed())[0] == 1012
+
+
 # What is taken
 
 
@@ -330,6 +343,22 @@ async def test_too_many_actions_are_refused_and_the_others_done_though_their_cli
     host.at_work.set()
     assert [order["message"] for order in await host.orders(MOST_ORDERS)] == [str(n) for n in range(MOST_ORDERS)]
     await line.close()
+
+
+async def test_who_sends_too_much_is_read_as_time_allows(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sockets, "FRAMES_PER_MINUTE", 3)
+    bot = await stage.bot()
+    async with stage.listen(bot) as listener:
+        await listener.next()
+        for _ in range(5):
+            await listener.socket.send("{")
+        await stage.tell(bot, ts(1))
+        assert sorted([(await listener.next())["type"] for _ in range(4)]) == ["error", "error", "error", "ts"]
+        async with asyncio.timeout(20):
+            while stage.clock.sleepers < 2:  # noqa: ASYNC110  # the hub, and who reads this socket
+                await asyncio.sleep(0)
+        stage.clock.advance(40)
+        assert [(await listener.next())["type"] for _ in range(2)] == ["error", "error"]
 
 
 async def test_a_frame_that_is_too_large_closes_the_socket(stage: Stage) -> None:
