@@ -100,7 +100,7 @@ def measure(engine: str, model: str, case: str, speech: Path, data: Path) -> Fig
 def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Figures:
     log.configure("lines", "warning")
     with tempfile.TemporaryDirectory(prefix="sederunt-bench-") as scratch:
-        recordings = CASES[case](_clips(speech), Path(scratch)).recordings
+        recordings = CASES[case](clips_of(speech), Path(scratch)).recordings
         transcribe = ENGINES[engine](resolution.resolve(WhisperSettings(), data, model).name, data)
         before = _cpu_s()
         heard = [transcribe(sound) for sound, _ in recordings]
@@ -140,7 +140,7 @@ def score(reference: str, heard: str) -> tuple[int, float, float]:
 
 def _ours(model: str, data: Path) -> Callable[[Sound], str]:
     whisper = load_whisper(WhisperSettings(), data, model)
-    return lambda sound: _text(whisper.transcribe(_source(sound), lang="en").utterances)
+    return lambda sound: _text(whisper.transcribe(source(sound), lang="en").utterances)
 
 
 def _plain(model: str, data: Path) -> Callable[[Sound], str]:
@@ -178,7 +178,7 @@ def _text(utterances: Iterable[Any]) -> str:
     return " ".join(utterance.transcript for utterance in utterances)
 
 
-def _source(sound: Sound) -> PcmSource:
+def source(sound: Sound) -> PcmSource:
     if isinstance(sound, Path):
         return lambda start_s: read_pcm(sound, start_s=start_s)
     samples = sound
@@ -193,7 +193,7 @@ def _source(sound: Sound) -> PcmSource:
 # --- cases -----------------------------------------------------------------------------------------------------------
 
 
-def _clips(folder: Path) -> list[Clip]:
+def clips_of(folder: Path) -> list[Clip]:
     """The English clips of a folder with a transcripts.json; cuts of a longer clip are left out."""
     listed = json.loads((folder / "transcripts.json").read_text(encoding="utf-8"))
     return [

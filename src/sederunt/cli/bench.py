@@ -53,6 +53,19 @@ def transcribe(
 
 
 @app.command()
+def live(
+    model: str = typer.Option("tiny.en", help="Whisper model."),
+    talkers: list[int] = typer.Option([6], min=1, help="People who talk at once on one core; may be repeated."),
+    speech: Path | None = typer.Option(None, help="A folder of clips with transcripts.json; default: those shipped."),
+    data: Path = typer.Option(Path("data"), help="The data directory, where models lie."),
+) -> None:
+    """Live speech: when words are shown and final, word errors beside offline, talkers per core, and a baseline."""
+    from sederunt.bench.live import bench_live
+
+    raise typer.Exit(bench_live(model, talkers, speech, data))
+
+
+@app.command()
 def speakers(
     kind: list[str] = typer.Option([], help="Only this media: tracks, sources, events; may be repeated. Default: all."),
     model: str = typer.Option("tiny.en", help="Whisper model."),
