@@ -26,7 +26,7 @@ def a_meeting() -> Script:
     return replace(script, acts=(*script.acts[:-1], Act(at_s=1.5, do="chat", who="Ada Lovelace", text="Welcome.")))
 
 
-@pytest.mark.parametrize("model", ["none"])
+@pytest.mark.parametrize("model", ["none", "whisper-realtime"])
 async def test_the_published_client_follows_a_meeting_live(
     service: Service, meetings: PracticeClient, client_folder: Path, tmp_path: Path, model: str
 ) -> None:
