@@ -1,0 +1,64 @@
+"""What is done once inside, and when the page's list of people is opened."""
+
+from typing import Any
+
+import pytest
+
+from sederunt.errors import PageCrashed, PageError
+from sederunt.meetings.settling import Settling
+
+
+class Site:
+    """Notes what it was asked to settle."""
+
+    def __init__(self, fault: Exception | None = None) -> None:
+        self.asked: list[bool] = []  # whether the list of people was wanted
+        self._fault = fault
+
+    async def settle(self, page: Any, *, roster_heard: bool = False, camera: bool = False) -> None:
+        self.asked.append(not roster_heard)
+        if self._fault:
+            raise self._fault
+
+
+def settling(site: Site, *, known: bool = False) -> Settling:
+    return Settling(site, "bot", anybody_known=lambda: known)  # type: ignore[arg-type]
+
+
+PAGE: Any = None
+
+
+async def look_at(settling: Settling, *times_s: float) -> None:
+    for inside_s in times_s:
+        await settling.look_for_people(PAGE, camera=False, inside_s=inside_s)
+
+
+async def test_the_list_of_people_is_opened_only_where_the_network_told_of_nobody() -> None:
+    site = Site()
+    await look_at(settling(site, known=True), 0, 3, 60)
+    assert site.asked == []
+    await look_at(settling(site), 0, 1, 2.9)
+    assert site.asked == []
+    await look_at(settling(site), 3)
+    assert site.asked == [True]
+
+
+async def test_it_is_looked_for_a_few_times_with_growing_pauses() -> None:
+    site = Site()
+    await look_at(settling(site), *range(120))
+    assert site.asked == [True] * 4
+
+
+async def test_once_opened_it_is_opened_again_after_whatever_else_is_settled() -> None:
+    site = Site()
+    one = settling(site)
+    await one.settle(PAGE, camera=False)
+    await look_at(one, 3)
+    await one.settle(PAGE, camera=False)
+    assert site.asked == [False, True, True]
+
+
+async def test_a_control_that_slips_away_ends_nothing_and_a_dead_page_does() -> None:
+    await settling(Site(PageError("it was covered"))).settle(PAGE, camera=False)
+    with pytest.raises(PageCrashed):
+        await settling(Site(PageCrashed("gone"))).settle(PAGE, camera=False)
