@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sederunt.meetings.scene import Change, Spoke, Tracked, Wrote
+from sederunt.meetings.scene import Change, Left, Spoke, Tracked, Wrote
 from sederunt.model.participant import Participant
 
 
@@ -11,6 +11,8 @@ def message_of(change: Change) -> Mapping[str, object]:
     match change:
         case Tracked():
             return {"type": "participant-tracked", "data": _participant(change.participant, change.at_ms)}
+        case Left():
+            return {"type": "participant-left", "data": _participant(change.participant, change.at_ms)}
         case Spoke():
             kind = "started-speaking" if change.speaking else "stopped-speaking"
             return {"type": kind, "data": _participant(change.participant, change.at_ms)}

@@ -30,6 +30,14 @@ class Tracked:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Left:
+    """Somebody who was announced is not here any more."""
+
+    participant: Participant
+    at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Spoke:
     participant: Participant
     speaking: bool
@@ -41,7 +49,7 @@ class Wrote:
     message: ChatReceived
 
 
-Change = Tracked | Spoke | Wrote
+Change = Tracked | Left | Spoke | Wrote
 
 
 class Scene:
@@ -186,8 +194,13 @@ class Scene:
         return [Tracked(participant=participant, at_ms=event.at_ms), *began]
 
     def _left(self, event: ParticipantLeft) -> list[Change]:
-        self._present.discard(event.key)
-        return self._spoke(event.key, False, event.at_ms)
+        changes = self._spoke(event.key, False, event.at_ms)
+        if event.key in self._present:
+            self._present.discard(event.key)
+            participant = self._participants[event.key]
+            if participant.name and event.key not in self._self_keys:
+                changes.append(Left(participant=participant, at_ms=event.at_ms))
+        return changes
 
     def _named(self, event: SourceNamed) -> list[Change]:
         if self._sources.get(event.source) == event.key:

@@ -18,7 +18,6 @@ MOST_CHAT = 1000  # messages in a snapshot; anyone in a meeting may write as man
 # Which event says what of a participant's presence. Of devices the sites tell too little to say anything true.
 _PRESENCE: Mapping[str, bool | None] = {
     "participant-tracked": True,
-    "participant-rejoined": True,
     "participant-left": False,
     "started-speaking": True,
     "stopped-speaking": None,

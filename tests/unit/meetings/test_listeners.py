@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from sederunt.meetings.listeners import message_of
-from sederunt.meetings.scene import Spoke, Tracked, Wrote
+from sederunt.meetings.scene import Left, Spoke, Tracked, Wrote
 from sederunt.model.events import ChatReceived
 from sederunt.model.participant import Participant
 
@@ -13,6 +13,7 @@ PAYLOAD = {"participantId": "spaces/x/devices/1", "participantName": "Ada", "tim
 
 def test_participants_are_told_in_camel_case() -> None:
     assert message_of(Tracked(participant=ADA, at_ms=7)) == {"type": "participant-tracked", "data": PAYLOAD}
+    assert message_of(Left(participant=ADA, at_ms=7)) == {"type": "participant-left", "data": PAYLOAD}
 
 
 def test_speech_has_a_beginning_and_an_end() -> None:

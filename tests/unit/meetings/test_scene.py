@@ -1,6 +1,6 @@
 """The scene: who is here, who speaks, told by two witnesses."""
 
-from sederunt.meetings.scene import Scene, Spoke, Tracked, is_bot_name
+from sederunt.meetings.scene import Left, Scene, Spoke, Tracked, is_bot_name
 from sederunt.model.events import ParticipantLeft, ParticipantSeen, SourceNamed, SpeakingChanged, StageTaken
 from sederunt.model.participant import SpeakingKind
 
@@ -60,10 +60,20 @@ def test_who_leaves_while_speaking_stops_speaking() -> None:
     scene = Scene()
     scene.apply(seen("a", "Ada"))
     scene.apply(SpeakingChanged(key="a", speaking=True, at_ms=10))
-    (change,) = scene.apply(ParticipantLeft(key="a", at_ms=20))
-    assert isinstance(change, Spoke)
-    assert not change.speaking
+    silent, left = scene.apply(ParticipantLeft(key="a", at_ms=20))
+    assert isinstance(silent, Spoke)
+    assert not silent.speaking
+    assert left == Left(participant=scene.participants[0], at_ms=20)
     assert not scene.someone_shown_speaking
+
+
+def test_nobody_hears_that_the_bot_left_or_somebody_who_was_never_announced() -> None:
+    scene = Scene()
+    scene.apply(ParticipantSeen(key="b", name="Minutes", at_ms=0, is_self=True))
+    scene.apply(seen("a", ""))
+    scene.apply(seen("g", "Grace"))
+    left = [scene.apply(ParticipantLeft(key=key, at_ms=20)) for key in ("b", "a", "x", "g", "g")]
+    assert [len(changes) for changes in left] == [0, 0, 0, 1, 0]
 
 
 def test_speech_shown_before_the_roster_knows_who_it_is_counts_from_when_it_began() -> None:
