@@ -4,13 +4,16 @@ import asyncio
 import base64
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from unittest.mock import ANY
 
 import httpx
 import pytest
 
 from harness.journeys import look, reach, send_bot
+from harness.listener import listening
 from harness.painted import picture
 from harness.receiver import Receiver
 from sederunt.practice.client import MeetingHandle, PracticeClient
@@ -44,12 +47,12 @@ def picture_server() -> Iterator[str]:
     thread.join()
 
 
-async def _shown(meeting: MeetingHandle, least: int) -> dict[str, Any]:
-    """The bot as the meeting sees it, once so many pictures of its camera have come."""
+async def _shown(meeting: MeetingHandle, least: int, colour: object = ANY) -> dict[str, Any]:
+    """The bot as the meeting sees it, once so many pictures of its camera have come and the last has this colour."""
     async with asyncio.timeout(30):
         while True:
             (bot,) = (await meeting.state())["bots"]
-            if bot.get("camera_pictures", 0) >= least:
+            if bot.get("camera_pictures", 0) >= least and bot["camera_colour"] == colour:
                 return dict(bot)
             await asyncio.sleep(0.2)
 
@@ -84,3 +87,29 @@ async def test_a_bot_whose_picture_cannot_be_had_goes_without_it(
     (seen,) = (await meeting.state())["bots"]
     assert "camera_pictures" not in seen
     assert seen["camera"] is False
+
+
+@pytest.mark.parametrize(("site", "began_with"), [("gmeet", "a picture"), ("gmeet", "none"), ("zoom", "none")])
+async def test_the_picture_can_be_changed_while_the_bot_sits(
+    api: httpx.AsyncClient,
+    meetings: PracticeClient,
+    receiver: Receiver,
+    picture_server: str,
+    site: Site,
+    began_with: str,
+) -> None:
+    script = demo(Variant(entry="knock"), service=site, turns=1)
+    meeting = await meetings.open_meeting(replace(script, acts=script.acts[:-1]))
+    first = {"bot_avatar_file": base64.b64encode(picture(RED)).decode()} if began_with == "a picture" else {}
+    bot = await send_bot(api, meeting.url, receiver, service=site, realtime_audio=True, **first)
+    await meeting.wait_for("knocked", timeout_s=60)
+    await meeting.admit()
+    async with listening(bot["websocket_url"]) as listener:
+        await listener.until("start")
+        await listener.act("change-avatar", avatar_url=f"{receiver.url}/no-picture")
+        assert "picture" in (await listener.until("error"))["data"]["message"]
+        await listener.act("change-avatar", avatar_url=picture_server)
+        await _shown(meeting, 1, pytest.approx(GREEN, abs=40))
+        assert "error" not in listener.kinds[listener.kinds.index("error") + 1 :]
+        await listener.act("stop")
+        await reach(receiver, bot, "finished")

@@ -1,0 +1,120 @@
+"""Live transcription by the model in the box: named lines while people speak, and the same lines afterwards."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from harness.journeys import look, send_bot
+from harness.listener import Listener, listening
+from harness.receiver import Receiver
+from harness.service import Service
+from sederunt.bench.words import word_error_rate
+from sederunt.practice.client import PracticeClient
+from sederunt.practice.script import Script, Variant, demo
+from sederunt.practice.script import Service as Site
+
+
+async def test_what_listeners_were_told_is_the_transcript(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver
+) -> None:
+    script = demo(turns=4)
+    meeting = await meetings.open_meeting(script)
+    bot = await send_bot(api, meeting.url, receiver, transcription_model="vendor1-realtime", lang="en")
+    async with listening(bot["websocket_read_only_url"]) as listener:
+        await heard_to_the_end(listener)
+    told = lines(listener)
+    found = await look(api, bot)
+    assert [shown(segment) for segment in found["transcript"]] == [shown(line) for line in told]
+    assert_said(script, told)
+    for segment in found["transcript"]:
+        (utterance,) = segment["utterances"]
+        assert utterance["transcript"] == segment["transcript"]
+        assert {word["speaker"] for word in utterance["words"]} == {segment["speaker"]}
+    numbers = {(segment["speaker_name"], segment["speaker"]) for segment in found["transcript"]}
+    assert len(numbers) == len({name for name, _ in numbers}) == len({number for _, number in numbers})
+
+    drafts = [message["data"] for message in listener.heard if message["type"] == "ts-draft"]
+    finals = {line["segment_id"] for line in told}
+    assert drafts
+    assert {draft["speaker_name"] for draft in drafts} <= {person.name for person in script.cast} | {None}
+    assert finals & {draft["segment_id"] for draft in drafts}
+    assert not [message for message in listener.heard if message["type"] == "error"]
+    ways = [message["data"]["new_status"] for message in listener.heard if message["type"] == "status-update"]
+    assert ways[-2:] == ["transcribing", "finished"]
+
+
+@pytest.mark.parametrize("site", ["teams", "zoom"])
+async def test_every_sites_speakers_have_their_names_live(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, site: Site
+) -> None:
+    script = demo(Variant(), service=site, turns=3)
+    meeting = await meetings.open_meeting(script)
+    bot = await send_bot(api, meeting.url, receiver, service=site, transcription_model="whisper-realtime", lang="en")
+    async with listening(bot["websocket_url"]) as listener:
+        await heard_to_the_end(listener)
+    assert_said(script, lines(listener))
+
+
+async def test_a_killed_host_loses_no_line_and_the_live_transcript_goes_on(
+    start_service: Callable[..., Service], meetings: PracticeClient, receiver: Receiver
+) -> None:
+    service = start_service()
+    async with service.client() as api:
+        script = demo(turns=9)
+        meeting = await meetings.open_meeting(script)
+        bot = await send_bot(api, meeting.url, receiver, transcription_model="vendor1-realtime", lang="en")
+        async with listening(bot["websocket_url"]) as listener:
+            before = await listener.until("ts")
+            service.kill("host")
+            after = await _of_another_holder(listener, before["data"]["segment_id"])
+            await heard_to_the_end(listener)
+        assert before["data"]["segment_id"] != after["segment_id"]
+        ids = [message["data"]["segment_id"] for message in listener.heard if message["type"] == "ts"]
+        assert len(lines(listener)) == len(set(ids))
+        found = await look(api, bot)
+        assert found["recording_gaps"]
+        # What was being said when the host died never became final, so the recording was transcribed again.
+        words = " ".join(segment["transcript"] for segment in found["transcript"])
+        assert before["data"]["transcript"].split()[0].lower() in words.lower()
+        assert "transcribed again after the meeting" in service.log.read_text()
+
+
+async def heard_to_the_end(listener: Listener) -> None:
+    """Listen until the service hangs up because the bot has ended."""
+    async with asyncio.timeout(180):
+        while await listener.until("status-update"):
+            if listener.heard[-1]["data"]["new_status"] == "finished":
+                return
+
+
+async def _of_another_holder(listener: Listener, segment_id: str) -> dict[str, Any]:
+    """The first line whose id another holder of the bot gave."""
+    async with asyncio.timeout(90):
+        while True:
+            data: dict[str, Any] = (await listener.until("ts"))["data"]
+            if data["segment_id"].partition(".")[0] != segment_id.partition(".")[0]:
+                return data
+
+
+def lines(listener: Listener) -> list[dict[str, Any]]:
+    """The lines as a client shows them at the end: the last state of each, by time."""
+    last = {message["data"]["segment_id"]: message["data"] for message in listener.heard if message["type"] == "ts"}
+    return sorted(last.values(), key=lambda line: (line["start"], line["end"]))
+
+
+def shown(line: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(line[name] for name in ("start", "end", "speaker", "speaker_name", "confidence", "transcript"))
+
+
+def assert_said(script: Script, told: list[dict[str, Any]]) -> None:
+    """Each person's words under their own name."""
+    said: dict[str, list[str]] = {}
+    for who, text in script.reference():
+        said.setdefault(who, []).append(text)
+    for who, texts in said.items():
+        heard = " ".join(line["transcript"] for line in told if line["speaker_name"] == who)
+        assert word_error_rate(" ".join(texts), heard) <= 0.2, (who, heard)
+    assert {line["speaker_name"] for line in told} == set(said)

@@ -1,0 +1,52 @@
+"""When what was told live is the transcript, and when the recording has to be transcribed again."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from sederunt.model.bot import Gap
+from sederunt.model.history import LIVE_TROUBLE, STATUS_UPDATE, Event
+from sederunt.model.transcript import LiveLine, Segment, Utterance
+from sederunt.transcripts.of_live import UNHEARD_S, doubt, transcript_of_lines
+
+HEARD = {"source": "7", "heard_s": 60.0}
+
+
+def line(number: int, start: float, source: str = "7") -> LiveLine:
+    said = Utterance(start=start, end=start + 1, speaker=0, confidence=0.9, transcript=f"line {number}")
+    segment = Segment(
+        start=start, end=start + 1, speaker=0, confidence=0.9, transcript=f"line {number}", utterances=(said,)
+    )
+    return LiveLine(segment_id=f"1-{number}", revision=0, source=source, voice="ada", segment=segment)
+
+
+def event(kind: str, **data: str) -> Event:
+    return Event(id=1, event=kind, data=data, created_at=datetime.now(UTC))
+
+
+def test_the_transcript_is_the_lines_by_time() -> None:
+    lines = [line(2, 5.0), line(1, 1.0)]
+    assert transcript_of_lines(lines).segments == (lines[1].segment, lines[0].segment)
+
+
+def test_a_meeting_without_trouble_is_believed() -> None:
+    harmless = [event(STATUS_UPDATE, old_status="recording", new_status="leaving"), event("recording_gap", cause="x")]
+    gaps = [Gap(start=1, end=2, cause="page_crashed")]
+    assert doubt([line(1, 1.0)], events=harmless, gaps=gaps, tracks=[HEARD]) is None
+    assert doubt([], events=[], gaps=[], tracks=[]) is None, "nobody said anything"
+    assert doubt([], events=[], gaps=[], tracks=[{"source": "7", "heard_s": UNHEARD_S - 0.1}]) is None, "a cough"
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        ({"events": [event(LIVE_TROUBLE, message="The socket broke.")]}, "The socket broke."),
+        ({"events": [event(STATUS_UPDATE, new_status="processing", cause="host_lost")]}, "host was lost"),
+        ({"gaps": [Gap(start=1, end=9, cause="host_lost")]}, "host was lost"),
+        ({"tracks": [HEARD, {"source": "8", "heard_s": UNHEARD_S}]}, "heard of 8"),
+    ],
+)
+def test_what_may_be_missing_is_named(found: Mapping[str, Sequence[Any]], why: str) -> None:
+    assert why in str(doubt([line(1, 1.0)], **{"events": [], "gaps": [], "tracks": [HEARD], **found}))
