@@ -191,7 +191,7 @@ class Scene:
             return []
         since = self._shown_early.pop(event.key, None)
         began = [] if since is None else self._spoke(event.key, True, since)
-        return [Tracked(participant=participant, at_ms=event.at_ms), *began]
+        return [Tracked(participant=participant, at_ms=event.at_ms), *began, *self._on_stage(event.at_ms)]
 
     def _left(self, event: ParticipantLeft) -> list[Change]:
         changes = self._spoke(event.key, False, event.at_ms)

@@ -194,11 +194,16 @@ _DEMO_TURNS = (
 
 
 def demo(
-    variant: Variant | None = None, *, service: Service = "gmeet", turns: int | None = None, pause_s: float = 0.7
+    variant: Variant | None = None,
+    *,
+    service: Service = "gmeet",
+    turns: int | None = None,
+    pause_s: float = 0.7,
+    first_at_s: float = 1.0,
 ) -> Script:
     """Three people who speak in turn; the host ends the meeting after the last one. `turns` shortens it."""
     acts: list[Act] = []
-    at_s = 1.0
+    at_s = first_at_s
     for who, clip in _DEMO_TURNS[:turns]:
         acts.append(Act(at_s=round(at_s, 2), do="say", who=who, clip=clip))
         at_s += clips.load(clip).duration_s + pause_s
