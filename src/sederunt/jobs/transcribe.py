@@ -55,7 +55,7 @@ async def _told_live(bot: Bot, house: House) -> Transcript | None:
     if house.settings.live.post_call_pass:
         why = why or "the settings ask for it"
     if why is None:
-        return transcript_of_lines(lines)
+        return transcript_of_lines(lines, bot.detected_lang)
     logger.info("transcribed again after the meeting", action="post_call_pass", bot_id=str(bot.id), why=why)
     return None
 

@@ -7,6 +7,7 @@ the recording goes on, and after the meeting it is transcribed like any other.
 import asyncio
 import contextlib
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -86,6 +87,7 @@ class LiveStay:
         self._finals: list[Said] = []
         self._drafts: dict[str, LiveSegment] = {}
         self._troubles: list[str] = []
+        self._languages: Counter[str] = Counter()  # seconds of speech
         self._some = asyncio.Event()
         self._over = self._has_failed = False
         self._tasks: list[asyncio.Task[None]] = []
@@ -162,6 +164,8 @@ class LiveStay:
             case Final(segment) | Revised(segment):
                 self._drafts.pop(segment.segment_id, None)
                 self._finals.append(event)
+                if segment.lang:
+                    self._languages[segment.lang] += max(1, round(segment.end - segment.start))
             case Partial(segment):
                 self._drafts[segment.segment_id] = segment
             case Trouble(message):
@@ -295,10 +299,14 @@ class LiveStay:
         try:
             async with asyncio.timeout(WRITE_S):
                 await self._tasks[1]
+                for language, _ in self._languages.most_common(1):
+                    await self._seat.bots.mark(self._bot.id, epoch=self._bot.epoch, detected_lang=language)
         except (Superseded, NotFound) as error:
             logger.info("lines are another holder's", action="lines_left", bot_id=str(self._bot.id), why=str(error))
         except TimeoutError:
             logger.error("last lines lost", action="lines_lost", bot_id=str(self._bot.id), count=len(self._finals))
+        except Exception:
+            logger.exception("live side not closed in order", action="live_faulty", bot_id=str(self._bot.id))
 
     def _now_ms(self) -> int:
         return unix_ms(self._seat.clock.now())

@@ -134,6 +134,7 @@ class Line:
             confidence=part.confidence,
             words=tuple(replace(word, start=round(word.start, 3), end=round(word.end, 3)) for word in part.words),
             label=None if said.label is None else self._label(self, said.label),
+            lang=said.lang,
         )
 
     def _id(self, key: str, start: float, end: float) -> str:

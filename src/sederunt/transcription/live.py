@@ -36,6 +36,7 @@ class LiveSegment:
     confidence: float  # 0 to 1
     words: tuple[Word, ...] = ()
     label: int | None = None  # whose voice, where the vendor tells voices of a mixed source apart; stable for the bot
+    lang: str | None = None  # the language, where it was found out rather than given
 
 
 @dataclass(frozen=True, slots=True)

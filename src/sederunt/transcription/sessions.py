@@ -54,6 +54,7 @@ class Said:
     confidence: float
     words: tuple[Word, ...] = ()
     label: str | None = None  # the vendor's own word for the voice
+    lang: str | None = None  # the language, where it was found out rather than given
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ UNHEARD_S = 5.0
 _HOST_LOST = "host_lost"
 
 
-def transcript_of_lines(lines: Iterable[LiveLine]) -> Transcript:
+def transcript_of_lines(lines: Iterable[LiveLine], detected_lang: str | None = None) -> Transcript:
     """The final segments as they were told, by time."""
     segments = sorted((line.segment for line in lines), key=lambda segment: (segment.start, segment.end))
-    return Transcript(segments=tuple(segments))
+    return Transcript(segments=tuple(segments), detected_lang=detected_lang)
 
 
 def doubt(

@@ -296,13 +296,16 @@ async def test_a_holder_that_was_given_up_writes_and_tells_nothing(room: Room, m
     assert await feeds.last_sequence(room.seat.bus, room.bot.id) == 0
 
 
-async def test_what_is_said_last_is_written_when_the_stay_is_closed(room: Room, make_recorder: MakeRecorder) -> None:
+async def test_what_is_said_last_and_its_language_are_written_when_the_stay_is_closed(
+    room: Room, make_recorder: MakeRecorder
+) -> None:
     live = await room.open(make_recorder)
     script = room.scripts[0]
-    script.last_words = [Final(script.segment(1, "Good bye."))]
+    script.last_words = [Final(replace(script.segment(1, "Good bye."), lang="en"))]
     live.end()
     await live.close()
     assert await room.texts() == ["Good bye."]
+    assert (await room.seat.bots.get(room.bot.id)).detected_lang == "en"
     assert [each["transcript"] for each in await room.events(1)] == ["Good bye."]
 
 

@@ -166,6 +166,7 @@ def test_without_a_language_the_first_utterance_decides(
         s, clip = Stream(Engine(Pace(step_s=1.0)), Tongue(settings, lang, (), load=load)), clips["librivox_0870"]
         feed([s], [pcm(clip.samples)])
         assert asked == first
+        assert {event.said.lang for event in s.finals()} == {"en" if lang is None else None}
         if lang != "sv":
             assert errors(clip.text, s.text()) < 0.25
 

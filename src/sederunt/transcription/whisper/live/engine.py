@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -148,7 +149,7 @@ class Engine:
         if kind is Turn.FINAL:
             said, end_s = utterance.settled or place.tongue.reader_for(utterance).final(utterance)
             place.track.done(utterance, end_s)
-            place.tell(Settled(said))
+            place.tell(Settled(replace(said, lang=place.tongue.found)))
         elif kind is Turn.SETTLE:
             utterance.settled = place.tongue.reader_for(utterance).final(utterance)
             utterance.drafted = len(utterance.samples)

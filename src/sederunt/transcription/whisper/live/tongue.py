@@ -53,6 +53,7 @@ class Tongue:
         self._reader: Reader | None = None
         self._odds: list[dict[str, float]] = []
         self._decided = primary_tag(lang) is not None
+        self.found: str | None = None  # the language that was found out
 
     def reader(self) -> Reader:
         """For drafts."""
@@ -75,8 +76,9 @@ class Tongue:
         guess = pooled(self._odds)
         if guess.probability >= SURE_OF_LANGUAGE or len(self._odds) >= _MOST:
             self._decided = True
-            if guess.probability >= SURE_OF_LANGUAGE and guess.tag != ENGLISH:
-                self._reader = self._reading(guess.tag)
+            self.found = guess.tag if guess.probability >= SURE_OF_LANGUAGE else None
+            if self.found not in (None, ENGLISH):
+                self._reader = self._reading(self.found)
 
     def _reading(self, lang: str | None) -> Reader:
         whisper = self._load(self._settings, model_for(self._settings, lang))
