@@ -23,6 +23,7 @@ class ApiSettings(Section):
     public_url: str | None = Field(None, description="How callers reach us; used in every address we hand out.")
     max_body_mb: int = Field(12, description="Largest JSON body, in MB (an avatar of 5 MB in base64 fits).")
     max_upload_bytes: int = Field(1_000_000_000, description="Largest uploaded or fetched recording.")
+    max_recording_hours: float = Field(24, gt=0, description="Longest uploaded or fetched recording, in hours.")
     requests_per_minute: int = Field(1200, description="Requests per key and minute before a 429; 0 for no limit.")
     concurrent_bots: int = Field(100, description="Bots of one account at work at once before a 403.")
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from.")
@@ -110,7 +111,7 @@ class LiveSettings(Section):
 
     @property
     def most_bots(self) -> int:
-        """`max_bots`, or what this machine can follow: see docs/transcription.md for how it was measured."""
+        """`max_bots`, or what this machine can follow: docs/meetings.md says why so many."""
         return self.max_bots if self.max_bots is not None else LIVE_BOTS_PER_CORE * (os.cpu_count() or 1)
 
 

@@ -112,7 +112,7 @@ async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: U
         return _Source()
     if upload is not None:
         try:
-            await upload.check()
+            await upload.check(most_hours=call.rooms.settings.api.max_recording_hours)
         except MediaError as error:
             add(faults, "recording_file", f"recording_file cannot be used: {error}")
         return _Source(stored=upload.key)

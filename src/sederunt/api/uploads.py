@@ -15,7 +15,7 @@ from sederunt.api.bodies import refuse_declared, too_large
 from sederunt.api.door import visit_of
 from sederunt.errors import InvalidConfig, UnsupportedMedia
 from sederunt.media.containers import HEAD_BYTES, kind_of_head
-from sederunt.media.probe import probe
+from sederunt.media.probe import probe, refuse_overlong
 from sederunt.storage.objects import Objects
 
 FORM_SLACK_BYTES = 1_000_000  # of boundaries, headers and the other fields, beside the file
@@ -33,8 +33,8 @@ class Upload:
     size: int
     objects: Objects
 
-    async def check(self) -> None:
-        """Judge it by its content. Raises UnsupportedMedia, BrokenMedia.
+    async def check(self, *, most_hours: float) -> None:
+        """Judge it by its content, its length included. Raises UnsupportedMedia, BrokenMedia.
 
         What lies in a bucket is judged by its first bytes here, and whole by the worker that transcribes it.
         """
@@ -42,7 +42,7 @@ class Upload:
             raise UnsupportedMedia("The file is empty.")
         path = self.objects.local_path(self.key)
         if path is not None:
-            await asyncio.to_thread(probe, path)
+            refuse_overlong(await asyncio.to_thread(probe, path), most_hours)
         else:
             kind_of_head(await self.objects.read_range(self.key, 0, min(self.size, HEAD_BYTES)))
 

@@ -9,7 +9,7 @@ from sederunt.errors import NotFound, SederuntError
 from sederunt.jobs.assemble import scratch_of
 from sederunt.jobs.house import House
 from sederunt.jobs.work import GiveUp, Job
-from sederunt.media.probe import probe
+from sederunt.media.probe import probe, refuse_overlong
 from sederunt.model.recording import Recording
 from sederunt.model.status import RecordingStatus, Trigger
 from sederunt.recordings.download import download
@@ -29,6 +29,8 @@ async def fetch(job: Job, house: House) -> None:
         path = scratch / "source"
         await _bring(recording, path, house)
         facts = await asyncio.to_thread(probe, path)
+        if recording.source_bot_id is None:  # our own are as long as their meetings were
+            refuse_overlong(facts, house.settings.api.max_recording_hours)
         await house.objects.put_file(key, path)
     await house.recordings.mark(recording.id, job="job.transcribe", recording_object=key)
     logger.info(

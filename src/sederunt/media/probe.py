@@ -54,6 +54,13 @@ def probe(path: Path) -> MediaFacts:
         )
 
 
+def refuse_overlong(facts: MediaFacts, most_hours: float) -> None:
+    """Raise UnsupportedMedia for a recording that is longer than is taken."""
+    if facts.duration_s > most_hours * 3600:
+        hours = facts.duration_s / 3600
+        raise UnsupportedMedia(f"The recording is {hours:.2f} hours long; at most {most_hours:g} are taken.")
+
+
 def _has_video(container: InputContainer) -> bool:
     """A cover picture is no video."""
     return any(not stream.disposition & av.stream.Disposition.attached_pic for stream in container.streams.video)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sederunt import log
-from sederunt.media.probe import probe
+from sederunt.media.probe import probe, refuse_overlong
 from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
@@ -54,6 +54,8 @@ async def transcribe_recording(
     path = scratch / "source"
     await objects.get_file(recording.recording_object, path)
     facts = await asyncio.to_thread(probe, path)
+    if recording.source_bot_id is None:
+        refuse_overlong(facts, settings.api.max_recording_hours)  # an upload to a bucket was not judged whole before
     parts = PartStore(objects, f"recordings/{recording.id}/transcript/parts.json")
     finished = await parts.read()
     if finished:

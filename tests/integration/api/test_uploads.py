@@ -10,9 +10,17 @@ from typing import Any
 import httpx
 import pytest
 
-from harness.api_room import PREFIX, ApiRoom, on_a_socket
+from harness.api_room import PREFIX, ApiRoom, api_room, on_a_socket
+from harness.fake_clock import FakeClock
+from sederunt.settings import BusSettings
 
 TONE = ("-f", "lavfi", "-i", "sine=440:duration=2")
+ENCRYPTION = (
+    "-encryption_key",
+    "76a6c65c5ea762046bd749a2e632ccbb",
+    "-encryption_kid",
+    "a7e61c373e219033c21091fa607bf3b8",
+)
 BOUNDARY = "7f3a"
 Make = Callable[..., bytes]
 
@@ -79,6 +87,8 @@ async def test_a_file_that_is_no_recording_is_refused_with_a_sentence_and_not_ke
         "text": b"Dear Sir or Madam, " * 50,
         "picture": picture,
         "no sound": silent_film,
+        "encrypted": make_file("d.mp4", *TONE, "-c:a", "aac", "-encryption_scheme", "cenc-aes-ctr", *ENCRYPTION),
+        "picture called mp3": picture,
         "cut short": make_file("c.m4a", *TONE)[:-6000],
         "header only": wav[:44],
         "noise": os.urandom(50_000),
@@ -89,6 +99,17 @@ async def test_a_file_that_is_no_recording_is_refused_with_a_sentence_and_not_ke
         assert list(answer.json()["errors"]) == ["recording_file"], what
         assert answer.json()["message"].endswith("."), what
     assert await nothing_is_left(room)
+
+
+async def test_a_recording_that_is_too_long_is_refused_with_its_length(
+    tmp_path: Path, bus_settings: BusSettings, clock: FakeClock, wav: bytes
+) -> None:
+    limits = {"max_recording_hours": 0.5 / 3600}
+    async with api_room(tmp_path / "short", bus_settings, clock, api=limits) as room:
+        answer = await room.upload(wav)
+        assert (answer.status_code, list(answer.json()["errors"])) == (400, ["recording_file"])
+        assert "long" in answer.json()["message"]
+        assert await nothing_is_left(room)
 
 
 async def test_a_file_beside_a_fault_in_another_field_is_not_kept(room: ApiRoom, wav: bytes) -> None:

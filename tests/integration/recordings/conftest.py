@@ -32,7 +32,7 @@ def allow_private(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 async def room(tmp_path: Path, bus_settings: BusSettings, allow_private: bool) -> AsyncIterator[ApiRoom]:
-    limits = {"max_upload_bytes": 200_000}
+    limits = {"max_upload_bytes": 200_000, "max_recording_hours": 5 / 3600}
     async with api_room(
         tmp_path / "data", bus_settings, SYSTEM_CLOCK, api=limits, allow_private_addresses=allow_private
     ) as opened:

@@ -89,6 +89,7 @@ async def test_an_address_in_a_private_network_fails_without_being_asked(
         (b"<html>Please sign in</html>", 200, "text"),
         (WAV[:-20_000], 200, "ends early"),
         (WAV + bytes(200_000), 200, "larger"),
+        (tone_wav(5.5), 200, "hours long"),
     ],
 )
 async def test_what_an_address_gives_is_judged_and_the_caller_told(
