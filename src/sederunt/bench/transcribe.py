@@ -104,7 +104,7 @@ def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Figure
         transcribe = ENGINES[engine](resolution.resolve(WhisperSettings(), data, model).name, data)
         before = _cpu_s()
         heard = [transcribe(sound) for sound, _ in recordings]
-        spent = _cpu_s() - before
+        spent, peak_mb = _cpu_s() - before, peak_rss_kib() / 1024  # before counting words, which takes memory too
         audio_s = sum(_seconds(sound) for sound, _ in recordings)
     reference = " ".join(text for _, text in recordings)
     words, errors, lost = score(reference, " ".join(heard)) if reference.strip() else (0, None, None)
@@ -118,7 +118,7 @@ def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Figure
         lost=lost,
         invented=None if words else len(" ".join(heard).split()),
         cpu_per_s=round(spent / audio_s, 4),
-        peak_rss_mb=round(peak_rss_kib() / 1024, 1),
+        peak_rss_mb=round(peak_mb, 1),
     )
 
 
