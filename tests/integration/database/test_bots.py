@@ -75,11 +75,14 @@ async def test_a_transition_writes_status_event_webhook_and_follow_up(
     assert (event.event, event.data, event.created_at) == ("status_update", expected, clock.now())
     assert [(row.kind, row.subject) for row in announced] == [
         ("feed", f"feed.{bot.id}.events"),
+        ("feed", f"feed.{bot.id}.events"),
         ("deliver", "job.deliver"),
         ("job", "job.assemble"),
     ]
-    assert payload_of(announced[0])["data"] == expected
-    assert len({row.message_id for row in announced}) == 3
+    told = [payload_of(row) for row in announced[:2]]
+    assert [message["type"] for message in told] == ["status-update", "stop"]
+    assert (told[0]["data"]["old_status"], told[0]["data"]["new_status"]) == ("leaving", "processing")
+    assert len({row.message_id for row in announced}) == 4
 
 
 async def test_the_stop_reason_is_kept_while_leaving_and_shown_at_the_end(bots: Bots, make_bot: MakeBot) -> None:
