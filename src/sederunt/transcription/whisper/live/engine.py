@@ -50,8 +50,8 @@ class Place:
 class Engine:
     """Whose turn it is. Without threads, `work_once` is called by hand."""
 
-    def __init__(self, pace: Pace, *, threads: int = 0) -> None:
-        self.pace = pace
+    def __init__(self, pace: Pace, *, threads: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
+        self.pace, self._clock = pace, clock
         self.observe: Callable[[float], None] | None = None  # told how late each reading was, of its unstretched step
         self._places: list[Place] = []
         self._changed = threading.Condition()
@@ -144,7 +144,7 @@ class Engine:
             place.tell(Warned(BEHIND))
 
     def _read(self, place: Place, kind: Turn, utterance: Utterance) -> None:
-        began = time.monotonic()
+        began = self._clock()
         late_s = place.waiting / RATE + place.track.overdue(kind, utterance, self.pace.step_s)
         if kind is Turn.FINAL:
             said, end_s = utterance.settled or place.tongue.reader_for(utterance).final(utterance)
@@ -158,7 +158,7 @@ class Engine:
             said_so_far = place.tongue.reader().draft(utterance)
             if said_so_far is not None:
                 place.tell(Draft(said_so_far))
-        spent = time.monotonic() - began
+        spent = self._clock() - began
         if self.observe is not None:
             self.observe(late_s + spent)
         if kind is Turn.DRAFT:
