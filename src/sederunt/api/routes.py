@@ -79,6 +79,7 @@ ROUTES: Sequence[Route] = (
         tag="Bots",
         answer="Message",
         body=_NEW_BOT,
+        refusals=(403,),
     ),
     Route(
         method="GET",

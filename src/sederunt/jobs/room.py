@@ -55,7 +55,7 @@ class Room:
         held: Callable[[], int],
         measure: Callable[[], Measure] = measure,
         *,
-        live: Callable[[], int] = lambda: 0,
+        live: Callable[[], int],
     ) -> None:
         self._settings = settings
         self._held, self._live = held, live

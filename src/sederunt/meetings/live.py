@@ -245,10 +245,10 @@ class LiveStay:
         self._some.set()
 
     def _faulty(self, what: str) -> None:
-        """A fault of our own, in one of the tasks here."""
-        logger.exception(what, action="live_faulty", bot_id=str(self._bot.id))
+        """A fault of our own, in one of the tasks here; told once, for it may come back with every packet."""
         if not self._has_failed:
             self._has_failed = True
+            logger.exception(what, action="live_faulty", bot_id=str(self._bot.id))
             self._trouble("Live transcription stumbled over a fault of this program; some of it may be missing.")
 
     async def _note_troubles(self) -> None:
