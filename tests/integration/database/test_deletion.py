@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
@@ -10,13 +11,14 @@ from harness.fake_clock import FakeClock
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Attempt, Deliveries
 from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
 from sederunt.database.live_lines import LiveLines
 from sederunt.database.outbox import Outbox
 from sederunt.database.retention import Deletions
 from sederunt.database.tables import metadata
 from sederunt.database.transcripts import Transcripts
 from sederunt.errors import Conflict, NotFound
-from sederunt.model.bot import Bot
+from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.status import ACTIVE, BotStatus, Trigger
 from sederunt.model.transcript import LiveLine, Segment, Transcript
@@ -145,3 +147,40 @@ async def _filled_tables(database: Database) -> set[str]:
         if row and row["n"]:
             filled.add(table.name)
     return filled
+
+
+async def test_what_is_deleted_is_overwritten_in_the_files_of_sqlite(tmp_path: Path) -> None:
+    path = tmp_path / "sederunt.db"
+    async with Database(f"sqlite+aiosqlite:///{path}") as database:
+        bots = Bots(database)
+        now = database.clock.now()
+        made = [
+            Bot(
+                id=new_id(now),
+                account_id=database.default_account_id,
+                status=BotStatus.FINISHED,
+                created_at=now,
+                config=BotConfig(
+                    service=Service.GMEET,
+                    meeting_url="https://meet.google.com/abc-defg-hij",
+                    bot_name=f"{name} {number}",
+                    transcription_model="none",
+                    custom_vocabulary=(name * 60,) * (number * 20),  # the larger ones lie on pages of their own
+                ),
+            )
+            for number in range(8)
+            for name in ("brimblewick", "tattersall")
+        ]
+        for bot in made:
+            await bots.create(bot, job=False)
+        assert await database.empty_log()
+        assert b"brimblewick" in path.read_bytes()
+        for bot in made:
+            if bot.config.bot_name.startswith("brimblewick"):
+                await bots.request_deletion(bot.id, bot.account_id)
+        for deletion in await Deletions(database).unfinished():
+            await Deletions(database).finish(deletion)
+        assert await Deletions(database).overwrite()
+        left = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert b"tattersall" in left
+    assert b"brimblewick" not in left
