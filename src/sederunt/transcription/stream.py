@@ -112,13 +112,9 @@ class Stream:
         self._now = now
         silent_s = now - self._sound_end
         if silent_s >= self._terms.idle_s:
-            self._finish_sessions()
+            self.finish()
         else:
             self._replace_in_time(in_pause=silent_s >= JITTER_S)
-
-    def finish(self) -> None:
-        """No more sound comes: everything open settles."""
-        self._finish_sessions()
 
     def drop(self) -> None:
         """The end. What has not settled stays as its drafts were."""
@@ -179,7 +175,8 @@ class Stream:
         for label, number in linked(numbered, new.line.spans()).items():
             self._voices[new.line, label] = number
 
-    def _finish_sessions(self) -> None:
+    def finish(self) -> None:
+        """No more sound comes, for now: everything open settles."""
         for opened in (self._current, self._coming):
             if opened is not None:
                 self._leave(opened)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sederunt.model.transcript import Utterance
 from sederunt.transcription.provider import Cancelled, FinishedPart
 from sederunt.transcription.whisper.engine import Heard, Whisper
 from sederunt.transcription.whisper.speech import RATE
@@ -154,13 +153,6 @@ def test_vocabulary_helps_with_a_name_and_never_appears_over_silence(
     assert words(heard)[0].strip(",.").lower() == "concord"
     assert not {"sederunt", "jetstream", "kubernetes"} & {word.strip(",.").lower() for word in words(heard)}
     assert min(word.start for utterance in heard.utterances for word in utterance.words) > 39
-
-
-def test_a_live_utterance_is_read_at_once(tiny: Whisper, clips: Clips, errors: Callable[[str, str], float]) -> None:
-    clip = clips["librivox_0870"]
-    utterances: list[Utterance] = tiny.read_short(clip.samples)
-    assert errors(clip.text, " ".join(u.transcript for u in utterances)) < 0.2
-    assert utterances[-1].end <= clip.seconds + 0.1
 
 
 def cpu_s() -> float:

@@ -14,7 +14,7 @@ from sederunt.model.transcript import Utterance
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import Cancelled, FinishedPart
 from sederunt.transcription.whisper import reading, speech, windows, wording
-from sederunt.transcription.whisper.decoding import Network, Reading
+from sederunt.transcription.whisper.decoding import Network
 from sederunt.transcription.whisper.sound import PcmSource, Sound
 from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples
 
@@ -98,17 +98,6 @@ class Whisper:
                 raise Cancelled("The transcription was stopped.")
         detected = guess.tag if guess is not None and guess.sure else None
         return Heard(tuple(heard), detected)
-
-    def read_short(self, samples: Samples, *, lang: str = "en", vocabulary: Sequence[str] = ()) -> list[Utterance]:
-        """Write down up to 28 s at once, for live speech: one reading, words with times from the start."""
-        manner = self.manner(lang if lang in self.languages else "en", vocabulary)
-        decoded = self.network.read(samples, Reading(language=manner.language, prompt=manner.prompt))
-        activity = speech.listen(samples)
-        if decoded.is_silence or (decoded.is_doubted and activity.is_faint()):
-            return []
-        if reading.echoes(decoded.text, manner.vocabulary):
-            return []
-        return wording.utterances(decoded.phrases, activity, 0.0)
 
     def detect_language(
         self, sources: Iterable[PcmSource], *, cancelled: threading.Event | None = None

@@ -4,8 +4,9 @@ from sederunt.settings import Settings
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.sessions import Order, Session, Tell, Terms
 
-# The engine is never full and never lost, and silence beyond what ends an utterance tells it nothing.
-TERMS = Terms(silence_sent_s=1.5, idle_s=30.0, resend_s=0.0)
+# The engine is never full and never lost; silence beyond what ends an utterance tells it nothing, and an idle place
+# in it costs nothing but remembers the language.
+TERMS = Terms(silence_sent_s=1.5, idle_s=float("inf"), resend_s=0.0)
 
 
 class LiveWhisper:
