@@ -52,7 +52,7 @@ async def test_every_sites_speakers_have_their_names_live(
 ) -> None:
     script = demo(Variant(), service=site, turns=3)
     meeting = await meetings.open_meeting(script)
-    bot = await send_bot(api, meeting.url, receiver, service=site, transcription_model="whisper-realtime", lang="en")
+    bot = await send_bot(api, meeting.url, receiver, service=site, transcription_model="whisper-realtime")
     async with listening(bot["websocket_url"]) as listener:
         await heard_to_the_end(listener)
     assert_said(script, lines(listener))
