@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from sederunt.model.transcript import LiveLine, Segment, Utterance
+from sederunt.model.transcript import LiveLine, Utterance
 from sederunt.transcription.attribution import Meeting, Said, SourceSpeech, is_mixed, voices_in
 from sederunt.transcription.live import LiveSegment
 from sederunt.transcription.profanity import mask_utterances
@@ -115,9 +115,10 @@ class Minutes:
         return utterance if self._mask_lang is None else mask_utterances((utterance,), self._mask_lang)[0]
 
     def _parts(self, said: LiveSegment, utterance: Utterance, meeting: Meeting) -> list[Said]:
-        """Who says what in this segment."""
+        """Who says what in this segment. Its words may begin a little before it does."""
         voices = self._voices(said.source, meeting, {said.segment_id: utterance}, diarized=said.label is not None)
-        return [part for part in voices if said.start <= part.utterance.start <= said.end]
+        first_s = min([said.start, *(word.start for word in utterance.words)])
+        return [part for part in voices if first_s <= part.utterance.start <= said.end]
 
     def _voices(
         self, source: str, meeting: Meeting, new: Mapping[str, Utterance], *, diarized: bool = False
@@ -185,7 +186,7 @@ class Minutes:
 
 def told(line: LiveLine) -> Mapping[str, object]:
     """A line as listeners hear of it: the data of a `ts`."""
-    segment: Segment = line.segment
+    segment = line.segment
     data: dict[str, object] = {
         "segment_id": line.segment_id,
         "transcript": segment.transcript,

@@ -74,6 +74,11 @@ def test_a_source_that_is_somebodys_gives_its_lines_their_name_and_number() -> N
     }
 
 
+def test_words_that_begin_before_their_segment_are_not_lost() -> None:
+    early = replace(said(1, "7", 1.0, "good morning"), start=1.02)
+    assert facts(Minutes().final(early, meeting(links={"7": ADA}))) == [("s-1", 0, "Ada", "good morning")]
+
+
 def test_a_line_gets_its_name_when_its_source_does_and_keeps_its_number() -> None:
     minutes = Minutes()
     (unnamed,) = minutes.final(said(1, "7", 1.0, "good morning all"), meeting())
