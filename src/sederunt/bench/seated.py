@@ -116,6 +116,7 @@ async def seat(plan: Plan, pool: BrowserPool, platform: Platform, url: str) -> S
     )
     if admission.reading.standing is not Standing.IN_CALL:
         raise SystemExit(f"not let in: {admission.reading}")
+    await platform.settle(bot.page, roster_heard=True)  # Zoom plays nothing before its sound was joined
     return bot
 
 
