@@ -44,7 +44,7 @@ class Place:
         self.track = track or Track()
         self.inbox: deque[NDArray[np.int16]] = deque()
         self.waiting = 0  # samples in the inbox
-        self.busy = self.finishing = self.over = False
+        self.busy = self.finishing = False
 
 
 class Engine:
@@ -79,7 +79,6 @@ class Engine:
 
     def leave(self, place: Place) -> None:
         with self._changed:
-            place.over = True
             if place in self._places:
                 self._places.remove(place)
 

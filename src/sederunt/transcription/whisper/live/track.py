@@ -18,8 +18,8 @@ from sederunt.transcription.whisper.live.ear import Ear
 from sederunt.transcription.whisper.live.hypothesis import Hypothesis
 from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE, Samples, runs
 
-# The detector is asked for so many frames at once: an eighth of a second.
-BLOCK = 4
+# The detector is asked for so many frames at once: a tenth of a second.
+BLOCK = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,8 +29,8 @@ class Cuts:
     opens: float = 0.4  # two frames in a block like this begin an utterance
     holds: float = 0.3  # frames like this keep it open
     lead_s: float = 0.4  # kept before the first frame
-    end_s: float = 0.45  # silence that ends it
-    settle_s: float = 0.22  # silence after which it is read as if it were over: it mostly is
+    end_s: float = 0.4  # silence that ends it
+    settle_s: float = 0.19  # silence after which it is read as if it were over: it mostly is
     limit_s: float = 15.0  # no utterance is longer
     search_s: float = 8.0  # from here on a shorter pause ends it
     pause_s: float = 0.22  # that short
