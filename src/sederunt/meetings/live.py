@@ -41,6 +41,8 @@ from sederunt.transcription.models import ModelRow, find, has_sockets
 from sederunt.transcription.realtime import open_live
 
 BEAT_S = 0.05  # how often sound that is due is let go
+MOST_LATE_S = 1.0  # sound later than this is not reckoned with when silence is told from sound to come
+LATE_HALVED_S = 3.0  # how soon it is forgotten that packets came late
 NAMES_S = 1.0  # how often lines without a name are looked at again
 TOLD_AGAIN_S = 60.0  # what the last holder wrote so shortly before its death, listeners may not have heard
 CLOSE_S = 15.0  # how long the transcription may take to settle what is open; its own limit is shorter
@@ -87,6 +89,7 @@ class LiveStay:
         self._finals: list[Said] = []
         self._drafts: dict[str, LiveSegment] = {}
         self._troubles: list[str] = []
+        self._late_s = 0.0  # how late packets came, of late
         self._languages: Counter[str] = Counter()  # seconds of speech
         self._some = asyncio.Event()
         self._over = self._has_failed = False
@@ -123,6 +126,7 @@ class LiveStay:
     def take(self, packets: Sequence[Packet]) -> None:
         """Packets of the recorder, in each source's order. Never raises: the recording must not suffer."""
         try:
+            self._late_s = max([self._late_s, *(self._now_s() - packet.start - packet.duration for packet in packets)])
             stretches = self._sound.take(packets)
             if self._transcription is not None and stretches:
                 self._transcription.hear([Frame(each.source, each.start, each.samples) for each in stretches])
@@ -150,7 +154,9 @@ class LiveStay:
         self._recorder.tick(self._now_ms())
         now_s = self._now_s()
         if self._transcription is not None:
-            self._transcription.tick(now_s - BEHIND_S)
+            # Silence that is told too early stands between the halves of a word.
+            self._transcription.tick(now_s - min(max(BEHIND_S, self._late_s), MOST_LATE_S))
+        self._late_s *= 0.5 ** (BEAT_S / LATE_HALVED_S)
         await self._publish(self._sound.blocks(now_s))
 
     async def _publish(self, blocks: Sequence[bytes]) -> None:

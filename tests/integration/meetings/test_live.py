@@ -208,6 +208,20 @@ async def test_mixed_sound_goes_out_by_the_clock_and_is_what_was_said(room: Room
     assert room.scripts[0].now > 5.5
 
 
+async def test_silence_is_not_told_before_sound_that_comes_late(room: Room, make_recorder: MakeRecorder) -> None:
+    live = await room.open(make_recorder)
+    recorder = live._recorder
+    assert recorder is not None
+    for tenth in range(30):
+        room.clock.advance(0.1)
+        if tenth >= 6:
+            recorder.frames_arrived(sound((tenth - 6) / 10, (tenth - 5) / 10))
+    reached = max(frame.start + len(frame.samples) / 16_000 for frame in room.scripts[0].heard)
+    await live._turn()
+    assert room.scripts[0].now <= reached
+    await live.close()
+
+
 async def _listen(room: Room, to: Callable[[UUID], str] = audio_subject) -> asyncio.Queue[bytes]:
     """What comes from now on."""
     blocks: asyncio.Queue[bytes] = asyncio.Queue()
