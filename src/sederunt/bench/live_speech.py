@@ -16,7 +16,7 @@ from sederunt.transcription.whisper.engine import Whisper
 from sederunt.transcription.whisper.speech import RATE, Samples
 
 # Speech has ended where nothing follows for so long; less is a pause within what somebody says.
-PAUSE_S = 0.8
+PAUSE_S = 1.0
 # Times of two models differ by so much for the same word.
 SLACK_S = 0.35
 # Words of a text are looked for among those that were said so near to it.
