@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import pytest
@@ -15,6 +15,8 @@ from sederunt.bench.words import word_error_rate
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import Script, Variant, demo
 from sederunt.practice.script import Service as Site
+
+Audio = Literal["per_person", "mixed", "webaudio"]
 
 
 async def test_what_listeners_were_told_is_the_transcript(
@@ -46,11 +48,11 @@ async def test_what_listeners_were_told_is_the_transcript(
     assert ways[-2:] == ["transcribing", "finished"]
 
 
-@pytest.mark.parametrize("site", ["teams", "zoom"])
+@pytest.mark.parametrize(("site", "audio"), [("teams", "per_person"), ("zoom", "webaudio"), ("gmeet", "mixed")])
 async def test_every_sites_speakers_have_their_names_live(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, site: Site
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, site: Site, audio: Audio
 ) -> None:
-    script = demo(Variant(), service=site, turns=3)
+    script = demo(Variant(audio=audio), service=site, turns=4)
     meeting = await meetings.open_meeting(script)
     bot = await send_bot(api, meeting.url, receiver, service=site, transcription_model="whisper-realtime")
     async with listening(bot["websocket_url"]) as listener:
