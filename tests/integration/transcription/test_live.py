@@ -102,7 +102,7 @@ def test_words_lie_where_they_were_spoken(stream: Callable[..., Stream], clips: 
     words = [word for final in s.finals() for word in final.said.words]
     starts = [word.start for word in words]
     assert starts == sorted(starts)
-    assert 5 <= starts[0] < 6
+    assert 4.6 <= starts[0] < 6  # the first word may take in what was kept before it
     assert words[-1].end < 5.1 + clip.seconds
 
 
@@ -138,7 +138,7 @@ def test_under_pressure_drafts_become_fewer_and_no_final_is_lost(
 def test_everybody_has_their_turn(stream: Callable[..., Stream], clips: Clips) -> None:
     engine = Engine(Pace(step_s=1.0))
     streams = [stream(engine) for _ in range(4)]
-    feed(streams, [pcm(clips["librivox_0870"].samples) for _ in streams], readings=3)
+    feed(streams, [pcm(clips["librivox_0870"].samples) for _ in streams], readings=5)  # four take sound in, one is left
     counts = [len(s.drafts()) for s in streams]
     assert min(counts) > 0
     assert max(counts) - min(counts) <= 2
