@@ -119,7 +119,9 @@ class LiveStay:
         last_s = max((line.segment.start for line in kept), default=0.0)
         for line in kept:
             if line.segment.start >= last_s - TOLD_AGAIN_S:
-                self._tell(line)
+                self._tell(replace(line, revision=0))
+                if line.revision:
+                    self._tell(line)
 
     # --- sound ---------------------------------------------------------------------------------------------------
 
@@ -226,8 +228,10 @@ class LiveStay:
             await asyncio.sleep(pause_s)
 
     def _tell(self, line: LiveLine) -> None:
+        """A line is one `ts` for good; what is found out later has a type of its own, for clients that append."""
         message_id = f"ts-{self._bot.id}-{line.segment_id}-{line.revision}"
-        self._seat.events.put(self._bot.id, {"type": "ts", "data": told(line)}, message_id)
+        kind = "ts-revised" if line.revision else "ts"
+        self._seat.events.put(self._bot.id, {"type": kind, "data": told(line)}, message_id)
 
     def _meeting(self, said: Sequence[LiveSegment]) -> Meeting:
         """What is known now of who is there and who speaks; of speaking only what is recent."""

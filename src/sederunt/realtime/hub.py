@@ -198,7 +198,7 @@ class Channel:
 
     def _note(self, message: Mapping[str, Any]) -> None:
         match message.get("type"):
-            case "ts":
+            case "ts" | "ts-revised":
                 self._drafts.pop(message["data"].get("segment_id"), None)
             case "stop":
                 self._drafts.clear()

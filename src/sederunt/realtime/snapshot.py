@@ -40,7 +40,7 @@ class Snapshot:
         self.sequence = event.sequence
         data: Mapping[str, Any] = event.event.get("data") or {}
         match event.event.get("type"):
-            case "ts":
+            case "ts" | "ts-revised":
                 self._transcripts[data.get("segment_id", event.sequence)] = data
             case "chat-message":
                 self._chat.append(data)

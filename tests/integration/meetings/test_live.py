@@ -101,12 +101,12 @@ class Room:
         live.start(make_recorder(stay, on_packets=live.take))
         return live
 
-    async def events(self, count: int, of: str = "ts") -> list[dict[str, Any]]:
-        """The data of the first so many events of one kind, once they are there."""
+    async def events(self, count: int, *of: str) -> list[dict[str, Any]]:
+        """The data of the first so many events of some kinds (lines and their revisions), once they are there."""
         found = []
         async with asyncio.timeout(20):
             async for event in feeds.events(self.seat.bus, self.bot.id, since=0):
-                found += [event.event["data"]] if event.event["type"] == of else []
+                found += [event.event["data"]] if event.event["type"] in (of or ("ts", "ts-revised")) else []
                 if len(found) == count:
                     return found
         raise AssertionError("the feed ended")
@@ -274,7 +274,7 @@ async def test_a_line_gets_its_name_when_the_site_tells_whose_source_it_is(
     room.scripts[0].say(Final, 1, "Good morning.")
     (unnamed,) = await room.events(1)
     scene.apply(SourceNamed(source="7", key="ada", at_ms=ZERO_MS + 2000))
-    _, named = await room.events(2)
+    (named,) = await room.events(1, "ts-revised")
     assert unnamed["speaker_name"] is None
     assert named == {**{k: v for k, v in unnamed.items() if k != "potential_speaker_names"}, "speaker_name": "Ada"}
     (line,) = await room.seat.live_lines.of(room.bot.id)
