@@ -18,7 +18,7 @@ import numpy as np
 
 from sederunt import log
 from sederunt.errors import SederuntError
-from sederunt.transcription.sessions import Draft, Onset, Over, SessionEvent, Settled, Warned
+from sederunt.transcription.sessions import Draft, Onset, Over, Said, SessionEvent, Settled, Warned
 from sederunt.transcription.whisper.live.pace import Pace
 from sederunt.transcription.whisper.live.tongue import Tongue
 from sederunt.transcription.whisper.live.track import Track, Turn, Utterance
@@ -31,9 +31,8 @@ logger = log.get(room="transcription")
 
 # Sound that waits to be looked at, per stream; only a machine that stands still has more.
 MOST_WAITING_S = 60.0
-# Utterances that wait for their final, per stream, before the listener is told.
-MANY_WAITING = 4
 BEHIND = "This machine cannot follow the live speech: finals come late. Fewer bots or more cores would help."
+LOST = "This machine could not follow the live speech, and some of it has no live transcript."
 
 
 class Place:
@@ -69,7 +68,7 @@ class Engine:
             place.waiting += len(samples)
             while place.waiting > MOST_WAITING_S * RATE and len(place.inbox) > 1:
                 place.waiting -= len(place.inbox.popleft())
-                place.tell(Warned(BEHIND))
+                place.tell(Warned(LOST))
             self._changed.notify()
 
     def finish(self, place: Place) -> None:
@@ -139,8 +138,10 @@ class Engine:
             opened += place.track.finish()
         for utterance in opened:
             place.tell(Onset(utterance.key, utterance.first / RATE))
-        if len(place.track.closed) > MANY_WAITING:
+        if len(place.track.closed) > place.track.cuts.most_waiting:
             place.tell(Warned(BEHIND))
+        if place.track.given_up:
+            place.tell(Warned(LOST))
 
     def _read(self, place: Place, kind: Turn, utterance: Utterance) -> None:
         began = self._clock()
@@ -149,10 +150,12 @@ class Engine:
             said, end_s = utterance.settled or place.tongue.reader_for(utterance).final(utterance)
             place.track.done(utterance, end_s)
             place.tell(Settled(replace(said, lang=place.tongue.found)))
+            for key in utterance.also:
+                place.tell(Settled(Said(key=key, start=said.start, end=said.end, transcript="", confidence=0.0)))
         elif kind is Turn.SETTLE:
-            utterance.settled = place.tongue.reader_for(utterance).final(utterance)
-            utterance.drafted = len(utterance.samples)
-            place.tell(Draft(utterance.settled[0]))
+            reading = place.tongue.reader_for(utterance).final(utterance)
+            place.track.settle(utterance, reading)
+            place.tell(Draft(reading[0]))
         else:
             said_so_far = place.tongue.reader().draft(utterance)
             if said_so_far is not None:

@@ -1,6 +1,6 @@
 """One stream of sound cut into utterances while it comes, and what is to be read of it next.
 
-Driven by samples alone: the same sound gives the same utterances, however fast it comes.
+Driven by samples: the same sound gives the same utterances however fast it comes, as long as readings in pauses do.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE, Samples,
 
 # The detector is asked for so many frames at once: a tenth of a second.
 BLOCK = 3
+# What a sentence ends with; "…" and "-" say that it goes on.
+_STOPS = (".", "?", "!", "。", "？", "！", "।")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +37,9 @@ class Cuts:
     search_s: float = 8.0  # from here on a shorter pause ends it
     pause_s: float = 0.22  # that short
     told_s: float = 0.25  # speech that drafts need
+    most_waiting: int = 4  # with more closed utterances unread, later ones are put together, up to
+    joined_s: float = 28.0  # so much at once, which the network reads in one go
+    backlog_s: float = 180.0  # more waits for nobody: the oldest are given up
 
 
 class Hears(Protocol):
@@ -60,6 +65,7 @@ class Utterance:
     drafted: int = 0  # samples of it that the last draft covers
     settled: tuple[Said, float] | None = None  # what a reading in the last pause gave, good while that pause lasts
     clean: bool = True  # it ends in a pause
+    also: list[str] = field(default_factory=list)  # keys of others that were put into it
 
     @property
     def seconds(self) -> float:
@@ -86,6 +92,7 @@ class Track:
         self._lead = np.zeros(0, np.int16)  # what an utterance that opens now would begin with
         self._lead_speech = np.zeros(0, np.float32)
         self._taken = self._count = 0
+        self.given_up = 0  # utterances that were closed and will not be read
         self.finished = False
 
     @property
@@ -133,6 +140,12 @@ class Track:
             return utterance.silence_s(self.cuts) - self.cuts.settle_s
         return (len(utterance.samples) - utterance.drafted) / RATE - step_s
 
+    def settle(self, utterance: Utterance, reading: tuple[Said, float]) -> None:
+        """The open utterance has been read in a pause; where it reads like a whole sentence, that pause is its end."""
+        utterance.settled, utterance.drafted = reading, len(utterance.samples)
+        if ends_sentence(reading[0].transcript):
+            self._close()
+
     def done(self, utterance: Utterance, end_s: float) -> None:
         """The first closed utterance has been read, up to there; the rest belongs to the next."""
         self.closed.popleft()
@@ -179,8 +192,19 @@ class Track:
 
     def _close(self) -> None:
         if self.open is not None:
-            self.closed.append(self.open)
+            self._wait(self.open)
         self.open = None
+
+    def _wait(self, utterance: Utterance) -> None:
+        """Have it read, by itself where the machine follows."""
+        last = self.closed[-1] if len(self.closed) > self.cuts.most_waiting else None
+        if last is not None and (utterance.first - last.first) / RATE + utterance.seconds <= self.cuts.joined_s:
+            _append(last, utterance)
+        else:
+            self.closed.append(utterance)
+        while len(self.closed) > 1 and sum(each.seconds for each in self.closed) > self.cuts.backlog_s:
+            self.closed.popleft()
+            self.given_up += 1
 
     def _cut(self) -> list[Utterance]:
         """The open utterance is too long: cut it in its best pause, or where it is."""
@@ -190,8 +214,17 @@ class Track:
         whole.clean = at < len(whole.speech)
         self.open = self._utterance(whole.first + at * FRAME, whole.samples[at * FRAME :], whole.speech[at:])
         whole.samples, whole.speech, whole.settled = whole.samples[: at * FRAME], whole.speech[:at], None
-        self.closed.append(whole)
+        self._wait(whole)
         return [self.open]
+
+
+def _append(one: Utterance, other: Utterance) -> None:
+    """Put the second behind the first, silence between them."""
+    silent = (other.first - one.first - len(one.samples)) // FRAME
+    one.samples = np.concatenate([one.samples, np.zeros(silent * FRAME, np.int16), other.samples])
+    one.speech = np.concatenate([one.speech, np.zeros(silent, np.float32), other.speech])
+    one.settled, one.clean = None, other.clean
+    one.also += [other.key, *other.also]
 
 
 def best_pause(speech: NDArray[np.float32], cuts: Cuts) -> int | None:
@@ -203,6 +236,11 @@ def best_pause(speech: NDArray[np.float32], cuts: Cuts) -> int | None:
     lateness = pauses[:, 0] / max(1, len(speech) - begin)
     chosen = pauses[int(np.argmax((pauses[:, 1] - pauses[:, 0]) * FRAME_S + 0.5 * lateness))]
     return begin + int(chosen[0] + chosen[1]) // 2
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether a text ends as a sentence does, closing quotes and brackets aside."""
+    return text.rstrip("\"'”’»)] ").endswith(_STOPS)
 
 
 def as_float(samples: NDArray[np.int16]) -> Samples:

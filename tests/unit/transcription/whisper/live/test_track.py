@@ -95,6 +95,38 @@ def test_a_reading_in_the_pause_is_still_there_when_the_pause_was_the_end(track:
     assert track.closed[0].settled is not None
 
 
+@pytest.mark.parametrize(("text", "over"), [("And so.", True), ("“Really?”", True), ("and so", False), ("so…", False)])
+def test_a_pause_behind_a_whole_sentence_is_the_end(track: Track, text: str, over: bool) -> None:
+    say(track, 2.0, 0.25)
+    assert track.open is not None
+    track.settle(track.open, (Said(key="1", start=0, end=2, transcript=text, confidence=1), 2.0))
+    assert [utterance.settled is not None for utterance in track.closed] == [True] * over
+    assert (track.open is None) == over
+
+
+def test_what_waits_is_read_together_once_the_machine_is_behind(track: Track) -> None:
+    opened = say(track, *(2.0, 1.0) * 16)
+    assert len(opened) == 16
+    waiting = track.closed
+    assert len(waiting) <= Cuts().most_waiting + 3
+    assert [key for each in waiting for key in (each.key, *each.also)] == [each.key for each in opened]
+    assert max(each.seconds for each in waiting) <= Cuts().joined_s
+    joined = waiting[Cuts().most_waiting]
+    assert len(joined.samples) == len(joined.speech) * FRAME
+    loud = np.flatnonzero(np.diff(np.flatnonzero(joined.samples)) > RATE / 2)
+    assert len(loud) == len(joined.also)
+    following = waiting[Cuts().most_waiting + 1]
+    assert joined.first + len(joined.samples) <= following.first
+
+
+def test_a_backlog_of_minutes_gives_up_its_oldest(track: Track) -> None:
+    opened = say(track, *(9.0, 1.0) * 40)
+    assert sum(each.seconds for each in track.closed) <= Cuts().backlog_s
+    kept = [key for each in track.closed for key in (each.key, *each.also)]
+    assert kept == [each.key for each in opened[-len(kept) :]]
+    assert track.given_up > 0
+
+
 def test_no_utterance_is_longer_than_the_limit(track: Track) -> None:
     opened = say(track, 60)
     lengths = [utterance.seconds for utterance in track.closed]
