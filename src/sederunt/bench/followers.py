@@ -43,7 +43,7 @@ class Followed:
     told: tuple[tuple[Told, ...], ...]
     late_s: tuple[float, ...]
     audio_s: float
-    cpu_s: float
+    cpu_s: float | None  # None where it was not measured
 
 
 def driven(settings: Settings, tracks: Sequence[Samples]) -> Followed:

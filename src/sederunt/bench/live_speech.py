@@ -1,6 +1,7 @@
 """What live transcription is measured with and by: a paced recording, and judgements on what was told when.
 
-Latencies are against word times of the offline base model, not against marks made by hand.
+Latencies are against word times of the offline base model, and ends of speech against the sound itself, not against
+marks made by hand. No detector is asked: the one that is measured would judge itself.
 """
 
 import difflib
@@ -10,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sederunt.bench.transcribe import Clip, source
 from sederunt.transcription.whisper.engine import Whisper
@@ -17,6 +19,13 @@ from sederunt.transcription.whisper.speech import RATE, Samples
 
 # Speech has ended where nothing follows for so long; less is a pause within what somebody says.
 PAUSE_S = 1.0
+# A model's word ends are early by up to half a second (measured on a slow "words", whose s hisses on): speech goes on
+# while some band stands so far above its noise, and not so far below its loudest, without a gap so long.
+BANDS_HZ = ((100, 1000), (1000, 3000), (3000, 8000))
+ABOVE_NOISE_DB, BELOW_SPEECH_DB, QUIET_S = 8.0, 20.0, 0.1
+# Around a word's end that is judged by.
+BEFORE_S, BEHIND_S = 4.0, 0.7
+WINDOW, STEP = 512, 160
 # Times of two models differ by so much for the same word.
 SLACK_S = 0.35
 # Words of a text are looked for among those that were said so near to it.
@@ -62,7 +71,7 @@ def recording(clips: Sequence[Clip], gap_s: float) -> tuple[Samples, str]:
     return samples + noise, " ".join(clip.text for clip in clips)
 
 
-def reference(whisper: Whisper, clips: Sequence[Clip], gap_s: float) -> list[SaidWord]:
+def words_of(whisper: Whisper, clips: Sequence[Clip], gap_s: float) -> list[SaidWord]:
     """The words of that recording with their times, each clip heard alone."""
     found, offset = [], 0.0
     for clip in clips:
@@ -74,8 +83,8 @@ def reference(whisper: Whisper, clips: Sequence[Clip], gap_s: float) -> list[Sai
     return found
 
 
-def judge(told: Sequence[Told], said: Sequence[SaidWord]) -> Judgement:
-    """How soon and how steadily the words that were said were told."""
+def judge(told: Sequence[Told], said: Sequence[SaidWord], ends_s: Sequence[float]) -> Judgement:
+    """How soon and how steadily the words that were said, and their `ends`, were told."""
     shown: dict[int, float] = {}
     drafts: dict[str, list[str]] = {}
     revised = words = 0
@@ -91,17 +100,49 @@ def judge(told: Sequence[Told], said: Sequence[SaidWord]) -> Judgement:
     finals = sorted((each for each in told if each.final), key=lambda each: each.start)
     return Judgement(
         shown_s=tuple(at - said[n].end for n, at in shown.items()),
-        final_s=tuple(_fixed_after(told, end) for end in ends(said)),
+        final_s=tuple(_fixed_after(told, end) for end in ends_s),
         revised=revised,
         words=words,
         text=" ".join(each.transcript for each in finals),
     )
 
 
-def ends(said: Sequence[SaidWord]) -> list[float]:
-    """Where speech ends: before each pause, and at the end."""
+def ends(said: Sequence[SaidWord], samples: Samples) -> list[float]:
+    """Where speech ends: before each pause, and at the end; as late as it is heard."""
     following = [*(word.start for word in said[1:]), float("inf")]
-    return [word.end for word, start in zip(said, following, strict=True) if start - word.end >= PAUSE_S]
+    found = [word.end for word, start in zip(said, following, strict=True) if start - word.end >= PAUSE_S]
+    return [_heard_until(samples, end) for end in found]
+
+
+def shift_between(heard: Sequence[SaidWord], said: Sequence[SaidWord]) -> float:
+    """What to add to the times of words that were heard by another clock; the median, 0 where none was heard."""
+    pairs = _common([word.text for word in heard], [word.text for word in said])
+    return float(np.median([said[b].start - heard[a].start for a, b in pairs])) if pairs else 0.0
+
+
+def _heard_until(samples: Samples, end_s: float) -> float:
+    """How long sound goes on behind a word's end."""
+    begin = max(0, round((end_s - BEFORE_S) * RATE))
+    near = samples[begin : round((end_s + BEHIND_S) * RATE)]
+    first = (round(end_s * RATE) - begin - WINDOW // 2) // STEP
+    if len(near) < WINDOW:
+        return end_s
+    levels = _levels(near)
+    least = np.maximum(np.percentile(levels, 10, axis=0) + ABOVE_NOISE_DB, levels.max(axis=0) - BELOW_SPEECH_DB)
+    last = first
+    for n in np.flatnonzero((levels >= least).any(axis=1)):
+        if first < n <= last + QUIET_S * RATE / STEP:
+            last = int(n)
+    return end_s + (last - first) * STEP / RATE
+
+
+def _levels(samples: Samples) -> NDArray[np.float64]:
+    """dB per window and band."""
+    windows = np.lib.stride_tricks.sliding_window_view(samples, WINDOW)[::STEP] * np.hanning(WINDOW)
+    power = np.abs(np.fft.rfft(windows)) ** 2
+    hz = np.fft.rfftfreq(WINDOW, 1 / RATE)
+    bands = [power[:, (hz >= low) & (hz < high)].sum(axis=1) for low, high in BANDS_HZ]
+    return np.asarray(10 * np.log10(np.stack(bands, axis=1) + 1e-9))
 
 
 def _fixed_after(told: Sequence[Told], end: float) -> float:

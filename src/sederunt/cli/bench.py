@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Literal
 
 import typer
 
@@ -56,13 +57,16 @@ def transcribe(
 def live(
     model: str = typer.Option("tiny.en", help="Whisper model."),
     talkers: list[int] = typer.Option([6], min=1, help="People who talk at once on one core; may be repeated."),
-    clock: str = typer.Option("cpu", help="cpu: one core's own seconds, exact on a busy machine; wall: as it happens."),
+    clock: Literal["cpu", "wall"] = typer.Option("cpu", help="cpu: one core's own seconds; wall: as it happens."),
+    through: Literal["engine", "service"] = typer.Option("engine", help="service: at a client's socket, in real time."),
     speech: Path | None = typer.Option(None, help="A folder of clips with transcripts.json; default: those shipped."),
     data: Path = typer.Option(Path("data"), help="The data directory, where models lie."),
 ) -> None:
     """Live speech: when words are shown and final, word errors beside offline, talkers per core, and a baseline."""
-    from sederunt.bench.live import bench_live
+    from sederunt.bench.live import bench_live, bench_live_service
 
+    if through == "service":
+        raise typer.Exit(bench_live_service(model, data))
     raise typer.Exit(bench_live(model, talkers, clock, speech, data))
 
 
