@@ -13,7 +13,7 @@ from sederunt import log
 from sederunt.model.transcript import Utterance
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import Cancelled, FinishedPart
-from sederunt.transcription.whisper import reading, speech, windows, wording
+from sederunt.transcription.whisper import memory, reading, speech, windows, wording
 from sederunt.transcription.whisper.decoding import Network
 from sederunt.transcription.whisper.sound import PcmSource, Sound
 from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples
@@ -88,8 +88,10 @@ class Whisper:
         parts = sorted(resume, key=lambda part: part.start)
         heard = [utterance for part in parts for utterance in part.utterances]
         sound = Sound(source, parts[-1].end if parts else 0.0)
-        for part in self._parts(sound, manner, per_window=(lang or "").lower() == "multi"):
+        for number, part in enumerate(self._parts(sound, manner, per_window=(lang or "").lower() == "multi")):
             heard += part.utterances
+            if number % memory.WINDOWS == 0:
+                memory.give_back()
             if on_part and part.end > part.start:
                 on_part(part)
             if on_progress:

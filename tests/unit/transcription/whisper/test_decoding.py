@@ -2,7 +2,16 @@
 
 import pytest
 
-from sederunt.transcription.whisper.decoding import Decoded, Span, compression, split_at_timestamps
+from sederunt.transcription.whisper.decoding import (
+    FULL_CONTEXT,
+    LEAST_CONTEXT,
+    ROOM,
+    Decoded,
+    Span,
+    compression,
+    context_for,
+    split_at_timestamps,
+)
 
 TIME, SPECIAL = 1000, 900  # the first timestamp and the first special token of a made-up vocabulary
 
@@ -67,3 +76,12 @@ def test_ordinary_speech_does_not_pack_well() -> None:
     assert compression("And you always want to see it in the superlative degree.") < 1.5
     assert compression("I see. " * 40) > 2.4
     assert compression("") == 0
+
+
+def test_sound_of_any_length_is_read_in_one_of_a_few_contexts() -> None:
+    contexts = {sound: context_for(sound, LEAST_CONTEXT) for sound in range(FULL_CONTEXT + 1)}
+    assert len(set(contexts.values())) <= 12
+    for sound, context in contexts.items():
+        assert LEAST_CONTEXT <= context <= FULL_CONTEXT
+        assert context >= min(FULL_CONTEXT, sound + ROOM)
+    assert context_for(500, FULL_CONTEXT) == FULL_CONTEXT
