@@ -259,7 +259,10 @@ def _sparse(clips: list[Clip], _scratch: Path) -> Case:
 
 
 def _hour(clips: list[Clip], scratch: Path) -> Case:
-    """A file of an hour: the clips in one order after another. No engine is given its samples, so memory is its own."""
+    """A file of an hour: the clips in one order after another. No engine is given its samples, so memory is its own.
+
+    Clips come again and again: an engine that goes by what it wrote before (plain faster-whisper does) has it easier.
+    """
     path, texts, written = scratch / "hour.wav", list[str](), 0
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
