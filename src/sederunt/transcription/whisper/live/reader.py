@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sederunt.model.transcript import Utterance as Phrasing
 from sederunt.model.transcript import Word
@@ -11,7 +11,7 @@ from sederunt.transcription.sessions import Said
 from sederunt.transcription.text import join
 from sederunt.transcription.whisper import reading, speech, wording
 from sederunt.transcription.whisper.decoding import Network, Phrase, TimedWord
-from sederunt.transcription.whisper.live.hypothesis import Steadiness
+from sederunt.transcription.whisper.live.hypothesis import Steadiness, folded
 from sederunt.transcription.whisper.live.track import Utterance, as_float
 from sederunt.transcription.whisper.reading import Manner
 from sederunt.transcription.whisper.speech import FRAME, RATE
@@ -28,10 +28,19 @@ class Drafting:
     kept_s: float = 3.0  # than this, at least
 
 
+# What ended so shortly before an utterance is told to its final reading, the last so many tokens of it: short clauses
+# read alone had 6.9 % word errors, with that 4.5 (eleven clips, tiny.en).
+FOLLOWS_S, TOLD_TOKENS = 2.0, 40
+
+
 class Reader:
+    """Reads one stream; remembers what was said last."""
+
     def __init__(self, network: Network, manner: Manner, drafting: Drafting | None = None) -> None:
         self._network, self._manner = network, manner
         self._drafting = drafting or Drafting()
+        self._latest: Said | None = None  # the latest reading by `final`
+        self._before: Said | None = None  # the latest of an utterance before that one
 
     def draft(self, utterance: Utterance) -> Said | None:
         """What an open utterance seems to say; remembers it in the utterance. None where it cannot be told."""
@@ -56,14 +65,26 @@ class Reader:
 
     def final(self, utterance: Utterance) -> tuple[Said, float]:
         """What an utterance says, read afresh, and where its last word ends if it was cut in mid-speech."""
+        if self._latest is not None and self._latest.key != utterance.key:
+            self._before = self._latest
         samples = as_float(utterance.samples)
         activity = speech.listen(samples)
         if not activity.has_speech():
             return _said_of(utterance, ()), utterance.seconds
-        passage = reading.read(self._network, samples, activity, self._manner, clean=utterance.clean)
-        offset = utterance.first / RATE
-        found = wording.utterances(passage.phrases, activity, offset)
-        return _said_of(utterance, found), passage.end
+        before = self._before.transcript if self._before and follows(self._before, utterance) else ""
+        found, end_s = self._read(utterance, samples, activity, before)
+        if before and folded(found.transcript) == folded(before):  # said twice, or recited over noise
+            found, end_s = self._read(utterance, samples, activity, "")
+        self._latest = found
+        return found, end_s
+
+    def _read(
+        self, utterance: Utterance, samples: speech.Samples, activity: speech.Activity, before: str
+    ) -> tuple[Said, float]:
+        told = self._network.tokens(f" {before}")[-TOLD_TOKENS:] if before else ()
+        manner = replace(self._manner, prompt=(*self._manner.prompt, *told))
+        passage = reading.read(self._network, samples, activity, manner, clean=utterance.clean)
+        return _said_of(utterance, wording.utterances(passage.phrases, activity, utterance.first / RATE)), passage.end
 
     def _window(self, utterance: Utterance) -> float:
         """Where the draft's sound begins: a stable word's start, once the whole is too long."""
@@ -75,6 +96,11 @@ class Reader:
         if starts and starts[-1] > start_s:
             utterance.window = round(starts[-1] * RATE) // FRAME * FRAME
         return utterance.window / RATE
+
+
+def follows(said: Said, utterance: Utterance) -> bool:
+    """Whether an utterance goes on where something ended. Seconds of the stream."""
+    return bool(said.transcript) and utterance.first / RATE - said.end <= FOLLOWS_S
 
 
 def said(utterance: Utterance, words: Sequence[TimedWord]) -> Said:
