@@ -1,7 +1,10 @@
 """The `sederunt` command: gathers the groups; each lives in a module of its own and is imported only when called."""
 
+import atexit
 import importlib
+import os
 import sys
+from typing import NoReturn
 
 import typer
 
@@ -39,7 +42,21 @@ def main() -> None:
             _add(app, name, module, attribute, text, load=bool(names))
     if names:
         app.callback()(lambda: None)
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        _leave(end.code)
+
+
+def _leave(code: str | int | None) -> NoReturn:
+    """End without taking the interpreter apart: storage's own threads may want it a last time, which aborts (-6)."""
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+        code = 1
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code or 0)
 
 
 def _add(app: typer.Typer, name: str, module: str, attribute: str, text: str, *, load: bool) -> None:
