@@ -48,8 +48,8 @@ async def _state_at_the_end(browser: Chromium, context: BrowserContext) -> Mappi
     """The whole state once the last window is closed; of a browser that was quit, the cookies last seen."""
     cookies: list[Any] = []
     while context.pages and not browser.gone.is_set():
-        with contextlib.suppress(DriverError):
-            cookies = list(await context.cookies())
+        with contextlib.suppress(DriverError, TimeoutError):  # a window that goes just now may never answer
+            cookies = list(await asyncio.wait_for(context.cookies(), STATE_S))
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(browser.gone.wait(), LOOK_EVERY_S)
     with contextlib.suppress(DriverError, TimeoutError):
