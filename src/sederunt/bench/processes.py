@@ -6,16 +6,18 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sederunt.practice.client import PracticeClient
 
 READY_S = 120
 START_DEADLINE_S = 90
+DRAIN_S = 60
 ENDINGS = frozenset({"finished", "not_admitted", "bot_detected", "auth_required", "invalid_credentials", "failed"})
 
 
@@ -32,14 +34,20 @@ class Service:
 
 
 @asynccontextmanager
-async def service_process(data: Path, host_rules: str, *, keep: bool) -> AsyncIterator[Service]:
-    """`sederunt serve` as a child on a free port; ends it by SIGTERM unless it is to be kept."""
+async def service_process(
+    data: Path, host_rules: str, *, keep: bool = False, settings: Mapping[str, str] = MappingProxyType({})
+) -> AsyncIterator[Service]:
+    """`sederunt serve` as a child on a free port; ends it by SIGTERM unless it is to be kept.
+
+    Only these settings hold, on tiny.en where they name no model: what is shown must not depend on whose shell it is.
+    """
     log = (data / "serve.log").open("wb")
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if not name.startswith("SEDERUNT_")},
         "SEDERUNT_BROWSER__HOST_RULES": host_rules,
         "SEDERUNT_BROWSER__IGNORE_CERTIFICATE_ERRORS": "true",
         "SEDERUNT_WHISPER__MODEL": "tiny.en",
+        **settings,
     }
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "sederunt.cli.main", "serve", "--data", str(data), "--port", "0",
@@ -77,7 +85,7 @@ async def _end(child: asyncio.subprocess.Process) -> None:
     if child.returncode is None:
         child.send_signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(child.wait(), 30)
+            await asyncio.wait_for(child.wait(), DRAIN_S)
         except TimeoutError:
             child.kill()
             await child.wait()

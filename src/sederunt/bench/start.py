@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.progress import track
 
 from sederunt.bench.capture import open_meeting
-from sederunt.bench.processes import ENDINGS, practice_process, service_process
+from sederunt.bench.processes import ENDINGS, practice_process
+from sederunt.bench.served import served
 from sederunt.practice.client import PracticeClient
 
 LIMIT_S = 2.0
@@ -22,11 +23,7 @@ console = Console(stderr=True)
 async def bench_start(repeats: int) -> int:
     """Print each run and the median in seconds; 1 where the median is over the limit."""
     with tempfile.TemporaryDirectory(prefix="sederunt-bench-") as data:
-        async with (
-            practice_process() as practice,
-            service_process(Path(data), await practice.host_rules(), keep=False) as service,
-            httpx.AsyncClient(base_url=service.base_url, headers=service.headers, timeout=30) as http,
-        ):
+        async with practice_process() as practice, served(Path(data), await practice.host_rules(), {}) as http:
             await one_start(http, practice)  # the first one warms browsers and caches
             times = [await one_start(http, practice) for _ in track(range(repeats), "starting bots", console=console)]
     median = statistics.median(times)
