@@ -5,6 +5,7 @@ death of the host that held it (joining, recording or leaving). A bot that was a
 same id and goes on with the same recording; the time away is marked as a gap.
 """
 
+import asyncio
 import itertools
 from dataclasses import replace
 from functools import partial
@@ -15,6 +16,7 @@ from sederunt.errors import PageError
 from sederunt.meetings.avatar import picture_of
 from sederunt.meetings.endings import conclude, give_up_lost, record, refuse, write_admission, write_departure
 from sederunt.meetings.evidence import keep_evidence
+from sederunt.meetings.live import warm_up
 from sederunt.meetings.orders import Orders
 from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, SignInNeeded, SignInRejected, broken
 from sederunt.meetings.seat import Seat
@@ -48,7 +50,11 @@ async def attend(bot: Bot, seat: Seat, orders: Orders) -> None:
         return
     if bot.status is BotStatus.BOOTING:
         bot = await record(bot, seat, Trigger.LAUNCHED) or bot
-    await _try_pages(bot, seat, orders, platform, link)
+    warming = asyncio.create_task(warm_up(bot, seat), name=f"warm up {bot.id}")
+    try:
+        await _try_pages(bot, seat, orders, platform, link)
+    finally:
+        warming.cancel()
 
 
 async def _try_pages(bot: Bot, seat: Seat, orders: Orders, platform: Platform, link: MeetingLink) -> None:

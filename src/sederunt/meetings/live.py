@@ -38,7 +38,7 @@ from sederunt.transcription.live import (
     Trouble,
 )
 from sederunt.transcription.models import ModelRow, find, has_sockets
-from sederunt.transcription.realtime import open_live
+from sederunt.transcription.realtime import open_live, prepare_live
 
 BEAT_S = 0.05  # how often sound that is due is let go
 MOST_LATE_S = 1.0  # sound later than this is not reckoned with when silence is told from sound to come
@@ -52,6 +52,17 @@ PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 logger = log.get(room="meetings")
 
 Said: TypeAlias = Final | Revised
+
+
+async def warm_up(bot: Bot, seat: Seat) -> None:
+    """Load the live model while the bot still knocks: the first words of a host's first bot must not wait for it."""
+    model = find(bot.config.transcription_model)
+    if model is None or not model.realtime:
+        return
+    try:
+        await asyncio.to_thread(prepare_live, seat.settings, model, bot.config.lang)
+    except SederuntError as error:  # told to the listeners when the bot sits, if it is so still
+        logger.warning("live model not loaded", action="warm_up_failed", bot_id=str(bot.id), why=str(error))
 
 
 async def open_live_stay(bot: Bot, seat: Seat, *, stay: str, started_ms: int, scene: Scene) -> "LiveStay | None":

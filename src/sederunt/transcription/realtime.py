@@ -47,6 +47,12 @@ def open_live(
     return Pipeline(settings, provider, order, on_event=on_event, prefix=prefix, mixed_sources=frozenset(mixed_sources))
 
 
+def prepare_live(settings: Settings, model_row: ModelRow, lang: str | None) -> None:
+    """Load what live transcription needs, before there is anything to hear. Blocks. Raises SetupError."""
+    if model_row.provider is not None:
+        realtime_provider(model_row.provider).prepare(settings, lang)
+
+
 def live_fault(settings: Settings, model_row: ModelRow) -> str | None:
     """Why a bot cannot be transcribed live by this model here, as a sentence with the remedy; None where it can."""
     if model_row.provider is None:
@@ -71,4 +77,5 @@ __all__ = [
     "Trouble",
     "live_fault",
     "open_live",
+    "prepare_live",
 ]

@@ -117,5 +117,8 @@ class RealtimeProvider(Protocol):
     def fault(self, settings: Settings, model: ModelRow) -> str | None:
         """Why this installation cannot use the model live, as a sentence with the remedy; None where it can."""
 
+    def prepare(self, settings: Settings, lang: str | None) -> None:
+        """A session is about to be opened: do now what takes long. Blocks. Raises SetupError."""
+
     def open(self, settings: Settings, order: Order, tell: Tell) -> Session:
         """Begin a session. Returns at once; sound fed before the connection stands is kept. Raises SetupError."""

@@ -60,6 +60,9 @@ class ScriptedVendor:
     broken: bool = False
     sessions: list[ScriptedSession] = field(default_factory=list)
 
+    def prepare(self, _settings: Settings, _lang: str | None) -> None:
+        pass
+
     def terms(self, _model: ModelRow) -> Terms:
         return self.allowed
 

@@ -23,6 +23,12 @@ class LiveWhisper:
 
         return tongue.fault(settings)
 
+    def prepare(self, settings: Settings, lang: str | None) -> None:
+        """Load the model that the first words will need."""
+        from sederunt.transcription.whisper.live import tongue
+
+        tongue.load_first(settings, lang)
+
     def open(self, settings: Settings, order: Order, tell: Tell) -> Session:
         from sederunt.transcription.whisper.live.session import open_session
 

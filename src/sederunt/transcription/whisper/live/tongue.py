@@ -39,6 +39,11 @@ def fault(settings: Settings) -> str | None:
     return None
 
 
+def load_first(settings: Settings, lang: str | None) -> None:
+    """Have the model at hand with which a stream begins. Blocks. Raises SetupError."""
+    _load(settings, model_for(settings, lang))
+
+
 class Tongue:
     """Reads one stream. Where no language was named, its first utterances decide; until then it is taken for English.
 
