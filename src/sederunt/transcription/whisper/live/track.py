@@ -33,6 +33,7 @@ class Cuts:
     lead_s: float = 0.4  # kept before the first frame
     end_s: float = 0.4  # silence that ends it
     settle_s: float = 0.19  # silence after which it is read as if it were over: it mostly is
+    whole_s: float = 1.5  # speech that is a sentence where it reads like one; shorter clauses are better read with more
     limit_s: float = 15.0  # no utterance is longer
     search_s: float = 8.0  # from here on a shorter pause ends it
     pause_s: float = 0.22  # that short
@@ -143,7 +144,7 @@ class Track:
     def settle(self, utterance: Utterance, reading: tuple[Said, float]) -> None:
         """The open utterance has been read in a pause; where it reads like a whole sentence, that pause is its end."""
         utterance.settled, utterance.drafted = reading, len(utterance.samples)
-        if ends_sentence(reading[0].transcript):
+        if utterance.spoken_s(self.cuts) >= self.cuts.whole_s and ends_sentence(reading[0].transcript):
             self._close()
 
     def done(self, utterance: Utterance, end_s: float) -> None:

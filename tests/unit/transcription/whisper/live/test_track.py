@@ -104,6 +104,13 @@ def test_a_pause_behind_a_whole_sentence_is_the_end(track: Track, text: str, ove
     assert (track.open is None) == over
 
 
+def test_a_short_clause_is_no_sentence_yet(track: Track) -> None:
+    say(track, 1.0, 0.25)
+    assert track.open is not None
+    track.settle(track.open, (Said(key="1", start=0, end=1, transcript="In short.", confidence=1), 1.0))
+    assert track.open is not None
+
+
 def test_what_waits_is_read_together_once_the_machine_is_behind(track: Track) -> None:
     opened = say(track, *(2.0, 1.0) * 16)
     assert len(opened) == 16
