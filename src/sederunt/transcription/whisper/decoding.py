@@ -12,9 +12,8 @@ from sederunt.transcription.whisper.speech import RATE, Samples
 # Frames of 10 ms. The encoder may be given fewer than the 3000 it was trained on, at a cost that falls with them;
 # cut at the sound's very end tiny.en loops, so there is room behind it, and never less than ten seconds in all.
 FULL_CONTEXT, HALF_CONTEXT, LEAST_CONTEXT, ROOM = 3000, 1500, 1000, 200
-# Contexts go by this step: the inference engine keeps memory for every length that it meets. Twelve minutes of speech
-# in windows of any length left 60 MB more behind than the same in windows of few lengths.
-CONTEXT_STEP = 200
+# Rounding contexts up to few lengths would spare memory (the inference engine keeps some for each that it meets, 60 MB
+# in twelve minutes), and costs words: half a second more lost a sentence of a fast speaker.
 # Text that packs better than this repeats itself; a mean log-probability under this is a guess.
 MOST_COMPRESSION, LEAST_SCORE = 2.4, -1.0
 # With a probability of silence above this, a guess or a loop is no text at all, and in faint sound nothing is.
@@ -219,9 +218,8 @@ class Network:
 
 
 def context_for(sound: int, least: int) -> int:
-    """The frames that the encoder is given for so many frames of sound: one of a few lengths."""
-    stepped = -(-(sound + ROOM) // CONTEXT_STEP) * CONTEXT_STEP
-    return min(FULL_CONTEXT, max(least, stepped))
+    """The frames that the encoder is given for so many frames of sound."""
+    return min(FULL_CONTEXT, max(least, sound + ROOM))
 
 
 @dataclass(frozen=True, slots=True)
