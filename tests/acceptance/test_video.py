@@ -67,14 +67,16 @@ async def test_one_camera_is_taken_over_undecoded(
     api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
 ) -> None:
     path = tmp_path / "recording.webm"
-    _, recording = await _recorded(api, meetings, receiver, path, Variant(video=1))
+    found, recording = await _recorded(api, meetings, receiver, path, Variant(video=1))
     assert [s["codec_name"] for s in recording["streams"] if s["codec_type"] == "video"] == ["vp8"]
     (picture,) = _pictures(path, float(recording["format"]["duration"]) / 2)
     assert picture.shape == (360, 640)  # the sender's own
     assert picture.std() > 10
     times = [float(p["pts_time"]) for p in recording["packets"] if p["codec_type"] == "video"]
     assert times[0] < LONGEST_TO_KEY_FRAME_S
-    assert max(later - earlier for earlier, later in pairwise(times)) < 0.5
+    assert sum(found["capture"]["video"]["sources"].values()) == len(times), "a captured picture is not in the file"
+    # A packet that a busy machine drops costs its receiver the pictures until the next key frame, and no more.
+    assert max(later - earlier for earlier, later in pairwise(times)) < LONGEST_TO_KEY_FRAME_S
     assert float(recording["format"]["duration"]) - times[-1] < 5  # pictures stop before the bot sees the end
 
 
