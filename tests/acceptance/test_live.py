@@ -1,7 +1,5 @@
 """The published TypeScript client, unmodified, follows a meeting live: every event, sound without holes, actions."""
 
-import asyncio
-import json
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -10,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.client_script import run_script
 from harness.service import Service
 from harness.sound import RATE, Samples, find
 from sederunt.practice import clips
-from sederunt.practice.client import MeetingHandle, PracticeClient
+from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import Act, Script, demo
 
 BLOCK_BYTES = 3200
@@ -33,7 +32,10 @@ async def test_the_published_client_follows_a_meeting_live(
     script = a_meeting()
     meeting = await meetings.open_meeting(script)
     sound = tmp_path / "sound.pcm"
-    seen = await follow(client_folder, service, meeting, model, sound)
+    seen = await run_script(
+        *(client_folder, "live.mjs", service.url, service.key, meeting.url, model, str(sound)),
+        stop_after=meeting.wait_for("fell_silent", who="Ada Lovelace", timeout_s=120),
+    )
 
     assert seen["connected"] == [True, True]
     told = seen["raw"]
@@ -126,31 +128,3 @@ def sound_of(clip: str) -> Samples:
     samples = clips.load(clip).samples.astype(np.float64)
     third: Samples = samples[: len(samples) // 3 * 3].reshape(-1, 3).mean(axis=1)
     return third
-
-
-async def follow(folder: Path, service: Service, meeting: MeetingHandle, model: str, sound: Path) -> dict[str, Any]:
-    """Run the script until the last speaker is done; what it heard."""
-    process = await asyncio.create_subprocess_exec(
-        "node",
-        "live.mjs",
-        service.url,
-        service.key,
-        meeting.url,
-        model,
-        str(sound),
-        cwd=folder,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        limit=1 << 26,
-    )
-    try:
-        await meeting.wait_for("fell_silent", who="Ada Lovelace", timeout_s=120)
-        out, err = await asyncio.wait_for(process.communicate(b"stop\n"), 120)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode == 0, err.decode()[-4000:]
-    seen: dict[str, Any] = json.loads(out)
-    return seen

@@ -1,10 +1,8 @@
 """The interface's published TypeScript client, unmodified, works against us: every method of client, bot, recording."""
 
-import asyncio
-import json
 from pathlib import Path
-from typing import Any
 
+from harness.client_script import run_script
 from harness.service import Service
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import demo
@@ -14,7 +12,7 @@ async def test_every_method_of_the_published_client_works(
     service: Service, meetings: PracticeClient, client_folder: Path
 ) -> None:
     meeting = await meetings.open_meeting(demo())
-    seen = await drive(client_folder, service, meeting.url)
+    seen = await run_script(client_folder, "drive.mjs", service.url, service.key, meeting.url)
 
     assert all(seen["kinds"].values()), seen["kinds"]
     first, reserved, *_, last = seen["capacity"]
@@ -51,26 +49,3 @@ async def test_every_method_of_the_published_client_works(
     assert (seen["unauthorized"]["kind"], seen["unauthorized"]["status"]) == ("UnauthorizedError", 401)
     assert seen["invalid"]["status"] == 400
     assert list(seen["invalid"]["body"]["errors"]) == ["service", "stop_options.time_limit"]
-
-
-async def drive(folder: Path, service: Service, meeting_url: str) -> dict[str, Any]:
-    """Run the script; what it saw."""
-    process = await asyncio.create_subprocess_exec(
-        "node",
-        "drive.mjs",
-        service.url,
-        service.key,
-        meeting_url,
-        cwd=folder,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        out, err = await asyncio.wait_for(process.communicate(), 150)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode == 0, err.decode()[-4000:]
-    seen: dict[str, Any] = json.loads(out)
-    return seen
