@@ -186,17 +186,4 @@ class Minutes:
 
 def told(line: LiveLine) -> Mapping[str, object]:
     """A line as listeners hear of it: the data of a `ts`."""
-    segment = line.segment
-    data: dict[str, object] = {
-        "segment_id": line.segment_id,
-        "transcript": segment.transcript,
-        "start": segment.start,
-        "end": segment.end,
-        "speaker": segment.speaker,
-        "speaker_name": segment.speaker_name,
-        "confidence": segment.confidence,
-    }
-    if segment.potential_speaker_names is not None:
-        guesses = segment.potential_speaker_names
-        data["potential_speaker_names"] = [{"name": guess.name, "confidence": guess.confidence} for guess in guesses]
-    return data
+    return {"segment_id": line.segment_id, **line.segment.spoken()}

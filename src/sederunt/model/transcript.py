@@ -1,6 +1,7 @@
 """A transcript: segments, their utterances, their words. All times are seconds from the start of the recording."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +44,19 @@ class Segment:
     utterances: tuple[Utterance, ...] = ()
     speaker_name: str | None = None
     potential_speaker_names: tuple[NameGuess, ...] | None = None
+
+    def spoken(self) -> dict[str, Any]:
+        """What listeners are told of it: without utterances, and with guesses only where there are any."""
+        guesses = self.potential_speaker_names
+        return {
+            "transcript": self.transcript,
+            "start": self.start,
+            "end": self.end,
+            "speaker": self.speaker,
+            "speaker_name": self.speaker_name,
+            "confidence": self.confidence,
+            **({} if guesses is None else {"potential_speaker_names": [asdict(guess) for guess in guesses]}),
+        }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

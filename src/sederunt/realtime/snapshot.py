@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import asdict
 from typing import Any
 
 from sederunt.bus.feeds import FeedEvent
@@ -11,7 +10,6 @@ from sederunt.clock import unix_ms
 from sederunt.database.bot_view import BotView
 from sederunt.model.history import CHAT_MESSAGE
 from sederunt.model.participant import Participant
-from sederunt.model.transcript import Segment
 
 MOST_CHAT = 1000  # messages in a snapshot; anyone in a meeting may write as many as they like
 
@@ -86,23 +84,10 @@ class Snapshot:
 def final_values(view: BotView) -> dict[str, Any]:
     """The data of a `connected` message when all is over: what the bot object says."""
     return {
-        "transcripts": [_spoken(segment) for segment in view.transcript.segments],
+        "transcripts": [segment.spoken() for segment in view.transcript.segments],
         "participants": [_seen(person) for person in view.participants],
         "chat_messages": [{"user_avatar": None, **event.data} for event in view.events if event.event == CHAT_MESSAGE],
         "status": view.bot.status.value,
-    }
-
-
-def _spoken(segment: Segment) -> dict[str, Any]:
-    guesses = segment.potential_speaker_names
-    return {
-        "transcript": segment.transcript,
-        "start": segment.start,
-        "end": segment.end,
-        "speaker": segment.speaker,
-        "speaker_name": segment.speaker_name,
-        "confidence": segment.confidence,
-        **({} if guesses is None else {"potential_speaker_names": [asdict(guess) for guess in guesses]}),
     }
 
 
