@@ -23,12 +23,11 @@ from sederunt.bus.tasks import end
 from sederunt.clock import Clock
 from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
-from sederunt.database.engine import Database, database_url
-from sederunt.database.outbox import Outbox
+from sederunt.database.engine import Database
 from sederunt.database.recordings import Recordings
 from sederunt.errors import NotFound
 from sederunt.jobs.follow_ups import FOLLOW_UPS
-from sederunt.jobs.publish import Publisher, publishing
+from sederunt.jobs.publish import open_published
 from sederunt.model.bot import Bot
 from sederunt.realtime.hub import Hub
 from sederunt.settings import Settings
@@ -84,13 +83,7 @@ def _came_by(scheme: str, host: str) -> str | None:
 async def open_rooms(settings: Settings, clock: Clock, metrics: Metrics) -> AsyncIterator[Rooms]:
     """Open everything, hand it out, close it in the opposite order; what was committed is published before the end."""
     async with contextlib.AsyncExitStack() as stack:
-        bus = await Bus.connect(settings.bus, name="api")
-        stack.push_async_callback(bus.close)
-        publisher = Publisher(bus)
-        database = await stack.enter_async_context(
-            Database(database_url(settings), clock=clock, on_outbox=publisher.announce)
-        )
-        await stack.enter_async_context(publishing(publisher, Outbox(database)))
+        bus, database = await stack.enter_async_context(open_published(settings, clock, name="api"))
         sealer = load_sealer(settings)
         keys = await Keys.open(database, sealer, clock)
         stack.push_async_callback(keys.close)

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -17,14 +17,14 @@ from sederunt.bus.tasks import end
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
-from sederunt.database.engine import Database, OutboxRow, database_url
+from sederunt.database.engine import Database
 from sederunt.database.live_lines import LiveLines
 from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletions
 from sederunt.database.transcripts import Transcripts
 from sederunt.jobs.follow_ups import FOLLOW_UPS
-from sederunt.jobs.publish import Publisher, publishing
+from sederunt.jobs.publish import open_published
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects, open_objects
 from sederunt.webhooks.postman import Postman
@@ -62,24 +62,12 @@ async def open_house(settings: Settings, *, role: str, pool: BrowserPool | None 
 
     Raises SetupError where something is not there, and says what.
     """
-    announced: list[Publisher] = []
-
-    def announce(rows: Sequence[OutboxRow]) -> None:
-        if announced:  # before the bus is there the sweep takes care of it
-            announced[0].announce(rows)
-
-    database = Database(database_url(settings), clock=SYSTEM_CLOCK, on_outbox=announce)
-    async with database:
-        bus = await Bus.connect(settings.bus, name=f"{role} {settings.host.name} {os.getpid()}")
-        try:
-            publisher = Publisher(bus)
-            announced.append(publisher)
-            house = _furnish(settings, role, database, bus, pool)
-            async with publishing(publisher, house.outbox), _telling(house.events):
-                yield house
-            await house.postman.client.aclose()
-        finally:
-            await bus.close()
+    name = f"{role} {settings.host.name} {os.getpid()}"
+    async with open_published(settings, SYSTEM_CLOCK, name=name) as (bus, database):
+        house = _furnish(settings, role, database, bus, pool)
+        async with _telling(house.events):
+            yield house
+        await house.postman.client.aclose()
 
 
 def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: BrowserPool | None) -> House:

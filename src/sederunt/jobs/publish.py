@@ -12,8 +12,10 @@ from contextlib import asynccontextmanager
 from sederunt import log
 from sederunt.bus.connection import Bus, BusAway
 from sederunt.bus.tasks import end, notice_cancellation
-from sederunt.database.engine import OutboxRow
+from sederunt.clock import Clock
+from sederunt.database.engine import Database, OutboxRow, database_url
 from sederunt.database.outbox import Outbox, payload_of
+from sederunt.settings import Settings
 
 logger = log.get(room="jobs")
 
@@ -82,6 +84,25 @@ class Publisher:
             await outbox.mark_sent(sent)
         except Exception:  # the sweep publishes them once more, and the server drops that
             logger.exception("rows not marked as sent", action="mark_failed", count=len(sent))
+
+
+@asynccontextmanager
+async def open_published(settings: Settings, clock: Clock, *, name: str) -> AsyncIterator[tuple[Bus, Database]]:
+    """A process's bus and database: what is committed is published at once, and before the end what is left.
+
+    Raises SetupError where one of them is not there.
+
+    Args:
+        name: of the process, as the message server lists it.
+    """
+    bus = await Bus.connect(settings.bus, name=name)
+    try:
+        publisher = Publisher(bus)
+        database = Database(database_url(settings), clock=clock, on_outbox=publisher.announce)
+        async with database, publishing(publisher, Outbox(database)):
+            yield bus, database
+    finally:
+        await bus.close()
 
 
 @asynccontextmanager
