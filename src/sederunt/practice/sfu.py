@@ -25,6 +25,7 @@ from aiortc import (
 
 from sederunt.practice import clips
 from sederunt.practice.clips import OpusFrame
+from sederunt.practice.script import Variant
 
 _MID = "urn:ietf:params:rtp-hdrext:sdes:mid"
 _LEVEL = "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
@@ -69,6 +70,19 @@ class PeerPlan:
     loss: float = 0.0
     late: float = 0.0
     new_ssrc_every_s: float = 0.0
+
+    @classmethod
+    def of(cls, variant: Variant) -> "PeerPlan":
+        """What a meeting's variant says of RTP; the rest is the site's."""
+        return cls(
+            video_slots=variant.video,
+            csrcs=variant.csrcs,
+            announce_ssrc=variant.announce_ssrc,
+            level_extension=variant.level_extension,
+            loss=variant.loss,
+            late=variant.late,
+            new_ssrc_every_s=variant.new_ssrc_every_s,
+        )
 
 
 class Peer:

@@ -5,6 +5,7 @@ import random
 import re
 import string
 from collections.abc import Sequence
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
@@ -68,17 +69,11 @@ class MeetSite:
     def plan(self, variant: Variant) -> PeerPlan:
         if variant.audio == "webaudio":
             return PeerPlan(audio_slots=0, channel="collections", audio_channel=AUDIO_CHANNEL, loss=variant.loss)
-        return PeerPlan(
+        return replace(
+            PeerPlan.of(variant),
             audio_slots=self.slots,
-            video_slots=variant.video,
             video_stream_ids=tuple(signals.video_stream(number + 1) for number in range(variant.video)),
             channel="collections",
-            csrcs=variant.csrcs,
-            announce_ssrc=variant.announce_ssrc,
-            level_extension=variant.level_extension,
-            loss=variant.loss,
-            late=variant.late,
-            new_ssrc_every_s=variant.new_ssrc_every_s,
         )
 
     async def answer(self, request: Request, meetings: dict[str, Meeting]) -> Response | None:

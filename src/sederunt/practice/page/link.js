@@ -38,5 +38,24 @@
     if (socket) socket.close();
   }
 
-  practice.link = { on, tell, open, close };
+  /**
+   * Make a field the place where chat is written: Enter sends it. Returns what sends it.
+   * @param {HTMLElement} field
+   */
+  function takeChat(field) {
+    const send = () => {
+      const text = (field instanceof HTMLTextAreaElement ? field.value : field.textContent || "").trim();
+      if (text) tell({ do: "chat", text });
+      if (field instanceof HTMLTextAreaElement) field.value = "";
+      else field.replaceChildren();
+    };
+    field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey) return;
+      event.preventDefault();
+      send();
+    });
+    return send;
+  }
+
+  practice.link = { on, tell, open, close, takeChat };
 })();

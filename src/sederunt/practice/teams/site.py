@@ -5,6 +5,7 @@ import random
 import re
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -77,17 +78,7 @@ class TeamsSite:
         return 2000 + 10 * number
 
     def plan(self, variant: Variant) -> PeerPlan:
-        return PeerPlan(
-            audio_slots=1,
-            video_slots=variant.video,
-            stream_ids=("mainAudio-2",),
-            csrcs=variant.csrcs,
-            announce_ssrc=variant.announce_ssrc,
-            level_extension=variant.level_extension,
-            loss=variant.loss,
-            late=variant.late,
-            new_ssrc_every_s=variant.new_ssrc_every_s,
-        )
+        return replace(PeerPlan.of(variant), audio_slots=1, stream_ids=("mainAudio-2",))
 
     async def answer(self, request: Request, meetings: dict[str, Meeting]) -> Response | None:
         host, path = request.url.hostname, request.url.path.strip("/")

@@ -85,17 +85,7 @@
     const field = editable
       ? make("div", { contenteditable: "true", role: "textbox", "aria-label": "Send a message" })
       : make("textarea", { "aria-label": "Send a message", placeholder: "Send a message", maxlength: 500 });
-    const read = () => (field instanceof HTMLTextAreaElement ? field.value : field.textContent || "").trim();
-    const send = () => {
-      if (read()) practice.link.tell({ do: "chat", text: read() });
-      if (field instanceof HTMLTextAreaElement) field.value = "";
-      else field.replaceChildren();
-    };
-    field.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey) return;
-      event.preventDefault();
-      send();
-    });
+    const send = practice.link.takeChat(field);
     return make(
       "div",
       {},

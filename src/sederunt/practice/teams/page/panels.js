@@ -69,16 +69,7 @@
 
   function composer() {
     const field = make("div", { contenteditable: "true", role: "textbox", "aria-label": "Type a message" });
-    const send = () => {
-      const text = (field.textContent || "").trim();
-      if (text) practice.link.tell({ do: "chat", text });
-      field.replaceChildren();
-    };
-    field.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey) return;
-      event.preventDefault();
-      send();
-    });
+    const send = practice.link.takeChat(field);
     const button = make("button", { "data-tid": "newMessageCommands-send", name: "send", "aria-label": "Send", click: send });
     return make("div", { "data-tid": "ckeditor" }, field, button);
   }

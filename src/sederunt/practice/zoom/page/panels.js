@@ -73,16 +73,7 @@
 
   function composer() {
     const field = make("div", { contenteditable: "true", class: "tiptap ProseMirror", role: "textbox", "aria-label": "Type message here ..." });
-    const send = () => {
-      const text = (field.textContent || "").trim();
-      if (text) practice.link.tell({ do: "chat", text });
-      field.replaceChildren();
-    };
-    field.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey) return;
-      event.preventDefault();
-      send();
-    });
+    const send = practice.link.takeChat(field);
     const button = make("button", { class: "chat-rtf-box__send", "aria-label": "send", click: send }, "Send");
     return make("div", { class: "chat-rtf-box__editor-outer" }, field, button);
   }
