@@ -1,14 +1,11 @@
-"""A real nats-server and a real database, SQLite and PostgreSQL, per test."""
+"""A real database, SQLite and PostgreSQL, per test."""
 
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.fake_clock import FakeClock
-from harness.nats import Connections, NatsServer, running_server
-from sederunt.bus.connection import Bus
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
@@ -16,24 +13,6 @@ from sederunt.database.outbox import Outbox
 from sederunt.jobs.follow_ups import FOLLOW_UPS
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.status import BotStatus
-
-
-@pytest.fixture
-async def server(tmp_path: Path) -> AsyncIterator[NatsServer]:
-    async with running_server(tmp_path) as running:
-        yield running
-
-
-@pytest.fixture
-async def connect(server: NatsServer) -> AsyncIterator[Connections]:
-    connections = Connections(server)
-    yield connections
-    await connections.close()
-
-
-@pytest.fixture
-async def bus(connect: Connections) -> Bus:
-    return await connect()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A real nats-server per test, and connections to it."""
+"""For who works with the bus: a real nats-server per test, and connections to it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
