@@ -2,7 +2,7 @@
 
 Every case runs in a process of its own whose whole tree (browser, driver, Python) is measured by CPU-seconds and
 proportional memory. The practice sites run in another process and are not counted. One JSON line per case, then a
-table of medians and the ratios to the classical bot.
+table of medians, the limits, and the ratios to the classical bot.
 """
 
 import asyncio
@@ -14,13 +14,14 @@ import sys
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from sederunt.bench.capture_cases import CASES, CLASSICAL, TOLD, Case, Limit
 from sederunt.bench.classical import classical_bot
 from sederunt.bench.meter import TreeMeter
 from sederunt.bench.processes import child, practice_process, said
@@ -31,76 +32,6 @@ from sederunt.practice.client import MeetingHandle, PracticeClient
 
 SETTLE_S = 4.0
 console = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """One row of the table."""
-
-    name: str
-    title: str
-    service: scripts.Service = "gmeet"
-    bots: int = 1
-    seconds: float = 20
-    plan: Mapping[str, Any] = field(default_factory=dict)
-    variant: Mapping[str, Any] = field(default_factory=dict)
-    busy_loops: int = 0
-    limit_cpu: float | None = None  # % of a core per bot
-    limit_pss: float | None = None  # MiB per bot
-
-
-# What is asked of the capture (rows of the capture plan's benchmark list), lightest first.
-CASES: Sequence[Case] = (
-    Case(name="encoded", title="encoded, own browser (shell)", limit_cpu=6, limit_pss=110 * 3),
-    Case(
-        name="shared",
-        title="encoded, 8 bots in one browser (shell)",
-        bots=8,
-        plan={"bots_per_browser": 8},
-        limit_cpu=4,
-        limit_pss=72,
-    ),
-    Case(name="cameras", title="encoded, three cameras on (not received)", variant={"video": 3}, limit_cpu=6),
-    Case(name="separate", title="encoded, 8 browsers (shell)", bots=8, limit_pss=130),
-    Case(name="worklet", title="worklet, own browser (shell)", plan={"backend": "worklet"}, limit_cpu=11),
-    Case(
-        name="chromium-shared",
-        title="encoded, 8 bots in one chromium",
-        bots=8,
-        plan={"bots_per_browser": 8, "mode": "headless"},
-        limit_pss=140,
-    ),
-    Case(name="video", title="encoded audio and 3 videos", plan={"video": True}, variant={"video": 3}, limit_cpu=12),
-    Case(name="teams", title="Teams, own browser (shell)", service="teams", limit_cpu=6),
-    Case(
-        name="teams-shared",
-        title="Teams, 8 bots in one browser (shell)",
-        service="teams",
-        bots=8,
-        plan={"bots_per_browser": 8},
-        limit_cpu=4,
-    ),
-    Case(name="zoom", title="Zoom, own browser (shell)", service="zoom", limit_cpu=6),
-    Case(
-        name="zoom-shared",
-        title="Zoom, 8 bots in one browser (shell)",
-        service="zoom",
-        bots=8,
-        plan={"bots_per_browser": 8},
-        limit_cpu=4,
-    ),
-    # No receiver, no encoded frame: the client's own decoding is in it, and nothing of that is ours to save.
-    Case(name="zoom-channel", title="Zoom, sound over a data channel", service="zoom", variant={"audio": "webaudio"}),
-    Case(name="minute", title="60 s, every packet compared", seconds=60, plan={"keep": True}),
-    Case(name="busy", title="3 bots beside 4 busy loops", bots=3, busy_loops=4, plan={"keep": True}),
-)
-
-
-# The classical bot's rows: (title, meeting). Our rows are held against the one of the same meeting.
-CLASSICAL: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "classical": ("classical bot", {}),
-    "classical-cameras": ("classical bot, three cameras on", {"video": 3}),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,9 +49,32 @@ class Result:
     exact: float | None = None  # share of the packets sent in the window that were captured bit by bit
     pli_per_minute: float | None = None
 
+    @property
+    def missing(self) -> float:
+        """Share of the packets sent in the window that were not captured as they were; 0 where nobody compared."""
+        return 0.0 if self.exact is None else 1 - self.exact
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """One limit of a case, and what was measured."""
+
+    case: Case
+    what: str
+    measured: float
+    limit: Limit
+
+    @property
+    def alarming(self) -> bool:
+        return self.measured > self.limit.alarm
+
+    @property
+    def verdict(self) -> str:
+        return "ALARM" if self.alarming else "over target" if self.measured > self.limit.target else "met"
+
 
 async def bench_capture(cases: Sequence[str], repeats: int, *, classical: bool) -> int:
-    """Run the cases; prints JSON lines on standard output and a table on standard error. 1 where a limit is missed."""
+    """Run the cases; prints JSON lines on standard output and tables on standard error. 1 where an alarm is passed."""
     chosen = [case for case in CASES if not cases or case.name in cases]
     results: dict[str, list[Result]] = {case.name: [] for case in chosen}
     async with practice_process() as practice:
@@ -264,25 +218,20 @@ def everyone_at_once(variant: scripts.Variant, service: scripts.Service = "gmeet
     )
 
 
+def judged(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> list[Judged]:
+    """Every limit of these cases, held against the medians."""
+    return [
+        Judged(case=case, what=what, measured=median(results[case.name], what), limit=limit)
+        for case in cases
+        for what, limit in case.limits.items()
+    ]
+
+
 def report(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> int:
-    """The table of medians, the ratios to the classical bot, and the verdict on the limits."""
-    table = Table(title="Capture, medians", title_justify="left")
-    for heading in ("case", "% core / bot", "PSS MiB / bot", "start CPU-s", "first audio s", "lost", "exact", "limits"):
-        table.add_column(heading, justify="left" if heading in ("case", "limits") else "right")
-    missed = 0
-    for case in cases:
-        cpu, pss = median(results[case.name], "cpu_percent"), median(results[case.name], "pss_mib")
-        over = [
-            f"{what} {value:.1f} > {limit:g}"
-            for what, value, limit in (("cpu", cpu, case.limit_cpu), ("pss", pss, case.limit_pss))
-            if limit is not None and value > limit
-        ]
-        missed += bool(over)
-        table.add_row(*row(case.title, results[case.name]), ", ".join(over) or "met")
-    for name, (title, _) in CLASSICAL.items():
-        if results.get(name):
-            table.add_row(*row(title, results[name]), "")
-    console.print(table)
+    """The medians, the limits, and the ratios to the classical bot. 1 where an alarm is passed."""
+    console.print(_table_of_medians(cases, results))
+    limits = judged(cases, results)
+    console.print(_table_of_limits(limits))
     for case in cases:
         name = "classical-cameras" if case.variant.get("video") else "classical"
         if results.get(name):
@@ -291,7 +240,29 @@ def report(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> in
             console.print(
                 f"{case.title}: 1/{cpu_ratio:.1f} of the classical bot's CPU, 1/{pss_ratio:.1f} of its memory"
             )
-    return 1 if missed else 0
+    return int(any(each.alarming for each in limits))
+
+
+def _table_of_medians(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> Table:
+    table = Table(title="Capture, medians", title_justify="left")
+    for heading in ("case", "% core / bot", "PSS MiB / bot", "start CPU-s", "first audio s", "lost", "exact"):
+        table.add_column(heading, justify="left" if heading == "case" else "right")
+    for case in cases:
+        table.add_row(*row(case.title, results[case.name]))
+    for name, (title, _) in CLASSICAL.items():
+        if results.get(name):
+            table.add_row(*row(title, results[name]))
+    return table
+
+
+def _table_of_limits(limits: Sequence[Judged]) -> Table:
+    table = Table(title="Limits, of medians", title_justify="left")
+    for heading in ("case", "what", "measured", "target", "alarm", ""):
+        table.add_column(heading, justify="left" if heading in ("case", "what", "") else "right")
+    for each in limits:
+        measured, target, alarm = (f"{value:.4g}" for value in (each.measured, each.limit.target, each.limit.alarm))
+        table.add_row(each.case.title, TOLD[each.what], measured, f"≤ {target}", f"> {alarm}", each.verdict)
+    return table
 
 
 def row(title: str, results: Sequence[Result]) -> list[str]:

@@ -20,7 +20,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 from sederunt.bench.attribution import Scores, score
-from sederunt.bench.capture import SETTLE_S, Case, window
+from sederunt.bench.capture import SETTLE_S, window
+from sederunt.bench.capture_cases import Case
 from sederunt.bench.meter import TreeMeter
 from sederunt.bench.processes import child, practice_process, said
 from sederunt.bench.seated import Plan

@@ -1,0 +1,115 @@
+"""The cases of `sederunt bench capture` and the limits of each: a target to stay within, an alarm not to pass."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sederunt.practice import script as scripts
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a figure is to stay within, and what it must not pass."""
+
+    target: float
+    alarm: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One row of the table."""
+
+    name: str
+    title: str
+    service: scripts.Service = "gmeet"
+    bots: int = 1
+    seconds: float = 20
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    variant: Mapping[str, Any] = field(default_factory=dict)
+    busy_loops: int = 0
+    limits: Mapping[str, Limit] = field(default_factory=dict)  # of fields of Result, of their medians
+
+
+# Percent of a core per bot, and CPU-seconds to start one.
+ALONE = {"cpu_percent": Limit(6, 9)}
+SHARED = {"cpu_percent": Limit(4, 6)}
+NOTHING_LOST = {"lost": Limit(0, 0), "missing": Limit(0, 0)}
+# What is asked of the capture (rows of the capture plan's benchmark list), lightest first.
+CASES: Sequence[Case] = (
+    Case(name="encoded", title="encoded, own browser (shell)", limits={**ALONE, "start_cpu_s": Limit(2, 4)}),
+    Case(
+        name="shared",
+        title="encoded, 8 bots in one browser (shell)",
+        bots=8,
+        plan={"bots_per_browser": 8},
+        limits={**SHARED, "pss_mib": Limit(70, 87.5), "start_cpu_s": Limit(1.2, 2.4)},
+    ),
+    Case(name="cameras", title="encoded, three cameras on (not received)", variant={"video": 3}, limits=ALONE),
+    Case(
+        name="separate",
+        title="encoded, 8 browsers (shell)",
+        bots=8,
+        limits={**ALONE, "pss_mib": Limit(115, 143.75)},
+    ),
+    Case(
+        name="worklet",
+        title="worklet, own browser (shell)",
+        plan={"backend": "worklet"},
+        limits={"cpu_percent": Limit(11, 15)},
+    ),
+    Case(
+        name="chromium-shared",
+        title="encoded, 8 bots in one chromium",
+        bots=8,
+        plan={"bots_per_browser": 8, "mode": "headless"},
+        limits={**SHARED, "pss_mib": Limit(140, 175)},
+    ),
+    Case(
+        name="video",
+        title="encoded audio and 3 videos",
+        plan={"video": True},
+        variant={"video": 3},
+        limits={"cpu_percent": Limit(12, 18), "pli_per_minute": Limit(20, 20)},
+    ),
+    Case(name="teams", title="Teams, own browser (shell)", service="teams", limits=ALONE),
+    Case(
+        name="teams-shared",
+        title="Teams, 8 bots in one browser (shell)",
+        service="teams",
+        bots=8,
+        plan={"bots_per_browser": 8},
+        limits=SHARED,
+    ),
+    Case(name="zoom", title="Zoom, own browser (shell)", service="zoom", limits=ALONE),
+    Case(
+        name="zoom-shared",
+        title="Zoom, 8 bots in one browser (shell)",
+        service="zoom",
+        bots=8,
+        plan={"bots_per_browser": 8},
+        limits=SHARED,
+    ),
+    # No receiver, no encoded frame: the client's own decoding is in it, and nothing of that is ours to save.
+    Case(name="zoom-channel", title="Zoom, sound over a data channel", service="zoom", variant={"audio": "webaudio"}),
+    Case(name="minute", title="60 s, every packet compared", seconds=60, plan={"keep": True}, limits=NOTHING_LOST),
+    Case(
+        name="busy", title="3 bots beside 4 busy loops", bots=3, busy_loops=4, plan={"keep": True}, limits=NOTHING_LOST
+    ),
+)
+
+
+# What a limit is of → how it is told.
+TOLD: Mapping[str, str] = {
+    "cpu_percent": "% of a core per bot",
+    "pss_mib": "PSS MiB per bot",
+    "start_cpu_s": "CPU-s to start a bot",
+    "lost": "packets lost",
+    "missing": "share not captured bit by bit",
+    "pli_per_minute": "PLIs per track and minute",
+}
+
+# The classical bot's rows: (title, meeting). Our rows are held against the one of the same meeting.
+CLASSICAL: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "classical": ("classical bot", {}),
+    "classical-cameras": ("classical bot, three cameras on", {"video": 3}),
+}
