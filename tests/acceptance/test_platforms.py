@@ -161,6 +161,9 @@ ZOOM = [
     Cell(service="zoom", name="only the page tells", variant={"signals": "page"}, backend="encoded", **BOTH),
     Cell(service="zoom", name="only the stage tells", variant={"signals": "page", "marks": False}, backend="encoded",
          **BOTH),
+    # Neither marks nor a stage: what the streams are called is all there is to go by.
+    Cell(service="zoom", name="own tracks", variant={"audio": "own_tracks", "marks": False, "layout": "gallery"},
+         backend="encoded", **BOTH),
     Cell(service="zoom", name="sound without receiver", variant={"audio": "webaudio"}, backend="worklet", **BOTH),
     Cell(service="zoom", name="passcode", variant={"passcode": "practice.1"}),
     Cell(service="zoom", name="cookies and consent", variant={"cookie_banner": True, "consent": True}),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.signals import Signal
+from sederunt.model.audio import CapturedFrame
 from sederunt.practice import tls
 
 HOSTS = (
@@ -71,7 +72,8 @@ class Opened:
 
     page: MeetingPage
     signals: list[Signal]
-    news: asyncio.Event  # set at each signal
+    frames: list[CapturedFrame]
+    news: asyncio.Event  # set at each signal and each batch of frames
 
 
 OpenPage = Callable[..., Awaitable[Opened]]

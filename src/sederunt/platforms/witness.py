@@ -4,7 +4,7 @@ Two witnesses may tell of the same thing, the network and the page. The network 
 the page's word counts only until then.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantLeft, ParticipantSeen, SourceNamed
@@ -76,6 +76,11 @@ class Roster:
 
     def person(self, key: str) -> Person | None:
         return self._known.get(key)
+
+    @property
+    def everyone(self) -> Collection[str]:
+        """The keys of all who were ever here."""
+        return self._known.keys()
 
     def self_name(self) -> str | None:
         return next((person.name for person in self._known.values() if person.is_self), None)

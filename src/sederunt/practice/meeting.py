@@ -45,9 +45,12 @@ class Meeting:
         self.people = [self._new_person(entry) for entry in script.cast]
         for person, entry in zip(self.people, script.cast, strict=True):
             person.present = entry.joins_at_s <= 0  # they sit there before the first bot comes
+        owners = [person.csrc for person in self.people] if self.variant.audio == "own_tracks" else []
+        own_slots = owners or (self.variant.audio == "per_person" and site.slots > 1)
         self._sound = Sound(
-            slots=site.slots,
-            mode="per_person" if self.variant.audio == "per_person" and site.slots > 1 else "mixed",
+            slots=len(owners) or site.slots,
+            owners=owners,
+            mode="per_person" if own_slots else "mixed",
             idle=self.variant.idle,
             dtx=self.variant.dtx,
         )

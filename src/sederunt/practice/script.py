@@ -91,9 +91,9 @@ class Variant:
     words: Mapping[str, str] = field(default_factory=dict)  # text or label of the site → what it shows instead
     slow_s: float = 0.0  # every screen appears late by so much
     offers: Literal["page", "server"] = "page"  # who makes the WebRTC offer
-    audio: Literal["per_person", "mixed", "webaudio"] = (
-        "per_person"  # mixed: one track, several CSRCs; webaudio (Meet, Zoom): over a data channel, no receiver
-    )
+    # mixed: one track, several CSRCs; webaudio (Meet, Zoom): over a data channel, no receiver; own_tracks (Zoom): a
+    # track for each of the cast, its stream named after them
+    audio: Literal["per_person", "mixed", "webaudio", "own_tracks"] = "per_person"
     idle: Literal["nothing", "silence"] = "nothing"  # what a slot sends while nobody has it
     dtx: bool = False  # pauses inside a clip are not sent
     loss: float = 0.0  # share of audio packets that are dropped on the way
@@ -107,7 +107,9 @@ class Variant:
     transform: Literal["none", "page"] = "none"  # page: the page puts its own transform on every audio receiver
     elements: bool = True  # the page attaches one audio element per slot
     speaking: Literal["audio", "server"] = "audio"  # where the page's speaking marks come from
-    marks: bool = True  # Zoom: tiles mark who speaks; else only the stage tells, by who stands on it
+    marks: bool = True  # Zoom: tiles and control socket tell who speaks; else only the stage, by who stands on it
+    layout: Literal["speaker", "gallery"] = "speaker"  # Zoom: gallery has no stage, everybody is shown alike
+    panels: Literal["one", "beside"] = "one"  # Zoom: opening people or chat closes the other; beside: both stay
     signals: Literal["network", "page"] = "network"  # page: the site's channels carry nothing that we can read
     trusted_clicks: bool = False  # the join button ignores clicks that no person can have made
     suspected: bool = False  # the join answer carries the bot mark (field 36)

@@ -1,7 +1,7 @@
 """Who is heard right now: clips under way, the slots they use, and the frames of each tick of 20 ms."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -46,12 +46,20 @@ class Sound:
     """The audio of one meeting. Pure: no clock, no socket; `tick` is called every 20 ms of meeting time."""
 
     def __init__(
-        self, *, slots: int, mode: Literal["per_person", "mixed"], idle: Literal["nothing", "silence"], dtx: bool
+        self,
+        *,
+        slots: int,
+        mode: Literal["per_person", "mixed"],
+        idle: Literal["nothing", "silence"],
+        dtx: bool,
+        owners: Sequence[int] = (),
     ) -> None:
+        """`owners`: whose each slot is, by CSRC, where slots are not given to whoever speaks; `slots` many."""
         self._mode = mode
         self._idle = idle
         self._dtx = dtx
         self._slots = [_Slot() for _ in range(slots if mode == "per_person" else 1)]
+        self._owners = {csrc: self._slots[number] for number, csrc in enumerate(owners)}
         self._mixed: list[Utterance] = []
         self._mixer = clips.Encoder() if mode == "mixed" else None
         self._turn = itertools.count()
@@ -62,7 +70,8 @@ class Sound:
         if self._mode == "mixed":
             self._mixed.append(utterance)
             return True
-        free = [slot for slot in self._slots if slot.utterance is None]
+        own = [self._owners[csrc]] if csrc in self._owners else self._slots if not self._owners else []
+        free = [slot for slot in own if slot.utterance is None]
         if not free:
             return False
         slot = min(free, key=lambda slot: (slot.last_csrc != csrc, slot.used_at))

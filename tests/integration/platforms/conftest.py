@@ -1,7 +1,7 @@
 """A pool with a real Chromium, pages of a test's own making, and practice meetings. Started once per file."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -12,6 +12,7 @@ from harness.platforms_room import Opened, OpenPage, ShowPage, StaticSite
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.browser.signals import Signal
+from sederunt.model.audio import CapturedFrame
 from sederunt.practice.server import PracticeServer
 from sederunt.settings import BrowserSettings
 
@@ -79,15 +80,20 @@ async def open_practice(practice_pool: BrowserPool) -> AsyncIterator[OpenPage]:
 
     async def open_it(**request: Any) -> Opened:
         signals: list[Signal] = []
+        frames: list[CapturedFrame] = []
         news = asyncio.Event()
 
         def hear(signal: Signal) -> None:
             signals.append(signal)
             news.set()
 
-        page = await practice_pool.open(_request(**request), on_frames=lambda frames: None, on_signal=hear)
+        def take(batch: Sequence[CapturedFrame]) -> None:
+            frames.extend(batch)
+            news.set()
+
+        page = await practice_pool.open(_request(**request), on_frames=take, on_signal=hear)
         opened.append(page)
-        return Opened(page=page, signals=signals, news=news)
+        return Opened(page=page, signals=signals, frames=frames, news=news)
 
     yield open_it
     for page in opened:

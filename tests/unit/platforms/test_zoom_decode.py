@@ -148,6 +148,24 @@ def test_audio_streams_that_carry_nodes_are_their_peoples_and_a_single_one_is_ev
     ]
 
 
+@pytest.mark.parametrize("name", ["{}%2Baudio%2BCS%2B1", "{}+CS+audio", "{}%252B0%252BCS%252B"])
+@pytest.mark.parametrize("told", [ADA, ADA + 1], ids=["by user", "by node"])
+def test_another_node_of_a_user_is_the_same_person(control: Make, signal: Make, told: int, name: str) -> None:
+    decoder = ZoomDecoder()
+    for number, node in enumerate((ADA, GRACE)):
+        stream = name.format(node + 2)
+        decoder.decode(signal("capture", event="stream", media="audio", track=number, stream=stream))
+    people = [{"id": told, "dn2": encoded("Ada")}, {"id": GRACE, "dn2": encoded("Grace")}]
+    named = [event for event in decoder.decode(control(7937, {"add": people})) if isinstance(event, SourceNamed)]
+    assert [(event.source, event.key) for event in named] == [("track-0", str(told)), ("track-1", str(GRACE))]
+
+
+def test_small_numbers_that_share_no_bits_are_nobodys(control: Make) -> None:
+    decoder = ZoomDecoder()
+    decoder.decode(control(7937, {"add": [{"id": 7, "dn2": encoded("Small")}]}))
+    assert decoder.decode(control(12033, {"asn1": 8})) == []
+
+
 @given(
     st.recursive(
         st.none() | st.integers() | st.text(max_size=5),

@@ -13,9 +13,9 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from sederunt.model.events import MeetingEvent, SpeakingChanged
+from sederunt.platforms.addresses import decoded
 from sederunt.platforms.page_words import PageWords, bare_name
 from sederunt.platforms.payloads import as_bytes
 from sederunt.platforms.witness import ChatLedger, Person, Roster
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _ROSTER, _SPEAKERS = 7937, 12033
 _NODE_BITS = 10  # the low bits of a node id tell a person's streams apart
-_STREAM = re.compile(r"(\d+)\+.*\+CS\+")
+_STREAM = re.compile(r"(\d+)\+(?:.*\+)?CS\+")
 _SELF = re.compile(r"\((?:[^()]*,\s*)?me\b[^()]*\)", re.IGNORECASE)
 _LABELLED = re.compile(
     r"^(?P<sender>.+?) to (?P<to>[^,:]+?)(?:, \d{1,2}:\d{2}(?:\s?[AP]M)?, |: |, )(?P<text>.*)$", re.DOTALL
@@ -66,7 +66,7 @@ class ZoomDecoder:
         return events
 
     def _stream(self, data: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
-        found = _STREAM.match(unquote(str(data.get("stream", "")))) if data.get("media") == "audio" else None
+        found = _STREAM.match(decoded(str(data.get("stream", "")))) if data.get("media") == "audio" else None
         if found is None or not isinstance(track := data.get("track"), int):
             return []
         self._tracks[f"track-{track}"] = int(found.group(1))
@@ -99,11 +99,15 @@ class ZoomDecoder:
         return [SpeakingChanged(key=key, speaking=speaking, at_ms=at_ms) for key, speaking in changes]
 
     def _key_of(self, node: int) -> str | None:
-        """The roster's key of a node: the id itself, or the one that shares its high bits."""
+        """The roster's key of a node: the id itself, or the only one that shares its high bits.
+
+        Rosters name people by user ids (low bits zero) or by one of their nodes.
+        """
         if self._roster.person(str(node)):
             return str(node)
-        person = str(node >> _NODE_BITS << _NODE_BITS)
-        return person if self._roster.person(person) else None
+        user = node >> _NODE_BITS
+        keys = [key for key in self._roster.everyone if key.isdecimal() and int(key) >> _NODE_BITS == user]
+        return keys[0] if user and len(keys) == 1 else None
 
 
 def person_in_row(entry: Mapping[str, Any]) -> Person | None:

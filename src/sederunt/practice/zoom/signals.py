@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from sederunt.practice.people import Person
 
@@ -13,6 +14,11 @@ ROSTER, SPEAKERS, LEVEL, STATUS = 7937, 12033, 8005, 7938
 def node_id(number: int) -> int:
     """A participant's node; the user id is the node id without its lowest ten bits."""
     return (16_384 + number) << 10 | 1
+
+
+def audio_stream(number: int) -> str:
+    """The id of a participant's stream of sound: another node of the same user, URL-encoded."""
+    return quote(f"{node_id(number) + 1}+audio+CS+{number}", safe="")
 
 
 def roster_event(added: Iterable[Person], changed: Iterable[Person], gone: Iterable[Person]) -> str:

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -16,6 +17,7 @@ from sederunt.practice.zoom import signals
 
 CLIENT = "app.zoom.us"
 AUDIO_CHANNEL = "ZoomWebclientAudioDataChannel"
+MOST_OWN_TRACKS = 10  # of a larger cast the later ones are not heard
 _ACCOUNT_COOKIE = "practice_account"
 _SIGN_IN = sign_in.SignInShape(
     title="Sign In | Zoom",
@@ -63,15 +65,11 @@ class ZoomSite:
     def plan(self, variant: Variant) -> PeerPlan:
         if variant.audio == "webaudio":
             return PeerPlan(audio_slots=0, audio_channel=AUDIO_CHANNEL, loss=variant.loss)
-        return PeerPlan(
-            audio_slots=1,
-            video_slots=variant.video,
-            stream_ids=("16778241%2Baudio%2BCS%2B1",),
-            announce_ssrc=variant.announce_ssrc,
-            level_extension=variant.level_extension,
-            loss=variant.loss,
-            late=variant.late,
-            new_ssrc_every_s=variant.new_ssrc_every_s,
+        streams = tuple(signals.audio_stream(number + 1) for number in range(_tracks(variant)))
+        return replace(
+            PeerPlan.of(variant),
+            audio_slots=len(streams),
+            stream_ids=streams,
             csrcs=False,  # not available on Zoom's web client
         )
 
@@ -102,6 +100,7 @@ class ZoomSite:
             "show": "already_over" if meeting.is_over else first,
             "account": sign_in.shown_name(account) if account else None,
             "audio_channel": AUDIO_CHANNEL,
+            "audio_tracks": _tracks(meeting.variant),
         }
 
     def page_sent(self, meeting: Meeting, visitor: Visitor, label: str, data: bytes | str) -> None:
@@ -122,7 +121,8 @@ class ZoomSite:
         """The chat panel shows it."""
 
     def speaking_changed(self, meeting: Meeting, visitor: Visitor, csrcs: Sequence[int]) -> None:
-        self._event(visitor, signals.speakers_event(list(reversed(csrcs))))
+        if meeting.variant.marks:
+            self._event(visitor, signals.speakers_event(list(reversed(csrcs))))
 
     def removed(self, meeting: Meeting, visitor: Visitor) -> None:
         """The modal says it."""
@@ -142,3 +142,8 @@ class ZoomSite:
         if meeting is None or meeting.variant.launcher:
             return pages.html("zoom", "launcher.html", Variant())
         return RedirectResponse(f"https://{CLIENT}/wc/{code}/join?{request.url.query}", 302)
+
+
+def _tracks(variant: Variant) -> int:
+    """Tracks of sound: the mix, or one for each person that may be in the cast, in its order."""
+    return MOST_OWN_TRACKS if variant.audio == "own_tracks" else 1

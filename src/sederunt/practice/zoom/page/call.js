@@ -9,6 +9,7 @@
   /** @type {number[]} */
   let speaking = [];
   let marks = true;
+  let gallery = false;
 
   /** The control socket lives in a Worker from the preview on. @param {Record<string, any>} hello */
   function openControl(hello) {
@@ -21,13 +22,14 @@
   /** @param {Record<string, any>} hello */
   async function show(hello) {
     marks = hello.variant.marks !== false;
+    gallery = hello.variant.layout === "gallery";
     fill(
       find("#screen"),
       make(
         "div",
         { id: "wc-container" },
-        make("div", { id: "wc-content" }, make("div", { class: "single-main-container__video-frame" })),
-        make("div", { class: "speaker-bar-container" }),
+        make("div", { id: "wc-content" }, gallery ? null : make("div", { class: "single-main-container__video-frame" })),
+        make("div", { class: gallery ? "gallery-video-container__main-view" : "speaker-bar-container" }),
         practice.panels.panel(hello),
         footer(),
       ),
@@ -57,7 +59,7 @@
     const overChannel = hello.variant.audio === "webaudio";
     if (overChannel) practice.speaker.start();
     await practice.media.connect({
-      audio: overChannel ? 0 : 1,
+      audio: overChannel ? 0 : hello.audio_tracks,
       localChannels: overChannel ? [hello.audio_channel] : ["ZoomWebclientVideoDataChannel"],
       variant: overChannel ? { ...hello.variant, offers: "page", video: 0 } : hello.variant,
       onChannelMessage: (/** @type {string} */ _label, /** @type {any} */ data) => overChannel && practice.speaker.take(data),
@@ -101,19 +103,21 @@
     practice.panels.takeRoster(rows);
   }
 
-  /** The newest speaker is on the stage, everybody is in the bar. */
+  /** The newest speaker is on the stage, everybody is in the bar; a gallery shows everybody alike. */
   function paint() {
-    const bar = document.querySelector(".speaker-bar-container");
+    const bar = document.querySelector(".speaker-bar-container, .gallery-video-container__main-view");
     if (!bar) return;
     fill(bar, ...roster.map(tile));
+    if (gallery) return;
     const main = roster.find((person) => person.csrc === speaking[speaking.length - 1]);
     if (main) fill(find(".single-main-container__video-frame"), avatar(main));
   }
 
   /** @param {Record<string, any>} person */
   function tile(person) {
-    const active = marks && speaking.includes(person.csrc) ? " speaker-bar-container__video-frame--active" : "";
-    return make("div", { class: `speaker-bar-container__video-frame${active}` }, avatar(person));
+    const frame = `${gallery ? "gallery-video-container" : "speaker-bar-container"}__video-frame`;
+    const active = marks && speaking.includes(person.csrc) ? ` ${frame}--active` : "";
+    return make("div", { class: `${frame}${active}` }, avatar(person));
   }
 
   /** @param {Record<string, any>} person */

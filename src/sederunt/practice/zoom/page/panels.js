@@ -1,4 +1,4 @@
-// The side panels of the call: participants and chat.
+// The side panels of the call, participants and chat: each takes the other's place, or both stand one above the other.
 "use strict";
 
 (() => {
@@ -8,21 +8,28 @@
   let roster = [];
   /** @type {Array<Record<string, any>>} */
   const messages = [];
-  let open = "";
+  /** @type {Set<"people" | "chat">} */
+  let open = new Set();
+  let oneOnly = true;
   let mayChat = true;
 
   /** @param {Record<string, any>} hello */
   function panel(hello) {
     mayChat = hello.variant.chat;
+    oneOnly = hello.variant.panels !== "beside";
     return make("aside", { hidden: true });
   }
 
   /** @param {"people" | "chat"} name */
   function toggle(name) {
-    open = open === name ? "" : name;
-    const labels = { chat: "the chat panel", people: "the participants list pane" };
-    for (const [which, label] of Object.entries(labels)) {
-      const verb = open === which ? "close" : "open";
+    const wasOpen = open.has(name);
+    if (oneOnly) open = new Set();
+    if (wasOpen) open.delete(name);
+    else open.add(name);
+    /** @type {Array<["people" | "chat", string]>} */
+    const labels = [["chat", "the chat panel"], ["people", "the participants list pane"]];
+    for (const [which, label] of labels) {
+      const verb = open.has(which) ? "close" : "open";
       for (const button of document.querySelectorAll(`button[aria-label$="${label}"]`)) {
         button.setAttribute("aria-label", `${verb} ${label}`);
       }
@@ -33,9 +40,9 @@
   function show() {
     const side = document.querySelector("aside");
     if (!side) return;
-    side.toggleAttribute("hidden", !open);
-    if (open === "people") fill(side, people());
-    if (open === "chat") fill(side, chat(), mayChat ? composer() : make("div", {}, "Chat disabled"));
+    side.toggleAttribute("hidden", !open.size);
+    const talk = open.has("chat") && (mayChat ? composer() : make("div", {}, "Chat disabled"));
+    fill(side, open.has("people") && people(), open.has("chat") && chat(), talk);
   }
 
   function people() {
@@ -81,14 +88,15 @@
   /** @param {Array<Record<string, any>>} rows */
   function takeRoster(rows) {
     roster = rows;
-    if (open === "people") show();
+    const list = document.querySelector("#participants-ul");
+    if (open.has("people") && list) list.replaceWith(people());
   }
 
   /** @param {Record<string, any>} entry */
   function takeMessage(entry) {
     messages.push(entry);
     const list = document.querySelector('[aria-label="Chat Message List"]');
-    if (open === "chat" && list) list.append(message(entry));
+    if (open.has("chat") && list) list.append(message(entry));
   }
 
   practice.panels = { panel, toggle, takeRoster, takeMessage };

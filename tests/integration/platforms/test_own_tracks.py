@@ -1,0 +1,63 @@
+"""Zoom's client with a track for each person: the stream's name tells whose it is, and nothing else does."""
+
+import asyncio
+
+from harness.platforms_room import Opened, OpenPage
+from sederunt.clock import SYSTEM_CLOCK
+from sederunt.model.audio import CapturedFrame
+from sederunt.model.bot import Service
+from sederunt.model.events import ParticipantSeen, SourceNamed, SpeakingChanged, StageTaken
+from sederunt.platforms.admission import join
+from sederunt.platforms.platform import Standing
+from sederunt.platforms.registry import platform_of
+from sederunt.practice import clips
+from sederunt.practice.script import Act, Participant, Script, Variant
+from sederunt.practice.server import PracticeServer
+
+SAID = {"Ada Lovelace": "librivox_0880", "Charles Babbage": "superlative"}
+# Both speak at once, so that no order of turns could tell them apart; nobody is marked, and there is no stage.
+SCRIPT = Script(
+    service="zoom",
+    cast=tuple(Participant(name=name) for name in ("Mary Somerville", *SAID)),
+    acts=tuple(Act(at_s=0.5, do="say", who=who, clip=clip) for who, clip in SAID.items()),
+    variant=Variant(audio="own_tracks", marks=False, layout="gallery"),
+)
+ZOOM = platform_of(Service.ZOOM)
+QUIET_BYTES = 20  # packets of silence are alike in every clip
+
+
+async def test_each_track_is_known_by_its_streams_name(practice: PracticeServer, open_practice: OpenPage) -> None:
+    opened = await open_practice(watch=ZOOM.watch_plan(), hosts=ZOOM.origins)
+    meeting = await practice.open_meeting(SCRIPT)
+    admission = await join(
+        ZOOM,
+        opened.page,
+        ZOOM.parse_link(meeting.url),
+        name="Minutes",
+        waiting_room_s=20,
+        clock=SYSTEM_CLOCK,
+        on_standing=lambda reading: None,
+    )
+    assert admission.reading.standing is Standing.IN_CALL
+    await ZOOM.settle(opened.page, roster_heard=True)
+    for who in SAID:
+        await meeting.wait_for("fell_silent", who=who)
+    least = {clip: len(clips.load(clip).frames) // 2 for clip in SAID.values()}  # a busy machine may drop some
+    async with asyncio.timeout(20):
+        while any(len(heard_of(clip, opened)) < least[clip] for clip in SAID.values()):
+            opened.news.clear()
+            await opened.news.wait()
+
+    decoder = ZOOM.decoder(own_name="Minutes")
+    events = [event for signal in opened.signals for event in decoder.decode(signal)]
+    assert not [event for event in events if isinstance(event, SpeakingChanged | StageTaken)]
+    names = {event.key: event.name for event in events if isinstance(event, ParticipantSeen)}
+    owners = {event.source: names[event.key] for event in events if isinstance(event, SourceNamed)}
+    for who, clip in SAID.items():
+        assert {owners[f"track-{frame.track}"] for frame in heard_of(clip, opened)} == {who}
+
+
+def heard_of(clip: str, opened: Opened) -> list[CapturedFrame]:
+    """The captured frames that hold a clip's own packets."""
+    packets = {frame.payload for frame in clips.load(clip).frames if len(frame.payload) > QUIET_BYTES}
+    return [frame for frame in opened.frames if frame.payload in packets]
