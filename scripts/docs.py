@@ -27,7 +27,8 @@ def settings_page() -> str:
         "# Settings\n",
         NOTE,
         "Everything can be set by environment; a double underscore goes one level down. Any secret may be given as "
-        "`…_FILE`, a path whose content is the value. `sederunt config` prints what is in force and where it comes "
+        "`…_FILE`, a path whose content is the value. Lists and objects are JSON. What is empty counts as not given; a "
+        "`SEDERUNT_…` that is no setting is refused. `sederunt config` prints what is in force and where it comes "
         "from.\n\n",
         "| Variable | Default | Meaning |\n|---|---|---|\n",
     ]

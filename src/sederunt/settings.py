@@ -4,13 +4,20 @@ Order: command line (the CLI passes overrides in), environment (`SEDERUNT_…`, 
 down), then the defaults. Any secret may be given as `…_FILE`, a path whose content is the value.
 """
 
+import json
 import os
 import socket
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+
+from sederunt.errors import SetupError
+
+PREFIX, DELIMITER, FROM_FILE = "SEDERUNT_", "__", "_FILE"
 
 
 class Section(BaseModel):
@@ -20,12 +27,16 @@ class Section(BaseModel):
 class ApiSettings(Section):
     host: str = Field("127.0.0.1", description="Address the API listens on.")
     port: int = Field(8080, ge=0, le=65535, description="Port the API listens on; 0 picks a free one.")
-    public_url: str | None = Field(None, description="How callers reach us; used in every address we hand out.")
-    max_body_mb: int = Field(12, description="Largest JSON body, in MB (an avatar of 5 MB in base64 fits).")
-    max_upload_bytes: int = Field(1_000_000_000, description="Largest uploaded or fetched recording.")
+    public_url: str | None = Field(
+        None, pattern=r"^https?://", description="How callers reach us; used in every address we hand out."
+    )
+    max_body_mb: int = Field(12, gt=0, description="Largest JSON body, in MB (an avatar of 5 MB in base64 fits).")
+    max_upload_bytes: int = Field(1_000_000_000, gt=0, description="Largest uploaded or fetched recording.")
     max_recording_hours: float = Field(24, gt=0, description="Longest uploaded or fetched recording, in hours.")
-    requests_per_minute: int = Field(1200, description="Requests per key and minute before a 429; 0 for no limit.")
-    concurrent_bots: int = Field(100, description="Bots of one account at work at once before a 403.")
+    requests_per_minute: int = Field(
+        1200, ge=0, description="Requests per key and minute before a 429; 0 for no limit."
+    )
+    concurrent_bots: int = Field(100, ge=0, description="Bots of one account at work at once before a 403.")
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from.")
 
 
@@ -68,7 +79,9 @@ class CaptureSettings(Section):
     batch_ms: int = Field(500, ge=20, le=2000, description="How long the page gathers packets before sending them on.")
     live_batch_ms: int = Field(100, ge=20, le=2000, description="The same for bots with realtime sockets.")
     piece_s: float = Field(4.0, gt=0.5, le=5, description="Length of a piece on disk: the most a killed host loses.")
-    deaf_after_s: float = Field(3.0, description="Somebody speaks and nothing arrives for so long: change backend.")
+    deaf_after_s: float = Field(
+        3.0, gt=0, description="Somebody speaks and nothing arrives for so long: change backend."
+    )
 
 
 class HostSettings(Section):
@@ -77,7 +90,7 @@ class HostSettings(Section):
     max_load: float = Field(
         0.8, gt=0, description="Share of all cores above which no further bot is taken; over 1 the load is not asked."
     )
-    min_free_mb: int = Field(700, description="Free memory below which no further bot is taken.")
+    min_free_mb: int = Field(700, ge=0, description="Free memory below which no further bot is taken.")
 
 
 class WhisperSettings(Section):
@@ -116,7 +129,7 @@ class LiveSettings(Section):
 
 
 class WebhookSettings(Section):
-    timeout_s: float = Field(10.0, description="How long a receiver may take to answer.")
+    timeout_s: float = Field(10.0, gt=0, description="How long a receiver may take to answer.")
 
 
 class ProviderSettings(Section):
@@ -145,8 +158,9 @@ class Settings(BaseSettings):
     """Everything an operator can choose."""
 
     model_config = SettingsConfigDict(
-        env_prefix="SEDERUNT_",
-        env_nested_delimiter="__",
+        env_prefix=PREFIX,
+        env_nested_delimiter=DELIMITER,
+        env_ignore_empty=True,  # compose files write NAME= for what is not set
         frozen=True,
         extra="forbid",
         nested_model_default_partial_update=True,
@@ -177,15 +191,93 @@ class Settings(BaseSettings):
 
 
 def load(**overrides: Any) -> Settings:
-    """The settings of this process. `overrides` come from the command line; their names are top-level sections."""
+    """The settings of this process. `overrides` come from the command line; their names are top-level sections.
+
+    Raises SetupError that names each variable that is no setting, or has a value that it cannot have.
+    """
+    _refuse_unknown(os.environ)
     _read_secret_files(os.environ)
-    return Settings(**overrides)
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        raise SetupError(" ".join(_faults(error))) from None
+    except SettingsError:
+        raise SetupError(f'{_not_json(os.environ)} must be JSON, such as ["…"] or {{"…": "…"}}.') from None
+
+
+def variable(*path: str) -> str:
+    """The environment's name of a setting."""
+    return PREFIX + DELIMITER.join(path).upper()
+
+
+def _refuse_unknown(environment: Mapping[str, str]) -> None:
+    known = dict(_variables(Settings))
+    given = {name: name.upper().removesuffix(FROM_FILE) for name in environment if name.upper().startswith(PREFIX)}
+    strange = sorted(name for name, wanted in given.items() if wanted not in known and not _is_entry(wanted, known))
+    if strange:
+        raise SetupError(" ".join(_no_setting(name, list(known)) for name in strange))
+
+
+def _variables(model: type[BaseModel], *path: str) -> Iterator[tuple[str, Any]]:
+    """(name, type) of all settings, and of all sections."""
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        yield variable(*path, name), kind
+        if isinstance(kind, type) and issubclass(kind, Section):
+            yield from _variables(kind, *path, name)
+
+
+def _is_entry(name: str, known: Mapping[str, Any]) -> bool:
+    """Whether it is an entry of a setting that takes names of its own, such as SEDERUNT_STORAGE__OPTIONS__REGION."""
+    return any(get_origin(kind) is dict and name.startswith(setting + DELIMITER) for setting, kind in known.items())
+
+
+def _no_setting(name: str, known: list[str]) -> str:
+    near = get_close_matches(name.upper(), known, n=1, cutoff=0.8)
+    hint = f"; did you mean {near[0]}?" if near else ": `sederunt config` prints all that are."
+    return f"{name} is no setting{hint}"
+
+
+def _faults(error: ValidationError) -> Iterator[str]:
+    """A sentence for each; without the values, which may be secret."""
+    for fault in error.errors(include_url=False, include_input=False):
+        yield f"{variable(*map(str, fault['loc']))} is not usable: {fault['msg']}."
+
+
+def _not_json(environment: Mapping[str, str]) -> str:
+    """The variables that are meant: pydantic-settings tells the section only."""
+    known = dict(_variables(Settings))
+    return ", ".join(
+        name
+        for name, value in environment.items()
+        if (kind := known.get(name.upper())) is not None and _is_structured(kind) and not _is_json(value)
+    )
+
+
+def _is_structured(kind: Any) -> bool:
+    return get_origin(kind) in (dict, tuple) or (isinstance(kind, type) and issubclass(kind, Section))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_secret_files(environment: "os._Environ[str]") -> None:
-    """Turn SEDERUNT_…_FILE=/path into SEDERUNT_…=<content>."""
-    for name in [n for n in environment if n.startswith("SEDERUNT_") and n.endswith("_FILE")]:
-        target = name.removesuffix("_FILE")
-        if target not in environment:
-            environment[target] = Path(environment[name]).read_text(encoding="utf-8").strip()
+    """Turn SEDERUNT_…_FILE=/path into SEDERUNT_…=<content>. Raises SetupError."""
+    for name in [n for n in environment if n.startswith(PREFIX) and n.endswith(FROM_FILE)]:
+        target = name.removesuffix(FROM_FILE)
+        if target not in environment and environment[name]:
+            environment[target] = _content(name, environment[name])
         del environment[name]
+
+
+def _content(name: str, path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise SetupError(f"{name} names {path}, which cannot be read: {reason}.") from None

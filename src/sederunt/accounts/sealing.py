@@ -28,10 +28,10 @@ _ENCODING, _ANY_TEXT = "utf-8", "surrogatepass"  # JSON can carry half a charact
 class Sealer:
     """Seals with the first key, opens with any of them."""
 
-    def __init__(self, keys: Sequence[str]) -> None:
+    def __init__(self, keys: Sequence[str], *, origin: str = "SEDERUNT_SECRET_KEYS") -> None:
         """`keys`: texts of at least 32 characters, newest first. Raises SetupError for none, or a shorter one."""
         if not keys or any(len(key) < SHORTEST_KEY for key in keys):
-            raise SetupError(f"A sealing key needs at least {SHORTEST_KEY} characters (SEDERUNT_SECRET_KEYS).")
+            raise SetupError(f"A sealing key needs at least {SHORTEST_KEY} characters ({origin}).")
         self._ciphers = dict(_cipher(key) for key in keys)
         self._newest = _cipher(keys[0])[0]
 
@@ -76,7 +76,12 @@ def load_sealer(settings: Settings) -> Sealer:
     """The sealer of this house: the keys from the settings, else one made in the data directory at the first use."""
     if settings.secret_keys:
         return Sealer([key.get_secret_value() for key in settings.secret_keys])
-    return Sealer([_key_of_directory(settings.data)])
+    try:
+        key = _key_of_directory(settings.data)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it holds no key"
+        raise SetupError(f"{settings.data / KEY_FILE} cannot be read or made: {reason}.") from error
+    return Sealer([key], origin=str(settings.data / KEY_FILE))
 
 
 def _key_of_directory(data: Path) -> str:

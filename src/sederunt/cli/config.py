@@ -24,7 +24,8 @@ def config(
     ),
 ) -> None:
     """Print the effective settings and where each comes from."""
-    environment = dict(os.environ)  # as given: loading turns …_FILE into the value
+    # As given: loading turns …_FILE into the value. What is empty counts as not given.
+    environment = {name: value for name, value in os.environ.items() if value}
     settings = load(**({} if data is None else {"data": data}))
     rows = [
         (name, value, origin_of(name, environment, frozenset({"data"} if data is not None else ())))

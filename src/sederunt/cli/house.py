@@ -19,7 +19,7 @@ from sederunt.accounts.sealing import Sealer, load_sealer
 from sederunt.database.accounts import Account, Accounts
 from sederunt.database.default_account import DEFAULT_ACCOUNT
 from sederunt.database.engine import Database, database_url
-from sederunt.errors import SederuntError
+from sederunt.errors import NotFound, SederuntError
 from sederunt.settings import load
 
 Data = Annotated[Path | None, typer.Option("--data", help="The data directory; default: SEDERUNT_DATA, else ./data.")]
@@ -39,7 +39,10 @@ class House:
 
     async def account(self, name: str) -> Account:
         """The account of this name. Raises NotFound."""
-        return await Accounts(self.database).named(name)
+        try:
+            return await Accounts(self.database).named(name)
+        except NotFound:
+            raise NotFound(f"There is no account '{name}': `sederunt accounts list` shows those there are.") from None
 
 
 @asynccontextmanager

@@ -8,6 +8,8 @@ from typing import NoReturn
 
 import typer
 
+from sederunt.errors import SederuntError
+
 # command → (module, attribute, help). Loaded lazily so that `sederunt keys` does not import browsers and models.
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "serve": ("sederunt.cli.serve", "serve", "Run everything on this machine: NATS, api, host, worker."),
@@ -49,6 +51,8 @@ def main() -> None:
         app()
     except SystemExit as end:
         _leave(end.code)
+    except SederuntError as error:
+        _leave(f"sederunt: {error}")
 
 
 def _leave(code: str | int | None) -> NoReturn:

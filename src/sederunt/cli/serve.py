@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import os
 import signal
@@ -58,8 +59,13 @@ def serve(
 def _only_one(data: Path) -> Iterator[None]:
     """Hold the data directory. The lock goes with the process, however it ends."""
     path = data / "run" / "serve.lock"
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with path.open("a+") as file:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        held = path.open("a+")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise SetupError(f"{data.resolve()} cannot be used as data directory: {reason}.") from error
+    with held as file:
         _lock(file, data)
         file.truncate(0)
         file.write(str(os.getpid()))
@@ -86,9 +92,16 @@ def _listener(settings: Settings) -> Iterator[socket.socket]:
     try:
         listener = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        raise SetupError(f"Cannot listen on {host}:{port} ({error.strerror}); choose another --port.") from None
+        raise SetupError(f"Cannot listen on {host}:{port}: {_why_not(error)}.") from None
     with listener:
         yield listener
+
+
+def _why_not(error: OSError) -> str:
+    """The system's words, and what to choose instead. (Those of asyncio's and Python's wrappers repeat the address.)"""
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return "no address of this machine; choose another --host"
+    return f"{os.strerror(error.errno or 0).lower()}; choose another --port"
 
 
 async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: float) -> None:

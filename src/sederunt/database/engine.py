@@ -12,6 +12,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Executable, event
 from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from sederunt.clock import SYSTEM_CLOCK, Clock
@@ -52,7 +53,10 @@ def database_url(settings: Settings) -> str:
 
 def normalised(address: str) -> URL:
     """The address with the driver we use. Raises SetupError for an engine we do not speak."""
-    url = make_url(address)
+    try:
+        url = make_url(address)
+    except (ArgumentError, ValueError):  # their own sentences would repeat the password
+        raise SetupError("SEDERUNT_DATABASE__URL is no address: give sqlite:////… or postgresql://….") from None
     match url.get_backend_name():
         case "sqlite":
             if not url.database or url.database == ":memory:":
@@ -89,12 +93,15 @@ class Database:
 
     async def open(self) -> None:
         """Create what is missing, migrate, make the default account. Safe for several processes at once."""
-        if self.is_sqlite:
-            Path(self.url.database or "").parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        async with self.begin() as connection:
-            await connection.run_sync(migrate.to_newest)
-            self.default_account_id = await ensure_default_account(connection, self.clock.now())
-        self._driver = await self._open_driver()
+        try:
+            if self.is_sqlite:
+                Path(self.url.database or "").parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            async with self.begin() as connection:
+                await connection.run_sync(migrate.to_newest)
+                self.default_account_id = await ensure_default_account(connection, self.clock.now())
+            self._driver = await self._open_driver()
+        except (OSError, DBAPIError) as error:
+            raise SetupError(f"The database {self._shown} cannot be opened: {_reason(error)}.") from error
 
     async def close(self) -> None:
         """Give every connection back; prepared queries are dead afterwards."""
@@ -135,6 +142,10 @@ class Database:
         if rows and self.on_outbox is not None:
             self.on_outbox(rows)
 
+    @property
+    def _shown(self) -> str:
+        return str(self.url.database) if self.is_sqlite else self.url.render_as_string(hide_password=True)
+
     def _reader(self) -> Driver:
         if self._driver is None:
             raise SetupError("The database is not open.")
@@ -145,6 +156,12 @@ class Database:
             return SqliteDriver(Path(self.url.database or ""))
         _, parameters = self._engine.dialect.create_connect_args(self.url)
         return await PostgresDriver.open(parameters)
+
+
+def _reason(error: OSError | DBAPIError) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return str(error.orig).rstrip(".")
 
 
 def _sqlite_engine(url: URL) -> AsyncEngine:

@@ -144,7 +144,7 @@ async def test_bots_can_be_listed_and_looked_at(command: Command) -> None:
     ("arguments", "code", "sentence"),
     [
         (("keys", "revoke", "x"), 2, "is not the id of a key"),
-        (("keys", "list", "--account", "nobody"), 1, "Error: There is no such account."),
+        (("keys", "list", "--account", "nobody"), 1, "Error: There is no account 'nobody': `sederunt accounts list`"),
         (("credentials", "add", "nobody", "--key", "k"), 1, "is not one of: deepgram"),
     ],
 )

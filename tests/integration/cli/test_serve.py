@@ -74,8 +74,43 @@ def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path) -> None:
             [*COMMAND, "serve", "--data", str(tmp_path), "--port", port], capture_output=True, text=True, timeout=30
         )
     assert done.returncode == 1
-    assert f"Cannot listen on 127.0.0.1:{port}" in done.stderr
+    assert f"Cannot listen on 127.0.0.1:{port}: address already in use; choose another --port." in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "sentence"),
+    [
+        (("serve", "--host", "192.0.2.1", "--port", "0"), {}, "no address of this machine; choose another --host."),
+        (("serve",), {"SEDERUNT_BROWSR__WARM": "1"}, "did you mean SEDERUNT_BROWSER__WARM?"),
+        (("host",), {"SEDERUNT_LOG__LEVEL": "loud"}, "SEDERUNT_LOG__LEVEL is not usable"),
+        (("doctor",), {"SEDERUNT_API__PORT": "eighty"}, "SEDERUNT_API__PORT is not usable"),
+        (("keys", "list"), {"SEDERUNT_BUS__TOKEN_FILE": "/not/there"}, "SEDERUNT_BUS__TOKEN_FILE names /not/there"),
+        (("keys", "list"), {"SEDERUNT_DATABASE__URL": "nonsense"}, "SEDERUNT_DATABASE__URL is no address"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(
+    arguments: tuple[str, ...], settings: dict[str, str], sentence: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [*COMMAND, *arguments, "--data", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={**os.environ, **settings},
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert sentence in done.stderr
+
+
+def test_a_file_in_place_of_the_data_directory_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = subprocess.run(
+        [*COMMAND, "serve", "--data", str(tmp_path / "file")], capture_output=True, text=True, timeout=30
+    )
+    assert done.returncode == 1
+    assert done.stderr == f"sederunt: {tmp_path / 'file'} cannot be used as data directory: Not a directory.\n"
 
 
 def test_a_killed_nats_server_comes_back_at_the_same_address(served: subprocess.Popen[str], tmp_path: Path) -> None:

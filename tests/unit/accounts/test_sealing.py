@@ -74,6 +74,21 @@ def test_the_first_use_makes_a_key_that_only_its_owner_reads(tmp_path: Path) -> 
     assert load_sealer(settings).open(sealed, *PLACE) == "s3cret"
 
 
+def test_a_damaged_key_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / KEY_FILE).write_text("short")
+    with pytest.raises(SetupError, match=f"32 characters .*{KEY_FILE}"):
+        load_sealer(Settings(data=tmp_path))
+    (tmp_path / KEY_FILE).write_bytes(b"\xff" * 44)
+    with pytest.raises(SetupError, match=f"{KEY_FILE} cannot be read or made"):
+        load_sealer(Settings(data=tmp_path))
+
+
+def test_where_no_key_can_be_made_a_sentence_says_why(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SetupError, match=f"{KEY_FILE} cannot be read or made: Not a directory"):
+        load_sealer(Settings(data=tmp_path / "file"))
+
+
 def test_many_first_uses_at_once_agree_on_one_key(tmp_path: Path) -> None:
     settings = Settings(data=tmp_path / "data")
     with ThreadPoolExecutor(16) as threads:

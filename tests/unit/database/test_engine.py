@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sederunt.database.engine import database_url, normalised
+from sederunt.database.engine import Database, database_url, normalised
 from sederunt.errors import SetupError
 from sederunt.settings import DatabaseSettings, Settings
 
@@ -24,3 +24,24 @@ def test_any_spelling_of_postgresql_gets_our_driver(given: str) -> None:
 def test_what_we_cannot_use_is_refused_with_what_would_do(given: str) -> None:
     with pytest.raises(SetupError, match="sqlite:///"):
         normalised(given)
+
+
+@pytest.mark.parametrize("given", ["nonsense", "postgresql://u:hidden@h:port/d"])
+def test_what_is_no_address_is_refused_without_repeating_it(given: str) -> None:
+    with pytest.raises(SetupError, match="SEDERUNT_DATABASE__URL is no address") as refused:
+        normalised(given)
+    assert given not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"), [(b"this is no database, " * 50, "file is not a database"), (None, "File exists")]
+)
+async def test_what_cannot_be_opened_is_a_sentence(content: bytes | None, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "sederunt.db"
+    if content is None:
+        (tmp_path / "file").touch()
+        path = tmp_path / "file" / "sederunt.db"
+    else:
+        path.write_bytes(content)
+    with pytest.raises(SetupError, match=f"The database {path} cannot be opened: {reason}"):
+        await Database(f"sqlite:///{path}").open()
