@@ -8,10 +8,10 @@ from sederunt.browser.page import MeetingPage
 from sederunt.errors import PageCrashed, PageError
 from sederunt.platforms.platform import Platform
 
-# The network tells of people within a moment, or never: then the page's own list has to stand open. It may take
-# another's place on the page, so it is not opened before.
+# The network tells of people within a moment, or never: then the page's own list has to be opened. It may take another's
+# place on the page, so it is not opened before.
 PATIENCE_S = 3.0
-MOST_LOOKS = 4
+AGAIN_S = 20.0  # pause between two looks at lists of which one may have closed the other
 
 logger = log.get(room="meetings")
 
@@ -19,26 +19,38 @@ logger = log.get(room="meetings")
 class Settling:
     """Of one stay. One at a time: of two that press the same button one finds it gone."""
 
-    def __init__(self, platform: Platform, bot_id: str, *, anybody_known: Callable[[], bool]) -> None:
-        """`anybody_known`: whether the roster is known, from wherever."""
-        self._platform, self._bot_id, self._anybody_known = platform, bot_id, anybody_known
+    def __init__(
+        self,
+        platform: Platform,
+        bot_id: str,
+        *,
+        anybody_known: Callable[[], bool],
+        network_heard: Callable[[], bool],
+    ) -> None:
+        """`anybody_known`: whether the roster is known, from wherever; `network_heard`: whether from signals."""
+        self._platform, self._bot_id = platform, bot_id
+        self._anybody_known, self._network_heard = anybody_known, network_heard
         self._one = asyncio.Lock()
         self._looks = 0
+        self._next_look_s = PATIENCE_S
 
     async def settle(self, page: MeetingPage, *, camera: bool) -> None:
         """A control that slipped away is only one to be tried again; whether the page is frozen, the looks tell."""
         async with self._one:
             try:
-                # A list of people once opened has to stay so: whatever else is opened, it comes last.
-                await self._platform.settle(page, roster_heard=self._looks == 0, camera=camera)
+                heard = self._looks == 0 or self._network_heard()
+                await self._platform.settle(page, roster_heard=heard, camera=camera)
             except PageCrashed:
                 raise
             except PageError as error:
                 logger.warning("notice not answered", action="settle_failed", bot_id=self._bot_id, why=str(error))
 
     async def look_for_people(self, page: MeetingPage, *, camera: bool, inside_s: float) -> None:
-        """Open the page's list of people where nobody is known yet, a few times with growing pauses."""
-        if self._anybody_known() or self._looks >= MOST_LOOKS or inside_s < PATIENCE_S * 2**self._looks:
+        """Open the page's lists where the network tells of nobody: soon where nobody is known, then now and again."""
+        if self._network_heard() or inside_s < self._next_look_s:
+            return
+        if self._looks == 0 and self._anybody_known() and inside_s < AGAIN_S:
             return
         self._looks += 1
+        self._next_look_s = inside_s + min(AGAIN_S, PATIENCE_S * 2 ** (self._looks - 1))
         await self.settle(page, camera=camera)

@@ -78,7 +78,12 @@ class Visit:
         self._fallback_asked = False
         self._shown_since_ms: int | None = None
         self._outbox: list[Change] = []
-        self._settling = Settling(platform, str(bot.id), anybody_known=self._anybody_known)
+        self._settling = Settling(
+            platform,
+            str(bot.id),
+            anybody_known=lambda: bool(self.scene.participants),
+            network_heard=lambda: self._decoder.roster_heard,
+        )
 
     async def __aenter__(self) -> "Visit":
         request = page_request(
@@ -215,9 +220,6 @@ class Visit:
 
     async def _settle(self) -> None:
         await self._settling.settle(self.page, camera=self._avatar is not None)
-
-    def _anybody_known(self) -> bool:
-        return self._decoder.roster_heard or bool(self.scene.participants)
 
     async def _say(self, text: str) -> None:
         await self._platform.send_chat(self.page, text)

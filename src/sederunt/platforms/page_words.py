@@ -44,7 +44,7 @@ class PageWords:
     ) -> None:
         """`read_person` and `read_message` (→ sender, text) read rows of sites that keep more than one fact in one."""
         self._roster, self._chat = roster, chat
-        self._read_person = read_person or _person
+        self._read_person = read_person or as_person
         self._read_message = read_message or _message
         self._speaking: set[str] = set()
         self._marked = False
@@ -53,7 +53,9 @@ class PageWords:
     def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
         match signal.kind:
             case "roster":
-                return self._people(signal.data.get("people"), signal.at_ms)
+                return self._people(
+                    signal.data.get("people"), signal.at_ms, whole=signal.data.get("whole") is not False
+                )
             case "speaking":
                 return self._speech(signal.data.get("keys"), signal.at_ms)
             case "stage":
@@ -63,11 +65,12 @@ class PageWords:
             case _:
                 return []
 
-    def _people(self, people: object, at_ms: int) -> list[MeetingEvent]:
+    def _people(self, people: object, at_ms: int, *, whole: bool) -> list[MeetingEvent]:
         if not isinstance(people, list):
             return []
         entries = [entry for entry in people if isinstance(entry, Mapping)]
-        return self._roster.shown([person for entry in entries if (person := self._read_person(entry))], at_ms)
+        shown = [person for entry in entries if (person := self._read_person(entry))]
+        return self._roster.shown(shown, at_ms, whole=whole)
 
     def _speech(self, keys: object, at_ms: int) -> list[MeetingEvent]:
         """The page tells all who are shown speaking; what changed since the last time is an event."""
@@ -104,7 +107,8 @@ class PageWords:
         return self._chat.first_word(told, "page")
 
 
-def _person(entry: Mapping[str, Any]) -> Person | None:
+def as_person(entry: Mapping[str, Any]) -> Person | None:
+    """A row of a list, or a tile; None where it is nobody: a shared screen, or one without a name."""
     shown = str(entry.get("name") or "")
     name = bare_name(shown)
     if not name or _SHARE.search(shown):

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 LEAVING_S = 3.0  # how long a site may take to let go; Teams' server wants about that
 INSIST_S = 1.0  # a button that is still there after so long is pressed without the pointer
-PANEL_S = 3.0  # how long a panel may take to open
+PANEL_S = 6.0  # how long a panel may take to open: elements may come five seconds late
+GLANCE_S = 1.0  # how long a panel stays open that took another's place: lists are read once they have come to rest
 BETWEEN_LOOKS_S = 0.25
 
 
@@ -31,7 +32,7 @@ class Panel:
 
     control: Target  # opens it; a toggle, so pressed only where no row matches
     rows: tuple[EvidenceRow, ...]  # signs that it stands open
-    for_roster: bool = False  # not needed once the network told of the roster
+    for_roster: bool = False  # not needed where the network tells of roster (and chat)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,15 +87,7 @@ class Site:
         return self.judge((await self.look(page))[0], joined=joined, noted=noted)
 
     async def send_chat(self, page: MeetingPage, text: str) -> None:
-        """The chat may take the roster's place on the page; where that stood open, it is opened again."""
-        standing = [
-            panel for panel in self.panels if panel.for_roster and (await survey(page, rows=panel.rows))[0].matches
-        ]
-        try:
-            await chat.send(page, self.chat_panel, text, limit=self.chat_limit)
-        finally:
-            for panel in standing:
-                await self._open(page, panel)
+        await chat.send(page, self.chat_panel, text, limit=self.chat_limit)
 
     async def leave(self, page: MeetingPage) -> None:
         """Press what leads out, answer what it asks, and wait until the controls are gone or LEAVING_S passed."""
@@ -117,9 +110,7 @@ class Site:
         """Answer notices, see to the camera, then open the panels that have to stand open. Safe to repeat."""
         switch = Step(target=self.camera.on if camera else self.camera.off, most=1)
         await self._take_steps(page, (*self.notices, switch))
-        for panel in self.panels:
-            if not (panel.for_roster and roster_heard):
-                await self._open(page, panel)
+        await self._open_all(page, [panel for panel in self.panels if not (panel.for_roster and roster_heard)])
 
     async def _take_steps(self, page: MeetingPage, steps: Sequence[Step]) -> None:
         done: dict[str, int] = {}
@@ -132,13 +123,24 @@ class Site:
             done[step.id] = done.get(step.id, 0) + 1
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
-    async def _open(self, page: MeetingPage, panel: Panel) -> None:
+    async def _open_all(self, page: MeetingPage, panels: Sequence[Panel]) -> None:
+        """Have all of them open. Where each takes another's place, the later ones are only glanced at: the first rests
+        open, and what they told is known."""
+        opened = [panel for panel in panels if await self._open(page, panel)]
+        look, _ = await survey(page, rows=[row for panel in opened for row in panel.rows])
+        if any(not any(row.id in look.matches for row in panel.rows) for panel in opened):
+            await asyncio.sleep(GLANCE_S)
+            await self._open(page, opened[0])
+
+    async def _open(self, page: MeetingPage, panel: Panel) -> bool:
+        """Whether it stands open now. Its control is a toggle, so an open one is left alone."""
         look, found = await survey(page, rows=panel.rows, targets=[panel.control])
         if look.matches or panel.control.id not in found:
-            return
+            return bool(look.matches)
         control = found[panel.control.id]
         await press(page, control, by_pointer=control.takes_pointer)
         deadline = asyncio.get_running_loop().time() + PANEL_S
         while not look.matches and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(BETWEEN_LOOKS_S)
             look, _ = await survey(page, rows=panel.rows)
+        return bool(look.matches)

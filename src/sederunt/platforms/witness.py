@@ -32,6 +32,7 @@ class Roster:
         self._known: dict[str, Person] = {}  # everyone ever, for chat and late sounds
         self._sources: dict[str, str] = {}
         self._page_only: set[str] = set()  # keys that the page showed and the network has not confirmed
+        self._whole_seen = False
         self.network_heard = False
 
     def seen(self, people: Sequence[Person], at_ms: int) -> list[MeetingEvent]:
@@ -53,12 +54,17 @@ class Roster:
         self.network_heard = True
         return self._remove(key, at_ms)
 
-    def shown(self, people: Iterable[Person], at_ms: int) -> list[MeetingEvent]:
-        """The page shows this list. Ignored once the network spoke; an empty list is a closed panel."""
+    def shown(self, people: Iterable[Person], at_ms: int, *, whole: bool = True) -> list[MeetingEvent]:
+        """The page shows this list. Ignored once the network spoke; an empty list is a closed panel.
+
+        Not `whole`: tiles, say, of which there is not one for everybody. Once a whole list was seen, who is missing
+        from such a one need not be gone.
+        """
         listed = {person.key: person for person in people if person.key and person.name}
         if self.network_heard or not listed:
             return []
-        gone = [key for key in self._here if key not in listed]
+        self._whole_seen = self._whole_seen or whole
+        gone = [key for key in self._here if key not in listed] if whole or not self._whole_seen else []
         self._page_only |= listed.keys()
         self._note_own(listed.values())
         events = [event for key in gone for event in self._remove(key, at_ms)]

@@ -21,8 +21,8 @@ class Site:
             raise self._fault
 
 
-def settling(site: Site, *, known: bool = False) -> Settling:
-    return Settling(site, "bot", anybody_known=lambda: known)  # type: ignore[arg-type]
+def settling(site: Site, *, known: bool = False, heard: bool = False) -> Settling:
+    return Settling(site, "bot", anybody_known=lambda: known, network_heard=lambda: heard)  # type: ignore[arg-type]
 
 
 PAGE: Any = None
@@ -35,7 +35,7 @@ async def look_at(settling: Settling, *times_s: float) -> None:
 
 async def test_the_list_of_people_is_opened_only_where_the_network_told_of_nobody() -> None:
     site = Site()
-    await look_at(settling(site, known=True), 0, 3, 60)
+    await look_at(settling(site, heard=True), *range(120))
     assert site.asked == []
     await look_at(settling(site), 0, 1, 2.9)
     assert site.asked == []
@@ -43,10 +43,18 @@ async def test_the_list_of_people_is_opened_only_where_the_network_told_of_nobod
     assert site.asked == [True]
 
 
-async def test_it_is_looked_for_a_few_times_with_growing_pauses() -> None:
+async def test_it_is_looked_for_with_growing_pauses() -> None:
     site = Site()
-    await look_at(settling(site), *range(120))
-    assert site.asked == [True] * 4
+    await look_at(settling(site), *range(100))
+    assert len(site.asked) == len([3, 6, 12, 24, 44, 64, 84])
+
+
+async def test_whom_tiles_show_the_list_is_looked_at_later() -> None:
+    site = Site()
+    await look_at(settling(site, known=True), *range(20))
+    assert site.asked == []
+    await look_at(settling(site, known=True), 20)
+    assert site.asked == [True]
 
 
 async def test_once_opened_it_is_opened_again_after_whatever_else_is_settled() -> None:

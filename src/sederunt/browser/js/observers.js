@@ -9,7 +9,7 @@
   const LISTS_MS = 300;
   const MOST_REMEMBERED = 2000;
 
-  let lastPeople = "[]";
+  let lastPeople = "";
   let lastSpeakers = "[]";
   let lastStage = "";
   /** @type {Set<string>} */
@@ -17,8 +17,10 @@
 
   function readRoster() {
     const people = readings.people(document, plan.roster);
-    const key = natives.stringify(people);
-    if (key !== lastPeople) seat.tell("roster", { people });
+    // Tiles show some, the panel shows all.
+    const whole = !plan.roster.whole || document.querySelector(plan.roster.whole) !== null;
+    const key = natives.stringify({ people, whole });
+    if (people.length && key !== lastPeople) seat.tell("roster", { people, whole });
     lastPeople = key;
   }
 

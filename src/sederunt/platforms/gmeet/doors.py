@@ -153,35 +153,6 @@ CAMERA = Camera(
 )
 LEAVING = (_LEAVE, _LEAVE_ONLY)
 
-PANELS = (
-    Panel(
-        control=Target(
-            id="gmeet.people",
-            selectors=(
-                'button[aria-label="Show everyone" i]',
-                'button[aria-label^="People" i]',
-                'nav button[data-panel-id="1"]',
-                'div[role="button"][aria-haspopup="dialog"][aria-label^="People" i]',
-            ),
-            names=("People", "Show everyone"),
-            showing=Showing.LAID_OUT,
-            source="B2 S V",
-        ),
-        rows=(
-            EvidenceRow(
-                id="gmeet.roster",
-                kind=Kind.SELECTOR,
-                patterns=(
-                    '[role="list"][aria-label="Participants"] [role="listitem"]',
-                    '[role="listitem"][data-participant-id]',
-                ),
-                source="J B2 MB",
-            ),
-        ),
-        for_roster=True,
-    ),
-)
-
 CHAT = ChatPanel(
     open=Target(
         id="gmeet.chat_open",
@@ -216,4 +187,51 @@ CHAT = ChatPanel(
         source="A B2",
     ),
     messages=("[data-message-id]", ".jO4O1", 'div[jsname="dTKtvb"]'),
+)
+
+# Where the network tells of neither people nor chat, both lists are read; on this site one takes the other's place.
+PANELS = (
+    Panel(
+        control=CHAT.open,
+        rows=(
+            EvidenceRow(
+                id="gmeet.chat_panel",
+                kind=Kind.SELECTOR,
+                patterns=(
+                    *CHAT.composer.selectors,
+                    'button[aria-label^="Chat with everyone" i]:is([aria-pressed="true"],[aria-expanded="true"])',
+                ),
+                showing=Showing.LAID_OUT,
+                source="A B2 J E",
+            ),
+        ),
+        for_roster=True,
+    ),
+    Panel(
+        control=Target(
+            id="gmeet.people",
+            selectors=(
+                'button[aria-label="Show everyone" i]',
+                'button[aria-label^="People" i]',
+                'nav button[data-panel-id="1"]',
+                'div[role="button"][aria-haspopup="dialog"][aria-label^="People" i]',
+            ),
+            names=("People", "Show everyone"),
+            showing=Showing.LAID_OUT,
+            source="B2 S V",
+        ),
+        rows=(
+            EvidenceRow(
+                id="gmeet.roster",
+                kind=Kind.SELECTOR,
+                patterns=(
+                    '[role="list"][aria-label="Participants"] [role="listitem"]',
+                    '[role="listitem"][data-participant-id]',
+                    'button[aria-label^="People" i]:is([aria-pressed="true"],[aria-expanded="true"])',
+                ),
+                source="J B2 MB",
+            ),
+        ),
+        for_roster=True,
+    ),
 )

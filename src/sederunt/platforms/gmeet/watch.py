@@ -8,9 +8,11 @@ WATCH: dict[str, Any] = {
     # Payloads of these, whoever opened the channel (A, B2, V; 2026-08).
     "dataChannels": ["collections", "dcrpc"],
     "fetches": ["SyncMeetingSpaceCollections", "CreateMeetingDevice"],
-    # Rows of the people panel and tiles of the stage; the lobby's effects tile has another kind of id (J, B2, V).
+    # Rows of the people panel and tiles of the stage; the lobby's effects tile is nobody (J, B2, V).
     "roster": {
-        "row": '[data-participant-id^="spaces/"]',
+        "row": '[data-participant-id]:not([data-participant-id*="effects" i],[aria-label*="effects" i],'
+        '[aria-label="Merged audio" i])',
+        "whole": '[role="list"][aria-label="Participants" i]',  # tiles show only some
         "name": [
             "span.notranslate",
             {"selector": "[data-self-name]", "attribute": "data-self-name"},

@@ -7,11 +7,12 @@ channel `main-channel` carries JSON after a binary prefix. Field names: three in
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sederunt.model.events import MeetingEvent, MeetingOver, Removed, SpeakingChanged
-from sederunt.platforms.page_words import PageWords, bare_name
+from sederunt.platforms.page_words import PageWords, as_person, bare_name
 from sederunt.platforms.payloads import as_bytes, from_base64, inflated
 from sederunt.platforms.witness import ChatLedger, Person, Roster
 
@@ -23,6 +24,11 @@ _FRAME = "3:::"
 _END = "conversation/conversationEnd"
 _REMOVALS = frozenset({5000, 5300})  # a removal where the frame names who did it
 _NOT_ADMITTED = frozenset({5854, 5723})
+_REMARK = re.compile(
+    r",\s*(?=(?:un)?muted\b|(?:co-)?organi[sz]er\b|presenter\b|attendee\b|guest\b|external\b|unverified\b|has\b|"
+    r"hand raised\b|raised hand\b|context menu\b|in the meeting\b|on hold\b|microphone\b|camera\b|video\b)",
+    re.IGNORECASE,
+)
 
 
 class TeamsDecoder:
@@ -31,7 +37,7 @@ class TeamsDecoder:
     def __init__(self, own_name: str = "") -> None:
         self._roster = Roster(own_name)
         self._chat = ChatLedger()
-        self._page = PageWords(self._roster, self._chat)
+        self._page = PageWords(self._roster, self._chat, read_person=person_in_row)
         self._noted: set[str] = set()
         self._dominant = ""  # source id, as the channel tells it
         self._speaking: str | None = None
@@ -109,6 +115,12 @@ class TeamsDecoder:
         changes = [(key, now) for key, now in ((self._speaking, False), (speaker, True)) if key is not None]
         self._speaking = speaker
         return [SpeakingChanged(key=key, speaking=now, at_ms=at_ms) for key, now in changes]
+
+
+def person_in_row(entry: Mapping[str, Any]) -> Person | None:
+    """A row of the people panel, or a tile: what a row's label says behind the name is cut off."""
+    name = _REMARK.split(str(entry.get("name") or ""))[0]
+    return as_person({**entry, "name": name, "key": _REMARK.split(str(entry.get("key") or ""))[0]})
 
 
 def _participants(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -194,7 +194,7 @@ CHAT = ChatPanel(
     ),
 )
 
-# Chat reaches nobody but the open panel. The network tells the roster, so its panel, which would take the chat's
+# Chat reaches nobody but the open panel. Where the network tells the roster its panel, which would take the chat's
 # place, stays closed.
 PANELS = (
     Panel(
@@ -207,10 +207,35 @@ PANELS = (
                     '[data-tid="message-pane-list-runway"]',
                     '[data-tid="chat-pane-list"]',
                     *CHAT.composer.selectors,
+                    '#chat-button:is([aria-pressed="true"],[aria-expanded="true"])',
                 ),
                 showing=Showing.LAID_OUT,
                 source="J LMA A",
             ),
         ),
+    ),
+    Panel(
+        control=Target(
+            id="teams.people",
+            selectors=("#roster-button", '[data-tid="roster-button"]', 'button[aria-label^="People" i]'),
+            names=("People",),
+            showing=Showing.LAID_OUT,
+            source="J MB V",
+        ),
+        rows=(
+            EvidenceRow(
+                id="teams.roster",
+                kind=Kind.SELECTOR,
+                patterns=(
+                    '[role="tree"][aria-label="Attendees" i]',
+                    '[data-tid^="participantsInCall-"]',
+                    '[data-cid="roster-participant"]',
+                    '#roster-button:is([aria-pressed="true"],[aria-expanded="true"])',
+                ),
+                showing=Showing.LAID_OUT,
+                source="J MB V",
+            ),
+        ),
+        for_roster=True,
     ),
 )

@@ -12,13 +12,17 @@ WATCH: dict[str, Any] = {
     "roster": {
         "row": [
             '[data-tid^="participantsInCall-"]',
-            '[data-cid="roster-participant"][aria-label]',
+            # Those who wait in the lobby have rows of their own.
+            '[data-cid="roster-participant"][aria-label]:not([data-tid*="lobby" i],[data-tid*="lobby" i] *)',
             '[data-stream-type="Video"][data-tid]',
         ],
+        # Tiles show only some.
+        "whole": '[role="tree"][aria-label="Attendees" i],[data-tid^="participantsInCall-"],'
+        '[data-cid="roster-participant"]',
         "name": [
             {"selector": "span[title]", "attribute": "title"},
             {"selector": "[data-stream-type]", "attribute": "data-tid"},
-            {"attribute": "aria-label", "strip": [", muted", ", Muted", ", unmuted", ", Unmuted", ", Organizer"]},
+            {"attribute": "aria-label"},
         ],
     },
     "speaking": {

@@ -15,7 +15,7 @@ WATCH: dict[str, Any] = {
     "webSockets": ["/"],
     # Rows have no lasting id: the label is handed over, and says who is oneself (Z, J, B2; 2026-08).
     "roster": {
-        "row": [".participants-li"],
+        "row": [".participants-li:not(.waiting-room-list-container *)"],  # who waits is not here yet
         "name": [".participants-item__display-name", {"attribute": "aria-label"}],
         "id": "aria-label",
         "avatar": "img",

@@ -1,0 +1,67 @@
+"""Sites whose own channels tell nothing: people and chat are read from panels, of which one may close the other."""
+
+from typing import Any
+
+import pytest
+
+from harness.platforms_room import OpenPage
+from sederunt.clock import SYSTEM_CLOCK
+from sederunt.model.bot import Service
+from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantLeft, ParticipantSeen
+from sederunt.platforms.admission import join
+from sederunt.platforms.platform import Standing
+from sederunt.platforms.registry import platform_of
+from sederunt.practice.script import Act, Participant, Script, Variant
+from sederunt.practice.server import PracticeServer
+
+CAST = (Participant(name="Ada Lovelace", host=True), Participant(name="Charles Babbage"))
+WAYS: list[tuple[Service, dict[str, Any]]] = [
+    (Service.GMEET, {}),
+    (Service.TEAMS, {}),
+    (Service.ZOOM, {"panels": "one"}),
+    (Service.ZOOM, {"panels": "beside"}),
+    (Service.ZOOM, {"panels": "one", "layout": "gallery", "frame": True}),
+]
+
+
+@pytest.mark.parametrize(("service", "variant"), WAYS, ids=str)
+async def test_people_come_write_and_go(
+    practice: PracticeServer, open_practice: OpenPage, service: Service, variant: dict[str, Any]
+) -> None:
+    site = platform_of(service)
+    opened = await open_practice(watch=site.watch_plan(), hosts=site.origins)
+    script = Script(service=service.value, cast=CAST, variant=Variant(signals="page", **variant))
+    meeting = await practice.open_meeting(script)
+    admission = await join(
+        site,
+        opened.page,
+        site.parse_link(meeting.url),
+        name="Minutes",
+        waiting_room_s=20,
+        clock=SYSTEM_CLOCK,
+        on_standing=lambda reading: None,
+    )
+    assert admission.reading.standing is Standing.IN_CALL
+
+    await site.settle(opened.page, roster_heard=False)
+    meeting.act(Act(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
+    meeting.act(Act(at_s=0, do="join", who="Mary Somerville"))
+    meeting.act(Act(at_s=0, do="leave", who="Charles Babbage"))
+    await site.settle(opened.page, roster_heard=False)
+    await site.send_chat(opened.page, "I take the minutes.")
+    meeting.act(Act(at_s=0, do="chat", who="Ada Lovelace", text="Thank you."))
+
+    def told() -> list[MeetingEvent]:
+        decoder = site.decoder(own_name="Minutes")
+        return [event for signal in list(opened.signals) for event in decoder.decode(signal)]
+
+    while not any(isinstance(event, ChatReceived) and event.content == "Thank you." for event in told()):
+        opened.news.clear()
+        await opened.news.wait()
+    events = told()
+    names = {event.key: event.name for event in events if isinstance(event, ParticipantSeen)}
+    assert sorted(names.values()) == ["Ada Lovelace", "Charles Babbage", "Mary Somerville", "Minutes"]
+    assert [names[event.key] for event in events if isinstance(event, ParticipantLeft)] == ["Charles Babbage"]
+    written = [(event.username, event.content) for event in events if isinstance(event, ChatReceived)]
+    expected = [("Ada Lovelace", "Good morning."), ("Minutes", "I take the minutes."), ("Ada Lovelace", "Thank you.")]
+    assert written == expected
