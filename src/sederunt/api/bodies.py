@@ -12,6 +12,9 @@ _NOT_JSON = "The body is not valid JSON."
 
 async def json_body(request: Request, most_bytes: int) -> Any:
     """The parsed body, whatever its Content-Type says. Raises TooLarge, InvalidConfig."""
+    coding = request.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in ("", "identity"):
+        raise InvalidConfig({"body": [f"The body must not be compressed (Content-Encoding: {coding[:40]})."]})
     return parse_json(await whole_body(request, most_bytes))
 
 

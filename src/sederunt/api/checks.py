@@ -68,10 +68,13 @@ class Checks:
         provider = provider_of(row) if row else None
         if credential_id is not None:
             await self._check_credential(account_id, credential_id, row, provider, faults)
-        elif provider is not None and provider.needs_key and not self._has_key(provider):
-            add(faults, "transcription_model", missing_key(provider))
-        if provider is not None and not _MODEL & set(faults) and not is_installed(provider.name):
-            add(faults, "transcription_model", missing_provider(provider))
+        if provider is None or _MODEL & set(faults):
+            return
+        lacking = [] if is_installed(provider.name) else [missing_provider(provider)]
+        if credential_id is None and provider.needs_key and not self._has_key(provider):
+            lacking.append(missing_key(provider))
+        if lacking:  # in one breath: nobody shall buy a key for what cannot use it
+            add(faults, "transcription_model", " ".join(lacking))
 
     async def _check_credential(
         self, account_id: UUID, credential_id: UUID, row: ModelRow | None, provider: ProviderRow | None, faults: Faults

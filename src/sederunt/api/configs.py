@@ -59,7 +59,7 @@ def changed_config(config: BotConfig, fields: BotFields, *, new: bool = False) -
     for name in ("metadata", "custom_metadata"):  # the second wins
         if name in sent:
             changes["custom_metadata"] = getattr(fields, name) or {}
-    if "bot_avatar_url" in sent and not fields.bot_avatar_file:
+    if fields.bot_avatar_url and not fields.bot_avatar_file:  # a new picture instead of the one that was uploaded
         changes["bot_avatar_object"] = None
     changes["stop_options"] = _stop_options(config.stop_options, fields)
     return replace(config, **changes)

@@ -4,9 +4,10 @@ All fields have defaults here; which ones are required depends on the route (see
 `model_fields_set` tells what was sent, and that is what a PATCH changes.
 """
 
+from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sederunt.api import values as v
 from sederunt.model.bot import STOP_OPTION_LIMITS, Service
@@ -84,6 +85,14 @@ class BotFields(Body):
     )
     custom_metadata: v.Metadata | None = Field(None, description="Yours; comes back with the bot and its webhooks.")
     metadata: v.Metadata | None = Field(None, description="Another name of custom_metadata, which wins.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty_picture(cls, body: Mapping[str, object]) -> Mapping[str, object]:
+        """{} is what a client's file becomes in JSON: it counts as not sent, so that a PATCH leaves the picture."""
+        if body.get("bot_avatar_file") != {}:
+            return body
+        return {name: value for name, value in body.items() if name != "bot_avatar_file"}
 
 
 class ChatFields(Body):

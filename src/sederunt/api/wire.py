@@ -1,14 +1,16 @@
-"""uvicorn's socket protocol, with an end to its patience: a listener that does not read is let go.
+"""uvicorn's protocols: what is no HTTP is answered in JSON too, and a listener that does not read is let go.
 
 uvicorn waits for ever for room in the line, also before it says goodbye, and keeps a connection until everything was
 taken. Nothing in ASGI can cut one off.
 """
 
 import asyncio
+import json
 import socket
 from collections.abc import Mapping
 from typing import Any
 
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 LINE_BYTES = 256 * 1024  # what the system may hold for one listener: some seconds of sound, an hour of events
@@ -39,8 +41,19 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self.loop.call_later(GOODBYE_S, self.transport.abort)
 
 
+class HttpProtocol(HttpToolsProtocol):
+    """One connection, whose first fault is told like every other."""
+
+    def send_400_response(self, msg: str) -> None:
+        body = json.dumps({"message": msg}).encode()
+        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
+        self.transport.close()
+
+
 # For uvicorn's configuration. Small messages to many listeners: compressing each for each costs more than it saves.
-SOCKET_OPTIONS: Mapping[str, Any] = {
+PROTOCOLS: Mapping[str, Any] = {
+    "http": HttpProtocol,
     "ws": SocketProtocol,
     "ws_max_size": FRAME_BYTES,
     "ws_ping_interval": 20.0,

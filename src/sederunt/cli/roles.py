@@ -16,6 +16,7 @@ import uvloop
 
 from sederunt import log
 from sederunt.bus import embedded
+from sederunt.cli.listener import listen
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load
 
@@ -102,16 +103,15 @@ def _until_signalled(run: Callable[[asyncio.Event], Awaitable[None]]) -> None:
 
 def _serve_api(settings: Settings, fd: int | None) -> None:
     from sederunt.api.app import create_app
-    from sederunt.api.wire import SOCKET_OPTIONS
+    from sederunt.api.wire import PROTOCOLS
 
-    listener = socket.socket(fileno=fd) if fd is not None else _listen(settings)
+    listener = socket.socket(fileno=fd) if fd is not None else listen(settings.api)
     port = listener.getsockname()[1]
     known = settings.model_copy(update={"api": settings.api.model_copy(update={"port": port})})
     config = uvicorn.Config(
         create_app(known),
         loop="uvloop",
-        http="httptools",
-        **SOCKET_OPTIONS,
+        **PROTOCOLS,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -133,12 +133,3 @@ class _Announced(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             _say_ready("api", {"port": self._port})
-
-
-def _listen(settings: Settings) -> socket.socket:
-    host, port = settings.api.host, settings.api.port
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as error:
-        raise SetupError(f"Cannot listen on {host}:{port} ({error.strerror}); choose another --port.") from None

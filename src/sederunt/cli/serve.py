@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import errno
 import fcntl
 import os
 import signal
@@ -18,6 +17,7 @@ from sederunt import log
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import load_sealer
 from sederunt.bus import embedded
+from sederunt.cli.listener import listen
 from sederunt.cli.supervisor import Child, Role, Supervisor
 from sederunt.database.engine import Database, database_url
 from sederunt.errors import SetupError
@@ -48,7 +48,8 @@ def serve(
     settings = load(**overrides)
     log.configure(settings.log.style, settings.log.level)
     try:
-        with _only_one(settings.data), _listener(settings) as listener:
+        # The socket stays here, so that callers wait a moment while an api restarts and are not refused.
+        with _only_one(settings.data), listen(settings.api) as listener:
             asyncio.run(_run(settings, listener, drain_timeout))
     except SetupError as error:
         print(f"sederunt: {error}", file=sys.stderr)
@@ -82,26 +83,6 @@ def _lock(file: IO[str], data: Path) -> None:
             f"Another `sederunt serve` (process {file.read().strip() or 'unknown'}) uses {data.resolve()}. "
             "Stop it first, or give this one a directory of its own with --data."
         ) from None
-
-
-@contextlib.contextmanager
-def _listener(settings: Settings) -> Iterator[socket.socket]:
-    """The API's socket. It stays here, so that callers wait a moment while an api restarts and are not refused."""
-    host, port = settings.api.host, settings.api.port
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listener = socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as error:
-        raise SetupError(f"Cannot listen on {host}:{port}: {_why_not(error)}.") from None
-    with listener:
-        yield listener
-
-
-def _why_not(error: OSError) -> str:
-    """The system's words, and what to choose instead. (Those of asyncio's and Python's wrappers repeat the address.)"""
-    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
-        return "no address of this machine; choose another --host"
-    return f"{os.strerror(error.errno or 0).lower()}; choose another --port"
 
 
 async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: float) -> None:

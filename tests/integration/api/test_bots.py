@@ -59,12 +59,14 @@ async def test_a_good_configuration_is_confirmed_without_starting_anything(room:
     assert (await room.client.get("/bot")).json()["data"] == []
 
 
-async def test_a_model_without_a_credential_says_how_to_add_one(room: ApiRoom) -> None:
+async def test_a_model_without_a_credential_says_how_to_add_one(room: ApiRoom, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provider, "GROUP", "nobody.introduces.himself.here")
     answer = await room.client.post("/bot", json={**GOOD_BOT, "transcription_model": "vendor2"})
     assert answer.status_code == 400
     sentence = answer.json()["errors"]["transcription_model"][0]
     assert "Deepgram" in sentence
     assert "sederunt credentials add deepgram" in sentence
+    assert sentence.startswith("Deepgram is not part of this installation"), "and nobody buys a key in vain"
 
 
 async def test_a_model_whose_provider_is_not_installed_is_refused_at_once(
@@ -190,7 +192,15 @@ async def test_a_picture_is_kept_and_served_and_wins_over_an_address(room: ApiRo
     made = await room.bot_in("scheduled", bot_avatar_file=file, bot_avatar_url="https://a.example/p.png")
     answer = await room.client_of(None).get(made["bot_avatar"])
     assert (answer.content, answer.headers["content-type"]) == (PNG, "image/png")
-    changed = (await room.client.patch(f"/bot/{made['id']}", json={"bot_avatar_file": {}})).json()
+    absences: list[dict[str, object]] = [{}, {"bot_avatar_file": {}}, {"bot_avatar_url": None}]
+    for absence in absences:
+        changed = (await room.client.patch(f"/bot/{made['id']}", json=absence)).json()
+        assert "/avatar?" in changed["bot_avatar"], absence
+    changed = (await room.client.patch(f"/bot/{made['id']}", json={"bot_avatar_file": None})).json()
+    assert changed["bot_avatar"] is None
+    instead = {"bot_avatar_file": file}, {"bot_avatar_url": "https://a.example/p.png"}
+    for change in instead:
+        changed = (await room.client.patch(f"/bot/{made['id']}", json=change)).json()
     assert changed["bot_avatar"] == "https://a.example/p.png"
 
 

@@ -1,5 +1,8 @@
 """What holds for every request: keys, tenants, shapes of refusals, ids, limits, logs."""
 
+import asyncio
+import gzip
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -7,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from harness.api_room import GOOD_BOT, PREFIX, ApiRoom, api_room
+from harness.api_room import GOOD_BOT, PREFIX, ApiRoom, api_room, on_a_socket
 from harness.fake_clock import FakeClock
 from sederunt.api.routes import ROUTES, Route
 from sederunt.settings import BusSettings
@@ -190,3 +193,21 @@ async def test_paths_with_secrets_are_counted_by_their_template(room: ApiRoom) -
         text = (await anyone.get("http://api.test/metrics")).text
     assert 'route="/files/{resource}/{id}/{name:path}"' in text
     assert "abcdefgh" not in text
+
+
+async def test_a_compressed_body_is_refused_by_that_name(room: ApiRoom) -> None:
+    body = gzip.compress(json.dumps(GOOD_BOT).encode())
+    answer = await room.client.post("/bot", content=body, headers={"Content-Encoding": "gzip"})
+    assert answer.status_code == 400
+    assert "must not be compressed (Content-Encoding: gzip)" in answer.json()["message"]
+
+
+async def test_what_is_no_http_is_refused_in_json_too(room: ApiRoom) -> None:
+    async with on_a_socket(room.app) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"FETCH /api/v1/bot HTTP/1.1\r\n\r\n")
+        head, body = (await reader.read()).split(b"\r\n\r\n")
+        writer.close()
+    assert head.startswith(b"HTTP/1.1 400 Bad Request")
+    assert b"content-type: application/json" in head
+    assert json.loads(body) == {"message": "Invalid HTTP request received."}

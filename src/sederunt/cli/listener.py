@@ -1,0 +1,26 @@
+"""The API's listening socket, or a sentence that says why there can be none."""
+
+import errno
+import os
+import socket
+
+from sederunt.errors import SetupError
+from sederunt.settings import ApiSettings
+
+WAITING = 2048  # callers that the system lets wait while an api restarts
+
+
+def listen(api: ApiSettings) -> socket.socket:
+    """A socket on the address of the settings. Raises SetupError."""
+    family = socket.AF_INET6 if ":" in api.host else socket.AF_INET
+    try:
+        return socket.create_server((api.host, api.port), family=family, backlog=WAITING)
+    except OSError as error:
+        raise SetupError(f"Cannot listen on {api.host}:{api.port}: {_why(error)}.") from None
+
+
+def _why(error: OSError) -> str:
+    """The system's words, and what to choose instead. (Python's own repeat the address.)"""
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return "no address of this machine; choose another --host"
+    return f"{os.strerror(error.errno or 0).lower()}; choose another --port"
