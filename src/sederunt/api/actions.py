@@ -78,7 +78,10 @@ def order_of(frame: str | bytes) -> Order:
     if not isinstance(name, str) or name not in ACTIONS:
         raise RequestError(f"action must be one of: {', '.join(ACTIONS)}.")
     action = ACTIONS[name]
-    found = read(action.data, asked.get("data") or {}, action.required)
+    data = asked.get("data")
+    if data is not None and not isinstance(data, dict):
+        raise RequestError("data must be an object.")
+    found = read(action.data, data or {}, action.required)
     if found.faults:
         raise InvalidConfig(found.faults)
     return Order(action, found.fields)

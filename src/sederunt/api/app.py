@@ -47,7 +47,7 @@ def create_app(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
             yield
 
     app = Starlette(
-        routes=[*_routes_with_keys(), *_routes_without(), WebSocketRoute(sockets.PATH, sockets.realtime)],
+        routes=[*_routes_with_keys(), *_routes_without(), *_sockets()],
         lifespan=lifespan,
         middleware=_cors(settings),
         exception_handlers={404: http_exception, 405: http_exception},
@@ -100,6 +100,10 @@ def _routes_without() -> list[Path]:
         for path, handler, quiet in table
     ]
     return [*open_paths, Path(_FILES, _without_key(files.get_file, _FILES, quiet=False), methods=["GET"])]
+
+
+def _sockets() -> list[WebSocketRoute]:
+    return [WebSocketRoute(sockets.PATH, sockets.realtime), WebSocketRoute("/{path:path}", sockets.nowhere)]
 
 
 def _with_key(handlers: Mapping[str, Handler], path: str) -> Callable[[Request], Awaitable[Response]]:

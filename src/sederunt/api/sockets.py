@@ -60,6 +60,11 @@ async def realtime(websocket: WebSocket) -> None:
         await _Connection(websocket, rooms, bot, kind).serve(outgoing)
 
 
+async def nowhere(websocket: WebSocket) -> None:
+    """Every other path: the framework's own refusal would be a bare 403."""
+    await websocket.send_denial_response(answer_to(NotFound("There is no socket at this path.")))
+
+
 async def _opened(rooms: Rooms, websocket: WebSocket) -> tuple[Bot, SocketKind]:
     """Which socket of which bot this address opens. Raises NotFound, Unauthorized."""
     parts = websocket.path_params

@@ -48,7 +48,8 @@ async def test_a_handshake_that_is_refused_says_why(stage: Stage) -> None:
     assert (await refusal(address.replace(bot["id"], other["id"])))[0] == 401
     assert (await refusal(address.replace("/events/", "/audio/")))[0] == 401
     for gone in (address.replace(bot["id"], str(UUID(int=7))), address.replace(bot["id"], "x"), address + "/more"):
-        assert (await refusal(gone))[0] in (403, 404), gone
+        status, body = await refusal(gone)
+        assert (status, list(body)) == (404, ["message"]), gone
     assert (await refusal(address.replace(bot["id"], plain["id"])))[0] == 404
     for since in ("-1", "soon", "1.5", "9" * 30):
         status, body = await refusal(f"{address}?since={since}")
@@ -132,7 +133,7 @@ async def test_audio_is_binary_blocks_and_nothing_else(stage: Stage) -> None:
                 heard.append(await listener.socket.recv())
 
         hearing = asyncio.create_task(hear())
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not heard:  # the subscription is made after the handshake
                 await feeds.publish_audio(stage.room.bus, bot["id"], b"\x00" * 3200)
                 await asyncio.wait({hearing}, timeout=0.02)
@@ -248,7 +249,7 @@ class Host:
 
     async def orders(self, count: int) -> list[Mapping[str, Any]]:
         """The next orders."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return [await self._orders.get() for _ in range(count)]
 
 
@@ -284,8 +285,8 @@ async def test_actions_reach_the_bot_and_success_is_silent(stage: Stage) -> None
         ('{"action": ["stop"]}', "action must be one of: chat-message, change-avatar, stop."),
         ('{"action": "chat-message"}', "content is required."),
         ('{"action": "chat-message", "data": {"content": 7}}', "content must be a string."),
-        ('{"action": "chat-message", "data": []}', "content is required."),
-        ('{"action": "chat-message", "data": "x"}', "The body must be a JSON object."),
+        ('{"action": "chat-message", "data": []}', "data must be an object."),
+        ('{"action": "chat-message", "data": "x"}', "data must be an object."),
         ('{"action": "change-avatar", "data": {"avatar_url": "a.png"}}', "avatar_url must be"),
         (b'{"action": "stop"}', "Binary frames are not understood: send JSON as text."),
         (
@@ -354,7 +355,7 @@ async def test_who_sends_too_much_is_read_as_time_allows(stage: Stage, monkeypat
             await listener.socket.send("{")
         await stage.tell(bot, ts(1))
         assert sorted([(await listener.next())["type"] for _ in range(4)]) == ["error", "error", "error", "ts"]
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while stage.clock.sleepers < 2:  # noqa: ASYNC110  # the hub, and who reads this socket
                 await asyncio.sleep(0)
         stage.clock.advance(40)
