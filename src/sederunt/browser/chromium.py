@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, Playwright
+from playwright.async_api import Browser, BrowserContext
 from playwright.async_api import Error as DriverError
 
 from sederunt import log
 from sederunt.browser.display import Display
+from sederunt.browser.driver import Driver
 from sederunt.browser.launch import HEADFUL, Mode, launch_profile
 from sederunt.browser.processes import kill
 from sederunt.errors import SetupError
@@ -31,7 +32,7 @@ class Chromium:
 
     def __init__(
         self,
-        driver: Playwright,
+        driver: Driver,
         settings: BrowserSettings,
         mode: Mode,
         *,
@@ -62,10 +63,10 @@ class Chromium:
         return self
 
     async def _start(self) -> Browser:
-        profile = launch_profile(self._settings, self.mode, display=self._display_name)
+        profile = launch_profile(self._settings, self.mode, temporary=self._driver.folder, display=self._display_name)
         try:
             async with asyncio.timeout(START_S):
-                return await self._driver.chromium.launch(
+                return await self._driver.playwright.chromium.launch(
                     executable_path=profile.executable,
                     headless=profile.headless,
                     args=list(profile.arguments),

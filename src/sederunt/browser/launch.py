@@ -123,13 +123,18 @@ class LaunchProfile:
     environment: Mapping[str, str]
 
 
-def launch_profile(settings: BrowserSettings, mode: Mode, *, display: str | None = None) -> LaunchProfile:
-    """The way to start a browser of this mode. `display` is the X display of a headful one.
+def launch_profile(
+    settings: BrowserSettings, mode: Mode, *, temporary: Path, display: str | None = None
+) -> LaunchProfile:
+    """The way to start a browser of this mode. Raises SetupError when the program is missing.
 
-    Raises SetupError when the program is missing.
+    Args:
+        temporary: where it is to write what it needs while it runs.
+        display: the X display of a headful one.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SEDERUNT_")}
     environment[OWNER_VARIABLE] = owner_mark()
+    environment["TMPDIR"] = str(temporary)
     if display is not None:
         environment["DISPLAY"] = display
     return LaunchProfile(

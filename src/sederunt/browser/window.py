@@ -5,10 +5,11 @@ import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from playwright.async_api import BrowserContext, Page, async_playwright
+from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as DriverError
 
 from sederunt.browser.chromium import Chromium
+from sederunt.browser.driver import running_driver
 from sederunt.browser.launch import HEADFUL
 from sederunt.settings import BrowserSettings
 
@@ -31,7 +32,7 @@ async def sign_in_by_hand(
         display: value of DISPLAY.
         shown: awaited once the address was opened; the way for a test to be the person.
     """
-    async with async_playwright() as driver, Chromium(driver, settings, HEADFUL, display=display) as browser:
+    async with running_driver() as driver, Chromium(driver, settings, HEADFUL, display=display) as browser:
         options = {"no_viewport": True, "locale": settings.locale}
         context = await browser.new_context({**options, "ignore_https_errors": settings.ignore_certificate_errors})
         page = await context.new_page()

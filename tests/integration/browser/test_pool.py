@@ -5,7 +5,8 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,40 @@ async def test_what_a_killed_process_could_not_end_is_swept_by_the_next_one() ->
         assert sweep_orphans() > 0
         driver.kill()
         await all_gone(children)
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for temporary files of the test's own. A short path: Chromium makes a socket below it."""
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
+
+
+async def test_what_a_killed_process_left_on_disk_is_removed_by_the_next_one(temporary: Path) -> None:
+    async with held("shell,headless") as (process, children):
+        (folder,) = temporary.iterdir()
+        left = {entry.name.partition("-")[0].partition(".")[0] for entry in folder.iterdir()}
+        assert left >= {"playwright_chromiumdev_profile", "org"}, "profiles, and Chromium's own"
+        process.kill()
+        await process.wait()
+        await all_gone(children)
+        assert list(temporary.iterdir()) == [folder]
+        async with pool_of():
+            assert not folder.exists()
+            assert len(list(temporary.iterdir())) == 1
+    assert list(temporary.iterdir()) == []
+
+
+async def test_the_folder_of_a_process_that_lives_is_left_alone(temporary: Path) -> None:
+    async with held("shell"):
+        (folder,) = temporary.iterdir()
+        async with pool_of() as pool:
+            page = await open_one(pool)
+            assert len(list(temporary.iterdir())) == 2
+            await page.close()
+        assert list(temporary.iterdir()) == [folder]
 
 
 def test_a_process_knows_its_own_mark_and_no_other() -> None:

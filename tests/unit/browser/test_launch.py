@@ -47,7 +47,7 @@ def test_a_missing_program_is_told_with_its_remedy() -> None:
 
 def test_children_are_marked_and_see_no_settings_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEDERUNT_SECRET_KEYS", "hush")
-    profile = launch_profile(BrowserSettings(executable=Path("/bin/sh")), "headful", display=":7")
+    profile = launch_profile(BrowserSettings(executable=Path("/bin/sh")), "headful", temporary=Path("/t"), display=":7")
     assert [name for name in profile.environment if name.startswith("SEDERUNT_")] == ["SEDERUNT_OWNER"]
-    assert profile.environment["DISPLAY"] == ":7"
+    assert (profile.environment["DISPLAY"], profile.environment["TMPDIR"]) == (":7", "/t")
     assert not profile.headless

@@ -1,0 +1,120 @@
+"""The browser driver of this process, and the folder where it and its browsers write while they run.
+
+A folder is removed by its owner. A process that was killed cannot do that, so the next one that starts a driver does:
+a folder has an owner for as long as somebody holds its lock, which the kernel lets go with the process. Those who
+clean temporary files on a machine honour such locks too.
+
+It lies where temporary files lie, not in the data directory: that one may be on a slow disk, where the memory that a
+browser's processes share would then be as well, and its path may be too long for the socket that Chromium makes.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.async_api import Playwright, async_playwright
+
+from sederunt import log
+
+PREFIX = "sederunt-browsers-"
+
+logger = log.get(room="browser")
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """A driver that runs, and the folder for what its browsers write."""
+
+    playwright: Playwright
+    folder: Path
+
+
+@asynccontextmanager
+async def running_driver() -> AsyncIterator[Driver]:
+    """One driver process, with nothing left on disk afterwards; what killed processes left there is removed first."""
+    await asyncio.to_thread(sweep_folders)
+    with own_folder() as folder:
+        with _environment(_options(folder)):
+            starting = async_playwright()
+            playwright = await starting.__aenter__()
+        try:
+            yield Driver(playwright, folder)
+        finally:
+            await starting.__aexit__(None, None, None)
+
+
+@contextmanager
+def own_folder() -> Iterator[Path]:
+    """A folder that counts as owned until the end of the block, or of the process."""
+    folder, held = _make_folder()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(held)
+
+
+def _make_folder() -> tuple[Path, int]:
+    """A new folder, and the descriptor that holds its lock."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        with contextlib.suppress(FileNotFoundError):  # swept before it was locked
+            held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(held, fcntl.LOCK_EX)
+            if folder.exists():
+                return folder, held
+            os.close(held)
+
+
+def sweep_folders() -> int:
+    """Remove the folders of this user's processes that are gone; returns how many."""
+    swept = sum(_sweep(folder) for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
+    if swept:
+        logger.warning("folders of killed processes were removed", action="folders_swept", count=swept)
+    return swept
+
+
+def _sweep(folder: Path) -> bool:
+    """Remove a folder unless it has an owner, or is another user's."""
+    try:
+        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:  # another user's, or gone meanwhile
+        return False
+    try:
+        if os.fstat(held).st_uid != os.geteuid():
+            return False
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+        return True
+    except BlockingIOError:  # its owner lives
+        return False
+    finally:
+        os.close(held)
+
+
+def _options(folder: Path) -> Mapping[str, str]:
+    """The driver's environment. A small young generation: 30 MiB less with eight bots, CPU unchanged (measured)."""
+    options = f"{os.environ.get('NODE_OPTIONS', '')} --max-semi-space-size=1".strip()
+    return {"NODE_OPTIONS": options, "TMPDIR": str(folder)}
+
+
+@contextmanager
+def _environment(changed: Mapping[str, str]) -> Iterator[None]:
+    """The driver takes the environment of the process that starts it; there is no other way to give it one."""
+    before = {name: os.environ.get(name) for name in changed}
+    os.environ.update(changed)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
