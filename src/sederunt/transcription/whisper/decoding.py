@@ -21,6 +21,9 @@ MOST_COMPRESSION, LEAST_SCORE = 2.4, -1.0
 SILENCE = 0.5
 # Tokens of timestamps count 20 ms each.
 TOKEN_S = 0.02
+# Nobody says a word in less time than this. So many such words in a row, and speech behind them, are a passage read
+# twice: the second time has no sound of its own.
+FASTEST_S, CROWD = 0.03, 5
 # No window holds more text than this many tokens per second; a loop does.
 TOKENS_PER_S, LEAST_TOKENS = 12, 40
 
@@ -56,8 +59,8 @@ class Decoded:
 
     @property
     def repeats(self) -> bool:
-        """Whether the text goes in circles."""
-        return compression(self.text) > MOST_COMPRESSION or _circles(self.text.split())
+        """Whether the text goes in circles, or says something twice in the time of once."""
+        return compression(self.text) > MOST_COMPRESSION or _circles(self.text.split()) or _crowds(self.phrases)
 
     @property
     def is_guess(self) -> bool:
@@ -253,6 +256,19 @@ def compression(text: str) -> float:
     """How well a text packs: ordinary speech stays under 2.4."""
     data = text.encode()
     return len(data) / len(zlib.compress(data)) if data else 0.0
+
+
+def _crowds(phrases: Sequence[Phrase]) -> bool:
+    """Whether words that take no time stand before one that does; at the end they are the echo of a pause."""
+    crowd = 0
+    for word in (word for phrase in phrases for word in phrase.words):
+        if word.end - word.start < FASTEST_S:
+            crowd += 1
+        elif crowd >= CROWD:
+            return True
+        else:
+            crowd = 0
+    return False
 
 
 def _circles(words: Sequence[str]) -> bool:

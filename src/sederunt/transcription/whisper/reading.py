@@ -4,7 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sederunt.transcription.whisper.decoding import FULL_CONTEXT, HALF_CONTEXT, Decoded, Phrase, Reading, TimedWord
+from sederunt.transcription.whisper.decoding import (
+    FASTEST_S,
+    FULL_CONTEXT,
+    HALF_CONTEXT,
+    Decoded,
+    Phrase,
+    Reading,
+    TimedWord,
+)
 from sederunt.transcription.whisper.speech import FRAME_S, MAYBE, RATE, SURE, Activity, Samples
 
 # A stretch of speech in which so much is without a word is read again; a word counts for so much on both sides of
@@ -21,8 +29,8 @@ CUT_S = 0.5
 # Words as unlikely as this, where no speech was found, were made up; so were those of a doubted window in which less
 # than this share of their time is surely speech.
 MADE_UP, VOICED = 0.5, 0.2
-# Nobody says so many words in less time than this each.
-ECHO, FASTEST_S = 3, 0.03
+# So many words without time behind the last one that has some are an echo.
+ECHO = 3
 
 
 class Reads(Protocol):

@@ -7,7 +7,9 @@ from sederunt.transcription.whisper.decoding import (
     LEAST_CONTEXT,
     ROOM,
     Decoded,
+    Phrase,
     Span,
+    TimedWord,
     compression,
     context_for,
     split_at_timestamps,
@@ -83,3 +85,24 @@ def test_a_context_has_room_behind_the_sound_and_is_never_too_short() -> None:
     assert context_for(1234, LEAST_CONTEXT) == 1234 + ROOM
     assert context_for(2900, LEAST_CONTEXT) == FULL_CONTEXT
     assert context_for(500, FULL_CONTEXT) == FULL_CONTEXT
+
+
+def spoken(*times: float) -> Decoded:
+    """Words that take so many seconds each, one after the other."""
+    starts = [sum(times[:n]) for n in range(len(times))]
+    words = tuple(
+        TimedWord(f" w{n}", at, at + time, 0.9) for n, (at, time) in enumerate(zip(starts, times, strict=True))
+    )
+    return Decoded(phrases=(Phrase(0.0, None, words),), text="words", score=-0.3, silence=0.1, language="en")
+
+
+def test_words_that_take_no_time_in_the_midst_of_speech_are_a_second_reading_of_it() -> None:
+    assert spoken(0.3, 0.2, 0.0, 0.0, 0.02, 0.0, 0.0, 0.4).repeats
+
+
+def test_a_few_hasty_words_are_speech() -> None:
+    assert not spoken(0.3, 0.0, 0.02, 0.2, 0.0, 0.0, 0.4).repeats
+
+
+def test_words_that_take_no_time_at_the_end_are_no_reason_to_read_again() -> None:
+    assert not spoken(0.3, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0).repeats

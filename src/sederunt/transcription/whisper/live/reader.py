@@ -31,6 +31,8 @@ class Drafting:
 # What ended so shortly before an utterance is told to its final reading, the last so many tokens of it: short clauses
 # read alone had 6.9 % word errors, with that 4.5 (eleven clips, tiny.en).
 FOLLOWS_S, TOLD_TOKENS = 2.0, 40
+# So many words in a row twice are rather the network's than the speaker's: told what was said, it begins to recite.
+RECITED = 4
 
 
 class Reader:
@@ -73,7 +75,7 @@ class Reader:
             return _said_of(utterance, ()), utterance.seconds
         before = self._before.transcript if self._before and follows(self._before, utterance) else ""
         found, end_s = self._read(utterance, samples, activity, before)
-        if before and folded(found.transcript) == folded(before):  # said twice, or recited over noise
+        if before and recites(found.transcript, before):
             found, end_s = self._read(utterance, samples, activity, "")
         self._latest = found
         return found, end_s
@@ -96,6 +98,14 @@ class Reader:
         if starts and starts[-1] > start_s:
             utterance.window = round(starts[-1] * RATE) // FRAME * FRAME
         return utterance.window / RATE
+
+
+def recites(text: str, before: str) -> bool:
+    """Whether a text repeats what went before it, or itself."""
+    words, known = ([folded(word) for word in each.split()] for each in (text, before))
+    runs = [tuple(words[n : n + RECITED]) for n in range(len(words) - RECITED + 1)]
+    earlier = {tuple(known[n : n + RECITED]) for n in range(len(known) - RECITED + 1)}
+    return words == known or len(set(runs)) < len(runs) or not earlier.isdisjoint(runs)
 
 
 def follows(said: Said, utterance: Utterance) -> bool:
