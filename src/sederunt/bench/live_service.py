@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from websockets.asyncio.client import connect
@@ -23,9 +24,10 @@ from sederunt.bench.live_speech import SaidWord, Told, folded, shift_between
 from sederunt.bench.processes import practice_process
 from sederunt.bench.served import ending, served
 from sederunt.bench.transcribe import Clip
-from sederunt.practice import clips, script
+from sederunt.media.pcm import read_pcm
+from sederunt.practice import script
 from sederunt.practice.client import MeetingHandle, PracticeClient
-from sederunt.transcription.whisper.speech import RATE
+from sederunt.transcription.whisper.speech import RATE, Samples
 
 SPEAKER = "Ada Lovelace"
 # Spoken first and not judged, for the host loads its model with the first sound of the first bot.
@@ -42,45 +44,46 @@ class Came:
     message: Mapping[str, Any]
 
 
-def shipped() -> list[str]:
-    """The practice site's clips that are no cuts of another, as `transcribe.clips_of` reads them."""
-    return [row.id for row in clips.catalogue().values() if not row.start_s]
-
-
-def compose(names: Sequence[str], starts: Sequence[float]) -> script.Script:
+def compose(sound: Sequence[Clip], starts: Sequence[float]) -> script.Script:
     """One person speaks these clips, which begin at these seconds."""
     acts = [script.Act(at_s=1.0, do="say", who=SPEAKER, clip=WARM_UP)]
     acts += [
-        script.Act(at_s=round(FIRST_AT_S + at, 2), do="say", who=SPEAKER, clip=name)
-        for name, at in zip(names, starts, strict=True)
+        script.Act(at_s=round(FIRST_AT_S + at, 2), do="say", who=SPEAKER, clip=clip.id)
+        for clip, at in zip(sound, starts, strict=True)
     ]
-    end_s = acts[-1].at_s + clips.load(names[-1]).duration_s + QUIET_S
+    end_s = acts[-1].at_s + len(sound[-1].samples) / RATE + QUIET_S
     acts.append(script.Act(at_s=round(end_s, 2), do="end"))
     return script.Script(cast=(script.Participant(name=SPEAKER, host=True),), acts=tuple(acts))
 
 
 async def follow_service(
-    names: Sequence[str], sound: Sequence[Clip], gap_s: float, said: Sequence[SaidWord], model: str
-) -> Followed:
-    """What was told of the clips, by the clock of `live_speech.recording`. About a minute more than their length."""
+    folder: Path, sound: Sequence[Clip], gap_s: float, said: Sequence[SaidWord], model: str
+) -> tuple[Followed, Samples]:
+    """What was told of that folder's clips, and how they sound in the bot's recording; a minute more than their length.
+
+    Both by the clock of `live_speech.recording`.
+    """
     starts = [sum(len(clip.samples) / RATE + gap_s for clip in sound[:n]) for n in range(len(sound))]
     settings = {"SEDERUNT_LIVE__MODEL": model, "SEDERUNT_WHISPER__MODEL": model}
-    with tempfile.TemporaryDirectory(prefix="sederunt-bench-", ignore_cleanup_errors=True) as folder:
-        async with practice_process() as practice:
-            await _encode(practice, names)
-            async with served(Path(folder), await practice.host_rules(), settings) as client:
-                meeting = await practice.open_meeting(compose(names, starts))
-                came, words = await _listen(client, meeting, FIRST_AT_S + starts[-1] + len(sound[-1].samples) / RATE)
+    with tempfile.TemporaryDirectory(prefix="sederunt-bench-", ignore_cleanup_errors=True) as data:
+        async with practice_process(folder) as practice:
+            await _encode(practice, sound)
+            async with served(Path(data), await practice.host_rules(), settings) as client:
+                meeting = await practice.open_meeting(compose(sound, starts))
+                came, ended = await _listen(client, meeting, FIRST_AT_S + starts[-1] + len(sound[-1].samples) / RATE)
+                recorded = await _recording(client, ended, Path(data) / "recording.webm")
                 begun = [event["at_ms"] / 1000 for event in await meeting.events(kind="said")][1:]
-    shift_s = shift_between(words, said)
+    shift_s = shift_between([word for segment in ended["transcript"] for word in _words(segment)], said)
     told = [_told(each, _on(each.at, begun, starts), shift_s) for each in came]
     heard = tuple(each for each in told if each.end > 0)
-    return Followed((heard,), (), starts[-1] + len(sound[-1].samples) / RATE, None)
+    followed = Followed((heard,), (), starts[-1] + len(sound[-1].samples) / RATE, None)
+    return followed, recorded[max(0, round(-shift_s * RATE)) :]
 
 
-async def _encode(practice: PracticeClient, names: Sequence[str]) -> None:
+async def _encode(practice: PracticeClient, sound: Sequence[Clip]) -> None:
     """Let the practice site encode the clips before they are needed: it would lag behind its own clock otherwise."""
-    acts = tuple(script.Act(at_s=0.0, do="say", who=SPEAKER, clip=name) for name in {WARM_UP, *names})
+    names = {WARM_UP, *(clip.id for clip in sound)}
+    acts = tuple(script.Act(at_s=0.0, do="say", who=SPEAKER, clip=name) for name in names)
     rehearsal = script.Script(cast=(script.Participant(name=SPEAKER),), acts=acts, starts="created")
     meeting = await practice.open_meeting(rehearsal)
     await meeting.wait_for("script_over")
@@ -89,8 +92,8 @@ async def _encode(practice: PracticeClient, names: Sequence[str]) -> None:
 
 async def _listen(
     client: httpx.AsyncClient, meeting: MeetingHandle, lasts_s: float
-) -> tuple[list[Came], list[SaidWord]]:
-    """Everything said on the bot's socket until the service hangs up, and the words of its transcript."""
+) -> tuple[list[Came], dict[str, Any]]:
+    """Everything said on the bot's socket until the service hangs up, and the ended bot."""
     wanted = {"service": "gmeet", "meeting_url": meeting.url, "bot_name": "Bench"}
     answer = await client.post("/bot", json={**wanted, "transcription_model": "vendor1-realtime", "lang": "en"})
     answer.raise_for_status()
@@ -104,8 +107,15 @@ async def _listen(
                 if message["type"] in ("ts", "ts-draft") and message["data"]["transcript"]:
                     came.append(Came(time.time(), message))
                     progress.update(bar, completed=message["data"]["end"])
-    ended = await ending(client, bot["id"], within_s=ENDED_S)
-    return came, [word for segment in ended["transcript"] for word in _words(segment)]
+    return came, await ending(client, bot["id"], within_s=ENDED_S)
+
+
+async def _recording(client: httpx.AsyncClient, ended: Mapping[str, Any], path: Path) -> Samples:
+    """The bot's recording, at the rate of the models."""
+    answer = await client.get(ended["recording_url"])
+    answer.raise_for_status()
+    path.write_bytes(answer.content)
+    return np.concatenate([block.samples for block in read_pcm(path)])
 
 
 def _words(segment: Mapping[str, Any]) -> list[SaidWord]:

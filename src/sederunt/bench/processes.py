@@ -122,10 +122,11 @@ async def said(process: asyncio.subprocess.Process) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def practice_process() -> AsyncIterator[PracticeClient]:
-    """The practice sites in a process of their own, so that they are not counted."""
+async def practice_process(speech: Path | None = None) -> AsyncIterator[PracticeClient]:
+    """The practice sites in a process of their own, so that they are not counted; with the clips of that folder."""
+    more = ["--speech", str(speech)] if speech else []
     async with child(
-        "sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0", quiet=True
+        "sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0", *more, quiet=True
     ) as process:
         facts = await said(process)
         async with PracticeClient(facts["control_url"]) as client:

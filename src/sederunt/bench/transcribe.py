@@ -43,6 +43,7 @@ Sound = Samples | Path
 class Clip:
     samples: Samples
     text: str
+    id: str = ""  # by which a practice meeting can say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +207,7 @@ def clips_of(folder: Path) -> list[Clip]:
     """The English clips of a folder with a transcripts.json; cuts of a longer clip are left out."""
     listed = json.loads((folder / "transcripts.json").read_text(encoding="utf-8"))
     return [
-        Clip(np.concatenate([block.samples for block in read_pcm(folder / entry["file"])]), entry["text"])
+        Clip(np.concatenate([block.samples for block in read_pcm(folder / entry["file"])]), entry["text"], entry["id"])
         for entry in listed
         if entry.get("text") and entry.get("lang", "en") == "en" and not entry.get("start_s")
     ]

@@ -66,7 +66,7 @@ def live(
     from sederunt.bench.live import bench_live, bench_live_service
 
     if through == "service":
-        raise typer.Exit(bench_live_service(model, data))
+        raise typer.Exit(bench_live_service(model, speech, data))
     raise typer.Exit(bench_live(model, talkers, clock, speech, data))
 
 

@@ -222,7 +222,7 @@ async def check_whisper(settings: Settings) -> str:
     missing = PROVIDER.fault(settings, model)
     if missing:
         raise Fault("There is no speech model on this machine.", missing)
-    task = Task(path=Path(next(iter(practice.__path__))) / "speech" / clip.file, model=model, lang="en")
+    task = Task(path=clip.path, model=model, lang="en")
     began = time.perf_counter()
     try:
         result = await asyncio.to_thread(PROVIDER.transcribe, settings, task)

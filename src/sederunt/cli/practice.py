@@ -8,10 +8,12 @@ from pathlib import Path
 import typer
 
 from sederunt import log
+from sederunt.errors import InvalidConfig
 from sederunt.practice import clips, script
 from sederunt.practice.server import PracticeServer
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
+SPEECH = typer.Option([], help="A folder of WAV clips with a transcripts.json, for scripts to use; may be repeated.")
 
 
 @app.command()
@@ -20,9 +22,11 @@ def serve(
     control_port: int = typer.Option(8444, help="Port of the control API; 0 picks a free one."),
     meeting: list[Path] = typer.Option([], help="A script (.toml or .json) to open a meeting with; may be repeated."),
     demo: bool = typer.Option(False, help="Open a meeting with the demonstration script."),
+    speech: list[Path] = SPEECH,
 ) -> None:
     """Run the practice sites until interrupted; prints what a browser needs to reach them, one JSON object."""
     log.configure("lines")
+    _offer(speech)
     asyncio.run(_serve(port, control_port, [script.read(path) for path in meeting] + ([script.demo()] if demo else [])))
 
 
@@ -34,10 +38,19 @@ def demo_script(service: str = typer.Option("gmeet", help="gmeet, teams or zoom.
 
 
 @app.command("clips")
-def list_clips() -> None:
+def list_clips(speech: list[Path] = SPEECH) -> None:
     """List the speech clips that scripts can use."""
+    _offer(speech)
     for clip in clips.catalogue().values():
         typer.echo(f"{clip.id:18} {clips.load(clip.id).duration_s:5.1f} s  {clip.text}")
+
+
+def _offer(folders: list[Path]) -> None:
+    try:
+        for folder in folders:
+            clips.offer(folder)
+    except InvalidConfig as error:
+        raise typer.BadParameter(str(error), param_hint="--speech") from error
 
 
 async def _serve(port: int, control_port: int, scripts: list[script.Script]) -> None:

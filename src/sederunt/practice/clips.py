@@ -12,26 +12,27 @@ import av
 import numpy as np
 import numpy.typing as npt
 
-from sederunt.errors import NotFound
+from sederunt.errors import InvalidConfig, NotFound
 
 RATE = 48_000  # RTP clock of Opus
 FRAME = 960  # samples of one packet: 20 ms
 BIT_RATE = 32_000
 
-_FOLDER = Path(__file__).parent / "speech"
+SHIPPED = Path(__file__).parent / "speech"
+LIST = "transcripts.json"
+# Later folders go before earlier ones.
+_offered = [SHIPPED]
 
 Samples = npt.NDArray[np.int16]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClipText:
-    """What is said in a clip, and where it comes from."""
+    """What is said in a clip, and where it is: a part of a WAV file. `text` is empty where it is not known."""
 
     id: str
-    file: str
+    path: Path
     text: str
-    speaker: str
-    licence: str
     start_s: float = 0.0
     end_s: float | None = None
 
@@ -63,11 +64,49 @@ class Clip:
         return sorted(frame.level for frame in self.frames)[len(self.frames) // 10] + 25
 
 
+def offer(folder: Path) -> None:
+    """Let the scripts of this process use another folder's clips, before ours of the same id. InvalidConfig."""
+    try:
+        texts = _texts(folder)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        expected = "a list of objects with id, file and text"
+        raise InvalidConfig({"speech": [f"{folder / LIST} should be {expected}: {error!r}."]}) from error
+    if missing := sorted(row.path.name for row in texts.values() if not row.path.is_file()):
+        raise InvalidConfig({"speech": [f"{folder / LIST} names {', '.join(missing)}, which is not there."]})
+    _offered.append(folder)
+    _forget()
+
+
+def withdraw(folder: Path) -> None:
+    """Take an offered folder back; nothing where it was not offered."""
+    if folder in _offered:
+        _offered.remove(folder)
+        _forget()
+
+
+def _forget() -> None:
+    catalogue.cache_clear()
+    load.cache_clear()
+
+
 @cache
 def catalogue() -> Mapping[str, ClipText]:
     """All clips by id."""
-    rows = json.loads((_FOLDER / "transcripts.json").read_text(encoding="utf-8"))
-    return {row["id"]: ClipText(**row) for row in rows}
+    return {name: row for folder in _offered for name, row in _texts(folder).items()}
+
+
+def _texts(folder: Path) -> dict[str, ClipText]:
+    rows = json.loads((folder / LIST).read_text(encoding="utf-8"))
+    return {
+        row["id"]: ClipText(
+            id=row["id"],
+            path=folder / row["file"],
+            text=row["text"] or "",
+            start_s=row.get("start_s", 0.0),
+            end_s=row.get("end_s"),
+        )
+        for row in rows
+    }
 
 
 @cache
@@ -76,7 +115,7 @@ def load(clip_id: str) -> Clip:
     row = catalogue().get(clip_id)
     if row is None:
         raise NotFound(f"There is no clip {clip_id}; there are: {', '.join(catalogue())}.")
-    samples = _whole_frames(_read(_FOLDER / row.file, row.start_s, row.end_s))
+    samples = _whole_frames(_read(row.path, row.start_s, row.end_s))
     return Clip(clip_id, tuple(Encoder().encode(samples)), samples)
 
 
