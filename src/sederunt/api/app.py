@@ -52,6 +52,7 @@ def create_app(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
         middleware=_cors(settings),
         exception_handlers={404: http_exception, 405: http_exception},
     )
+    app.router.redirect_slashes = False  # the door takes them away: a redirect to one would come back for ever
     return Door(app, metrics)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,7 @@ def config(
         table.add_column(title, overflow="fold")
     for name, value, origin in rows:
         table.add_row(name, value.replace("[", "\\["), origin)
-    console = Console()
-    console.print(table, width=None if console.is_terminal else 200)
+    Console(width=None if sys.stdout.isatty() else 200).print(table)
 
 
 def flat(section: BaseModel | Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -78,11 +79,11 @@ def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool, nothing: str) -> N
         return
     table = Table(box=None, pad_edge=False)
     for name in rows[0]:
-        table.add_column(name.replace("_", " "), no_wrap=name in ("id", "key"))  # cut short they are of no use
+        # Cut short, nothing is of any use: ids and keys stand in one line, the rest takes as many as it needs.
+        table.add_column(name.replace("_", " "), no_wrap=name in ("id", "key"), overflow="fold")
     for row in rows:
         table.add_row(*("" if value is None else _text(value) for value in row.values()))
-    console = Console()
-    console.print(table, width=None if console.is_terminal else _WIDE)
+    Console(width=None if sys.stdout.isatty() else _WIDE).print(table)
 
 
 def _text(value: object) -> str:

@@ -49,6 +49,14 @@ def command(tmp_path: Path) -> Command:
     return Command(tmp_path / "not" / "there" / "yet")
 
 
+def test_a_list_in_a_pipe_cuts_nothing_short(command: Command) -> None:
+    command("keys", "create", "a name that is long enough to fill most of a line of a narrow terminal")
+    (key,) = json.loads(command("keys", "list", "--json"))
+    (_, row) = command("keys", "list").splitlines()
+    for shown in (key["id"], key["name"], key["key"], key["created_at"][:19].replace("T", " ")):
+        assert shown in row
+
+
 async def test_a_key_made_before_the_first_start_works_and_can_be_revoked(command: Command) -> None:
     said = command("keys", "create", "ci")
     assert said.count("\n") == 1

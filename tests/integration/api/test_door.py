@@ -69,7 +69,9 @@ async def test_no_route_shows_or_touches_what_is_anothers(room: ApiRoom, wav: by
     assert (await room.client.get(f"/recording/{recording['id']}")).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/bots", "/bot/x/y/z", "/", "", "/../health", "/bot/scheduled/x"])
+@pytest.mark.parametrize(
+    "path", ["/bots", "/bot/x/y/z", "/", "", "/../health", "/bot/scheduled/x", "/../../files/bots/x"]
+)
 async def test_an_unknown_path_is_404_in_our_shape(room: ApiRoom, path: str) -> None:
     answer = await room.client.get(path)
     assert (answer.status_code, answer.json()) == (404, {"message": "There is nothing at this path."})
