@@ -15,6 +15,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 LINE_BYTES = 256 * 1024  # what the system may hold for one listener: some seconds of sound, an hour of events
 GOODBYE_S = 5.0  # a listener may take so long to read what is on the line before its connection is cut
+HEAD_BYTES = 64 * 1024  # uvicorn with this parser has no limit: anybody could fill the memory
 FRAME_BYTES = 128 * 1024  # of an action; a chat message of the longest kind in escapes has half
 
 
@@ -42,11 +43,36 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One connection, whose first fault is told like every other."""
+    """One connection, whose first fault is told like every other, and whose headers come to an end."""
+
+    _brought_something = False
+    _idle_bytes = 0  # since something of a request was whole: its head, a piece of its body, itself
+
+    def data_received(self, data: bytes) -> None:
+        self._brought_something = False
+        super().data_received(data)
+        self._idle_bytes = 0 if self._brought_something else self._idle_bytes + len(data)
+        if self._idle_bytes > HEAD_BYTES and not self.transport.is_closing():
+            self._refuse("431 Request Header Fields Too Large", f"The headers are larger than {HEAD_BYTES:,} bytes.")
+
+    def on_message_begin(self) -> None:
+        self._brought_something = True
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._brought_something = True
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._brought_something = True
+        super().on_body(body)
 
     def send_400_response(self, msg: str) -> None:
-        body = json.dumps({"message": msg}).encode()
-        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        self._refuse("400 Bad Request", msg)
+
+    def _refuse(self, status: str, message: str) -> None:
+        body = json.dumps({"message": message}).encode()
+        head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
         self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
         self.transport.close()
 

@@ -1,9 +1,11 @@
 """What holds for every request: keys, tenants, shapes of refusals, ids, limits, logs."""
 
 import asyncio
+import contextlib
 import gzip
 import json
 import re
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -204,12 +206,35 @@ async def test_a_compressed_body_is_refused_by_that_name(room: ApiRoom) -> None:
     assert "must not be compressed (Content-Encoding: gzip)" in answer.json()["message"]
 
 
+async def told(port: int, *pieces: bytes) -> tuple[bytes, dict[str, Any]]:
+    """(head, body) of the answer to these bytes, of which the service need not take all."""
+
+    def ask() -> bytes:  # by a plain socket: it gives what had arrived before the connection was cut
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
+            with contextlib.suppress(ConnectionError):
+                for piece in pieces:
+                    line.sendall(piece)
+            answer = b""
+            with contextlib.suppress(ConnectionError):
+                while data := line.recv(65_536):
+                    answer += data
+            return answer
+
+    head, body = (await asyncio.to_thread(ask)).split(b"\r\n\r\n")
+    return head, json.loads(body)
+
+
 async def test_what_is_no_http_is_refused_in_json_too(room: ApiRoom) -> None:
     async with on_a_socket(room.app) as port:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(b"FETCH /api/v1/bot HTTP/1.1\r\n\r\n")
-        head, body = (await reader.read()).split(b"\r\n\r\n")
-        writer.close()
+        head, body = await told(port, b"FETCH /api/v1/bot HTTP/1.1\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 Bad Request")
     assert b"content-type: application/json" in head
-    assert json.loads(body) == {"message": "Invalid HTTP request received."}
+    assert body == {"message": "Invalid HTTP request received."}
+
+
+@pytest.mark.parametrize("more", [b"x" * 70_000, b"x: y\r\n" * 12_000], ids=["one", "many"])
+async def test_headers_without_end_are_refused(room: ApiRoom, more: bytes) -> None:
+    async with on_a_socket(room.app) as port:
+        head, body = await told(port, b"GET /health HTTP/1.1\r\na: b\r\n", more, more, more, more, more)
+    assert head.startswith(b"HTTP/1.1 431 ")
+    assert "larger than 65,536 bytes" in body["message"]
