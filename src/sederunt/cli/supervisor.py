@@ -140,6 +140,18 @@ class Supervisor:
         print(f"{prefix}{line}", file=self._log, flush=True)
 
 
+def next_pause_s(before_s: float, lived_s: float) -> float:
+    """How long a child that ended waits for its successor: hardly at all the first time, then twice as long as before.
+
+    Args:
+        before_s: the pause before the life that ended, 0 for the first life.
+        lived_s: how long that was; one that was healthy makes the next end the first again.
+    """
+    if before_s == 0 or lived_s > HEALTHY_AFTER_S:
+        return FIRST_PAUSE_S
+    return min(max(before_s * 2, FIRST_PAUSE_S * 5), LONGEST_PAUSE_S)
+
+
 class Child:
     """One role, through all the processes that play it."""
 
@@ -164,14 +176,18 @@ class Child:
             strays = await self._supervisor.clear_strays()
             if self._stopping.is_set():
                 return
-            pause = 0.0 if time.monotonic() - started > HEALTHY_AFTER_S else pause
+            pause = next_pause_s(pause, time.monotonic() - started)
             logger.warning(
-                "role ended, starting it again", action="role_ended", role=self.role.name, code=code, strays=strays
+                "role ended, starting it again",
+                action="role_ended",
+                role=self.role.name,
+                code=code,
+                strays=strays,
+                pause_s=pause,
             )
             self.restarts += 1
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), pause or FIRST_PAUSE_S)
-            pause = min(max(pause * 2, FIRST_PAUSE_S * 5), LONGEST_PAUSE_S)
+                await asyncio.wait_for(self._stopping.wait(), pause)
 
     async def _live_once(self) -> int:
         """One process from its start to its end; its exit code, negative for a signal."""

@@ -1,11 +1,11 @@
 """The supervisor with real processes. It runs in a process of its own: it kills what it does not know."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from harness.service import until
+from sederunt.cli.supervisor import FIRST_PAUSE_S
 
 # Keeps two roles running: `plain`, which has a child of its own, and `stubborn`, which ignores SIGTERM.
 SUPERVISOR = """
@@ -75,6 +76,11 @@ class Supervised:
         """The newest child of `plain`. Raises ValueError before the first."""
         return int(self.log.read_text().rpartition("plain  | child ")[2].partition("\n")[0])
 
+    def pauses_s(self) -> list[float]:
+        """How long those that ended waited for their successors."""
+        ends = [json.loads(line) for line in self.log.read_text().splitlines() if "role_ended" in line]
+        return [end["pause_s"] for end in ends]
+
     def everyone(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)
 
@@ -96,11 +102,10 @@ def gone(pid: int) -> Callable[[], bool]:
 
 def test_a_killed_child_runs_again_at_once(supervised: Supervised) -> None:
     old = supervised.pid("plain")
-    began = time.monotonic()
     os.kill(old, signal.SIGKILL)
     until(lambda: supervised.pid("plain") != old, "another pid")
-    assert time.monotonic() - began < 2
     assert supervised.pid("stubborn")
+    assert supervised.pauses_s() == [FIRST_PAUSE_S]
 
 
 def test_what_a_killed_child_leaves_behind_is_killed_before_its_successor_starts(supervised: Supervised) -> None:
@@ -116,7 +121,7 @@ def test_children_die_with_a_supervisor_that_is_killed(supervised: Supervised) -
     grandchild = until(supervised.grandchild, "the grandchild")
     supervised.process.kill()
     for child in children:
-        until(gone(child), "the child's end", 5)
+        until(gone(child), "the child's end")
     # Its own children have nobody left to end them; browsers notice that their driver is gone.
     os.kill(grandchild, signal.SIGKILL)
 
@@ -126,13 +131,13 @@ def test_who_does_not_end_when_asked_is_killed_and_nothing_stays(supervised: Sup
     supervised.process.terminate()
     assert supervised.process.stdout is not None
     assert supervised.process.stdout.read().strip() == "killed stubborn"
-    supervised.process.wait(10)
+    supervised.process.wait(60)
     assert len(everyone) == 3
     for process in everyone:
-        until(gone(process.pid), "its end", 5)
+        until(gone(process.pid), "its end")
 
 
-def test_a_child_that_ends_again_and_again_is_started_at_growing_pauses(tmp_path: Path) -> None:
+def test_a_child_that_ends_again_and_again_is_started_again_each_time(tmp_path: Path) -> None:
     code = """
 import asyncio, sys
 from pathlib import Path
@@ -144,11 +149,11 @@ log.configure()
 async def main():
     supervisor = Supervisor(Path(sys.argv[1]))
     child = supervisor.start(Role(name="broken", command=(sys.executable, "-c", "raise SystemExit(3)")))
-    await asyncio.sleep(4)
-    print(child.restarts)
+    while child.restarts < 3:
+        await asyncio.sleep(0.05)
     await supervisor.stop(["broken"], 1)
 
 asyncio.run(main())
 """
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=30)
-    assert 2 <= int(done.stdout) <= 5, done.stderr
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
