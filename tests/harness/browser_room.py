@@ -13,7 +13,7 @@ from sederunt.practice.meeting import Meeting
 from sederunt.practice.script import Act, Participant
 from sederunt.practice.sfu import SentPacket
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 NAME_FIELD = 'input[aria-label="Your name"]'
 WHEN_THERE = """(selector) => new Promise((resolve) => {
   const look = () => (document.querySelector(selector) ? resolve(true) : setTimeout(look, 20));

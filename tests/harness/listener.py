@@ -9,7 +9,7 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-WAIT_S = 20
+WAIT_S = 60
 
 
 class Listener:

@@ -77,7 +77,7 @@ class Room:
         """Wait until exactly so many audio packets arrived; AssertionError tells how many did."""
         count = 0
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while count != packets:
                     count = sum(row["packets"] for row in await self.received() if row["kind"] == "audio")
         assert count == packets
@@ -98,7 +98,7 @@ class Room:
                 }""",
                 kind,
             ),
-            15,
+            60,
         )
 
 

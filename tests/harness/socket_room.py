@@ -50,7 +50,7 @@ class Stage:
 
     async def pass_time(self, seconds: float) -> None:
         """Let time pass, and the hub notice it."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not self.clock.sleepers:  # noqa: ASYNC110  # a clock has no event for who goes to sleep
                 await asyncio.sleep(0)
         self.clock.advance(seconds)

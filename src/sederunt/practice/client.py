@@ -95,7 +95,7 @@ class MeetingHandle:
         found: list[dict[str, Any]] = await self._client.ask("GET", f"/meetings/{self.code}/events", **query)
         return found
 
-    async def wait_for(self, kind: str, *, after: int = 0, timeout_s: float = 30, **match: Any) -> dict[str, Any]:
+    async def wait_for(self, kind: str, *, after: int = 0, timeout_s: float = 60, **match: Any) -> dict[str, Any]:
         """The first such event later than number `after`; TimeoutError says what happened instead."""
         query: dict[str, Any] = {"after": after, "kind": kind, "wait_s": timeout_s, **match}
         path = f"/meetings/{self.code}/events"

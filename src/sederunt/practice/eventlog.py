@@ -37,7 +37,7 @@ class EventLog:
         """Events with a higher number, of one kind or of all."""
         return [event for event in self._events[number:] if kind in (None, event.kind)]
 
-    async def wait_for(self, kind: str | None, *, after: int = 0, timeout_s: float = 30, **match: Any) -> Event:
+    async def wait_for(self, kind: str | None, *, after: int = 0, timeout_s: float = 60, **match: Any) -> Event:
         """The first event of that kind after number `after` whose data hold `match`; TimeoutError says what was."""
 
         def fits(event: Event) -> bool:

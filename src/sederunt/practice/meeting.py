@@ -86,7 +86,7 @@ class Meeting:
             raise NotFound(f"No bot {bot or ''} is {standing or 'here'} in {self.code}.".replace("  ", " "))
         return fitting[-1]
 
-    async def wait_for(self, kind: str, *, after: int = 0, timeout_s: float = 30, **match: Any) -> dict[str, Any]:
+    async def wait_for(self, kind: str, *, after: int = 0, timeout_s: float = 60, **match: Any) -> dict[str, Any]:
         """The first such event after number `after`; TimeoutError lists what happened instead."""
         return (await self.events.wait_for(kind, after=after, timeout_s=timeout_s, **match)).to_data()
 

@@ -139,7 +139,7 @@ async def test_a_file_that_is_too_large_is_refused_while_it_comes(room: ApiRoom,
             sent += 100_000
             yield bytes(100_000)
 
-    answer = await asyncio.wait_for(send(room, endless()), 30)
+    answer = await asyncio.wait_for(send(room, endless()), 60)
     assert answer.status_code == 413
     assert sent <= room.settings.api.max_upload_bytes + 2_000_000
     assert await nothing_is_left(room)
@@ -224,7 +224,7 @@ def metrics(room: ApiRoom) -> str:
 
 async def _until(question: Callable[[], bool]) -> None:
     """The server's side of a socket has no event that a test could wait for."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not question():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -50,7 +50,7 @@ def sit_in(practice: PracticeServer, open_page: OpenPage) -> SitIn:
         meeting = await practice.open_meeting(script)
         stay = await open_page(**(request or {}))
         await stay.page.goto(meeting.url)
-        await stay.page.evaluate(WHEN_THERE, NAME_FIELD, deadline_s=20)
+        await stay.page.evaluate(WHEN_THERE, NAME_FIELD, deadline_s=60)
         assert await stay.page.type_text([NAME_FIELD], "Bot")
         assert await stay.page.click(['button:has-text("Join now")', 'button:has-text("Ask to join")'])
         await meeting.wait_for("media_connected")

@@ -47,7 +47,7 @@ async def calling(open_page: OpenPage, site: Site, script: str, **request: Any) 
     """A page that has run `script` after CALL was defined."""
     stay = await open_page(**request)
     await stay.page.goto(site.page(CALL))
-    await stay.page.evaluate(f"async () => {{ {script} }}", deadline_s=15)
+    await stay.page.evaluate(f"async () => {{ {script} }}", deadline_s=60)
     return stay
 
 

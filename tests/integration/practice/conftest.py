@@ -8,11 +8,15 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 from harness.practice_room import CAST, REMEMBER, OpenRoom, Room
 from sederunt.practice.script import Act, Script, Variant
 from sederunt.practice.server import PracticeServer
+
+PATIENCE_MS = 60_000  # on a busy machine
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -54,7 +58,7 @@ async def open_room(server: PracticeServer, browser: Browser) -> AsyncIterator[O
         context = await browser.new_context(ignore_https_errors=True)
         await context.add_init_script(REMEMBER)
         page = await context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE_MS)
         rooms.append(Room(meeting, page))
         await page.goto(meeting.url, wait_until="domcontentloaded")
         return rooms[-1]

@@ -20,9 +20,9 @@ async def facts() -> AsyncIterator[dict[str, Any]]:
     command = [sys.executable, "-m", "sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0"]
     process = await asyncio.create_subprocess_exec(*command, "--demo", stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
-    yield json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
+    yield json.loads(await asyncio.wait_for(process.stdout.readline(), 60))
     process.terminate()
-    assert await asyncio.wait_for(process.wait(), 10) == 0
+    assert await asyncio.wait_for(process.wait(), 60) == 0
 
 
 async def test_the_served_process_says_how_it_is_reached(facts: dict[str, Any]) -> None:
@@ -37,10 +37,10 @@ async def test_a_meeting_is_opened_steered_and_closed(facts: dict[str, Any]) -> 
         meeting = await client.open_meeting(script.demo(Variant(entry="knock"), turns=1), code="abc-defg-hij")
         assert meeting.url == "https://meet.google.com/abc-defg-hij"
         await meeting.do("start")
-        said = await meeting.wait_for("said", timeout_s=5)
+        said = await meeting.wait_for("said")
         assert said["who"] == "Mary Somerville"
         await meeting.say("Ada Lovelace", "superlative")
-        await meeting.wait_for("said", who="Ada Lovelace", timeout_s=5)
+        await meeting.wait_for("said", who="Ada Lovelace")
         await meeting.chat("Ada Lovelace", "Good morning.")
         state = await meeting.state()
         assert [message["text"] for message in state["chat"]] == ["Good morning."]

@@ -196,8 +196,9 @@ async def test_a_page_can_be_frozen_from_outside(open_room: OpenRoom) -> None:
     room = await enter(await open_room())
     room.meeting.visitor().tell({"command": "freeze"})
     room.is_frozen = True
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(_answer_forever(room), 3)
+    async with asyncio.timeout(60):
+        while await _answers(room):
+            pass
 
 
 async def test_a_renderer_can_be_crashed_from_outside(open_room: OpenRoom) -> None:
@@ -205,10 +206,12 @@ async def test_a_renderer_can_be_crashed_from_outside(open_room: OpenRoom) -> No
     crashed = asyncio.Event()
     room.page.on("crash", lambda _page: crashed.set())
     room.meeting.visitor().tell({"command": "crash"})
-    await asyncio.wait_for(crashed.wait(), 20)
+    await asyncio.wait_for(crashed.wait(), 60)
     await room.meeting.wait_for("left")
 
 
-async def _answer_forever(room: Room) -> None:
-    while True:
-        await room.page.evaluate("1")
+async def _answers(room: Room) -> bool:
+    """Whether the page answers a question within three seconds."""
+    asked = asyncio.ensure_future(room.page.evaluate("1"))
+    await asyncio.wait({asked}, timeout=3)
+    return asked.done() or not asked.cancel()

@@ -45,8 +45,8 @@ async def postman(database: Database, clock: FakeClock) -> AsyncIterator[Postman
     async def secret_of(_: UUID) -> str:
         return SECRET
 
-    async with guarded_client(allow_private=True, timeout_s=5) as client:
-        yield Postman(deliveries=Deliveries(database), client=client, secret_of=secret_of, clock=clock, timeout_s=5)
+    async with guarded_client(allow_private=True, timeout_s=60) as client:
+        yield Postman(deliveries=Deliveries(database), client=client, secret_of=secret_of, clock=clock, timeout_s=60)
 
 
 async def live(bots: Bots, database: Database, clock: FakeClock, url: str) -> Bot:
@@ -124,13 +124,13 @@ async def test_a_receiver_on_a_private_network_is_never_reached_unless_that_is_a
     postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     bot = await live(bots, database, clock, receiver.url)
-    async with guarded_client(allow_private=False, timeout_s=5) as client:
+    async with guarded_client(allow_private=False, timeout_s=60) as client:
         strict = Postman(
             deliveries=postman.deliveries,
             client=client,
             secret_of=postman.secret_of,
             clock=clock,
-            timeout_s=5,
+            timeout_s=60,
         )
         await strict.deliver_all(bot.id)
     deliveries = await postman.deliveries.of(bot.id, database.default_account_id)
