@@ -74,7 +74,10 @@ async def check_database(settings: Settings) -> str:
         async with asyncio.timeout(20), Database(database_url(settings)) as database:
             accounts = await Accounts(database).all()
     except Exception as error:  # drivers have no common root
-        raise Fault(_sentence(error), "Look at SEDERUNT_DATABASE__URL, and whether the server runs.") from error
+        remedy = "Look at SEDERUNT_DATABASE__URL, and whether the server runs."
+        if settings.database.url is None:
+            remedy = "Put a copy of the file back, or choose another --data."
+        raise Fault(_sentence(error), remedy) from error
     return f"{'SQLite' if database.is_sqlite else 'PostgreSQL'}, accounts: {len(accounts)}"
 
 

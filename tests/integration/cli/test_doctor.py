@@ -54,3 +54,11 @@ def test_real_speech_is_understood(tmp_path: Path) -> None:
     assert findings["speech model"]["sound"], findings
     assert "superlative" in findings["speech model"]["found"].lower()
     assert code == 0
+
+
+def test_a_damaged_database_file_is_not_blamed_on_a_server(tmp_path: Path) -> None:
+    (tmp_path / "sederunt.db").write_bytes(b"this is no database, " * 50)
+    code, findings = examine(tmp_path, "database")
+    assert code == 1
+    assert findings["database"]["found"].endswith("cannot be opened: file is not a database.")
+    assert findings["database"]["remedy"] == "Put a copy of the file back, or choose another --data."
