@@ -1,6 +1,7 @@
 """Writes the generated parts of the documentation: settings, statuses, rows of evidence. `--check` only compares."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from pydantic_core import PydanticUndefined
 
 from sederunt.model.bot import Service
 from sederunt.model.status import ENDINGS, REASONS, TRANSITIONS
+from sederunt.platforms.evidence import EvidenceRow
 from sederunt.platforms.registry import platform_of
 from sederunt.platforms.site import Site
 from sederunt.settings import Section, Settings
@@ -104,15 +106,21 @@ def evidence_page() -> str:
     for service in Service:
         site = platform_of(service)
         assert isinstance(site, Site), f"{service} is not made of tables"
-        lines.append(f"\n## {service}\n\n| Row | Kind | Phase | Standing | Reason | Held | Source | Seen |\n")
-        lines.append("|---|---|---|---|---|---|---|---|\n")
-        for row in site.rows:
-            reason = f"`{row.reason}`" if row.reason else ""
-            lines.append(
-                f"| `{row.id}` | {row.kind} | {row.phase} | {row.standing or '(witness)'} | {reason} "
-                f"| {row.settle_s:g} s | {row.source} | {row.seen} |\n"
-            )
+        lines += [f"\n## {service}\n\n", *_evidence_table(site.rows)]
+        if site.sign_in_pages is not None:
+            lines += [f"\n### Sign-in pages of {service}\n\n", *_evidence_table(site.sign_in_pages.rows)]
     return "".join(lines)
+
+
+def _evidence_table(rows: Sequence[EvidenceRow]) -> list[str]:
+    lines = ["| Row | Kind | Phase | Standing | Reason | Held | Source | Seen |\n|---|---|---|---|---|---|---|---|\n"]
+    for row in rows:
+        reason = f"`{row.reason}`" if row.reason else ""
+        lines.append(
+            f"| `{row.id}` | {row.kind} | {row.phase} | {row.standing or '(witness)'} | {reason} "
+            f"| {row.settle_s:g} s | {row.source} | {row.seen} |\n"
+        )
+    return lines
 
 
 PAGES = {"settings.md": settings_page, "statuses.md": status_page, "evidence.md": evidence_page}

@@ -1,6 +1,7 @@
 """Meetings that demand to know who comes: as a guest first, then as the account the caller named."""
 
 import json
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from sederunt.practice.client import MeetingHandle, PracticeClient
 from sederunt.practice.script import Service as Site
 from sederunt.practice.script import Variant, demo
 
+PASSWORD = "Trombone-84 staple"
 HAPPY = ["joining", "recording", "leaving", "processing", "finished"]
 
 
@@ -87,14 +89,87 @@ async def test_a_state_that_is_void_ends_in_invalid_credentials_with_evidence(
     assert set(found["evidence"]) == {"screenshot", "page_text", "signals"}
 
 
-async def test_an_account_that_was_never_signed_in_is_not_called_refused(
+def keep_password(service: Service, site: Site, email: str, password: str = PASSWORD) -> str:
+    """Store an address and a password; the id of the account."""
+    return service.run("accounts", "add-meeting", site, email, given=f"{password}\n").strip()
+
+
+@pytest.mark.parametrize("site", ["gmeet", "teams"])
+async def test_a_password_signs_in_and_the_state_it_gave_is_used_from_then_on(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, site: Site
+) -> None:
+    account = keep_password(service, site, "registrar@example.org")
+    for how in ("by password", "by the state"):
+        meeting = await demanding(meetings, site)
+        bot = await send_bot(api, meeting.url, receiver, service=site, authentication={"account_id": account})
+        assert (await meeting.wait_for("admitted", timeout_s=90))["name"] == "registrar", how
+        await reach(receiver, bot, "finished")
+        assert receiver.statuses(bot["id"]) == HAPPY, how
+        assert (await look(api, bot))["stop_reason"] == "meeting_ended"
+    assert PASSWORD not in names(service)
+    told = [line for line in service.log.read_text().splitlines() if "signed_in" in line and account in line]
+    assert len(told) == 1, told
+
+
+async def test_always_authenticate_signs_in_by_password_where_no_account_is_demanded(
     api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service
 ) -> None:
-    account = service.run("accounts", "add-meeting", "gmeet", "minutes@example.org", given="correct horse\n").strip()
+    meeting = await meetings.open_meeting(demo(turns=0))
+    authentication = {
+        "account_id": keep_password(service, "gmeet", "registrar@example.org"),
+        "always_authenticate": True,
+    }
+    bot = await send_bot(api, meeting.url, receiver, authentication=authentication)
+    assert (await meeting.wait_for("admitted", timeout_s=90))["name"] == "registrar"
+    await reach(receiver, bot, "finished")
+
+
+async def test_a_void_state_is_made_good_by_the_password(
+    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path
+) -> None:
+    account = keep_account(service, tmp_path, "gmeet", "stale", password=PASSWORD)
     meeting = await demanding(meetings)
     bot = await send_bot(api, meeting.url, receiver, authentication={"account_id": account})
-    await reach(receiver, bot, "auth_required")
-    assert "account.never_signed_in" in str((await look(api, bot))["events"])
+    assert (await meeting.wait_for("admitted", timeout_s=90))["name"] == "minutes"
+    await reach(receiver, bot, "finished")
+    assert receiver.statuses(bot["id"]) == HAPPY
+
+
+# What the site says to the account, and how the bot ends: once, for a password is not tried again.
+ANSWERS = [
+    ("registrar@example.org", "wrong", "invalid_credentials", "refused"),
+    ("nobody@example.org", PASSWORD, "invalid_credentials", "refused"),
+    ("verify@example.org", PASSWORD, "auth_required", "verify"),
+    ("robot@example.org", PASSWORD, "bot_detected", "captcha|robot"),
+    ("lost@example.org", PASSWORD, "failed", "page_changed"),
+]
+
+
+@pytest.mark.parametrize("site", ["gmeet", "teams"])
+@pytest.mark.parametrize(("email", "password", "ending", "row"), ANSWERS)
+async def test_what_the_sign_in_pages_answer_is_the_ending(
+    api: httpx.AsyncClient,
+    meetings: PracticeClient,
+    receiver: Receiver,
+    service: Service,
+    site: Site,
+    email: str,
+    password: str,
+    ending: str,
+    row: str,
+) -> None:
+    account = keep_password(service, site, email, password)
+    meeting = await demanding(meetings, site)
+    authentication = {"account_id": account, "always_authenticate": True}
+    bot = await send_bot(api, meeting.url, receiver, service=site, authentication=authentication)
+    await reach(receiver, bot, ending)
+    found = await look(api, bot)
+    assert receiver.statuses(bot["id"]) == ["joining", ending]
+    decided = found["events"][-1]["data"]
+    assert re.search(row, decided.get("evidence") or decided["cause"]), decided
+    assert set(found["evidence"]) == {"screenshot", "page_text", "signals"}
+    assert PASSWORD not in json.dumps(found)
+    assert PASSWORD not in names(service)  # evidence and logs among them
 
 
 async def test_without_an_account_it_is_told_that_one_is_needed(

@@ -16,6 +16,7 @@ HOSTS = (
     "*.microsoft.com",
     "*.microsoftonline.com",
     "*.live.com",
+    "*.office.com",
     "*.zoom.us",
     "zoom.us",
     "*.example.org",

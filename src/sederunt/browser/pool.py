@@ -51,6 +51,7 @@ class PageRequest:
     watch: Mapping[str, Any]  # the platform's watch plan
     hosts: tuple[str, ...]  # origins that get permissions
     storage_state: Mapping[str, Any] | None = field(default=None, repr=False)  # signed in: a browser of its own
+    signs_in: bool = False  # is going to sign in there: a browser of its own as well
     avatar: bytes | None = None  # what the bot's camera shows, a picture the browser can decode; no camera without
 
 
@@ -160,7 +161,7 @@ class BrowserPool:
 
     async def _seat(self, request: PageRequest) -> Chromium:
         """A seat in a browser that runs: one that has room (or will have, once started), else a new one."""
-        private = request.storage_state is not None
+        private = request.storage_state is not None or request.signs_in
         browser = (None if private else self._with_room(request.mode)) or self._new(request.mode, private=private)
         browser.seats += 1
         try:

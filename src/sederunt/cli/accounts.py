@@ -76,11 +76,16 @@ def add_meeting(
         Path | None,
         typer.Option(help="A browser's storage state (JSON) that is signed in; without it, a password is asked for."),
     ] = None,
+    with_password: Annotated[
+        bool,
+        typer.Option("--with-password", help="Ask for a password beside the state, for the day the state is void."),
+    ] = False,
     data: Data = None,
     account: AccountName = OF_DEFAULT,
 ) -> None:
     """Keep an account that bots can sign in with and print its id: `authentication.account_id` of a bot."""
-    sign_in = SignIn(service=service, email=email, state=_state(state), password=None if state else _password())
+    password = _password() if with_password or state is None else None
+    sign_in = SignIn(service=service, email=email, state=_state(state), password=password)
 
     async def act(house: House) -> None:
         owner = await house.account(account)

@@ -7,7 +7,6 @@ same id and goes on with the same recording; the time away is marked as a gap.
 
 import asyncio
 import itertools
-from dataclasses import replace
 from functools import partial
 
 from sederunt import log
@@ -70,12 +69,16 @@ async def _try_pages(bot: Bot, seat: Seat, orders: Orders, platform: Platform, l
         visit = open_page(bot=bot, number=number, identity=identity)
         outcome = await _visit(bot, seat, visit, away_cause)
         bot = await seat.bots.get(bot.id)
+        used, identity = identity, visit.identity
+        if isinstance(outcome, SignInRejected) and (another := used.next_after_rejection(identity)) is not None:
+            identity = another
+            continue
         if isinstance(outcome, SignInNeeded) and identity is GUEST:
             identity = await _sign_in(bot, seat, outcome)
             continue
         if isinstance(outcome, Broken):
             failures, away_cause = (1 if visit.sat_s >= STEADY_S else failures + 1), outcome.cause
-            if failures < MAX_PAGES:
+            if failures < MAX_PAGES and outcome.again:
                 logger.warning("page broken", action="page_broken", bot_id=str(bot.id), cause=outcome.cause)
                 continue
         await conclude(bot, seat, outcome)
@@ -90,8 +93,8 @@ async def _sign_in(bot: Bot, seat: Seat, needed: SignInNeeded) -> Identity | Out
     """As whom the bot goes on now that a guest is not let in, or how it ends."""
     try:
         return await identity_of(bot, seat.accounts)
-    except NoIdentity as error:
-        return replace(needed, row=str(error) or needed.row)
+    except NoIdentity:
+        return needed
     except VoidIdentity as error:
         return SignInRejected(row=str(error))
 

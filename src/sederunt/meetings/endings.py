@@ -123,7 +123,8 @@ async def _challenged(bot: Bot, seat: Seat, outcome: Challenged) -> None:
     """The site took the bot for an unwanted robot: say so, and try again on a fresh context, at most three times."""
     if bot.status is not BotStatus.BOT_DETECTED:
         data = {"evidence": outcome.row, "attempt": bot.attempts + 1}
-        bot = await record(bot, seat, Trigger.CHALLENGED, data=data, changes=_NEVER_ADMITTED) or bot
+        changes = {**_NEVER_ADMITTED, **({} if outcome.again else {"attempts": MAX_CHALLENGES})}
+        bot = await record(bot, seat, Trigger.CHALLENGED, data=data, changes=changes) or bot
     if bot.attempts < MAX_CHALLENGES and not bot.stop_requested:
         await record(bot, seat, Trigger.RETRIED, changes={"attempts": bot.attempts + 1})
 

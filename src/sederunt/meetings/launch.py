@@ -24,6 +24,7 @@ def page_request(
         watch=platform.watch_plan(),
         hosts=tuple(platform.origins),
         storage_state=identity.state,
+        signs_in=identity.has_to_sign_in,
         avatar=avatar,
     )
 

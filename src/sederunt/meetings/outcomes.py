@@ -8,6 +8,7 @@ from sederunt.meetings.stop_rules import Departure
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import Admission
 from sederunt.platforms.platform import Reading, Standing
+from sederunt.platforms.sign_in import SignInEnd
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +39,7 @@ class SignInRejected:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Challenged:
     row: str
+    again: bool = True  # worth another try on a fresh context; a password is not offered again to a site that doubts us
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +48,7 @@ class Broken:
 
     cause: str  # "page_crashed", "page_stuck", "page_changed", "connection_lost"
     seen: str
+    again: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,6 +77,19 @@ def outcome_of(admission: Admission) -> Outcome | None:
     if known is None:
         return Broken(cause="page_changed", seen=f"{reading.row}: {reading.seen}")
     return known(reading)
+
+
+def outcome_of_sign_in(end: SignInEnd) -> Outcome | None:
+    """How signing in with a password went; None when the site let the account through."""
+    reading = end.reading
+    match reading.standing:
+        case Standing.SIGNED_IN:
+            return None
+        case Standing.CHALLENGED:
+            return Challenged(row=reading.row, again=False)
+        case Standing.SIGN_IN_NEEDED | Standing.SIGN_IN_REJECTED:
+            return _REFUSALS[reading.standing](reading)
+    return Broken(cause="page_changed", seen=f"{reading.row}: {reading.seen}", again=not end.password_sent)
 
 
 def broken(error: PageError) -> Broken:

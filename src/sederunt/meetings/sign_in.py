@@ -1,23 +1,33 @@
-"""As whom a bot enters: a guest, an account whose browser state is kept sealed, or the holder of a Zoom token.
+"""As whom a bot enters: a guest, an account whose browser state or password is kept sealed, or a Zoom token's holder.
 
 Nothing of it touches the disk: state goes from its sealed row into the browser's memory, and back when the site has
-prolonged it.
+prolonged it; a password goes into the site's own field.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from uuid import UUID
 
 from sederunt import log
 from sederunt.errors import NotFound, PageError
 from sederunt.model.bot import Bot, Service
+from sederunt.platforms.sign_in import Credentials
 
 logger = log.get(room="meetings")
 
 
 class SignIn(Protocol):
     """An opened meeting account."""
+
+    @property
+    def service(self) -> Service: ...
+
+    @property
+    def email(self) -> str: ...
+
+    @property
+    def password(self) -> str | None: ...
 
     @property
     def state(self) -> Mapping[str, Any] | None: ...
@@ -43,18 +53,33 @@ class Identity:
 
     meeting_account: UUID | None = None
     state: Mapping[str, Any] | None = field(default=None, repr=False)
+    credentials: Credentials | None = field(default=None, repr=False)  # for where there is no state, or a void one
     token: str | None = field(default=None, repr=False)  # for the address, Zoom
 
     @property
     def signed_in(self) -> bool:
         return self.state is not None or self.token is not None
 
+    @property
+    def has_to_sign_in(self) -> bool:
+        return self.credentials is not None and not self.signed_in
+
+    def next_after_rejection(self, became: "Identity") -> "Identity | None":
+        """As whom to come back to a site that says a session is void; None where it has to be believed.
+
+        `became` is who the rejected page was in the end. A kept state that is void is made good by the password. A
+        state that the password gave a moment ago is worth another page: the site's own pages race its silent sign-in.
+        """
+        if self.has_to_sign_in:
+            return became if became.state is not None else None
+        return replace(self, state=None) if self.credentials is not None else None
+
 
 GUEST = Identity()
 
 
 class NoIdentity(Exception):
-    """The caller gave nothing to sign in with; the text names why, where an account was named."""
+    """The caller gave nothing to sign in with."""
 
 
 class VoidIdentity(Exception):
@@ -77,10 +102,11 @@ async def identity_of(bot: Bot, accounts: MeetingAccounts) -> Identity:
         opened = await accounts.open(meeting_account, bot.account_id)
     except (ValueError, NotFound):
         raise VoidIdentity("account.gone") from None
-    if opened.state is None:
-        # An address and a password alone: nobody has refused them, they were never tried. `accounts login` tries.
-        raise NoIdentity("account.never_signed_in")
-    return Identity(meeting_account=meeting_account, state=opened.state)
+    if opened.service is not bot.config.service:
+        raise VoidIdentity("account.other_service")  # a password is for the site it belongs to
+    password = opened.password
+    credentials = Credentials(email=opened.email, password=password) if password is not None else None
+    return Identity(meeting_account=meeting_account, state=opened.state, credentials=credentials)
 
 
 async def renew(bot: Bot, identity: Identity, page: Stateful, accounts: MeetingAccounts) -> None:

@@ -13,11 +13,12 @@ from sederunt.clock import unix_ms
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
 from sederunt.meetings.avatar import picture_at
 from sederunt.meetings.capture import Recorder, stay_name
+from sederunt.meetings.entry import enter
 from sederunt.meetings.launch import batch_ms, page_request
 from sederunt.meetings.listeners import message_of
 from sederunt.meetings.live import LiveStay, open_live_stay
 from sederunt.meetings.orders import Orders
-from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, broken, outcome_of
+from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, broken
 from sederunt.meetings.scene import Change, Scene, Wrote
 from sederunt.meetings.seat import Seat
 from sederunt.meetings.settling import Settling
@@ -26,7 +27,6 @@ from sederunt.meetings.stop_rules import Departure, first_departure, rules_for
 from sederunt.model.audio import CapturedFrame
 from sederunt.model.bot import Bot
 from sederunt.model.status import StopReason
-from sederunt.platforms.admission import Admission, join
 from sederunt.platforms.platform import MeetingLink, Platform, Reading, Standing
 
 TICK_S = 1.0
@@ -108,23 +108,21 @@ class Visit:
     async def knock(self) -> Outcome | None:
         """Try to get in. None once inside; else how it ended. A stop or a cut-off ends the try at once."""
         joining = asyncio.ensure_future(
-            join(
+            enter(
+                self._bot,
+                self._seat,
                 self._platform,
+                self._link,
                 self.page,
-                self._platform.with_token(self._link, self.identity.token) if self.identity.token else self._link,
-                name=self._bot.config.bot_name,
-                waiting_room_s=self._bot.config.stop_options.waiting_room_timeout * 60,
-                clock=self._seat.clock,
+                self.identity,
                 on_standing=self._note_standing,
+                on_identity=self._become,
                 noted=lambda: self._decoder.noted,
-                signed_in=self.identity.signed_in,
             )
         )
         try:
             interrupted = await self._until(joining)
-            if interrupted is not None:
-                return interrupted
-            return outcome_of(joining.result())
+            return interrupted if interrupted is not None else joining.result()
         except PageError as error:
             return await self._broken(error)
         finally:
@@ -140,12 +138,15 @@ class Visit:
                 return broken(PageCrashed(str(error)))
         return broken(error)
 
+    def _become(self, identity: Identity) -> None:
+        self.identity = identity
+
     def _note_standing(self, reading: Reading) -> None:
         logger.info(
             "standing", action="standing_changed", bot_id=str(self._bot.id), to=reading.standing, row=reading.row
         )
 
-    async def _until(self, joining: "asyncio.Future[Admission]") -> Outcome | None:
+    async def _until(self, joining: "asyncio.Future[Outcome | None]") -> Outcome | None:
         """Wait for the end of joining, watching for orders and the row."""
         watchers: dict[asyncio.Future[Any], Outcome] = {
             asyncio.ensure_future(self._orders.stop.wait()): Refused(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
     from sederunt.browser.signals import Signal
     from sederunt.platforms.evidence import Look
+    from sederunt.platforms.sign_in import SignInPages
     from sederunt.platforms.targets import Found, Journey, Target
 
 
@@ -34,6 +35,7 @@ class Standing(StrEnum):
     REFUSED = "refused"
     SIGN_IN_NEEDED = "sign_in_needed"
     SIGN_IN_REJECTED = "sign_in_rejected"
+    SIGNED_IN = "signed_in"  # the site's sign-in pages let the account through
     CHALLENGED = "challenged"  # the site takes us for an unwanted robot
     REMOVED = "removed"
     OVER = "over"
@@ -117,6 +119,10 @@ class Platform(Protocol):
     @property
     def journey(self) -> Journey:
         """The steps of the way in, for admission."""
+
+    @property
+    def sign_in_pages(self) -> SignInPages | None:
+        """Where an account signs in with its password; None where none can."""
 
     def parse_link(self, text: str) -> MeetingLink:
         """The meeting that a text names. Raises InvalidLink, and nothing else, whatever the text."""

@@ -12,6 +12,7 @@ from sederunt.platforms import chat
 from sederunt.platforms.addresses import with_parameter
 from sederunt.platforms.evidence import EvidenceRow, Look, decide
 from sederunt.platforms.platform import ENDINGS, Decoder, MeetingLink, Reading
+from sederunt.platforms.sign_in import SignInPages
 from sederunt.platforms.survey import press, survey
 from sederunt.platforms.targets import Camera, Found, Journey, Step, Target
 from sederunt.platforms.words import cut
@@ -54,6 +55,7 @@ class Site:
     watch: Mapping[str, Any]
     make_decoder: Callable[[str], Decoder]
     link_parser: Callable[[str], MeetingLink]
+    sign_in_pages: SignInPages | None = None
     entry_parameter: str = ""  # of the address, in which the site takes a token
 
     def parse_link(self, text: str) -> MeetingLink:

@@ -187,7 +187,7 @@
     if (target.within.length) {
       const box = closest(element, target.within.join(","));
       if (!box) return false;
-      const text = target.holding.length ? normalised(box.textContent) : "";
+      const text = target.holding.length ? label(box) : "";  // what scripts hold is no text
       if (target.holding.length && !target.holding.some((phrase) => text.includes(phrase))) return false;
     }
     const given = target.butNot.length ? names(element) : [];
@@ -210,6 +210,9 @@
     }
     return undefined;
   };
+  /** What a field holds; of a password only how long it is. @param {HTMLInputElement} field */
+  const value = (field) => typeof field.value !== "string" ? label(field)
+    : field.type === "password" ? "*".repeat(field.value.length) : field.value;
   plan.targets.forEach((target, index) => {
     const element = locate(target);
     if (!element) return;
@@ -217,7 +220,7 @@
     element.setAttribute(plan.mark, mark);
     const field = /** @type {HTMLInputElement} */ (element);
     found.push({ id: target.id, handle: `[${plan.mark}="${mark}"]`, label: names(element)[0] || "",
-      value: typeof field.value === "string" ? field.value : label(element), disabled: disabled(element),
+      value: value(field), disabled: disabled(element),
       covered: covered(element), boxless: !element.getBoundingClientRect().width || !element.getBoundingClientRect().height });
   });
   if (plan.tally) {

@@ -47,6 +47,8 @@ class Act(StrEnum):
     CLICK = "click"
     FILL_NAME = "fill_name"
     FILL_PASSCODE = "fill_passcode"
+    FILL_ACCOUNT = "fill_account"
+    FILL_PASSWORD = "fill_password"  # noqa: S105
 
 
 # On the way in, steps are taken in these standings.
@@ -66,6 +68,8 @@ class Step:
     patience_s: float = 0.0  # how long the target must be there first
     without_name_s: float = 0.0  # … and how long when no name was given yet: the field may come late
     knocks: bool = False  # asks to be let in: what follows may be a waiting room, though nothing says so
+    beside: tuple[str, ...] = ()  # ids of targets, one of which must be there too
+    apart: tuple[str, ...] = ()  # ids of targets, none of which may be there
 
     @property
     def id(self) -> str:

@@ -1,7 +1,8 @@
 """Sign-in pages that work: an account, a password, and a cookie at the end.
 
 Every account but `nobody@…` exists, every password but `wrong` is right. The name that people see is the part of
-the address before the @.
+the address before the @. After the right password `verify@…` is asked for a code that nobody has, `robot@…` for the
+letters in a picture, and `lost@…` is shown a page that says nothing.
 """
 
 import html
@@ -38,6 +39,8 @@ class SignInShape:
     cookie_domain: str
     return_parameter: str
     home: str  # where one lands without a return address
+    verify: str = "<h1>Enter the code</h1>"  # HTML that two accounts see instead of the way back
+    robot: str = "<h1>Verify you are a real person</h1>"
 
 
 async def serve(request: Request, shape: SignInShape) -> Response:
@@ -49,6 +52,9 @@ async def serve(request: Request, shape: SignInShape) -> Response:
         return _page(shape, shape.first, {}, refused=bool(account))
     if not proof or proof == _WRONG:
         return _page(shape, shape.second, known, refused=bool(proof))
+    hurdle = {"verify": shape.verify, "robot": shape.robot, "lost": "<p>One moment</p>"}.get(shown_name(account))
+    if hurdle is not None:
+        return HTMLResponse(f"<!doctype html><html lang=en><title>{shape.title}</title>{hurdle}")
     if shape.stay_button and not form.get("stay"):
         last = Step(name="stay", field='type="hidden" name="stay" value="1"', button=shape.stay_button, fault="")
         return _page(shape, last, known | {shape.second.name: proof}, question="<p>Stay signed in?</p>")

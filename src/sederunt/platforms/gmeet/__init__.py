@@ -5,6 +5,7 @@ from sederunt.platforms.gmeet.decode import MeetDecoder
 from sederunt.platforms.gmeet.doors import CAMERA, CHAT, JOURNEY, LEAVING, NOTICES, PANELS
 from sederunt.platforms.gmeet.evidence import NEVER, ROWS
 from sederunt.platforms.gmeet.links import parse_link
+from sederunt.platforms.gmeet.sign_in import SIGN_IN
 from sederunt.platforms.gmeet.watch import WATCH
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.site import Site
@@ -25,4 +26,5 @@ PLATFORM: Platform = Site(
     watch=WATCH,
     make_decoder=MeetDecoder,
     link_parser=parse_link,
+    sign_in_pages=SIGN_IN,
 )

@@ -7,6 +7,7 @@ from sederunt.platforms.teams.decode import TeamsDecoder
 from sederunt.platforms.teams.doors import CAMERA, CHAT, JOURNEY, LEAVING, NOTICES, PANELS
 from sederunt.platforms.teams.evidence import NEVER, ROWS
 from sederunt.platforms.teams.links import parse_link
+from sederunt.platforms.teams.sign_in import SIGN_IN
 from sederunt.platforms.teams.watch import WATCH
 
 PLATFORM: Platform = Site(
@@ -31,4 +32,5 @@ PLATFORM: Platform = Site(
     watch=WATCH,
     make_decoder=TeamsDecoder,
     link_parser=parse_link,
+    sign_in_pages=SIGN_IN,
 )

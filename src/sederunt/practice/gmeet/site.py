@@ -39,6 +39,10 @@ _SIGN_IN = sign_in.SignInShape(
         button='id="passwordNext"><span>Next</span>',
         fault="<div>Wrong password. Try again or click Forgot password to reset it.</div>",
     ),
+    verify="<h1>Verify it’s you</h1><p>To help keep your account safe, Google wants to make sure it’s really you</p>"
+    '<form method=post><input type="tel" id="totpPin" name="totpPin"><button>Next</button></form>',
+    robot='<h1>Sign in</h1><img id="captchaimg" width=200 height=70 alt=""><p>Type the text you hear or see</p>'
+    '<form method=post><input name="ca" id="ca"><button>Next</button></form>',
     cookies=("SID", "HSID", "SSID", "APISID", "SAPISID", "__Secure-1PSID"),
     cookie_domain="google.com",
     return_parameter="continue",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from sederunt.practice import pages, sign_in
 from sederunt.practice.meeting import Meeting
@@ -20,6 +20,7 @@ from sederunt.practice.teams import signals
 
 HOST = "teams.microsoft.com"
 LOGIN = "login.microsoftonline.com"
+OFFICE = "www.office.com"
 _LINK = re.compile(r"(?:meet/|l/meetup-join/19(?::|%3a)meeting_)(\d{9,16})", re.IGNORECASE)
 _ACCOUNT_COOKIE = "practice_account"
 _SIGN_IN = sign_in.SignInShape(
@@ -37,12 +38,17 @@ _SIGN_IN = sign_in.SignInShape(
         button='type="submit" id="idSIButton9">Sign in',
         fault='<div id="passwordError">Your account or password is incorrect.</div>',
     ),
+    verify='<div id="idDiv_SAOTCC_Title" role="heading">Enter code</div><p>Verify your identity</p>'
+    '<form method=post><input type="tel" name="otc"><input type="submit" value="Verify"></form>',
+    robot='<h1>Help us beat the robots</h1><img width=200 height=70 alt="" src="/GetHIPData">'
+    '<form method=post><input name="solution"><input type="submit" value="Next"></form>',
     stay_button='type="submit" id="idSIButton9">Yes',
     cookies=(_ACCOUNT_COOKIE,),
     cookie_domain=HOST,
     return_parameter="redirect_uri",
-    home="https://www.office.com/?auth=2",
+    home=f"https://{OFFICE}/?auth=2",
 )
+_OFFICE_HOME = "<!doctype html><html lang=en><title>Home | Microsoft 365</title><h1>Welcome to Microsoft 365</h1>"
 # Teams enforces Trusted Types whatever the meeting.
 _PAGE = Variant(csp="trusted_types")
 
@@ -58,7 +64,7 @@ class TeamsSite:
         "teams.cloud.microsoft",
         LOGIN,
         "login.live.com",
-        "www.office.com",
+        OFFICE,
     )
     slots = 1
 
@@ -82,7 +88,11 @@ class TeamsSite:
 
     async def answer(self, request: Request, meetings: dict[str, Meeting]) -> Response | None:
         host, path = request.url.hostname, request.url.path.strip("/")
-        if host in (LOGIN, "login.live.com", "www.office.com"):
+        if host == OFFICE:
+            return (
+                RedirectResponse(_login_address(_SIGN_IN.home), 302) if path == "login" else HTMLResponse(_OFFICE_HOME)
+            )
+        if host in (LOGIN, "login.live.com"):
             return await sign_in.serve(request, _SIGN_IN)
         if path.startswith("api/callagent/"):
             meeting = meetings.get(path.rsplit("/", 1)[-1])
@@ -136,12 +146,16 @@ class TeamsSite:
         """A plain link: launcher, or straight to the client, or to the login host."""
         guests_refused = meeting is not None and meeting.variant.entry == "sign_in" and meeting.variant.launcher
         if guests_refused and not _signed_in(request.cookies):
-            query = urlencode({"client_id": "practice", "redirect_uri": str(request.url)})
-            return RedirectResponse(f"https://{LOGIN}/common/oauth2/v2.0/authorize?{query}", 302)
+            return RedirectResponse(_login_address(str(request.url)), 302)
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         if meeting is None or meeting.variant.launcher:
             return pages.html("teams", "launcher.html", _PAGE)
         return RedirectResponse(f"/v2/?meetingjoin=true#{path}{'&' if '?' in path else '?'}anon=true", 302)
+
+
+def _login_address(back: str) -> str:
+    query = urlencode({"client_id": "practice", "redirect_uri": back})
+    return f"https://{LOGIN}/common/oauth2/v2.0/authorize?{query}"
 
 
 def _signed_in(cookies: Mapping[str, str]) -> str | None:

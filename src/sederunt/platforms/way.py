@@ -1,0 +1,269 @@
+"""How one try goes its way on a site's pages: look, take the step that is due, know what was seen for how long.
+
+Joining a meeting (`admission`) and signing in (`sign_in`) go by this. Everything that differs between sites is in their
+tables; everything that takes time is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from sederunt import log
+from sederunt.clock import Clock
+from sederunt.errors import PageCrashed, PageError, PageStuck
+from sederunt.model.status import StopReason
+from sederunt.platforms.platform import ENDINGS, Reading, Standing
+from sederunt.platforms.survey import press
+from sederunt.platforms.targets import Act, Found, Journey, Step, Target
+
+if TYPE_CHECKING:
+    from sederunt.browser.page import MeetingPage
+    from sederunt.platforms.evidence import Look
+
+LOOK_EVERY_S = 0.15
+FROZEN_S = 10.0  # a page that answers nothing for so long is dead: two looks
+NAVIGATION_S = 60.0
+STUCK_S = 90.0  # on the way, and nothing came of any step for so long
+RECONNECT_S = 60.0
+SHORT_PAUSE_S = 1.0
+OUR_LIMIT = "admission.waiting_room_limit"
+ARRIVED = frozenset({Standing.IN_CALL, Standing.SIGNED_IN})
+
+logger = log.get(room="platforms")
+
+
+class Pages(Protocol):
+    """What a way needs to know of a site's pages; a `Platform` is one."""
+
+    @property
+    def journey(self) -> Journey: ...
+
+    async def look(self, page: MeetingPage, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]: ...
+
+    def judge(self, look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading: ...
+
+
+@dataclass(kw_only=True, slots=True)
+class Way:
+    """What one try has seen and done so far. Times are the clock's monotonic seconds.
+
+    `doors` are addresses: the first is opened, the others in their order where the one before shows nothing we know.
+    `answers` are what the fields are filled with; None where we were not told.
+    """
+
+    pages: Pages
+    page: MeetingPage
+    doors: tuple[str, ...]
+    answers: Mapping[Act, str | None] = field(repr=False)
+    clock: Clock
+    standing_since: float = 0.0
+    last: Reading | None = None
+    lobby_since: float | None = None
+    moved_at: float = 0.0  # the last time anything was loaded, done, or changed
+    frozen_since: float | None = None
+    reloads: int = 0
+    loaded_again: int = 0
+    named: bool = False
+    filled: set[Act] = field(default_factory=set)
+    sent: set[Act] = field(default_factory=set)  # fields that were filled when a button that knocks was pressed
+    knocked: bool = False  # since the page was loaded
+    done: dict[str, int] = field(default_factory=dict)
+    last_step: str = ""
+    last_worked: bool = False
+    done_at: dict[str, float] = field(default_factory=dict)
+    shown_since: dict[str, float] = field(default_factory=dict)
+
+    async def open(self, url: str) -> None:
+        await self.page.goto(url, deadline_s=NAVIGATION_S)
+        self.knocked = False
+        self.moved_at = self.clock.monotonic()
+
+    async def look(self, noted: Collection[str]) -> tuple[Reading, Mapping[str, Found]]:
+        """One look. A page that does not answer reads as LOADING until it has been frozen for too long."""
+        started = self.clock.monotonic()
+        try:
+            look, found = await self.pages.look(self.page, [step.target for step in self.pages.journey.steps])
+        except PageStuck:
+            self.frozen_since = started if self.frozen_since is None else self.frozen_since
+            if self.clock.monotonic() - self.frozen_since >= FROZEN_S:
+                raise
+            return Reading(standing=Standing.LOADING, row="admission.frozen", url=self.page.url), {}
+        except PageCrashed:
+            raise
+        except PageError as error:  # a document that is just being replaced
+            logger.warning("page could not be read", action="look_failed", why=str(error))
+            return Reading(standing=Standing.LOADING, row="admission.unread", url=self.page.url), {}
+        self.frozen_since = None
+        self._note_shown(found)
+        return self.pages.judge(look, joined=False, noted=noted), found
+
+    def is_news(self, reading: Reading) -> bool:
+        """Keep the reading; say whether the standing or its row changed."""
+        now = self.clock.monotonic()
+        if self.last is not None and (self.last.standing, self.last.row) == (reading.standing, reading.row):
+            return False
+        if self.last is None or self.last.standing is not reading.standing:
+            self.moved_at = now
+        self.last, self.standing_since = reading, now
+        if reading.standing is Standing.LOBBY and self.lobby_since is None:
+            self.lobby_since = now
+        return True
+
+    def ending(self, reading: Reading, waiting_room_s: float) -> Reading | None:
+        """The reading that ends the try, once it has been seen for long enough to be believed."""
+        now = self.clock.monotonic()
+        held_s = now - self.standing_since
+        if reading.standing in ENDINGS or reading.standing in ARRIVED:
+            return reading if held_s >= reading.settle_s else None
+        if reading.standing is Standing.PREJOIN and reading.reason is not None and held_s >= reading.settle_s:
+            return replace(reading, standing=Standing.REFUSED)  # the site asks again and again for what we lack
+        if self.lobby_since is not None and now - self.lobby_since >= waiting_room_s:
+            return Reading(
+                standing=Standing.REFUSED,
+                reason=StopReason.WAITING_ROOM_TIMEOUT,
+                row=OUR_LIMIT,
+                url=reading.url,
+                seen=reading.seen,
+            )
+        if reading.standing is Standing.RECONNECTING and held_s >= RECONNECT_S:
+            return _trouble("admission.reconnecting", reading)
+        if reading.standing is not Standing.LOBBY and now - self.moved_at >= STUCK_S:
+            return _trouble("admission.nothing_helped", reading)
+        return None
+
+    async def step(self, reading: Reading, found: Mapping[str, Found]) -> bool:
+        """Take the first step that is due. False where there is none."""
+        for step in self.pages.journey.steps:
+            if step.id not in found or reading.standing not in step.standings:
+                continue
+            if step.beside and not any(other in found for other in step.beside):
+                continue
+            if any(other in found for other in step.apart):
+                continue
+            if self._is_due(step, found[step.id]):
+                return await self._take(step, found[step.id])
+            if self._holds_up(step, found[step.id]):
+                return False
+        return False
+
+    async def load_again_if_premature(self, reading: Reading) -> bool:
+        """Some refusals are shown too early: the page is loaded again a few times before they are believed."""
+        pause_s, times = self.pages.journey.load_again.get(reading.row, (0.0, 0))
+        if self.loaded_again >= times:
+            return False
+        if self.clock.monotonic() - self.standing_since >= pause_s:
+            self.loaded_again += 1
+            self.last = None
+            await self.open(self.doors[0])
+        else:
+            await self.clock.sleep(LOOK_EVERY_S)
+        return True
+
+    async def load_again_if_stalled(self, reading: Reading) -> None:
+        """A page that stays unknown is loaded again, by the other door where the site has one; after a knock it may
+        be a waiting room in words we do not know, which is not left for that."""
+        journey = self.pages.journey
+        stalled = reading.standing is Standing.LOADING and (
+            self.clock.monotonic() - max(self.moved_at, max(self.done_at.values(), default=0.0)) >= journey.loading_s
+        )
+        if not stalled or self.knocked or self.reloads >= journey.reloads:
+            return
+        self.reloads += 1
+        self.done.clear()
+        logger.warning("page stalled, loading it again", action="page_reloaded", times=self.reloads)
+        await self.open(self.doors[min(self.reloads, len(self.doors) - 1)])
+
+    def _is_due(self, step: Step, found: Found) -> bool:
+        if self.done.get(step.id, 0) >= step.most:
+            return False
+        now = self.clock.monotonic()
+        if step.id in self.done_at and now - self.done_at[step.id] < self._pause_s(step):
+            return False
+        if step.act is Act.FILL_NAME and found.value == self.answers[step.act]:
+            self.named = True
+        if not self._wants_filling(step, found):
+            return False
+        patience_s = step.patience_s if self.named else max(step.patience_s, step.without_name_s)
+        return now - self.shown_since.get(step.id, now) >= patience_s
+
+    def _wants_filling(self, step: Step, found: Found) -> bool:
+        """Whether a field lacks what we have for it; of a control that is no field: yes."""
+        match step.act:
+            case Act.FILL_NAME:
+                return found.value != self.answers[step.act]
+            case Act.FILL_ACCOUNT:
+                return found.value.strip().casefold() != str(self.answers[step.act]).strip().casefold()
+            case Act.FILL_PASSCODE:
+                return self.answers[step.act] is not None and not found.value  # else the address brought it
+            case Act.FILL_PASSWORD:
+                return not found.value and step.act not in self.sent  # once: a second wrong one may lock the account
+        return True
+
+    def _pause_s(self, step: Step) -> float:
+        """What was done in between, an answered dialog say, may have been all that a repeat was waiting for; and what
+        did not work changed nothing that would have to be waited for."""
+        patient = self.last_step == step.id and self.last_worked
+        return step.again_s if patient else min(step.again_s, SHORT_PAUSE_S)
+
+    def _holds_up(self, step: Step, found: Found) -> bool:
+        """Nobody knocks before name and passcode, or account and password, stand in their fields."""
+        match step.act:
+            case Act.FILL_NAME:
+                return self._wants_filling(step, found) and self.done.get(step.id, 0) < step.most
+            case Act.FILL_ACCOUNT:
+                return self._wants_filling(step, found)
+            case Act.FILL_PASSCODE | Act.FILL_PASSWORD:
+                return not found.value
+        return False
+
+    async def _take(self, step: Step, found: Found) -> bool:
+        """Do it. Whether it worked, the next look tells: a field that slipped away is only one that is tried again."""
+        try:
+            worked = await self._act(step, found)
+        except PageCrashed:
+            raise
+        except PageError as error:  # PageStuck too: whether the page is frozen, the looks tell
+            worked = False
+            # A driver's words may quote what it was to type.
+            why = type(error).__name__ if step.act is Act.FILL_PASSWORD else str(error)
+            logger.warning("step did not work", action="step_failed", step=step.id, why=why)
+        self.done[step.id] = self.done.get(step.id, 0) + 1
+        self.done_at[step.id] = self.clock.monotonic()
+        self.last_step, self.last_worked = step.id, worked
+        if step.act is Act.FILL_NAME:
+            self.named = worked
+        if step.act in self.answers and worked:
+            self.filled.add(step.act)
+        if step.knocks:
+            self.sent |= self.filled
+        self.knocked = self.knocked or (step.knocks and worked)
+        logger.info("step taken", action="step_taken", step=step.id, worked=worked)
+        return True
+
+    async def _act(self, step: Step, found: Found) -> bool:
+        match step.act:
+            case Act.FILL_PASSWORD:
+                # Into the field that was seen and no other: the page may be another one by now.
+                return await self.page.type_text([found.handle], self._answer(step)) is not None
+            case Act.FILL_NAME | Act.FILL_PASSCODE | Act.FILL_ACCOUNT:
+                handles = [found.handle, *step.target.selectors]
+                return await self.page.type_text(handles, self._answer(step)) is not None
+            case Act.CLICK:
+                # A control without a box refuses the pointer, and one under another gets none of its clicks.
+                unpointed = 0 if found.boxless else 1 if found.covered else step.unpointed
+                return await press(self.page, found, by_pointer=self.done.get(step.id, 0) != unpointed)
+
+    def _answer(self, step: Step) -> str:
+        answer = self.answers[step.act]
+        assert answer is not None, "a field is filled only with what we have"
+        return answer
+
+    def _note_shown(self, found: Mapping[str, Found]) -> None:
+        now = self.clock.monotonic()
+        self.shown_since = {step: self.shown_since.get(step, now) for step in found}
+
+
+def _trouble(row: str, reading: Reading) -> Reading:
+    return Reading(standing=Standing.TROUBLE, row=row, url=reading.url, seen=reading.row or reading.seen)

@@ -1,0 +1,287 @@
+"""Signing in with a password: where it may be typed, how often, and what the pages mean."""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from harness.fake_clock import FakeClock
+from sederunt.errors import PageCrashed, PageError
+from sederunt.model.bot import Service
+from sederunt.platforms.evidence import Look
+from sederunt.platforms.platform import Reading, Standing
+from sederunt.platforms.registry import platform_of
+from sederunt.platforms.sign_in import (
+    NOTHING_SENT,
+    PASSWORD_DUE,
+    Credentials,
+    SignInEnd,
+    SignInPages,
+    sign_in,
+)
+from sederunt.platforms.targets import Act, Found, Journey, Step, Target
+
+ACCOUNT = Step(target=Target(id="account"), act=Act.FILL_ACCOUNT, most=6, again_s=1.0)
+PASSWORD = Step(target=Target(id="password"), act=Act.FILL_PASSWORD, most=6, again_s=1.0)
+NEXT = Step(target=Target(id="next"), most=6, again_s=10.0, knocks=True, beside=("account", "password"))
+CREDENTIALS = Credentials(email="ada@example.org", password="staple")
+HERE = "https://accounts.example/"
+
+
+def pages_of(service: Service) -> SignInPages:
+    pages = platform_of(service).sign_in_pages
+    assert pages is not None
+    return pages
+
+
+# --- tables ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("service", "url", "owned"),
+    [
+        (Service.GMEET, "https://accounts.google.com/v3/signin/identifier?x=1", True),
+        (Service.GMEET, "https://accounts.google.com", True),
+        (Service.GMEET, "https://accounts.google.com:443/", True),
+        (Service.GMEET, "http://accounts.google.com/", False),
+        (Service.GMEET, "https://accounts.google.com.example.org/", False),
+        (Service.GMEET, "https://accounts.google.com:x@example.org/", False),
+        (Service.GMEET, "https://example.org/?https://accounts.google.com/", False),
+        (Service.GMEET, "https://accounts.google.example.org/", False),
+        (Service.GMEET, "https://meet.google.com/abc-defg-hij", False),
+        (Service.TEAMS, "https://login.microsoftonline.com/common/oauth2", True),
+        (Service.TEAMS, "https://login.live.com/", True),
+        (Service.TEAMS, "https://www.office.com/login", True),
+        (Service.TEAMS, "https://www.office.com/login?es=Click", True),
+        (Service.TEAMS, "https://www.office.com/", False),
+        (Service.TEAMS, "https://login.microsoftonline.com.example.org/", False),
+        (Service.TEAMS, "https://login.live.com:x@example.org/", False),
+        (Service.TEAMS, "https://adfs.example.org/adfs/ls", False),
+        (Service.TEAMS, "https://teams.microsoft.com/v2/", False),
+    ],
+)
+def test_a_password_may_be_typed_on_the_sites_own_hosts_alone(service: Service, url: str, owned: bool) -> None:
+    assert pages_of(service).owns(url) is owned
+
+
+BEGUN, DUE, GIVEN = (PASSWORD_DUE, NOTHING_SENT), (PASSWORD_DUE,), ()
+G, M = "https://accounts.google.com", "https://login.microsoftonline.com"
+
+
+@pytest.mark.parametrize(
+    ("service", "url", "matches", "noted", "standing"),
+    [
+        (Service.GMEET, "https://mail.google.com/", (), GIVEN, "signed_in"),
+        (Service.GMEET, "https://mail.google.com/", (), DUE, "loading"),
+        (Service.GMEET, f"{G}/v3/signin/challenge/pwd", (), GIVEN, "loading"),
+        (Service.GMEET, f"{G}/v3/signin/challenge/totp", (), GIVEN, "sign_in_needed"),
+        (Service.GMEET, f"{G}/v3/signin/challenge/dp", ("password_field", "asks"), DUE, "dialog"),
+        (Service.GMEET, f"{G}/v3/signin/challenge/recaptcha", (), DUE, "challenged"),
+        (Service.GMEET, f"{G}/v3/signin/rejected", (), GIVEN, "challenged"),
+        (Service.GMEET, f"{G}/", ("refused", "captcha"), GIVEN, "challenged"),
+        (Service.GMEET, f"{G}/", ("refused", "verify"), GIVEN, "sign_in_rejected"),
+        (Service.GMEET, f"{G}/", ("refused", "asks"), BEGUN, "dialog"),
+        (Service.GMEET, f"{G}/", ("verify", "password_field", "asks"), DUE, "dialog"),
+        (Service.GMEET, "https://sso.example.org/", ("asks",), DUE, "sign_in_needed"),
+        (Service.GMEET, "https://accounts.youtube.com/accounts/SetSID", (), GIVEN, "loading"),
+        (Service.TEAMS, "https://www.office.com/landing", (), GIVEN, "signed_in"),
+        (Service.TEAMS, "https://m365.cloud.microsoft/", (), GIVEN, "signed_in"),
+        (Service.TEAMS, "https://teams.microsoft.com/v2/", (), GIVEN, "signed_in"),
+        (Service.TEAMS, "https://www.office.com/login", (), GIVEN, "loading"),
+        (Service.TEAMS, "https://www.office.com/", (), DUE, "loading"),
+        (Service.TEAMS, f"{M}/common", ("refused_field", "asks"), GIVEN, "sign_in_rejected"),
+        (Service.TEAMS, f"{M}/common", ("verify",), GIVEN, "sign_in_needed"),
+        (Service.TEAMS, "https://adfs.example.org/adfs/ls", ("asks",), DUE, "sign_in_needed"),
+        (Service.TEAMS, "chrome-error://chromewebdata/", (), DUE, "trouble"),
+    ],
+)
+def test_what_the_pages_mean(
+    service: Service, url: str, matches: Sequence[str], noted: Sequence[str], standing: str
+) -> None:
+    look = Look(url=url, matches={f"{service}.sign_in.{name}": ("x",) for name in matches})
+    assert pages_of(service).judge(look, joined=False, noted=noted).standing == standing
+
+
+def test_credentials_tell_nothing_when_shown() -> None:
+    assert "ada" not in repr(CREDENTIALS)
+    assert "staple" not in repr(CREDENTIALS)
+
+
+# --- the way -----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Page:
+    """What a page would do, written down."""
+
+    url: str = HERE
+    acts: list[str] = field(default_factory=list)
+    values: dict[str, str] = field(default_factory=dict)
+    closed: tuple[str, ...] = ()  # doors that cannot be reached
+    cookies: tuple[str, ...] = ()
+
+    async def goto(self, url: str, *, deadline_s: float = 60) -> None:
+        self.acts.append(f"goto {url}")
+        if url in self.closed:
+            raise PageError("not resolved")
+
+    async def click(self, selectors: Sequence[str], *, deadline_s: float = 5) -> str | None:
+        self.acts.append(f"click {selectors[0]}")
+        return selectors[0]
+
+    async def type_text(self, selectors: Sequence[str], text: str, *, deadline_s: float = 10) -> str | None:
+        self.acts.append(f"type {selectors} {text}")
+        self.values[selectors[0]] = text
+        return selectors[0]
+
+    async def evaluate_everywhere(self, script: str, argument: object = None, *, deadline_s: float = 5) -> list[Any]:
+        return [True]
+
+    async def storage_state(self) -> Mapping[str, Any]:
+        return {"cookies": [{"name": name} for name in self.cookies]}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scripted(SignInPages):
+    """Sign-in pages that show what the test says."""
+
+    scene: Callable[[], tuple[Standing, Collection[str]] | Exception]
+    page: Page
+    noted: list[Collection[str]] = field(default_factory=list)
+
+    async def look(self, page: Any, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]:
+        scene = self.scene()
+        if isinstance(scene, Exception):
+            raise scene
+        standing, there = scene
+        value = self.page.values.get
+        found = {n: Found(id=n, handle=n, label="", value=value(n, ""), disabled=False) for n in there}
+        return Look(url=self.page.url, title=standing), found
+
+    def judge(self, look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+        self.noted.append(noted)
+        return Reading(standing=Standing(look.title), row=f"x.{look.title}", url=look.url)
+
+
+class Try:
+    """One try to sign in, with time moved by hand."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock, self.page = clock, Page()
+        self.show: Callable[[], tuple[Standing, Collection[str]] | Exception] = lambda: (Standing.LOADING, ())
+        self.pages = Scripted(
+            doors=(HERE, "https://other.example/"),
+            hosts=r"^https://accounts\.example/",
+            rows=(),
+            journey=Journey(steps=(ACCOUNT, PASSWORD, NEXT), loading_s=15.0),
+            cookies=("SID",),
+            scene=lambda: self.show(),
+            page=self.page,
+        )
+
+    async def run(self, within_s: float = 300) -> SignInEnd:
+        made = sign_in(self.pages, self.page, CREDENTIALS, clock=self.clock, on_standing=lambda reading: None)  # type: ignore[arg-type]
+        task = asyncio.ensure_future(made)
+        started = self.clock.monotonic()
+        while not task.done() and self.clock.monotonic() - started < within_s:
+            await asyncio.sleep(0)
+            if self.clock.sleepers:
+                self.clock.advance(0.25)
+        if not task.done():
+            task.cancel()
+            raise TimeoutError(f"not done after {within_s} s: {self.page.acts}")
+        return task.result()
+
+    def acts(self) -> list[str]:
+        return [act for act in self.page.acts if not act.startswith("goto")]
+
+    def clicks(self) -> int:
+        return sum(act == "click next" for act in self.page.acts)
+
+
+async def test_account_then_password_then_through(clock: FakeClock) -> None:
+    way = Try(clock)
+    scenes = [(Standing.DIALOG, ("account", "next")), (Standing.DIALOG, ("password", "next")), (Standing.SIGNED_IN, ())]
+    way.show = lambda: scenes[way.clicks()]
+    end = await way.run()
+    assert (end.reading.standing, end.password_sent) == (Standing.SIGNED_IN, True)
+    assert way.acts() == ["type ['account'] ada@example.org", "click next", "type ['password'] staple", "click next"]
+    assert way.pages.noted[0] == (PASSWORD_DUE, NOTHING_SENT)
+    assert way.pages.noted[-1] == ()
+
+
+async def test_both_fields_are_filled_before_the_button(clock: FakeClock) -> None:
+    way = Try(clock)
+    way.show = lambda: (Standing.SIGNED_IN, ()) if way.clicks() else (Standing.DIALOG, ("account", "password", "next"))
+    await way.run()
+    assert way.acts() == ["type ['account'] ada@example.org", "type ['password'] staple", "click next"]
+
+
+async def test_a_password_that_is_asked_for_again_was_refused_and_is_not_typed_again(clock: FakeClock) -> None:
+    way = Try(clock)
+
+    def scene() -> tuple[Standing, Collection[str]]:
+        if way.clicks():
+            way.page.values.pop("password", None)
+        return Standing.DIALOG, ("password", "next")
+
+    way.show = scene
+    end = await way.run()
+    assert (end.reading.standing, end.reading.row) == (Standing.SIGN_IN_REJECTED, "sign_in.asked_again")
+    assert way.acts() == ["type ['password'] staple", "click next"]
+
+
+async def test_nothing_is_typed_or_pressed_on_another_host(clock: FakeClock) -> None:
+    way = Try(clock)
+    way.page.url = "https://accounts.example.evil/"
+    way.show = lambda: (Standing.DIALOG, ("account", "password", "next"))
+    end = await way.run()
+    assert (end.reading.standing, end.password_sent, way.acts()) == (Standing.TROUBLE, False, [])
+
+
+async def test_a_door_that_cannot_be_reached_or_shows_nothing_leads_to_the_next(clock: FakeClock) -> None:
+    shut = Try(clock)
+    shut.page.closed = (HERE,)
+    shut.show = lambda: (Standing.CHALLENGED, ())
+    await shut.run()
+    silent = Try(FakeClock())
+    silent.show = lambda: (Standing.CHALLENGED if len(silent.page.acts) > 1 else Standing.LOADING, ())
+    await silent.run()
+    assert shut.page.acts == silent.page.acts == [f"goto {HERE}", "goto https://other.example/"]
+
+
+async def test_where_no_door_can_be_reached_the_page_is_at_fault(clock: FakeClock) -> None:
+    way = Try(clock)
+    way.page.closed = way.pages.doors
+    with pytest.raises(PageError):
+        await way.run()
+
+
+@pytest.mark.parametrize(("cookies", "standing"), [(("SID",), "signed_in"), (("NID",), "trouble")])
+async def test_after_the_password_an_unknown_page_is_judged_by_cookies(
+    clock: FakeClock, cookies: tuple[str, ...], standing: str
+) -> None:
+    way = Try(clock)
+    way.page.cookies = cookies
+    way.show = lambda: (Standing.LOADING, ()) if way.clicks() else (Standing.DIALOG, ("password", "next"))
+    end = await way.run()
+    assert (end.reading.standing, end.password_sent) == (standing, True)
+
+
+async def test_cookies_from_before_the_password_prove_nothing(clock: FakeClock) -> None:
+    way = Try(clock)
+    way.page.cookies = ("SID",)
+    assert (await way.run()).reading.standing is Standing.TROUBLE
+
+
+async def test_a_crash_ends_the_try_at_once(clock: FakeClock) -> None:
+    way = Try(clock)
+    way.show = lambda: PageCrashed("gone")
+    with pytest.raises(PageCrashed):
+        await way.run()
+
+
+def test_a_platform_that_signs_nobody_in_says_so() -> None:
+    assert platform_of(Service.ZOOM).sign_in_pages is None
