@@ -80,6 +80,7 @@ class Bus:
         self._tasks: set[asyncio.Task[None]] = set()
         self._pings: set[asyncio.Task[None]] = set()
         self._up = asyncio.Event()
+        self._refused = ""  # what the server said when the streams were declared last
         self._closing = False
 
     @classmethod
@@ -93,7 +94,8 @@ class Bus:
                 await bus._declare_until_done()
         except TimeoutError:
             await bus.close()
-            raise BusAway(f"NATS at {settings.url} did not answer within {within_s:g} s.") from None
+            what = f"could not keep the queues ({bus._refused})" if bus._refused else "did not answer"
+            raise BusAway(f"NATS at {settings.url} {what} within {within_s:g} s.") from None
         return bus
 
     @property
@@ -306,6 +308,7 @@ class Bus:
                 await streams.declare(self.js, ack_wait_s=self.settings.ack_wait_s, replicas=self.settings.replicas)
                 return
             except (NatsError, OSError) as error:
+                self._refused = str(error)
                 logger.debug("streams not declared", action="declare_failed", error=str(error))
                 await asyncio.sleep(RETRY_S)
 

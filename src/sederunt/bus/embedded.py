@@ -43,6 +43,9 @@ ping_max: 2
 jetstream {{
   store_dir: {store}
   max_mem: 64MB
+  # Above what the streams reserve. Without it the server takes a share of what is free at its start, and where that
+  # is less it refuses them: on a disk with 2 GB left nothing would start any more.
+  max_file_store: 16GB
   sync_interval: "10s"
 }}
 """

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -45,6 +46,18 @@ async def test_without_a_server_the_caller_is_told_in_time(bus: Bus, server: Nat
     async with asyncio.timeout(60):
         with pytest.raises(BusAway):
             await bus.command(uuid4(), {"do": "stop"}, within_s=0.5)
+
+
+async def test_a_server_without_room_for_the_queues_is_not_said_to_be_silent(tmp_path: Path) -> None:
+    full = NatsServer(tmp_path)
+    config = full.embedded.config
+    config.write_text(config.read_text().replace("max_file_store: 16GB", "max_file_store: 1MB"))
+    await full.start()
+    try:
+        with pytest.raises(BusAway, match=r"could not keep the queues .*insufficient storage"):
+            await Bus.connect(full.settings(), name="test", within_s=3)
+    finally:
+        await full.stop()
 
 
 async def test_a_holder_answers_again_after_the_server_was_killed(

@@ -1,12 +1,13 @@
 """The embedded nats-server's configuration."""
 
+import re
 import stat
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
-from sederunt.bus import embedded
+from sederunt.bus import embedded, streams
 from sederunt.errors import SetupError
 from sederunt.settings import BusSettings
 
@@ -34,6 +35,11 @@ def test_it_listens_on_loopback_and_stores_in_the_data_directory(tmp_path: Path)
     text = embedded.prepare(tmp_path).config.read_text()
     assert 'listen: "127.0.0.1:' in text
     assert str(tmp_path / "nats") in text
+
+
+def test_the_streams_fit_however_little_is_free(tmp_path: Path) -> None:
+    (given,) = re.findall(r"max_file_store: (\d+)GB", embedded.prepare(tmp_path).config.read_text())
+    assert int(given) * 10**9 > 2 * streams.FEED_BYTES
 
 
 def test_other_commands_find_its_address(tmp_path: Path) -> None:
