@@ -8,8 +8,8 @@ from sederunt.browser.page import MeetingPage
 from sederunt.errors import PageCrashed, PageError
 from sederunt.platforms.platform import Platform
 
-# The network tells of people within a moment, or never: then the page's own list has to be opened. It may take another's
-# place on the page, so it is not opened before.
+# The network tells of people within a moment, or never: then the page's own list has to be opened. It may take
+# another's place on the page, so it is not opened before.
 PATIENCE_S = 3.0
 AGAIN_S = 20.0  # pause between two looks at lists of which one may have closed the other
 

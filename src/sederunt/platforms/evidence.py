@@ -13,6 +13,8 @@ from enum import StrEnum
 from sederunt.model.status import StopReason
 from sederunt.platforms.platform import Reading, Standing
 
+# What lies over a page, whoever made it.
+DIALOGS = ('[role="dialog"]', '[role="alertdialog"]', '[aria-modal="true"]', "dialog")
 READ = "2026-08"  # when most sources were read; what was seen at another time says so
 
 
@@ -53,7 +55,7 @@ class EvidenceRow:
     reason: StopReason | None = None
     phase: Phase = Phase.ANY
     within: tuple[str, ...] = ()  # selectors; a text or button counts only inside one of them
-    whole: bool = False  # the phrase must be the line's beginning, with little after it
+    whole: bool = False  # the phrase must be the line's beginning, with little after it but further sentences
     showing: Showing = Showing.VISIBLE
     at_least: int = 1  # how many patterns must be found
     least_px: tuple[int, int] = (0, 0)  # width and height below which an element does not count

@@ -17,7 +17,8 @@
   const INLINE = new Set(["A", "ABBR", "B", "BDI", "CODE", "EM", "FONT", "I", "LABEL", "MARK", "S", "SMALL", "SPAN",
     "STRONG", "SUB", "SUP", "TIME", "U", "BR", "WBR"]);
   // What speaks to people may do so by its label alone.
-  const SPEAKING_ROLES = new Set(["dialog", "alertdialog", "alert", "status", "heading"]);
+  const SPEAKING = "h1,h2,h3,dialog," + ["dialog", "alertdialog", "alert", "status", "heading"].map((role) => `[role=${role}]`).join(",");
+  const HEADINGS = "h1,h2,h3,[role=heading]";
   const never = plan.never.join(",");
   const icons = plan.icons.join(",");
 
@@ -77,6 +78,25 @@
   const shows = (element, showing) =>
     showing === "present" || (showing === "laid_out" ? laidOut(element) : visible(element));
 
+  /** Elements with names of their own flow as their style says. @param {Element} element */
+  const isInline = (element) => INLINE.has(element.tagName)
+    || (element.tagName.includes("-") && getComputedStyle(element).display.startsWith("inline"));
+  /** All text, parts that match one of the selectors left out. @param {Element} element @param {string[]} without */
+  const textIn = (element, without) => {
+    /** @type {string[]} */
+    const parts = [];
+    /** @param {Node} node */
+    const gather = (node) => {
+      for (const child of node.childNodes) {
+        if (child.nodeType === Node.TEXT_NODE) parts.push(child.nodeValue || "");
+        else if (child instanceof Element && !SKIPPED.has(child.tagName)
+          && !without.some((selector) => selector && child.matches(selector))) gather(child);
+      }
+    };
+    gather(element);
+    return parts.join(" ");
+  };
+
   /** The interface's text, line by line, chat and names left out. @type {{text: string, element: Element}[]} */
   const lines = [];
   /** @param {Node} node @param {{text: string, element: Element} | null} open */
@@ -90,29 +110,19 @@
         open.text += ` ${text}`;
       } else if (child instanceof Element && !SKIPPED.has(child.tagName)) {
         if ((never && child.matches(never)) || (icons && child.matches(icons))) continue;
-        const said = SPEAKING_ROLES.has(child.getAttribute("role") || "") && child.getAttribute("aria-label");
+        const said = child.matches(SPEAKING) && child.getAttribute("aria-label");
         if (said) lines.push({ text: said, element: child });
         if (child.shadowRoot) read(child.shadowRoot, null);
-        if (INLINE.has(child.tagName)) open = read(child, open);
+        // A heading is one sentence, over however many blocks it is laid.
+        if (child.childElementCount && child.matches(HEADINGS)) lines.push({ text: textIn(child, [never, icons]), element: child });
+        if (isInline(child)) open = read(child, open);
         else { read(child, null); open = null; }
       }
     }
     return open;
   };
   /** @param {Element} element */
-  const label = (element) => {
-    /** @type {string[]} */
-    const parts = [];
-    /** @param {Node} node */
-    const gather = (node) => {
-      for (const child of node.childNodes) {
-        if (child.nodeType === Node.TEXT_NODE) parts.push(child.nodeValue || "");
-        else if (child instanceof Element && !SKIPPED.has(child.tagName) && !(icons && child.matches(icons))) gather(child);
-      }
-    };
-    gather(element);
-    return normalised(parts.join(" "));
-  };
+  const label = (element) => normalised(textIn(element, [icons]));
   /** Everything a button may be called. @param {Element} element */
   const names = (element) => {
     const given = [label(element), normalised(element.getAttribute("aria-label")), normalised(element.getAttribute("title"))];
@@ -173,7 +183,7 @@
         && shows(element, row.showing));
     }
     return lines.some((line) => (row.whole
-      ? line.text.startsWith(pattern) && line.text.length <= pattern.length + 24
+      ? line.text.startsWith(pattern) && (line.text.length <= pattern.length + 24 || /^[.!]/.test(line.text.slice(pattern.length)))
       : line.text.includes(pattern)) && inside(line.element, row.within) && shows(line.element, row.showing));
   };
   for (const row of plan.rows) {

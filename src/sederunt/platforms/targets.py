@@ -43,6 +43,28 @@ class Found:
         return not (self.covered or self.boxless)
 
 
+# How a notice that everybody has to accept is answered, and what beside it says no or leads elsewhere.
+CONSENT_GIVEN = (
+    "Got it*",
+    "OK",
+    "Okay",
+    "Continue*",
+    "Accept*",
+    "Agree*",
+    "I agree*",
+    "I accept*",
+    "I consent*",
+    "I understand*",
+    "Understood",
+    "Acknowledge*",
+    "Proceed*",
+    "Stay*",
+)
+CONSENT_REFUSED = ("Leave*", "Cancel*", "Decline*", "Disagree*", "Don't*", "Learn*", "Sign in*", "Continue without*")
+# Panels may be dialogs as well: what people write or are called in them is no notice.
+NO_PANEL = ':not(:has(textarea,[contenteditable="true"],[role="list"],[role="log"],[role="tree"]))'
+
+
 class Act(StrEnum):
     CLICK = "click"
     FILL_NAME = "fill_name"

@@ -1,5 +1,6 @@
 """Sites whose own channels tell nothing: people and chat are read from panels, of which one may close the other."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -43,7 +44,17 @@ async def test_people_come_write_and_go(
     )
     assert admission.reading.standing is Standing.IN_CALL
 
+    def told() -> list[MeetingEvent]:
+        decoder = site.decoder(own_name="Minutes")
+        return [event for signal in list(opened.signals) for event in decoder.decode(signal)]
+
+    async def until(holds: Callable[[MeetingEvent], bool]) -> None:
+        while not any(holds(event) for event in told()):
+            opened.news.clear()
+            await opened.news.wait()
+
     await site.settle(opened.page, roster_heard=False)
+    await until(lambda event: isinstance(event, ParticipantSeen) and event.name == "Charles Babbage")
     meeting.act(Act(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
     meeting.act(Act(at_s=0, do="join", who="Mary Somerville"))
     meeting.act(Act(at_s=0, do="leave", who="Charles Babbage"))
@@ -51,13 +62,8 @@ async def test_people_come_write_and_go(
     await site.send_chat(opened.page, "I take the minutes.")
     meeting.act(Act(at_s=0, do="chat", who="Ada Lovelace", text="Thank you."))
 
-    def told() -> list[MeetingEvent]:
-        decoder = site.decoder(own_name="Minutes")
-        return [event for signal in list(opened.signals) for event in decoder.decode(signal)]
-
-    while not any(isinstance(event, ChatReceived) and event.content == "Thank you." for event in told()):
-        opened.news.clear()
-        await opened.news.wait()
+    await until(lambda event: isinstance(event, ChatReceived) and event.content == "Thank you.")
+    await until(lambda event: isinstance(event, ParticipantLeft))
     events = told()
     names = {event.key: event.name for event in events if isinstance(event, ParticipantSeen)}
     assert sorted(names.values()) == ["Ada Lovelace", "Charles Babbage", "Mary Somerville", "Minutes"]

@@ -73,6 +73,30 @@ def test_a_body_may_come_unpacked_and_a_snapshot_by_fetch(frame: Make, signal: M
     assert plain == fetched == listed == [ParticipantSeen(key=ADA, name="Ada", at_ms=1_000)]
 
 
+def test_a_name_that_the_site_does_not_know_yet_is_no_name(frame: Make) -> None:
+    decoder = TeamsDecoder()
+    assert decoder.decode(frame("/roster/", roster(ada=person("Unknown user")))) == []
+    assert decoder.decode(frame("/roster/", roster(ada=person("Ada")))) == [
+        ParticipantSeen(key=ADA, name="Ada", at_ms=1_000)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("Ada Lovelace, muted", "Ada Lovelace"),
+        ("Ada Lovelace, Organizer, Unmuted, has context menu", "Ada Lovelace"),
+        ("Lovelace, Ada (Guest), Attendee", "Lovelace, Ada"),
+        ("Lovelace, Ada", "Lovelace, Ada"),
+    ],
+)
+def test_a_row_of_the_panel_is_the_person_of_the_tile(signal: Make, label: str, name: str) -> None:
+    rows = [{"key": label, "name": label, "avatar": None, "is_self": False}]
+    assert TeamsDecoder().decode(signal("roster", people=rows, whole=True)) == [
+        ParticipantSeen(key=name, name=name, at_ms=1_000)
+    ]
+
+
 def test_an_inactive_person_has_left(frame: Make) -> None:
     decoder = TeamsDecoder()
     decoder.decode(frame("/rosterUpdate/", roster(ada=person("Ada"))))

@@ -21,6 +21,16 @@ def test_people_the_page_showed_stay_when_the_network_confirms_them_under_the_sa
     assert roster.seen([person("1", "Ada"), person("2", "Grace")], 2) == []
 
 
+def test_who_lost_a_tile_has_left_only_where_no_whole_list_was_ever_seen() -> None:
+    roster = Roster()
+    both = [person("1", "Ada"), person("2", "Grace")]
+    roster.shown(both, 1, whole=False)
+    assert roster.shown(both[:1], 2, whole=False) == [ParticipantLeft(key="2", at_ms=2)]
+    roster.shown(both, 3, whole=True)
+    assert roster.shown(both[:1], 4, whole=False) == []
+    assert roster.shown(both[:1], 5, whole=True) == [ParticipantLeft(key="2", at_ms=5)]
+
+
 def test_a_change_told_by_the_network_replaces_only_a_namesake_of_the_page() -> None:
     roster = Roster()
     roster.shown([person("Ada", "Ada"), person("Grace", "Grace")], 1)

@@ -1,14 +1,14 @@
 """Google Meet: the controls of the way in, of the call and of its chat, in the order in which they are tried."""
 
 from sederunt.platforms.chat import ChatPanel
-from sederunt.platforms.evidence import EvidenceRow, Kind, Showing
+from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Showing
 from sederunt.platforms.gmeet.evidence import CTA_NAMES, NAME_FIELDS
 from sederunt.platforms.platform import Standing
 from sederunt.platforms.site import Panel
-from sederunt.platforms.targets import Act, Camera, Journey, Step, Target
+from sederunt.platforms.targets import CONSENT_GIVEN, CONSENT_REFUSED, NO_PANEL, Act, Camera, Journey, Step, Target
 
 _BEFORE_KNOCK = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN})
-_DIALOG = ('[role="dialog"]', '[role="alertdialog"]', '[aria-modal="true"]')
+_NOTICE = tuple(dialog + NO_PANEL for dialog in DIALOGS)
 
 _WITHOUT_DEVICES = Target(
     id="gmeet.without_devices",
@@ -22,18 +22,23 @@ _WITHOUT_DEVICES = Target(
     ),
     source="A V B2 S J",
 )
+# Where going without is not offered.
+_WITH_DEVICES = Target(
+    id="gmeet.with_devices", names=("Use microphone and camera", "Use microphone", "Use camera"), source="A V B2 S J"
+)
 # Recording, transcription and note-taking notices are a gate of their own: their button may read like a knock.
 _CONSENT = Target(
     id="gmeet.consent",
-    within=_DIALOG,
-    holding=("recorded", "transcribed", "taking notes", "take notes"),
+    within=_NOTICE,
+    holding=("recorded", "recording", "transcribed", "transcription", "taking notes", "take notes", "live stream"),
     selectors=('button[data-mdc-dialog-action="ok"]',),
-    names=("Join now", "Join", "Continue", "Got it", "Accept", "I agree", "OK"),
+    names=("Join now", "Join", *CONSENT_GIVEN),
+    but_not=CONSENT_REFUSED,
     source="A V B2",
 )
 _STAY = Target(
     id="gmeet.stay",
-    within=_DIALOG,
+    within=DIALOGS,
     names=("Stay in the call", "Stay in call", "Stay"),
     source="K",
 )
@@ -49,7 +54,7 @@ _DISMISS = Target(
 )
 _CLOSE = Target(
     id="gmeet.close",
-    within=_DIALOG,
+    within=_NOTICE,
     selectors=('button[aria-label="Close"]', 'button[aria-label^="Close dialog"]'),
     names=("Close", "Not now"),
     but_not=("Close side panel",),
@@ -110,7 +115,7 @@ _LEAVE = Target(
 )
 _LEAVE_ONLY = Target(
     id="gmeet.leave_only",
-    within=_DIALOG,
+    within=DIALOGS,
     names=("Just leave the meeting", "Just leave the call", "Leave meeting", "Leave"),
     source="A V",
 )
@@ -118,6 +123,7 @@ _LEAVE_ONLY = Target(
 JOURNEY = Journey(
     steps=(
         Step(target=_WITHOUT_DEVICES, standings=_BEFORE_KNOCK),
+        Step(target=_WITH_DEVICES, standings=_BEFORE_KNOCK, patience_s=3.0),
         Step(target=_CONSENT, most=6, again_s=0.8),
         Step(target=_COOKIES),
         Step(target=_DISMISS),
@@ -142,7 +148,7 @@ JOURNEY = Journey(
 NOTICES = (
     Step(target=_CONSENT),
     Step(target=_STAY),
-    Step(target=Target(id="gmeet.dismiss_in_call", within=_DIALOG, names=_DISMISS.names, source="B2")),
+    Step(target=Target(id="gmeet.dismiss_in_call", within=DIALOGS, names=_DISMISS.names, source="B2")),
     Step(target=_CLOSE),
     # The site resets both switches on the way from the lobby to the call (B2).
     Step(target=_MICROPHONE_OFF, most=1),

@@ -1,14 +1,20 @@
 """Google Meet: how a try or a stay ends, by signal, address, element and text."""
 
 from sederunt.model.status import StopReason
-from sederunt.platforms.evidence import EvidenceRow, Kind, Phase
+from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase
 from sederunt.platforms.platform import Standing
 
 _ELSEWHERE = r"^https?://(?!(?:[a-z0-9-]+\.)*meet\.google\.com(?:[:/?#]|$))"
 # Where the site itself speaks loudest; a text here needs no second witness.
-_LOUD = ("h1", "h2", '[role="heading"]', '[role="dialog"]', '[role="alertdialog"]', ".roSPhc")
+_LOUD = ("h1", "h2", '[role="heading"]', ".roSPhc", *DIALOGS)
 
-_REMOVED = ("You've been removed from the meeting", "removed from the meeting", "You were removed from the meeting")
+_REMOVED = (
+    "You've been removed from the meeting",
+    "You've been removed from this meeting",
+    "You have been removed from the meeting",
+    "removed from the meeting",
+    "You were removed from the meeting",
+)
 _ENDED = (
     "Your host ended the meeting for everyone",
     "ended the meeting for everyone",
@@ -81,7 +87,7 @@ ADDRESSES: tuple[EvidenceRow, ...] = (
     EvidenceRow(
         id="gmeet.captcha",
         kind=Kind.SELECTOR,
-        patterns=('iframe[src*="recaptcha"]',),
+        patterns=('iframe[src*="recaptcha"],iframe[title*="recaptcha" i]',),
         least_px=(120, 40),  # the invisible scoring frame is always there
         standing=Standing.CHALLENGED,
         phase=Phase.BEFORE,
@@ -104,7 +110,9 @@ REFUSALS: tuple[EvidenceRow, ...] = (
         kind=Kind.TEXT,
         patterns=(
             "Someone in the call denied your request to join",
-            "denied your request to join",
+            "denied your request",
+            "request to join has been denied",
+            "request to join has been declined",
             "Your request to join was denied",
             "Your request to join was declined",
             "You weren't allowed to join",
@@ -202,7 +210,10 @@ REFUSALS: tuple[EvidenceRow, ...] = (
         standing=Standing.REFUSED,
         reason=StopReason.CALL_ALREADY_FINISHED,
         phase=Phase.BEFORE,
-        unless=("gmeet.controls",),
+        unless=(
+            "gmeet.controls",
+            "gmeet.controls_named",
+        ),
         source="V",
     ),
     EvidenceRow(
@@ -212,7 +223,10 @@ REFUSALS: tuple[EvidenceRow, ...] = (
         standing=Standing.REFUSED,
         reason=StopReason.WAITING_ROOM_TIMEOUT,
         phase=Phase.BEFORE,
-        unless=("gmeet.controls",),
+        unless=(
+            "gmeet.controls",
+            "gmeet.controls_named",
+        ),
         source="A",
     ),
     EvidenceRow(
@@ -228,7 +242,14 @@ REFUSALS: tuple[EvidenceRow, ...] = (
         standing=Standing.SIGN_IN_NEEDED,
         phase=Phase.BEFORE,
         # A modal that merely offers signing in, or a prejoin still being built, must not be taken for a gate.
-        unless=("gmeet.name_field", "gmeet.cta", "gmeet.notice", "gmeet.lobby", "gmeet.controls"),
+        unless=(
+            "gmeet.name_field",
+            "gmeet.cta",
+            "gmeet.notice",
+            "gmeet.lobby",
+            "gmeet.controls",
+            "gmeet.controls_named",
+        ),
         settle_s=6.0,
         source="A O",
     ),
@@ -253,7 +274,10 @@ ENDINGS: tuple[EvidenceRow, ...] = (
         standing=Standing.REMOVED,
         reason=StopReason.KICKED,
         phase=Phase.AFTER,
-        unless=("gmeet.controls",),  # a pop-up of the chat may say so too, while the call goes on
+        unless=(
+            "gmeet.controls",
+            "gmeet.controls_named",
+        ),  # a pop-up of the chat may say so too, while the call goes on
         source="A B2 V",
     ),
     EvidenceRow(
@@ -274,7 +298,10 @@ ENDINGS: tuple[EvidenceRow, ...] = (
         standing=Standing.OVER,
         reason=StopReason.MEETING_ENDED,
         phase=Phase.AFTER,
-        unless=("gmeet.controls",),
+        unless=(
+            "gmeet.controls",
+            "gmeet.controls_named",
+        ),
         source="A V B2",
     ),
     EvidenceRow(
@@ -284,7 +311,10 @@ ENDINGS: tuple[EvidenceRow, ...] = (
         standing=Standing.OVER,
         reason=StopReason.MEETING_ENDED,
         phase=Phase.AFTER,
-        unless=("gmeet.controls",),
+        unless=(
+            "gmeet.controls",
+            "gmeet.controls_named",
+        ),
         settle_s=1.0,
         source="A V O",
     ),

@@ -1,6 +1,6 @@
 """Google Meet: what its pages show, and what that means. Source tags and dates: docs/platforms.md."""
 
-from sederunt.platforms.evidence import EvidenceRow, Kind, Phase, Showing
+from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase, Showing
 from sederunt.platforms.gmeet.endings import ADDRESSES, ENDINGS, REFUSALS
 from sederunt.platforms.platform import Standing
 
@@ -22,8 +22,6 @@ NEVER = (
     "[contenteditable]",
 )
 
-_DIALOG = ('[role="dialog"]', '[role="alertdialog"]', '[aria-modal="true"]')
-
 _CAPTIONS = '[aria-label="Turn on captions" i],[aria-label="Turn off captions" i]'
 _CHAT = '[aria-label^="Chat with everyone" i],button[aria-label="In-call messages"]'
 _PEOPLE = '[aria-label="Show everyone" i],button[aria-label^="People" i],nav button[data-panel-id="1"]'
@@ -37,6 +35,20 @@ _OTHER_CONTROLS = (
     "[data-self-name]",
 )
 _STRONG_CONTROLS = (_CAPTIONS, _CHAT, _PEOPLE)
+# The same by their names, whatever they are made of. The lobby has none of these.
+_CONTROL_NAMES = (
+    "Turn on captions",
+    "Turn off captions",
+    "Chat with everyone*",
+    "Show everyone",
+    "People",
+    "People -*",
+    "Raise hand",
+    "Lower hand",
+    "Send a reaction",
+    "Meeting details",
+    "Meeting tools",
+)
 
 CTA_NAMES = (
     "Ask to join",
@@ -73,6 +85,14 @@ _WITNESSES: tuple[EvidenceRow, ...] = (
         source="A B2 E V",
     ),
     EvidenceRow(
+        id="gmeet.controls_named",
+        kind=Kind.BUTTON,
+        patterns=_CONTROL_NAMES,
+        showing=Showing.LAID_OUT,
+        at_least=2,
+        source="A B2 E V S",
+    ),
+    EvidenceRow(
         id="gmeet.name_field",
         kind=Kind.SELECTOR,
         patterns=(",".join(NAME_FIELDS[:2]),),
@@ -102,7 +122,10 @@ _WAY: tuple[EvidenceRow, ...] = (
         patterns=("Asking to be let in", "You'll join the call when someone lets you in"),
         standing=Standing.LOBBY,
         phase=Phase.AFTER,
-        unless=("gmeet.controls",),
+        unless=(
+            "gmeet.controls",
+            "gmeet.controls_named",
+        ),
         source="A V B2",
     ),
     EvidenceRow(
@@ -136,7 +159,7 @@ _WAY: tuple[EvidenceRow, ...] = (
         ),
         standing=Standing.LOBBY,
         phase=Phase.BEFORE,
-        unless=("gmeet.controls", "gmeet.name_field", "gmeet.cta"),
+        unless=("gmeet.controls", "gmeet.controls_named", "gmeet.name_field", "gmeet.cta"),
         source="B2",
     ),
     EvidenceRow(
@@ -148,12 +171,13 @@ _WAY: tuple[EvidenceRow, ...] = (
             "Do you want people to see you",
             "is being recorded",
             "is being transcribed",
+            "is being live streamed",
             "taking notes",
             "take notes for me",
             "Others may see your video differently",
             "Other people may see your video differently",
         ),
-        within=_DIALOG,
+        within=DIALOGS,
         standing=Standing.DIALOG,
         source="A V B2",
     ),
@@ -161,7 +185,7 @@ _WAY: tuple[EvidenceRow, ...] = (
         id="gmeet.still_there",
         kind=Kind.BUTTON,
         patterns=("Stay in the call", "Stay in call"),
-        within=_DIALOG,
+        within=DIALOGS,
         standing=Standing.DIALOG,
         phase=Phase.AFTER,
         source="K",
@@ -208,6 +232,16 @@ _WAY: tuple[EvidenceRow, ...] = (
         source="B2 V",
     ),
     EvidenceRow(
+        id="gmeet.in_call_named",
+        kind=Kind.BUTTON,
+        patterns=_CONTROL_NAMES,
+        showing=Showing.LAID_OUT,
+        at_least=2,
+        standing=Standing.IN_CALL,
+        unless=("gmeet.name_field", "gmeet.cta"),
+        source="A B2 E V S",
+    ),
+    EvidenceRow(
         id="gmeet.prejoin",
         kind=Kind.BUTTON,
         patterns=CTA_NAMES,
@@ -234,7 +268,13 @@ _WAY: tuple[EvidenceRow, ...] = (
     EvidenceRow(
         id="gmeet.in_call_words",
         kind=Kind.TEXT,
-        patterns=("You have joined the call", "You've been admitted", "You're the only one here"),
+        patterns=(
+            "You have joined the call",
+            "You've been admitted",
+            "You're the only one here",
+            "other person in the call",
+            "other people in the call",
+        ),
         standing=Standing.IN_CALL,
         showing=Showing.LAID_OUT,
         settle_s=1.0,

@@ -86,7 +86,7 @@ class TeamsDecoder:
         sources: list[tuple[str, str]] = []
         for key, entry in _participants(told):
             details = entry.get("details")
-            name = bare_name(str(details.get("displayName") or "")) if isinstance(details, Mapping) else ""
+            name = _name_in(details) if isinstance(details, Mapping) else ""
             if str(entry.get("state", "active")).lower() == "inactive":
                 events += self._roster.left(key, at_ms)
             elif name or self._roster.is_here(key):
@@ -137,6 +137,12 @@ def _participants(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
             for entry in people:
                 if isinstance(entry, Mapping) and (key := _key_of(entry)):
                     yield key, entry if "details" in entry else {**entry, "details": entry}
+
+
+def _name_in(details: Mapping[str, Any]) -> str:
+    """Empty while the site itself does not know it."""
+    name = bare_name(str(details.get("displayName") or ""))
+    return "" if name.lower() == "unknown user" else name
 
 
 def _key_of(entry: Mapping[str, Any]) -> str:

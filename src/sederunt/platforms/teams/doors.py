@@ -1,14 +1,14 @@
 """Microsoft Teams: the controls of the way in, of the call and of its chat, in the order in which they are tried."""
 
 from sederunt.platforms.chat import ChatPanel
-from sederunt.platforms.evidence import EvidenceRow, Kind, Showing
+from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Showing
 from sederunt.platforms.platform import Standing
 from sederunt.platforms.site import Panel
 from sederunt.platforms.targets import Act, Camera, Journey, Step, Target
 from sederunt.platforms.teams.evidence import LAUNCHER_NAMES, NAME_FIELDS
 
 _BEFORE_KNOCK = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN})
-_DIALOG = ('[role="dialog"]', '[role="alertdialog"]', '[aria-modal="true"]', ".ui-dialog")
+_DIALOG = (*DIALOGS, ".ui-dialog")
 
 _LAUNCHER = Target(
     id="teams.launcher",
@@ -173,6 +173,7 @@ CHAT = ChatPanel(
             '[data-tid="ckeditor"][contenteditable="true"]',
             'div[contenteditable="true"][data-tid="ckeditor-replyBox"]',
             'div[role="textbox"][aria-label*="message" i]',
+            '[contenteditable="true"]:is([aria-placeholder*="message" i],[placeholder*="message" i])',
         ),
         source="A LMA J",
     ),

@@ -1,7 +1,7 @@
 """Microsoft Teams: how a try or a stay ends, by signal, address, element and text."""
 
 from sederunt.model.status import StopReason
-from sederunt.platforms.evidence import EvidenceRow, Kind, Phase
+from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase
 from sederunt.platforms.platform import Standing
 
 _LOGIN = r"^https?://(?:[a-z0-9-]+\.)*login\.(?:microsoft|live)[a-z0-9.-]*(?:[:/?#]|$)"
@@ -13,14 +13,27 @@ _LOUD = (
     "h1",
     "h2",
     '[role="heading"]',
-    '[role="dialog"]',
-    '[role="alertdialog"]',
+    *DIALOGS,
     "#calling-retry-screen-title",
     '[data-tid="calling-retry-screen"]',
 )
 
-_REMOVED = ("You've been removed from this meeting", "You've been removed from the meeting", "Removed from the meeting")
-_ENDED = ("The meeting has ended", "This meeting has ended", "Meeting has ended", "Meeting ended", "Call ended")
+_REMOVED = (
+    "You've been removed from this meeting",
+    "You've been removed from the meeting",
+    "You have been removed from",
+    "You were removed from",
+    "Removed from the meeting",
+)
+_ENDED = (
+    "The meeting has ended",
+    "This meeting has ended",
+    "Meeting has ended",
+    "Meeting ended",
+    "Call ended",
+    "The call has ended",
+    "This call has ended",
+)
 _LEFT = ("You left the meeting", "You've left the meeting")
 
 REFUSALS: tuple[EvidenceRow, ...] = (
@@ -187,7 +200,10 @@ REFUSALS: tuple[EvidenceRow, ...] = (
         kind=Kind.TEXT,
         patterns=("An encryption error occurred",),
         standing=Standing.TROUBLE,
-        unless=("teams.controls",),
+        unless=(
+            "teams.controls",
+            "teams.controls_named",
+        ),
         source="A",
     ),
     EvidenceRow(
@@ -197,7 +213,10 @@ REFUSALS: tuple[EvidenceRow, ...] = (
         standing=Standing.REFUSED,
         reason=StopReason.CALL_ALREADY_FINISHED,
         phase=Phase.BEFORE,
-        unless=("teams.controls",),
+        unless=(
+            "teams.controls",
+            "teams.controls_named",
+        ),
         source="A V LMA",
     ),
     EvidenceRow(
@@ -207,7 +226,10 @@ REFUSALS: tuple[EvidenceRow, ...] = (
         standing=Standing.REFUSED,
         reason=StopReason.WAITING_ROOM_TIMEOUT,
         phase=Phase.BEFORE,
-        unless=("teams.controls",),
+        unless=(
+            "teams.controls",
+            "teams.controls_named",
+        ),
         settle_s=1.0,
         source="A",
     ),
@@ -228,7 +250,10 @@ REFUSALS: tuple[EvidenceRow, ...] = (
         standing=Standing.REFUSED,
         reason=StopReason.REQUEST_DENIED,
         phase=Phase.BEFORE,
-        unless=("teams.controls",),
+        unless=(
+            "teams.controls",
+            "teams.controls_named",
+        ),
         settle_s=3.0,
         source="A",
     ),
@@ -242,7 +267,10 @@ ENDINGS: tuple[EvidenceRow, ...] = (
         standing=Standing.REMOVED,
         reason=StopReason.KICKED,
         phase=Phase.AFTER,
-        unless=("teams.controls",),
+        unless=(
+            "teams.controls",
+            "teams.controls_named",
+        ),
         source="A",
     ),
     EvidenceRow(
@@ -263,7 +291,10 @@ ENDINGS: tuple[EvidenceRow, ...] = (
         standing=Standing.REMOVED,
         reason=StopReason.KICKED,
         phase=Phase.AFTER,
-        unless=("teams.controls",),  # a pop-up of the chat may say so too, while the call goes on
+        unless=(
+            "teams.controls",
+            "teams.controls_named",
+        ),  # a pop-up of the chat may say so too, while the call goes on
         source="A V",
     ),
     EvidenceRow(
@@ -284,7 +315,10 @@ ENDINGS: tuple[EvidenceRow, ...] = (
         standing=Standing.OVER,
         reason=StopReason.MEETING_ENDED,
         phase=Phase.AFTER,
-        unless=("teams.controls",),
+        unless=(
+            "teams.controls",
+            "teams.controls_named",
+        ),
         source="A V LMA",
     ),
     EvidenceRow(
@@ -295,6 +329,20 @@ ENDINGS: tuple[EvidenceRow, ...] = (
         reason=StopReason.MEETING_ENDED,
         phase=Phase.AFTER,
         source="LMA",
+    ),
+    EvidenceRow(
+        id="teams.rejoin",
+        kind=Kind.BUTTON,
+        patterns=("Rejoin", "Rejoin meeting"),
+        standing=Standing.OVER,
+        reason=StopReason.MEETING_ENDED,
+        phase=Phase.AFTER,
+        unless=(
+            "teams.controls",
+            "teams.controls_named",
+        ),
+        settle_s=1.0,
+        source="LMA O",
     ),
     EvidenceRow(
         id="teams.address.over",

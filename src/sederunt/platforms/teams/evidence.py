@@ -27,6 +27,7 @@ NAME_FIELDS = (
     "#prejoin-display-name",
     'input[placeholder="Type your name" i]',
     'input[placeholder*="name" i]',
+    'input[aria-label*="your name" i]',
 )
 LAUNCHER_NAMES = (
     "Continue on this browser",
@@ -49,6 +50,22 @@ _HANGUP = (
     '#hangup-button,[data-tid="hangup-main-btn"],[data-tid="hangup-button"],[data-inp="hangup-button"],'
     '[data-tid="call-hangup"],button[aria-label="Leave" i],button[aria-label^="Leave (" i]'
 )
+# The same by their names, whatever they are made of.
+_CONTROL_NAMES = (
+    "People*",
+    "Chat",
+    "Show conversation",
+    "React",
+    "Raise",
+    "Raise your hand",
+    "View",
+    "Rooms",
+    "Apps",
+    "Share",
+    "Share content",
+    "Leave",
+    "Leave (*",
+)
 _STAGE = '[data-tid="modern-stage-wrapper"],[data-tid="callingScreen"],[data-tid="calling-toolbar"]'
 
 _WITNESSES = (
@@ -61,9 +78,17 @@ _WITNESSES = (
         source="A V B2 LMA",
     ),
     EvidenceRow(
+        id="teams.controls_named",
+        kind=Kind.BUTTON,
+        patterns=_CONTROL_NAMES,
+        showing=Showing.LAID_OUT,
+        at_least=3,
+        source="A V B2 LMA J",
+    ),
+    EvidenceRow(
         id="teams.join_button",
         kind=Kind.SELECTOR,
-        patterns=('[data-tid="prejoin-join-button"]',),
+        patterns=('[data-tid="prejoin-join-button"],#prejoin-join-button',),
         showing=Showing.LAID_OUT,
         source="A V B2 LMA S J",
     ),
@@ -121,7 +146,7 @@ _WAY = (
         patterns=('[data-tid*="lobby" i]', '[data-tid*="waiting" i]'),
         standing=Standing.LOBBY,
         phase=Phase.BEFORE,
-        unless=("teams.controls", "teams.name_field"),
+        unless=("teams.controls", "teams.controls_named", "teams.name_field"),
         source="A V B2",
     ),
     EvidenceRow(
@@ -130,7 +155,10 @@ _WAY = (
         patterns=("Someone will let you in", "You're in the lobby"),
         standing=Standing.LOBBY,
         phase=Phase.AFTER,
-        unless=("teams.controls",),
+        unless=(
+            "teams.controls",
+            "teams.controls_named",
+        ),
         source="A V",
     ),
     EvidenceRow(
@@ -166,16 +194,27 @@ _WAY = (
         source="A V B2 LMA",
     ),
     EvidenceRow(
+        id="teams.in_call_named",
+        kind=Kind.BUTTON,
+        patterns=_CONTROL_NAMES,
+        showing=Showing.LAID_OUT,
+        at_least=3,
+        standing=Standing.IN_CALL,
+        unless=("teams.join_button", "teams.name_field", "teams.prejoin_words"),
+        settle_s=1.0,
+        source="A V B2 LMA J",
+    ),
+    EvidenceRow(
         id="teams.prejoin",
         kind=Kind.SELECTOR,
-        patterns=('[data-tid="prejoin-join-button"]',),
+        patterns=('[data-tid="prejoin-join-button"],#prejoin-join-button',),
         standing=Standing.PREJOIN,
         source="A V B2 LMA S J",
     ),
     EvidenceRow(
         id="teams.prejoin_words",
         kind=Kind.BUTTON,
-        patterns=("Join now",),
+        patterns=("Join now", "Join meeting"),
         standing=Standing.PREJOIN,
         source="A V B2 S J",
     ),

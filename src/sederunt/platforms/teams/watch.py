@@ -36,8 +36,13 @@ WATCH: dict[str, Any] = {
             '[data-tid="chat-pane-item"]',
             '[data-tid="chat-pane-message"]:not([data-tid="chat-pane-item"] *)',
         ],
-        "sender": ['[data-tid="message-author-name"]'],
-        "text": ['[data-tid="messageBodyContent"]', '[id^="content-"]', '[data-tid="chat-pane-message"]'],
+        "sender": ['[data-tid="message-author-name"]', '[id^="author-"]'],
+        "text": [
+            '[data-tid="messageBodyContent"]',
+            '[id^="content-"]',
+            'div[dir="auto"][role="heading"][aria-level="4"]',  # older clients
+            '[data-tid="chat-pane-message"]',
+        ],
         "id": [
             {"selector": '[id^="content-"]', "attribute": "id"},
             {"attribute": "id"},

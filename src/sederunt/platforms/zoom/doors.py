@@ -1,10 +1,10 @@
 """Zoom's web client: the controls of the way in, of the call and of its chat, in the order in which they are tried."""
 
 from sederunt.platforms.chat import ChatPanel
-from sederunt.platforms.evidence import EvidenceRow, Kind, Showing
+from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Showing
 from sederunt.platforms.platform import Standing
 from sederunt.platforms.site import Panel
-from sederunt.platforms.targets import Act, Camera, Journey, Step, Target
+from sederunt.platforms.targets import CONSENT_GIVEN, CONSENT_REFUSED, NO_PANEL, Act, Camera, Journey, Step, Target
 from sederunt.platforms.zoom.evidence import JOIN_BUTTONS, NAME_FIELDS, PASSCODE_FIELDS
 
 _BEFORE_KNOCK = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN})
@@ -14,8 +14,7 @@ _MODAL = (
     ".ReactModal__Content",
     ".consent-banner",
     '[class*="rtms-disclaimer"]',
-    '[role="dialog"]',
-    '[role="alertdialog"]',
+    *DIALOGS,
 )
 
 _LAUNCH = Target(id="zoom.launch", names=("Launch Meeting",), source="V B2 S")
@@ -23,12 +22,13 @@ _BROWSER = Target(id="zoom.browser", names=("Join from your browser", "Join from
 _COOKIES = Target(
     id="zoom.cookies",
     selectors=("#onetrust-reject-all-handler", "#onetrust-accept-btn-handler"),
+    names=("Reject all", "Reject all cookies", "Accept all", "Accept all cookies", "Accept cookies"),
     source="B2 LMA",
 )
 _TERMS = Target(
     id="zoom.terms",
     selectors=("#wc_agree1", "#disclaimer_agree"),
-    names=("I agree", "Agree", "Agree and continue"),
+    names=("I agree", "Agree", "Agree and continue", "I accept", "I understand"),
     but_not=("Disagree",),
     source="B2 MB",
 )
@@ -46,11 +46,11 @@ _NO_DEVICES = Target(
 )
 _CONSENT = Target(
     id="zoom.consent",
-    within=_MODAL,
+    within=tuple(modal + NO_PANEL for modal in _MODAL),
     holding=("recorded", "consent", "livestream", "archiv", "transcri", "ai companion", "disclaimer"),
     selectors=("button.zm-btn--primary",),
-    names=("Got it", "OK", "Continue", "Accept", "Agree", "I agree", "I understand"),
-    but_not=("Leave meeting", "Leave*", "Sign in*"),
+    names=CONSENT_GIVEN,
+    but_not=CONSENT_REFUSED,
     source="Z B2 V LMA",
 )
 _DISMISS = Target(
@@ -94,7 +94,7 @@ _LEAVE = Target(
     id="zoom.leave",
     selectors=(
         '[footer-section="right"] button[aria-label="Leave"]',
-        'button[aria-label="Leave"]',
+        ':is(button,[role="button"])[aria-label="Leave"]',
         'button[aria-label="End"]',
         "button.leave-btn",
     ),
@@ -163,7 +163,7 @@ LEAVING = (_LEAVE, _LEAVE_CONFIRM)
 CHAT = ChatPanel(
     open=Target(
         id="zoom.chat_open",
-        selectors=('button[aria-label="open the chat panel" i]', 'button[aria-label^="open the chat" i]'),
+        selectors=('button[aria-label="open the chat panel" i]', '[aria-label^="open the chat" i]'),
         names=("Chat",),
         showing=Showing.LAID_OUT,
         source="J LMA B2 Z",
@@ -190,7 +190,7 @@ CHAT = ChatPanel(
     ),
 )
 
-# People last: some layouts show one of the two at a time, and whom the bot sits with decides when it leaves.
+# Some layouts show one of the two at a time: then the chat rests open.
 PANELS = (
     Panel(
         control=CHAT.open,
@@ -200,7 +200,7 @@ PANELS = (
                 kind=Kind.SELECTOR,
                 patterns=(
                     '[aria-label="Chat Message List"]',
-                    'button[aria-label="close the chat panel" i]',
+                    '[aria-label^="close the chat" i]',
                     *CHAT.composer.selectors,
                 ),
                 showing=Showing.LAID_OUT,
@@ -211,8 +211,11 @@ PANELS = (
     Panel(
         control=Target(
             id="zoom.people",
-            selectors=('button[aria-label*="open the participants list pane" i]',),
-            names=("Participants", "open the participants list pane*"),
+            selectors=(
+                'button[aria-label*="open the participants list pane" i]',
+                ':is(button,[role="button"])[aria-label^="open the" i][aria-label*="participants" i]',
+            ),
+            names=("Participants",),
             showing=Showing.LAID_OUT,
             source="Z J B2",
         ),
@@ -220,7 +223,11 @@ PANELS = (
             EvidenceRow(
                 id="zoom.roster",
                 kind=Kind.SELECTOR,
-                patterns=("#participants-ul", ".participants-li", 'button[aria-label*="close the participants" i]'),
+                patterns=(
+                    "#participants-ul",
+                    ".participants-li",
+                    '[aria-label^="close the" i][aria-label*="participants" i]',
+                ),
                 showing=Showing.LAID_OUT,
                 source="Z J B2",
             ),

@@ -1,7 +1,7 @@
 """Zoom: how a try or a stay ends, by address, title, element and text."""
 
 from sederunt.model.status import StopReason
-from sederunt.platforms.evidence import EvidenceRow, Kind, Phase
+from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase
 from sederunt.platforms.platform import Standing
 
 # Endings count only where the site itself speaks: bots were killed by their own chat message. The client keeps hidden
@@ -10,8 +10,7 @@ LOUD = (
     ".zm-modal",
     ".zm-modal-legacy",
     ".ReactModal__Content",
-    '[role="dialog"]',
-    '[role="alertdialog"]',
+    *DIALOGS,
     '[class*="meeting-ended"]',
     '[class*="end-screen"]',
     '[class*="leave-page"]',
@@ -26,6 +25,8 @@ _REMOVED = (
     "You have been removed from this meeting",
     "You've been removed from this meeting",
     "You have been removed",
+    "You were removed",
+    "has removed you",
     "previously removed by the host",
 )
 _ENDED = (
@@ -36,6 +37,10 @@ _ENDED = (
     "This free Zoom meeting has ended",
     "Your free meeting has ended",
     "The meeting has ended",
+    "has ended this meeting",
+    "has ended the meeting",
+    "This webinar has been ended",
+    "This webinar has ended",
     "Meeting is end now",
 )
 _UNKNOWN = ("This meeting link is invalid", "Invalid meeting ID", "Meeting ID is not valid", "does not exist")
@@ -218,7 +223,7 @@ REFUSALS: tuple[EvidenceRow, ...] = (
         standing=Standing.REFUSED,
         reason=StopReason.CALL_ALREADY_FINISHED,
         phase=Phase.BEFORE,
-        unless=("zoom.leave_button",),
+        unless=("zoom.leave_button", "zoom.controls_named"),
         source="Z A V B2 LMA",
     ),
     EvidenceRow(
@@ -316,7 +321,7 @@ ENDINGS: tuple[EvidenceRow, ...] = (
         standing=Standing.REMOVED,
         reason=StopReason.KICKED,
         phase=Phase.AFTER,
-        unless=("zoom.leave_button",),
+        unless=("zoom.leave_button", "zoom.controls_named"),
         settle_s=1.0,
         source="Z A",
     ),
@@ -327,7 +332,7 @@ ENDINGS: tuple[EvidenceRow, ...] = (
         standing=Standing.OVER,
         reason=StopReason.MEETING_ENDED,
         phase=Phase.AFTER,
-        unless=("zoom.leave_button",),
+        unless=("zoom.leave_button", "zoom.controls_named"),
         settle_s=1.0,
         source="Z A V B2",
     ),
@@ -348,7 +353,7 @@ ENDINGS: tuple[EvidenceRow, ...] = (
         standing=Standing.OVER,
         reason=StopReason.MEETING_ENDED,
         phase=Phase.AFTER,
-        unless=("zoom.leave_button",),
+        unless=("zoom.leave_button", "zoom.controls_named"),
         settle_s=2.0,
         source="B2 LMA",
     ),

@@ -1,7 +1,7 @@
 """Zoom's web client: the call, the waiting room and the way in, as its pages show them. Tags: docs/platforms.md."""
 
 from sederunt.model.status import StopReason
-from sederunt.platforms.evidence import EvidenceRow, Kind, Phase, Showing
+from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase, Showing
 from sederunt.platforms.platform import Standing
 from sederunt.platforms.zoom.endings import ENDINGS, LOUD, REFUSALS
 
@@ -33,8 +33,8 @@ NEVER = (
 NAME_FIELDS = (
     "#input-for-name",
     "#inputname",
-    'input[placeholder="Your Name" i]',
-    'input[aria-label="Your Name" i]',
+    'input[placeholder*="your name" i]',
+    'input[aria-label*="your name" i]',
     'input[name="name"]',
 )
 PASSCODE_FIELDS = (
@@ -47,7 +47,7 @@ PASSCODE_FIELDS = (
 JOIN_BUTTONS = ("button.preview-join-button", ".preview-join-button", "#joinBtn", "button[type=submit].zm-btn")
 
 # The exact label: the waiting room's own button says Leave but carries no label.
-_LEAVE = 'button[aria-label="Leave"],button[aria-label="End"]'
+_LEAVE = ':is(button,[role="button"]):is([aria-label="Leave"],[aria-label="End"])'
 _STAGE = (
     ".single-main-container__video-frame",
     ".single-suspension-container__video-frame",
@@ -56,11 +56,14 @@ _STAGE = (
 )
 _FOOTER = (
     "#foot-bar button,#wc-footer button",
-    'button[aria-label*="participants list" i],.footer-button__number-counter',
-    'button[aria-label*="the chat panel" i]',
+    ':is(button,[role="button"])[aria-label*="participants list" i],.footer-button__number-counter',
+    ':is(button,[role="button"])[aria-label*="the chat panel" i]',
     ".join-audio-container__btn",
     ".send-video-container__btn",
 )
+# The same by their names, whatever they are made of.
+_FOOTERS = ("#foot-bar", "#wc-footer", "footer", '[role="toolbar"]', '[class*="footer"]')
+_CONTROL_NAMES = ("Participants*", "Chat*", "Leave", "End", "Reactions", "React", "Share Screen", "Share", "More")
 _WAITING = (".waiting-room-container", ".wr-information", ".wr-topic", ".wr-tip", ".wr-title", ".on-hold-main")
 
 _WITNESSES = (
@@ -70,6 +73,15 @@ _WITNESSES = (
         patterns=(_LEAVE,),
         showing=Showing.LAID_OUT,
         source="V B2 Z",
+    ),
+    EvidenceRow(
+        id="zoom.controls_named",
+        kind=Kind.BUTTON,
+        patterns=_CONTROL_NAMES,
+        within=_FOOTERS,
+        showing=Showing.LAID_OUT,
+        at_least=3,
+        source="Z V B2 LMA",
     ),
     EvidenceRow(
         id="zoom.join_button", kind=Kind.SELECTOR, patterns=(",".join(JOIN_BUTTONS),), source="A V B2 LMA S J MB Z"
@@ -133,7 +145,7 @@ _WAY = (
         patterns=_WAITING,
         standing=Standing.LOBBY,
         phase=Phase.AFTER,
-        unless=("zoom.leave_button",),
+        unless=("zoom.leave_button", "zoom.controls_named"),
         source="Z",
     ),
     EvidenceRow(
@@ -155,8 +167,7 @@ _WAY = (
             ".ReactModal__Content",
             ".consent-banner",
             '[class*="rtms-disclaimer"]',
-            '[role="dialog"]',
-            '[role="alertdialog"]',
+            *DIALOGS,
         ),
         standing=Standing.DIALOG,
         source="Z B2 V",
@@ -229,6 +240,18 @@ _WAY = (
         standing=Standing.IN_CALL,
         settle_s=1.5,
         source="B2 LMA Z",
+    ),
+    EvidenceRow(
+        id="zoom.in_call_named",
+        kind=Kind.BUTTON,
+        patterns=_CONTROL_NAMES,
+        within=_FOOTERS,
+        showing=Showing.LAID_OUT,
+        at_least=3,
+        standing=Standing.IN_CALL,
+        unless=("zoom.join_button", "zoom.name_field"),
+        settle_s=1.5,
+        source="Z V B2 LMA",
     ),
 )
 
