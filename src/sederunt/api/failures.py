@@ -1,6 +1,8 @@
 """From our errors to answers: the only place where they become HTTP. Every answer is JSON with a `message`."""
 
+import errno
 import json
+import os
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -15,6 +17,8 @@ from sederunt.errors import InvalidConfig, RequestError, SetupError, TooManyRequ
 logger = log.get(room="api")
 
 RETRY_AFTER_S = 5  # what is temporarily away on our side is usually back by then
+ROOM_AFTER_S = 60  # somebody has to do something
+_NO_ROOM = (os.strerror(errno.ENOSPC), "database or disk is full")
 
 
 def json_response(values: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -52,9 +56,23 @@ def answer_to(error: Exception) -> Response:
         case SetupError():
             logger.error("installation lacks something", action="setup_fault", error=str(error))
             return message_response(str(error), 500)
+        case _ if _is_disk_full(error):
+            logger.error("the disk is full", action="disk_full", error=str(error)[:200])
+            sentence = "The service has no room left to store this; its operator has to make some."
+            return message_response(sentence, 503, {"Retry-After": str(ROOM_AFTER_S)})
         case _:
             logger.error("request failed", action="request_failed", exc_info=error)
             return message_response("Something went wrong on our side.", 500)
+
+
+def _is_disk_full(error: BaseException) -> bool:
+    """Whether this, or what caused it, is the system's ENOSPC: storage and database wrap it each in their own way."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    if any(words in str(error) for words in _NO_ROOM):
+        return True
+    below = error.__cause__ or error.__context__
+    return below is not None and _is_disk_full(below)
 
 
 async def http_exception(request: Request, error: Exception) -> Response:
