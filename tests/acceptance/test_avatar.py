@@ -49,7 +49,7 @@ def picture_server() -> Iterator[str]:
 
 async def _shown(meeting: MeetingHandle, least: int, colour: object = ANY) -> dict[str, Any]:
     """The bot as the meeting sees it, once so many pictures of its camera have come and the last has this colour."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         while True:
             (bot,) = (await meeting.state())["bots"]
             if bot.get("camera_pictures", 0) >= least and bot["camera_colour"] == colour:
@@ -69,7 +69,7 @@ async def test_the_others_see_the_bots_picture(
     bot = await send_bot(api, meeting.url, receiver, service=site, **given[way])
     await meeting.wait_for("knocked", timeout_s=60)
     await meeting.admit()
-    await meeting.wait_for("camera_seen", timeout_s=30)
+    await meeting.wait_for("camera_seen", timeout_s=60)
     seen = await _shown(meeting, 4)
     assert seen["camera_colour"] == pytest.approx(
         RED if way == "file" else GREEN, abs=40

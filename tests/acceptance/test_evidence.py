@@ -31,7 +31,7 @@ async def _ended(
 
 async def _is_gone(anyone: httpx.AsyncClient, url: str) -> None:
     """Housekeeping removes it within moments; nothing tells of it."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         while (await anyone.get(url)).status_code == 200:  # noqa: ASYNC110 there is no event to wait for
             await asyncio.sleep(0.2)
 

@@ -1,6 +1,5 @@
 """A bot that was asked for video brings back pictures and sound in one file."""
 
-from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,13 +8,16 @@ import av
 import httpx
 import numpy as np
 import numpy.typing as npt
+import pytest
 
-from harness.journeys import download, ffprobe, look, reach, send_bot
+from harness.journeys import download, ffprobe, look, reach, send_bot, stay_bounds_s
 from harness.receiver import Receiver
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import Variant, demo
 
-LONGEST_TO_KEY_FRAME_S = 6.0  # a key frame is asked for every 5 s
+pytestmark = pytest.mark.timeout(400)  # composing steps behind everything else on the machine
+
+TICK_S = 0.02  # the practice camera's pictures lie so far apart, or a multiple of it
 
 
 async def _recorded(
@@ -23,24 +25,26 @@ async def _recorded(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     meeting = await meetings.open_meeting(demo(variant, turns=2))
     bot = await send_bot(api, meeting.url, receiver, video=True)
-    await reach(receiver, bot, "finished", timeout_s=180)
+    await reach(receiver, bot, "finished", timeout_s=300)
     found = await look(api, bot)
     return found, ffprobe(await download(found["recording_url"], target))
 
 
-def _pictures(path: Path, *seconds: float) -> list[npt.NDArray[np.uint8]]:
-    """The pictures shown at these times, in shades of grey."""
+def _pictures(path: Path) -> dict[int, npt.NDArray[np.uint8]]:
+    """The first picture of each second that has any, in shades of grey."""
+    shown: dict[int, npt.NDArray[np.uint8]] = {}
     with av.open(str(path)) as container:
-        shown = [(float(frame.time or 0), frame) for frame in container.decode(video=0)]
-    return [
-        [frame for at, frame in shown if at <= second][-1].to_ndarray(format="gray").astype(np.uint8)
-        for second in seconds
-    ]
+        for frame in container.decode(video=0):
+            second = int(frame.time or 0)
+            if second not in shown:
+                shown[second] = frame.to_ndarray(format="gray").astype(np.uint8)
+    return shown
 
 
-def _stay_s(found: dict[str, Any]) -> float:
-    entered, left = (event["created_at"] for event in found["events"][1:3])
-    return (datetime.fromisoformat(left) - datetime.fromisoformat(entered)).total_seconds()
+def _shows_two(picture: npt.NDArray[np.uint8]) -> bool:
+    """Whether there is somebody large, and somebody beside them."""
+    large, column = picture[:, : 1280 * 3 // 4], picture[:, 1280 * 3 // 4 :]
+    return bool(large.std() > 10 and column.std() > 10)
 
 
 async def test_several_cameras_become_one_webm_with_the_speaker_large(
@@ -53,13 +57,13 @@ async def test_several_cameras_become_one_webm_with_the_speaker_large(
     assert streams["audio"]["codec_name"] == "opus"
     assert streams["video"]["codec_name"] in ("vp8", "vp9")
     duration_s = float(recording["format"]["duration"])
-    assert abs(duration_s - _stay_s(found)) < 1
-    assert min(float(p["pts_time"]) for p in recording["packets"] if p["codec_type"] == "video") < 0.1
-    middle, late = _pictures(path, duration_s / 2, duration_s - 2)
-    for picture in (middle, late):
-        large, column = picture[:, : 1280 * 3 // 4], picture[:, 1280 * 3 // 4 :]
-        assert large.std() > 10, "the large picture is empty"
-        assert column.std() > 10, "nobody is beside it"
+    least_s, most_s = stay_bounds_s(found)
+    assert least_s < duration_s < most_s
+    assert min(float(p["pts_time"]) for p in recording["packets"] if p["codec_type"] == "video") == 0
+    with_two = [second for second, picture in _pictures(path).items() if _shows_two(picture)]
+    assert with_two, "nobody is large with somebody beside them"
+    # The cameras are on until the meeting is over: as long as anybody speaks, at least.
+    assert max(with_two) - min(with_two) > least_s / 2
     assert len(found["capture"]["video"]["sources"]) == 2
 
 
@@ -69,15 +73,18 @@ async def test_one_camera_is_taken_over_undecoded(
     path = tmp_path / "recording.webm"
     found, recording = await _recorded(api, meetings, receiver, path, Variant(video=1))
     assert [s["codec_name"] for s in recording["streams"] if s["codec_type"] == "video"] == ["vp8"]
-    (picture,) = _pictures(path, float(recording["format"]["duration"]) / 2)
-    assert picture.shape == (360, 640)  # the sender's own
-    assert picture.std() > 10
-    times = [float(p["pts_time"]) for p in recording["packets"] if p["codec_type"] == "video"]
-    assert times[0] < LONGEST_TO_KEY_FRAME_S
-    assert sum(found["capture"]["video"]["sources"].values()) == len(times), "a captured picture is not in the file"
-    # A packet that a busy machine drops costs its receiver the pictures until the next key frame, and no more.
-    assert max(later - earlier for earlier, later in pairwise(times)) < LONGEST_TO_KEY_FRAME_S
-    assert float(recording["format"]["duration"]) - times[-1] < 5  # pictures stop before the bot sees the end
+    for picture in _pictures(path).values():
+        assert picture.shape == (360, 640)  # the sender's own
+        assert picture.std() > 10
+    packets = [packet for packet in recording["packets"] if packet["codec_type"] == "video"]
+    assert packets[0]["flags"].startswith("K"), "without a key frame nothing can be shown"
+    assert sum(found["capture"]["video"]["sources"].values()) == len(packets), "a captured picture is not in the file"
+    # A packet that a busy machine drops costs its receiver the pictures until the next key frame; those that came lie
+    # where the sender's clock says, whenever they arrived.
+    times = [float(packet["pts_time"]) for packet in packets]
+    steps = [later - earlier for earlier, later in pairwise(times)]
+    assert all(step > 0 and abs(step - round(step / TICK_S) * TICK_S) < 0.002 for step in steps)
+    assert times[-1] < float(recording["format"]["duration"])
 
 
 async def test_a_meeting_without_cameras_stays_a_sound_recording(

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import subprocess
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,17 @@ async def download(url: str, target: Path) -> Path:
     assert answer.status_code == 200, answer.text
     target.write_bytes(answer.content)
     return target
+
+
+def stay_bounds_s(found: dict[str, Any]) -> tuple[float, float]:
+    """The least and the most that a stay can have lasted, by the order of what happened, however slow the machine was.
+
+    The recording begins after the knock and before the first word, and ends after the last word and before the files
+    are assembled. In seconds; of a bot that was looked at with its participants' events.
+    """
+    spoke_ms = [event["timestamp"] for person in found["participants"] for event in person["events"]]
+    at = {event["data"].get("new_status"): datetime.fromisoformat(event["created_at"]) for event in found["events"]}
+    return (max(spoke_ms) - min(spoke_ms)) / 1000, (at["processing"] - at["joining"]).total_seconds()
 
 
 def ffprobe(path: Path) -> dict[str, Any]:

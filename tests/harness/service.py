@@ -93,7 +93,7 @@ class Service:
 
     def client(self, key: str | None = None) -> httpx.AsyncClient:
         headers = {"Authorization": f"Bearer {key or self.key}"}
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30)
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=60)
 
     def stop(self) -> None:
         """Drain by SIGTERM; nothing of it may be left."""
@@ -104,7 +104,7 @@ class Service:
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise AssertionError(f"serve did not drain:\n{self.log.read_text()[-4000:]}") from None
-        _, alive = psutil.wait_procs([p for p in family if isinstance(p, psutil.Process)], timeout=10)
+        _, alive = psutil.wait_procs([p for p in family if isinstance(p, psutil.Process)], timeout=60)
         for process in alive:
             process.kill()
         assert not alive, f"left behind: {[p.pid for p in alive]}"
