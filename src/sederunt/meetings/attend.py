@@ -41,6 +41,9 @@ async def attend(bot: Bot, seat: Seat, orders: Orders) -> None:
     if bot.status is BotStatus.LEAVING:
         await give_up_lost(bot, seat, cause="host_lost")
         return
+    if bot.stop_requested:  # while nobody held it: nobody wants to see it knock any more
+        await conclude(bot, seat, Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop"))
+        return
     platform = platform_of(bot.config.service)
     try:
         link = platform.parse_link(bot.config.meeting_url)
