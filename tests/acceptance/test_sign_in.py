@@ -162,7 +162,7 @@ async def test_what_the_sign_in_pages_answer_is_the_ending(
     meeting = await demanding(meetings, site)
     authentication = {"account_id": account, "always_authenticate": True}
     bot = await send_bot(api, meeting.url, receiver, service=site, authentication=authentication)
-    await reach(receiver, bot, ending)
+    await reach(receiver, bot, ending, timeout_s=300)  # a page that says nothing is given time to say something
     found = await look(api, bot)
     assert receiver.statuses(bot["id"]) == ["joining", ending]
     decided = found["events"][-1]["data"]

@@ -1,6 +1,6 @@
 """Google's sign-in pages: fields, buttons, and what is shown afterwards. Source tags and dates: docs/platforms.md."""
 
-from sederunt.platforms.evidence import EvidenceRow, Kind, Phase
+from sederunt.platforms.evidence import EvidenceRow, Kind
 from sederunt.platforms.platform import Standing
 from sederunt.platforms.sign_in import NOTHING_SENT, PASSWORD_DUE, SignInPages
 from sederunt.platforms.targets import ON_THE_WAY, Act, Journey, Step, Target
@@ -126,8 +126,8 @@ ROWS: tuple[EvidenceRow, ...] = (
     EvidenceRow(
         id="gmeet.sign_in.captcha",
         kind=Kind.SELECTOR,
-        patterns=('iframe[src*="recaptcha"]', "#captchaimg", 'img[src*="/Captcha"]', 'input[name="ca"]'),
-        least_px=(100, 30),  # the invisible scoring frame is always there
+        patterns=('iframe[src*="recaptcha"]', 'iframe[title*="captcha" i]', "#captchaimg", 'img[src*="/Captcha"]'),
+        least_px=(120, 40),  # the invisible scoring frame is always there
         standing=Standing.CHALLENGED,
         settle_s=1.0,
         source="V P",
@@ -241,7 +241,6 @@ ROWS: tuple[EvidenceRow, ...] = (
         kind=Kind.SELECTOR,
         patterns=(*_ACCOUNT.selectors, *_PASSWORD.selectors),
         standing=Standing.DIALOG,
-        phase=Phase.BEFORE,
         source="A K P",
         seen=_SEEN,
     ),

@@ -1,6 +1,6 @@
 """Microsoft's sign-in pages: fields, buttons, what is shown afterwards. Source tags and dates: docs/platforms.md."""
 
-from sederunt.platforms.evidence import EvidenceRow, Kind, Phase
+from sederunt.platforms.evidence import EvidenceRow, Kind
 from sederunt.platforms.platform import Standing
 from sederunt.platforms.sign_in import NOTHING_SENT, PASSWORD_DUE, SignInPages
 from sederunt.platforms.targets import ON_THE_WAY, Act, Journey, Step, Target
@@ -139,11 +139,12 @@ ROWS: tuple[EvidenceRow, ...] = (
         patterns=(
             '[data-tid="HIP-Captcha-Image"]',
             'iframe[src*="captcha"]',
+            'iframe[title*="captcha" i]',
             'iframe[src*="arkoselabs"]',
             "#enforcementFrame",
             'img[src*="GetHIP"]',
         ),
-        least_px=(100, 30),
+        least_px=(120, 40),
         standing=Standing.CHALLENGED,
         settle_s=1.0,
         source="A LMA K",
@@ -275,7 +276,6 @@ ROWS: tuple[EvidenceRow, ...] = (
         kind=Kind.SELECTOR,
         patterns=(*_ACCOUNT.selectors, *_PASSWORD.selectors),
         standing=Standing.DIALOG,
-        phase=Phase.BEFORE,
         source="A P",
         seen=_SEEN,
     ),
