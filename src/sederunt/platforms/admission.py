@@ -49,10 +49,12 @@ async def join(
     question for a name, or for signing in, means that the stored session is void. Raises PageStuck when the page
     answers nothing for 10 s, PageCrashed when its renderer is gone.
     """
+    # The other door is for guests: it knows neither token nor account.
+    doors = (link.url,) if signed_in or link.fallback_url is None else (link.url, link.fallback_url)
     way = Way(
         pages=platform,
         page=page,
-        doors=(link.url, link.fallback_url or link.url),
+        doors=doors,
         answers={Act.FILL_NAME: cut(name, platform.name_limit), Act.FILL_PASSCODE: link.passcode},
         clock=clock,
     )

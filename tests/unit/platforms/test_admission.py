@@ -241,6 +241,12 @@ async def test_a_page_that_stays_unknown_is_loaded_again_by_the_other_door(clock
     assert way.page.acts == ["goto https://door.example/1", "goto https://other/1", "goto https://other/1"]
 
 
+async def test_who_is_signed_in_is_not_led_to_the_door_for_guests(clock: FakeClock) -> None:
+    way = Try(clock, loading_s=20.0, reloads=1)
+    await way.run(signed_in=True)
+    assert way.page.acts == ["goto https://door.example/1", "goto https://door.example/1"]
+
+
 async def test_after_the_knock_an_unknown_page_may_be_a_waiting_room_and_is_not_loaded_again(clock: FakeClock) -> None:
     way = Try(clock, replace(KNOCK, knocks=True, without_name_s=0.0), loading_s=20.0)
     unknown = (reading(Standing.LOADING), ())
