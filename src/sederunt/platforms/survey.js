@@ -123,12 +123,18 @@
   };
   /** @param {Element} element */
   const label = (element) => normalised(textIn(element, [icons]));
-  /** Everything a button may be called. @param {Element} element */
+  /** Many rows ask for the same buttons. @type {Map<Element, string[]>} */
+  const called = new Map();
+  /** Everything a button may be called. @param {Element} element @returns {string[]} */
   const names = (element) => {
+    const known = called.get(element);
+    if (known) return known;
     const given = [label(element), normalised(element.getAttribute("aria-label")), normalised(element.getAttribute("title"))];
     if (element instanceof HTMLInputElement) given.push(normalised(element.value));
     for (const span of element.querySelectorAll("span")) if (!span.children.length) given.push(normalised(span.textContent));
-    return given.filter((name) => name && name.length <= 80);
+    const usable = given.filter((name) => name && name.length <= 80);
+    called.set(element, usable);
+    return usable;
   };
   /** @param {string} pattern @param {string} name */
   const fits = (pattern, name) => pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;

@@ -50,6 +50,9 @@ DONE = {
     "everything late": ["nudge", "asked as Sederunt"],
     "same account": ["here"],
     "a launcher": ["modal", "muted", "modal", "asked as Sederunt"],
+    "a prompt that offers": ["prompt", "asked as Sederunt", "notice"],
+    "doors made of anything": ["launcher", "asked as Sederunt"],
+    "terms in other words": ["terms", "asked as Sederunt", "notice"],
     "cookies": ["cookies", "terms", "devices 0", "asked as Sederunt with 864210", "disclaimer"],
 }
 

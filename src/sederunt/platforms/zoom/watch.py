@@ -50,7 +50,7 @@ WATCH: dict[str, Any] = {
     },
     "chat": {
         "row": [
-            '[id^="chat-message-"]',
+            '[id^="chat-message-"]:not([id*="list"])',
             '.new-chat-message__container:not([id^="chat-message-"] *)',
         ],
         "sender": [
