@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sederunt import log
+from sederunt.clock import unix_ms
 from sederunt.media.pieces import read_piece
+from sederunt.meetings.listeners import message_of
 from sederunt.meetings.outcomes import (
     Broken,
     Challenged,
@@ -16,6 +18,7 @@ from sederunt.meetings.outcomes import (
     SignInNeeded,
     SignInRejected,
 )
+from sederunt.meetings.scene import silenced
 from sederunt.meetings.seat import Seat
 from sederunt.meetings.spool import SOUND, pieces_prefix
 from sederunt.meetings.stop_rules import Departure
@@ -48,12 +51,25 @@ async def _mark_gap(bot: Bot, seat: Seat, *, until: datetime, cause: str) -> Non
     assert bot.recording_started_at is not None
     zero = bot.recording_started_at
     start = await _last_heard_s(bot, seat)
+    await _silence(bot, seat, start)
     end = (until - zero).total_seconds()
     if end - start < SHORTEST_GAP_S:
         return
     gap = Gap(start=round(start, 3), end=round(end, 3), cause=cause)
     await seat.bots.mark(bot.id, epoch=bot.epoch, gaps=(*bot.gaps, gap))
     await seat.bots.add_event(bot.id, "recording_gap", {"start": gap.start, "end": gap.end, "cause": cause})
+
+
+async def _silence(bot: Bot, seat: Seat, at_s: float) -> None:
+    """Nobody is known to have spoken on while the bot was away: a mark left open would name others' words too."""
+    assert bot.recording_started_at is not None
+    at_ms = unix_ms(bot.recording_started_at) + round(at_s * 1000)
+    changes = silenced(await seat.bots.participants(bot.id, with_events=True), at_ms)
+    if not changes:
+        return
+    await seat.bots.save_participants(bot.id, [change.participant for change in changes], epoch=bot.epoch)
+    for change in changes:
+        seat.events.put(bot.id, message_of(change))
 
 
 async def _last_heard_s(bot: Bot, seat: Seat) -> float:
@@ -137,7 +153,10 @@ async def retry_challenged(bot: Bot, seat: Seat) -> None:
 async def give_up_lost(bot: Bot, seat: Seat, *, cause: str, reason: StopReason | None = None) -> None:
     """The bot cannot go on; what was captured is processed."""
     await seat.spool_of(bot.id).sweep()
-    ended = bot.recording_ended_at or _end_of_captured(bot, await _last_heard_s(bot, seat))
+    heard_s = await _last_heard_s(bot, seat)
+    if bot.recording_started_at is not None:
+        await _silence(bot, seat, heard_s)
+    ended = bot.recording_ended_at or _end_of_captured(bot, heard_s)
     await record(bot, seat, Trigger.LOST, reason=reason, data={"cause": cause}, changes={"recording_ended_at": ended})
 
 

@@ -224,6 +224,19 @@ class Scene:
         return [Spoke(participant=participant, speaking=speaking, at_ms=at_ms)]
 
 
+def silenced(participants: Iterable[Participant], at_ms: int) -> list[Spoke]:
+    """What ends the speech of those whose last mark says that they speak: nobody saw them go on after this moment."""
+    changes: list[Spoke] = []
+    for participant in participants:
+        last = max(participant.events, key=lambda event: event.timestamp, default=None)
+        if last is None or last.type is SpeakingKind.STOPPED:
+            continue
+        stop = SpeakingEvent(type=SpeakingKind.STOPPED, timestamp=max(at_ms, last.timestamp + 1))
+        quiet = replace(participant, events=(*participant.events, stop))
+        changes.append(Spoke(participant=quiet, speaking=False, at_ms=stop.timestamp))
+    return changes
+
+
 def is_bot_name(name: str) -> bool:
     """Whether a display name says of itself that it belongs to a recording bot."""
     words = "".join(letter if letter.isalnum() else " " for letter in name.casefold()).split()

@@ -1,6 +1,6 @@
 """The scene: who is here, who speaks, told by two witnesses."""
 
-from sederunt.meetings.scene import Left, Scene, Spoke, Tracked, is_bot_name
+from sederunt.meetings.scene import Left, Scene, Spoke, Tracked, is_bot_name, silenced
 from sederunt.model.events import ParticipantLeft, ParticipantSeen, SourceNamed, SpeakingChanged, StageTaken
 from sederunt.model.participant import SpeakingKind
 
@@ -111,3 +111,18 @@ def test_what_the_journal_could_not_write_is_told_again() -> None:
     scene.apply(seen("a", "Ada"))
     scene.keep_changed(scene.take_changed())
     assert [p.key for p in scene.take_changed()] == ["a"]
+
+
+def test_whoever_spoke_when_the_bot_was_lost_has_stopped_and_nobody_else() -> None:
+    scene = Scene()
+    for key, name in (("a", "Ada"), ("b", "Babbage"), ("c", "Mary")):
+        scene.apply(seen(key, name))
+    scene.apply(SpeakingChanged(key="b", speaking=True, at_ms=1000))
+    scene.apply(SpeakingChanged(key="b", speaking=False, at_ms=2000))
+    scene.apply(SpeakingChanged(key="c", speaking=True, at_ms=3000))
+    (stop,) = silenced(scene.participants, 4000)
+    assert (stop.participant.name, stop.speaking, stop.at_ms) == ("Mary", False, 4000)
+    assert [event.timestamp for event in stop.participant.events] == [3000, 4000]
+    assert silenced([stop.participant], 5000) == []
+    (late,) = silenced(scene.participants, 2500)
+    assert late.at_ms == 3001, "a stop never stands before its start"
