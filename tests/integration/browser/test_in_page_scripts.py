@@ -412,6 +412,14 @@ async def test_the_roster_is_told_whole_each_time_it_changed(open_page: OpenPage
     await stay.ear.until(lambda ear: [p["key"] for p in ear.of("roster")[-1]["people"]] == ["a"])
 
 
+async def test_a_list_says_whether_it_is_whole(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page(watch={"roster": {**ROSTER["roster"], "whole": "ul"}})
+    await stay.page.goto(site.page(body="<main><li data-id=a aria-label=Ada></li></main>"))
+    await stay.ear.until(lambda ear: [told["whole"] for told in ear.of("roster")] == [False])
+    await stay.page.evaluate("() => document.body.append(document.createElement('ul'))")
+    await stay.ear.until(lambda ear: [told["whole"] for told in ear.of("roster")] == [False, True])
+
+
 async def test_speaking_marks_are_told_as_they_come_and_go(open_page: OpenPage, site: Site) -> None:
     stay = await open_page(watch=ROSTER)
     await stay.page.goto(site.page(body="<ul><li id=a data-id=a></li><li id=b data-id=b></li></ul>"))

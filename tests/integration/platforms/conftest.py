@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -76,6 +77,19 @@ async def show(site: StaticSite, shared_page: MeetingPage) -> ShowPage:
 @pytest_asyncio.fixture(loop_scope="module")
 async def open_practice(practice_pool: BrowserPool) -> AsyncIterator[OpenPage]:
     """A fresh page that can reach the practice meetings; keywords are fields of PageRequest."""
+    async with _pages_of(practice_pool) as open_it:
+        yield open_it
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def open_own(site_pool: BrowserPool) -> AsyncIterator[OpenPage]:
+    """The same, for pages that a test puts on `site`."""
+    async with _pages_of(site_pool) as open_it:
+        yield open_it
+
+
+@asynccontextmanager
+async def _pages_of(pool: BrowserPool) -> AsyncIterator[OpenPage]:
     opened: list[MeetingPage] = []
 
     async def open_it(**request: Any) -> Opened:
@@ -91,7 +105,7 @@ async def open_practice(practice_pool: BrowserPool) -> AsyncIterator[OpenPage]:
             frames.extend(batch)
             news.set()
 
-        page = await practice_pool.open(_request(**request), on_frames=take, on_signal=hear)
+        page = await pool.open(_request(**request), on_frames=take, on_signal=hear)
         opened.append(page)
         return Opened(page=page, signals=signals, frames=frames, news=news)
 

@@ -15,6 +15,7 @@ WATCH: dict[str, Any] = {
             # Those who wait in the lobby have rows of their own.
             '[data-cid="roster-participant"][aria-label]:not([data-tid*="lobby" i],[data-tid*="lobby" i] *)',
             '[data-stream-type="Video"][data-tid]',
+            '[data-cid="calling-participant-stream"]:has([data-tid="participant-info-nametag"])',  # older clients
         ],
         # Tiles show only some.
         "whole": '[role="tree"][aria-label="Attendees" i],[data-tid^="participantsInCall-"],'
@@ -22,6 +23,7 @@ WATCH: dict[str, Any] = {
         "name": [
             {"selector": "span[title]", "attribute": "title"},
             {"selector": "[data-stream-type]", "attribute": "data-tid"},
+            '[data-tid="participant-info-nametag"]',
             {"attribute": "aria-label"},
         ],
     },
