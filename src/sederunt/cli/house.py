@@ -50,6 +50,8 @@ class House:
 async def open_house(data: Path | None) -> AsyncIterator[House]:
     """Open the database of a data directory, running service or not; it is made when it is not there yet."""
     settings = load(**({} if data is None else {"data": data}))
+    if settings.database.url is None and not settings.data.exists():
+        typer.echo(f"There was no data directory at {settings.data.resolve()}: one was made.", err=True)
     async with Database(database_url(settings)) as database:
         yield House(database=database, sealer=load_sealer(settings))
 

@@ -49,6 +49,14 @@ def command(tmp_path: Path) -> Command:
     return Command(tmp_path / "not" / "there" / "yet")
 
 
+def test_a_new_data_directory_is_announced_lest_it_be_the_wrong_one(tmp_path: Path) -> None:
+    create = [sys.executable, "-m", "sederunt.cli.main", "keys", "create", "ci", "--data", str(tmp_path / "typo")]
+    first, second = (subprocess.run(create, capture_output=True, text=True, timeout=60, check=True) for _ in range(2))
+    assert first.stderr == f"There was no data directory at {tmp_path / 'typo'}: one was made.\n"
+    assert second.stderr == ""
+    assert first.stdout.startswith("sk_")
+
+
 def test_a_list_in_a_pipe_cuts_nothing_short(command: Command) -> None:
     command("keys", "create", "a name that is long enough to fill most of a line of a narrow terminal")
     (key,) = json.loads(command("keys", "list", "--json"))
