@@ -1,10 +1,13 @@
-"""For every test: no setting of the caller's environment, a clock that can be moved, a PostgreSQL server on demand."""
+"""For every test: no setting of the caller's environment, patience with examples, a clock that can be moved, and a
+PostgreSQL server on demand.
+"""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from harness.fake_clock import FakeClock
 from harness.postgres import PostgresServer, postgres_server
@@ -12,6 +15,10 @@ from harness.postgres import PostgresServer, postgres_server
 # Before any of our modules is imported: an operator's own settings must not reach a test.
 for _name in [name for name in os.environ if name.startswith("SEDERUNT_")]:
     del os.environ[_name]
+
+# How long one example takes, or its making, says only how busy the machine is.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture

@@ -21,7 +21,10 @@ MakeBot = Callable[..., Bot]
 
 _TRIGGERS = st.sampled_from(list(Trigger))
 _SEVERAL = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    derandomize=True,
 )
 
 

@@ -190,7 +190,9 @@ def test_an_encrypted_webm_is_told(tmp_path: Path) -> None:
         probe(path)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(data=st.data())
 def test_no_damage_escapes_as_anything_but_a_media_error(make_file: Make, tmp_path: Path, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(["a.mp3", "a.wav", "a.m4a", "a.webm", "a.flac", "a.ogg"]))
