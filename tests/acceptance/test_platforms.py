@@ -81,6 +81,15 @@ def doors(service: Site) -> list[Cell]:
             fields={"stop_options": {"last_person_detection": 1}},
             long=True,
         ),
+        cell(
+            "left alone, only the page tells",
+            variant={"signals": "page"},
+            deeds=[("fell_silent", "everyone leaves")],  # by then the list of people was looked at
+            reason="last_person_detected",
+            ends=False,
+            fields={"stop_options": {"last_person_detection": 1}},
+            long=True,
+        ),
         cell("host comes late", "host_late"),
         cell("network lost and back", deeds=[("media_connected", "lost"), ("", "back")]),
         cell("every screen 5 s late", "admit_after", variant={"slow_s": 5.0}),

@@ -202,6 +202,7 @@ class Visit:
             self.sat_s = self._seat.clock.monotonic() - self._seated_at
             if self._live is not None:
                 self._live.end()
+            await self._settling.close()
             greeting.cancel()
             with contextlib.suppress(asyncio.CancelledError, PageError):
                 await greeting
@@ -223,7 +224,7 @@ class Visit:
         await self._settling.settle(self.page, camera=self._avatar is not None)
 
     async def _say(self, text: str) -> None:
-        await self._platform.send_chat(self.page, text)
+        await self._settling.say(self.page, text)
 
     async def _show(self, address: str) -> None:
         """Another picture for the bot's camera. Raises with a sentence where it cannot be had, or not be shown."""
@@ -284,9 +285,10 @@ class Visit:
             case Standing.IN_CALL:
                 trouble_since.clear()
                 inside_s = now - self._seated_at
-                await self._settling.look_for_people(self.page, camera=self._avatar is not None, inside_s=inside_s)
+                self._settling.look_for_people(self.page, camera=self._avatar is not None, inside_s=inside_s)
             case Standing.DIALOG:
-                await self._settle()
+                if not self._settling.is_busy:  # else it is asked again at the next look
+                    await self._settle()
             case Standing.REMOVED:
                 return Departed(departure=Departure(reason=StopReason.KICKED, row=reading.row))
             case Standing.OVER:

@@ -377,7 +377,7 @@ async def test_named_sockets_of_the_page_are_heard(open_page: OpenPage, site: Si
         await stay.page.close()
 
 
-ROSTER = {
+ROSTER: dict[str, dict[str, Any]] = {
     "roster": {
         "row": "li[data-id]",
         "id": "data-id",

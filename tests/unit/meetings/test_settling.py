@@ -1,5 +1,6 @@
 """What is done once inside, and when the page's list of people is opened."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -13,7 +14,11 @@ class Site:
 
     def __init__(self, fault: Exception | None = None) -> None:
         self.asked: list[bool] = []  # whether the list of people was wanted
+        self.writing = asyncio.Event()  # ends the writing of a message
         self._fault = fault
+
+    async def send_chat(self, page: Any, text: str) -> None:
+        await self.writing.wait()
 
     async def settle(self, page: Any, *, roster_heard: bool = False, camera: bool = False) -> None:
         self.asked.append(not roster_heard)
@@ -30,7 +35,9 @@ PAGE: Any = None
 
 async def look_at(settling: Settling, *times_s: float) -> None:
     for inside_s in times_s:
-        await settling.look_for_people(PAGE, camera=False, inside_s=inside_s)
+        settling.look_for_people(PAGE, camera=False, inside_s=inside_s)
+        if settling._looking is not None:
+            await settling._looking
 
 
 async def test_the_list_of_people_is_opened_only_where_the_network_told_of_nobody() -> None:
@@ -70,3 +77,18 @@ async def test_a_control_that_slips_away_ends_nothing_and_a_dead_page_does() -> 
     await settling(Site(PageError("it was covered"))).settle(PAGE, camera=False)
     with pytest.raises(PageCrashed):
         await settling(Site(PageCrashed("gone"))).settle(PAGE, camera=False)
+
+
+async def test_nothing_takes_the_chats_place_while_a_message_is_written() -> None:
+    site = Site()
+    one = settling(site)
+    saying = asyncio.ensure_future(one.say(PAGE, "Hello"))
+    await asyncio.sleep(0)
+    assert one.is_busy
+    await look_at(one, 3, 30)
+    assert site.asked == []
+    site.writing.set()
+    await saying
+    await look_at(one, 31)
+    assert site.asked == [True]
+    await one.close()
