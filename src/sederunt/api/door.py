@@ -50,7 +50,7 @@ class Door:
         if scope["type"] in ("http", "websocket"):
             scope["path"] = _tidy(scope["path"])
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, _plainly(send) if scope["type"] == "lifespan" else send)
             return
         visit = scope[VISIT] = Visit(_request_id(scope), self._traffic)
         started = time.perf_counter()
@@ -110,3 +110,16 @@ def _request_id(scope: Scope) -> str:
             if _REQUEST_ID.fullmatch(text):
                 return str(text)
     return secrets.token_hex(12)
+
+
+def _plainly(send: Send) -> Send:
+    """What keeps us from starting, by our own errors, is a sentence; the server would print a traceback."""
+
+    async def send_sentence(message: Message) -> None:
+        if message["type"] == "lifespan.startup.failed":
+            name, _, sentence = message["message"].strip().rpartition("\n")[2].partition(": ")
+            if name.startswith("sederunt.") and sentence:
+                message = {**message, "message": f"sederunt: {sentence}"}
+        await send(message)
+
+    return send_sentence

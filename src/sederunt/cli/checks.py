@@ -76,7 +76,7 @@ async def check_database(settings: Settings) -> str:
     except Exception as error:  # drivers have no common root
         remedy = "Look at SEDERUNT_DATABASE__URL, and whether the server runs."
         if settings.database.url is None:
-            remedy = "Put a copy of the file back, or choose another --data."
+            remedy = "Look at the file and its owner: put a copy back where it is damaged, or choose another --data."
         raise Fault(_sentence(error), remedy) from error
     return f"{'SQLite' if database.is_sqlite else 'PostgreSQL'}, accounts: {len(accounts)}"
 

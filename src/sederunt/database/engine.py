@@ -95,12 +95,13 @@ class Database:
         """Create what is missing, migrate, make the default account. Safe for several processes at once."""
         try:
             if self.is_sqlite:
-                Path(self.url.database or "").parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                await asyncio.to_thread(_look_at_file, Path(self.url.database or ""))
             async with self.begin() as connection:
                 await connection.run_sync(migrate.to_newest)
                 self.default_account_id = await ensure_default_account(connection, self.clock.now())
             self._driver = await self._open_driver()
-        except (OSError, DBAPIError) as error:
+        except (OSError, sqlite3.Error, DBAPIError) as error:
+            await self.close()
             raise SetupError(f"The database {self._shown} cannot be opened: {_reason(error)}.") from error
 
     async def close(self) -> None:
@@ -158,10 +159,20 @@ class Database:
         return await PostgresDriver.open(parameters)
 
 
-def _reason(error: OSError | DBAPIError) -> str:
+def _reason(error: OSError | sqlite3.Error | DBAPIError) -> str:
     if isinstance(error, OSError):
         return error.strerror or str(error)
-    return str(error.orig).rstrip(".")
+    return str(error.orig if isinstance(error, DBAPIError) else error).rstrip(".")
+
+
+def _look_at_file(path: Path) -> None:
+    """Whether it can be opened at all: a connection of the asynchronous driver that fails ends in a thread's traceback.
+
+    Raises OSError, sqlite3.Error.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA schema_version")
 
 
 def _sqlite_engine(url: URL) -> AsyncEngine:

@@ -61,4 +61,4 @@ def test_a_damaged_database_file_is_not_blamed_on_a_server(tmp_path: Path) -> No
     code, findings = examine(tmp_path, "database")
     assert code == 1
     assert findings["database"]["found"].endswith("cannot be opened: file is not a database.")
-    assert findings["database"]["remedy"] == "Put a copy of the file back, or choose another --data."
+    assert findings["database"]["remedy"].startswith("Look at the file and its owner")
