@@ -213,7 +213,6 @@ def _pitch_hz(payloads: Sequence[bytes]) -> float:
 
 async def check_whisper(settings: Settings) -> str:
     """The model on this machine understands some seconds of real speech."""
-    from sederunt import practice
     from sederunt.practice.clips import catalogue
     from sederunt.transcription.models import find
     from sederunt.transcription.provider import Task
