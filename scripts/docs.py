@@ -29,9 +29,9 @@ def settings_page() -> str:
         "# Settings\n",
         NOTE,
         "Everything can be set by environment; a double underscore goes one level down. Any secret may be given as "
-        "`…_FILE`, a path whose content is the value. Lists and objects are JSON. What is empty counts as not given; a "
-        "`SEDERUNT_…` that is no setting is refused. `sederunt config` prints what is in force and where it comes "
-        "from.\n\n",
+        "`…_FILE`, a path whose content is the value. Lists and objects are JSON. What is empty counts as not given. A "
+        "`SEDERUNT_…__…` that is no setting is refused; one without a double underscore may be somebody else's, and is "
+        "told and ignored. `sederunt config` prints what is in force and where it comes from.\n\n",
         "| Variable | Default | Meaning |\n|---|---|---|\n",
     ]
     lines += _rows(Settings, "SEDERUNT")

@@ -193,7 +193,7 @@ class Settings(BaseSettings):
 def load(**overrides: Any) -> Settings:
     """The settings of this process. `overrides` come from the command line; their names are top-level sections.
 
-    Raises SetupError that names each variable that is no setting, or has a value that it cannot have.
+    Raises SetupError that names each variable with a double underscore that is no setting, or has a value that it cannot have.
     """
     _refuse_unknown(os.environ)
     _read_secret_files(os.environ)
@@ -210,12 +210,25 @@ def variable(*path: str) -> str:
     return PREFIX + DELIMITER.join(path).upper()
 
 
+def ignored(environment: Mapping[str, str]) -> list[str]:
+    """A sentence for each variable that looks like a setting and is none, and may be somebody else's.
+
+    Kubernetes gives every pod SEDERUNT_SERVICE_HOST and its like where a service is called sederunt, and clients keep
+    their key in such a name. Only ours have a double underscore: those are refused.
+    """
+    known = dict(_variables(Settings))
+    return [_no_setting(name, list(known)) for name in _strange(environment, known) if DELIMITER not in name]
+
+
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
     known = dict(_variables(Settings))
-    given = {name: name.upper().removesuffix(FROM_FILE) for name in environment if name.upper().startswith(PREFIX)}
-    strange = sorted(name for name, wanted in given.items() if wanted not in known and not _is_entry(wanted, known))
-    if strange:
+    if strange := [name for name in _strange(environment, known) if DELIMITER in name]:
         raise SetupError(" ".join(_no_setting(name, list(known)) for name in strange))
+
+
+def _strange(environment: Mapping[str, str], known: Mapping[str, Any]) -> list[str]:
+    given = {name: name.upper().removesuffix(FROM_FILE) for name in environment if name.upper().startswith(PREFIX)}
+    return sorted(name for name, wanted in given.items() if wanted not in known and not _is_entry(wanted, known))
 
 
 def _variables(model: type[BaseModel], *path: str) -> Iterator[tuple[str, Any]]:

@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 
 from sederunt.errors import SetupError
-from sederunt.settings import load
+from sederunt.settings import ignored, load
 
 
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
         ("SEDERUNT_BROWSR__WARM", "SEDERUNT_BROWSER__WARM"),
-        ("SEDERUNT_API_PORT", "SEDERUNT_API__PORT"),
         ("SEDERUNT_API__PORTT", "SEDERUNT_API__PORT"),
         ("SEDERUNT_BUS__TOKN_FILE", "SEDERUNT_BUS__TOKEN"),
     ],
@@ -26,9 +25,20 @@ def test_a_name_that_is_no_setting_is_refused_with_the_one_that_is(
 
 
 def test_a_name_like_no_setting_is_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SEDERUNT_ANYTHING", "1")
-    with pytest.raises(SetupError, match="SEDERUNT_ANYTHING is no setting: `sederunt config`"):
+    monkeypatch.setenv("SEDERUNT_ANY__THING", "1")
+    with pytest.raises(SetupError, match="SEDERUNT_ANY__THING is no setting: `sederunt config`"):
         load()
+
+
+def test_what_may_be_somebody_elses_is_told_and_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = {"SEDERUNT_SERVICE_HOST": "10.0.0.1", "SEDERUNT_API_PORT": "tcp://10.0.0.1:80", "SEDERUNT_DATA": "data"}
+    for name, value in theirs.items():
+        monkeypatch.setenv(name, value)
+    load()
+    assert ignored(theirs) == [
+        "SEDERUNT_API_PORT is no setting; did you mean SEDERUNT_API__PORT?",
+        "SEDERUNT_SERVICE_HOST is no setting: `sederunt config` prints all that are.",
+    ]
 
 
 def test_every_unusable_value_is_named_and_none_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import NoReturn
 import typer
 
 from sederunt.errors import SederuntError
+from sederunt.settings import ignored
 
 # command → (module, attribute, help). Loaded lazily so that `sederunt keys` does not import browsers and models.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -29,6 +30,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "bench": ("sederunt.cli.bench", "app", "Measurements."),
 }
 
+ROLES = frozenset({"api", "host", "worker"})
+
 
 def main() -> None:
     """Entry point: find the command, import its module, run it."""
@@ -47,6 +50,9 @@ def main() -> None:
             _add(app, name, module, attribute, text, load=bool(names))
     if names:
         app.callback()(lambda: None)
+    if names and names[0] not in ROLES:  # `serve` has said it for those
+        for sentence in ignored(os.environ):
+            print(f"sederunt: ignored: {sentence}", file=sys.stderr)
     try:
         app()
     except SystemExit as end:
