@@ -193,7 +193,7 @@ class Settings(BaseSettings):
 def load(**overrides: Any) -> Settings:
     """The settings of this process. `overrides` come from the command line; their names are top-level sections.
 
-    Raises SetupError that names each variable with a double underscore that is no setting, or has a value that it cannot have.
+    Raises SetupError that names each variable that has a value it cannot have, or has a double underscore and is none.
     """
     _refuse_unknown(os.environ)
     _read_secret_files(os.environ)
