@@ -41,6 +41,7 @@ class Result:
     case: str
     cpu_percent: float  # of one core, per bot, over the window
     pss_mib: float  # per bot, at the end of the window
+    browsers_mib: float  # of that, Chromium's; the rest is Python's and the driver's, one each for all bots of a host
     start_cpu_s: float  # to have one bot in the meeting, browser and driver included
     first_audio_s: float  # from asking for a page to the first packet in Python, median over the bots
     packets: int
@@ -115,7 +116,7 @@ async def run_case(case: Case, practice: PracticeClient) -> Result:
         async with busy(case.busy_loops):
             await asyncio.sleep(SETTLE_S)
             settled = [len(await meeting.packets()) for meeting in meetings] if plan.keep else []
-            cpu_percent, pss = await window(meter, case)
+            cpu_percent = await window(meter, case)
         # What was sent is asked first: all of it must have arrived when the bots are asked.
         sent = [(await meeting.packets())[first:] for meeting, first in zip(meetings, settled, strict=False)]
         await asyncio.sleep(SETTLE_S)
@@ -127,7 +128,8 @@ async def run_case(case: Case, practice: PracticeClient) -> Result:
     return Result(
         case=case.name,
         cpu_percent=cpu_percent,
-        pss_mib=pss,
+        pss_mib=meter.pss_mib / case.bots,
+        browsers_mib=meter.browsers_mib / case.bots,
         start_cpu_s=start_cpu_s,
         first_audio_s=statistics.median(seated["first_audio_s"]),
         packets=sum(bot["timeline"]["packets"] for bot in heard),
@@ -147,7 +149,7 @@ async def run_classical(practice: PracticeClient, name: str, variant: Mapping[st
         meter.sample()
         start_cpu_s = meter.total_cpu_s
         await asyncio.sleep(SETTLE_S)
-        cpu_percent, pss = await window(meter, Case(name="classical", title="classical"))
+        cpu_percent = await window(meter, Case(name="classical", title="classical"))
         assert process.stdin is not None
         process.stdin.write(b"tell\n")
         await said(process)
@@ -155,7 +157,8 @@ async def run_classical(practice: PracticeClient, name: str, variant: Mapping[st
     return Result(
         case=name,
         cpu_percent=cpu_percent,
-        pss_mib=pss,
+        pss_mib=meter.pss_mib,
+        browsers_mib=meter.browsers_mib,
         start_cpu_s=start_cpu_s,
         first_audio_s=seated["joined_s"],
         packets=0,
@@ -163,15 +166,15 @@ async def run_classical(practice: PracticeClient, name: str, variant: Mapping[st
     )
 
 
-async def window(meter: TreeMeter, case: Case) -> tuple[float, float]:
-    """(percent of a core per bot, MiB PSS per bot) over the case's window."""
+async def window(meter: TreeMeter, case: Case) -> float:
+    """Percent of a core per bot over the case's window; the meter's last sample is of its end."""
     meter.sample()
     cpu, started = meter.cpu_s, time.monotonic()
     while time.monotonic() - started < case.seconds:
         await asyncio.sleep(1)
         meter.sample()
     elapsed = time.monotonic() - started
-    return (meter.cpu_s - cpu) / elapsed * 100 / case.bots, meter.pss_mib / case.bots
+    return (meter.cpu_s - cpu) / elapsed * 100 / case.bots
 
 
 def pli_rate(heard: Sequence[Mapping[str, Any]], seconds: float) -> float:
@@ -245,7 +248,16 @@ def report(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> in
 
 def _table_of_medians(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> Table:
     table = Table(title="Capture, medians", title_justify="left")
-    for heading in ("case", "% core / bot", "PSS MiB / bot", "start CPU-s", "first audio s", "lost", "exact"):
+    for heading in (
+        "case",
+        "% core / bot",
+        "PSS MiB / bot",
+        "browsers'",
+        "start CPU-s",
+        "first audio s",
+        "lost",
+        "exact",
+    ):
         table.add_column(heading, justify="left" if heading == "case" else "right")
     for case in cases:
         table.add_row(*row(case.title, results[case.name]))
@@ -271,6 +283,7 @@ def row(title: str, results: Sequence[Result]) -> list[str]:
         title,
         f"{median(results, 'cpu_percent'):.1f}",
         f"{median(results, 'pss_mib'):.0f}",
+        f"{median(results, 'browsers_mib'):.0f}",
         f"{median(results, 'start_cpu_s'):.2f}",
         f"{median(results, 'first_audio_s'):.2f}",
         str(sum(result.lost for result in results)),

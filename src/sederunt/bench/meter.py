@@ -19,23 +19,26 @@ class TreeMeter:
     _first: dict[tuple[int, float], float] = field(default_factory=dict)
     _last: dict[tuple[int, float], float] = field(default_factory=dict)
     pss_mib: float = 0.0
+    browsers_mib: float = 0.0  # of that, what is Chromium's
     peak_pss_mib: float = 0.0
 
     def sample(self) -> None:
         """Read every process of the trees once."""
-        pss_kib = 0
+        pss_kib = browsers_kib = 0
         for process in self._processes():
             try:
                 times = process.cpu_times()
-                key = (process.pid, process.create_time())
+                key, name = (process.pid, process.create_time()), process.name()
             except psutil.Error:
                 continue
             spent = times.user + times.system
             # A process that is new since the last sample counts from zero, the ones of the first sample from there.
             self._first.setdefault(key, spent if not self._last else 0.0)
             self._last[key] = spent
-            pss_kib += pss_of(process.pid)
-        self.pss_mib = pss_kib / 1024
+            mine_kib = pss_of(process.pid)
+            pss_kib += mine_kib
+            browsers_kib += mine_kib if name.startswith("chrom") else 0
+        self.pss_mib, self.browsers_mib = pss_kib / 1024, browsers_kib / 1024
         self.peak_pss_mib = max(self.peak_pss_mib, self.pss_mib)
 
     @property

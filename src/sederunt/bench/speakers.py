@@ -234,7 +234,7 @@ async def _cost(practice: PracticeClient, kind: Media, people: int) -> float:
         meter = TreeMeter([process.pid])
         await said(process)
         await asyncio.sleep(SETTLE_S)
-        percent, _ = await window(meter, Case(name=kind.name, title=kind.title))
+        percent = await window(meter, Case(name=kind.name, title=kind.title))
         assert process.stdin is not None
         process.stdin.write(b"tell\n")
         await said(process)

@@ -13,7 +13,16 @@ CASE = Case(name="one", title="one bot", limits={"cpu_percent": Limit(6, 9), "lo
 def measured(*cpu_percent: float, lost: int = 0) -> Mapping[str, Sequence[Result]]:
     return {
         "one": [
-            Result(case="one", cpu_percent=each, pss_mib=100, start_cpu_s=1, first_audio_s=1, packets=1000, lost=lost)
+            Result(
+                case="one",
+                cpu_percent=each,
+                pss_mib=100,
+                browsers_mib=60,
+                start_cpu_s=1,
+                first_audio_s=1,
+                packets=1000,
+                lost=lost,
+            )
             for each in cpu_percent
         ]
     }
@@ -56,7 +65,15 @@ def test_packets_that_were_not_captured_bit_by_bit_are_missing() -> None:
     assert whole.missing == 0
     case = Case(name="one", title="one bot", limits={"missing": Limit(0, 0)})
     damaged = Result(
-        case="one", cpu_percent=5, pss_mib=100, start_cpu_s=1, first_audio_s=1, packets=1000, lost=0, exact=0.999
+        case="one",
+        cpu_percent=5,
+        pss_mib=100,
+        browsers_mib=60,
+        start_cpu_s=1,
+        first_audio_s=1,
+        packets=1000,
+        lost=0,
+        exact=0.999,
     )
     assert report([case], {"one": [damaged]}) == 1
 
