@@ -44,6 +44,7 @@ class Figures:
     shown_p95: float | None = None
     final_p50: float | None = None
     final_p95: float | None = None
+    final_worst: float | None = None
     word_errors: float | None = None
     word_errors_offline: float | None = None
     revised: float | None = None
@@ -91,14 +92,15 @@ def bench_live(model: str, talkers: list[int], clock: str, speech: Path | None, 
 
 
 def bench_live_service(model: str, speech: Path | None, data: Path) -> int:
-    """The same figures at a client's socket, in real time; 1 where a limit is missed. About three minutes.
+    """The same figures at a client's socket, in real time; 1 where a limit is missed. About five minutes.
 
     Offline is what the same model reads in the bot's own recording: it has heard what the meeting's codec left.
     """
     log.configure("lines", "warning")
     settings = Settings(data=data, live=LiveSettings(model=model))
     folder = speech or _shipped_folder()
-    sound = clips_of(folder)
+    once = clips_of(folder)
+    sound = [*once, *reversed(once)]  # the 95th percentile of one round would be its worst end of speech
     reference = _reference(settings, sound, SERVICE_GAP_S)
     followed, recorded = asyncio.run(follow_service(folder, sound, SERVICE_GAP_S, reference.said, model))
     offline = _word_errors(settings, recorded, reference.text)
@@ -160,6 +162,7 @@ def _heard(case: str, system: str, followed: Followed, reference: Reference) -> 
         shown_p95=_percentile(found.shown_s, 95),
         final_p50=_percentile(found.final_s, 50),
         final_p95=_percentile(found.final_s, 95),
+        final_worst=_percentile(found.final_s, 100),
         word_errors=score(reference.text, found.text)[1],
         word_errors_offline=reference.word_errors_offline,
         revised=round(100 * found.revised / max(1, found.words), 1),
@@ -198,7 +201,7 @@ def _cost(case: str, talkers: int, followed: Followed) -> Figures:
 
 
 def _percentile(values: Sequence[float], percent: float) -> float | None:
-    return round(float(np.percentile(values, percent, method="higher")), 2) if values else None
+    return round(float(np.percentile(values, percent)), 2) if values else None
 
 
 def _share(followed: Followed, digits: int) -> float | None:
@@ -224,15 +227,26 @@ LIMITS = (
 )
 
 
+# Heading → field of Figures.
+COLUMNS = {
+    "Shown p50 s": "shown_p50",
+    "Shown p95 s": "shown_p95",
+    "Final p50 s": "final_p50",
+    "Final p95 s": "final_p95",
+    "Worst s": "final_worst",
+    "WER %": "word_errors",
+    "Offline %": "word_errors_offline",
+    "Revised /100": "revised",
+    "Lag p95 s": "lag_p95",
+    "CPU/s": "cpu_per_s",
+}
+
+
 def _report(found: Sequence[Figures], limits: Sequence[Limit]) -> int:
     console = Console()
-    shown = ("shown_p50", "shown_p95", "final_p50", "final_p95", "word_errors", "word_errors_offline", "revised")
-    table = Table(
-        "Case", "System", "Talkers", "Shown p50 s", "p95", "Final p50 s", "p95", "WER %", "Offline %", "Revised /100",
-        "Lag p95 s", "CPU/s", box=None,
-    )  # fmt: skip
+    table = Table("Case", "System", "Talkers", *COLUMNS, box=None)
     for row in found:
-        values = [*(getattr(row, name) for name in shown), row.lag_p95, row.cpu_per_s]
+        values = [getattr(row, name) for name in COLUMNS.values()]
         table.add_row(row.case, row.system, str(row.talkers), *("–" if v is None else str(v) for v in values))
     console.print(table)
     missed = 0

@@ -121,15 +121,19 @@ class Track:
     def turn(self, step_s: float, *, pressed: bool = False) -> tuple[Turn, Utterance, float] | None:
         """What is to be read next, and for how many seconds of sound it has been due; a draft every `step_s`.
 
-        Under pressure a pause is not read before it has become the end.
+        Under pressure a pause is not read before it has become the end. A draft that began in one would be in the way
+        of the reading that the pause may call for, and has nothing new to tell.
         """
         if self.closed:
             return Turn.FINAL, self.closed[0], self.overdue(Turn.FINAL, self.closed[0], step_s)
         if self.open is None or self.open.spoken_s(self.cuts) < self.cuts.told_s:
             return None
-        if self.open.silence_s(self.cuts) >= self.cuts.settle_s:
+        silence_s = self.open.silence_s(self.cuts)
+        if silence_s >= self.cuts.settle_s:
             early = self.open.settled is None and not pressed
             return (Turn.SETTLE, self.open, self.overdue(Turn.SETTLE, self.open, step_s)) if early else None
+        if silence_s >= BLOCK * FRAME_S:
+            return None
         waited_s = self.overdue(Turn.DRAFT, self.open, step_s)
         return (Turn.DRAFT, self.open, waited_s) if waited_s >= 0 else None
 
