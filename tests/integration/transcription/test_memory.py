@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-# Encodes windows of so many different lengths and prints the resident memory, MiB, after the first twenty and at the end.
+# Encodes windows of many different lengths; prints the resident memory, MiB, after the first twenty and at the end.
 READS = """
 from pathlib import Path
 import numpy, psutil
