@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from sederunt import log
 from sederunt.clock import Clock
 from sederunt.errors import PageCrashed, PageError, PageStuck
-from sederunt.platforms.evidence import EvidenceRow, Look, decide
+from sederunt.platforms.evidence import EvidenceRow, Kind, Look, decide
 from sederunt.platforms.platform import Reading, Standing
 from sederunt.platforms.survey import survey
 from sederunt.platforms.targets import Act, Found, Journey, Target
@@ -57,6 +57,39 @@ class SignInPages:
 
     def judge(self, look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         return decide(self.rows, look, joined=joined, noted=noted)
+
+
+def rows_of_every_site(site: str, password: Target, *, seen: str) -> tuple[EvidenceRow, ...]:
+    """What every site's table begins with: how far we are, and pages that did not come."""
+    begin = f"{site}.sign_in"
+    return (
+        EvidenceRow(id=f"{begin}.unsent", kind=Kind.SIGNAL, patterns=(NOTHING_SENT,), source="own", seen=seen),
+        EvidenceRow(id=f"{begin}.due", kind=Kind.SIGNAL, patterns=(PASSWORD_DUE,), source="own", seen=seen),
+        EvidenceRow(
+            id=f"{begin}.password_field",
+            kind=Kind.SELECTOR,
+            patterns=password.selectors,
+            source=password.source,
+            seen=seen,
+        ),
+        EvidenceRow(
+            id=f"{begin}.broken",
+            kind=Kind.ADDRESS,
+            patterns=(r"^chrome-error:",),
+            standing=Standing.TROUBLE,
+            settle_s=5.0,
+            source="own",
+            seen=seen,
+        ),
+        EvidenceRow(
+            id=f"{begin}.server",
+            kind=Kind.STATUS,
+            patterns=("5..",),
+            standing=Standing.TROUBLE,
+            settle_s=5.0,
+            source="B2",
+        ),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,7 +2,7 @@
 
 from sederunt.platforms.evidence import EvidenceRow, Kind
 from sederunt.platforms.platform import Standing
-from sederunt.platforms.sign_in import NOTHING_SENT, PASSWORD_DUE, SignInPages
+from sederunt.platforms.sign_in import SignInPages, rows_of_every_site
 from sederunt.platforms.targets import ON_THE_WAY, Act, Journey, Step, Target
 
 _END = r"(?::\d+)?(?:[/?#]|$)"  # of a host's name: nothing may follow that makes another host of it
@@ -84,32 +84,7 @@ JOURNEY = Journey(
 )
 
 ROWS: tuple[EvidenceRow, ...] = (
-    EvidenceRow(id="gmeet.sign_in.unsent", kind=Kind.SIGNAL, patterns=(NOTHING_SENT,), source="own", seen=_SEEN),
-    EvidenceRow(id="gmeet.sign_in.due", kind=Kind.SIGNAL, patterns=(PASSWORD_DUE,), source="own", seen=_SEEN),
-    EvidenceRow(
-        id="gmeet.sign_in.password_field",
-        kind=Kind.SELECTOR,
-        patterns=_PASSWORD.selectors,
-        source="K P",
-        seen=_SEEN,
-    ),
-    EvidenceRow(
-        id="gmeet.sign_in.broken",
-        kind=Kind.ADDRESS,
-        patterns=(r"^chrome-error:",),
-        standing=Standing.TROUBLE,
-        settle_s=5.0,
-        source="own",
-        seen=_SEEN,
-    ),
-    EvidenceRow(
-        id="gmeet.sign_in.server",
-        kind=Kind.STATUS,
-        patterns=("5..",),
-        standing=Standing.TROUBLE,
-        settle_s=5.0,
-        source="B2",
-    ),
+    *rows_of_every_site("gmeet", _PASSWORD, seen=_SEEN),
     EvidenceRow(
         id="gmeet.sign_in.robot_address",
         kind=Kind.ADDRESS,
