@@ -216,19 +216,20 @@ def ignored(environment: Mapping[str, str]) -> list[str]:
     Kubernetes gives every pod SEDERUNT_SERVICE_HOST and its like where a service is called sederunt, and clients keep
     their key in such a name. Only ours have a double underscore: those are refused.
     """
-    known = dict(_variables(Settings))
-    return [_no_setting(name, list(known)) for name in _strange(environment, known) if DELIMITER not in name]
+    return [sentence for name, sentence in _strange(environment).items() if DELIMITER not in name]
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
+    if sentences := [sentence for name, sentence in _strange(environment).items() if DELIMITER in name]:
+        raise SetupError(" ".join(sentences))
+
+
+def _strange(environment: Mapping[str, str]) -> dict[str, str]:
+    """What is to be said of each variable that looks like a setting and is none, by name."""
     known = dict(_variables(Settings))
-    if strange := [name for name in _strange(environment, known) if DELIMITER in name]:
-        raise SetupError(" ".join(_no_setting(name, list(known)) for name in strange))
-
-
-def _strange(environment: Mapping[str, str], known: Mapping[str, Any]) -> list[str]:
     given = {name: name.upper().removesuffix(FROM_FILE) for name in environment if name.upper().startswith(PREFIX)}
-    return sorted(name for name, wanted in given.items() if wanted not in known and not _is_entry(wanted, known))
+    strange = sorted(name for name, wanted in given.items() if wanted not in known and not _is_entry(wanted, known))
+    return {name: _no_setting(name, list(known)) for name in strange}
 
 
 def _variables(model: type[BaseModel], *path: str) -> Iterator[tuple[str, Any]]:

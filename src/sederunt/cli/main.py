@@ -9,7 +9,6 @@ from typing import NoReturn
 import typer
 
 from sederunt.errors import SederuntError
-from sederunt.settings import ignored
 
 # command → (module, attribute, help). Loaded lazily so that `sederunt keys` does not import browsers and models.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -51,14 +50,20 @@ def main() -> None:
     if names:
         app.callback()(lambda: None)
     if names and names[0] not in ROLES:  # `serve` has said it for those
-        for sentence in ignored(os.environ):
-            print(f"sederunt: ignored: {sentence}", file=sys.stderr)
+        _tell_ignored()
     try:
         app()
     except SystemExit as end:
         _leave(end.code)
     except SederuntError as error:
         _leave(f"sederunt: {error}")
+
+
+def _tell_ignored() -> None:
+    from sederunt.settings import ignored  # not for those who only ask what commands there are
+
+    for sentence in ignored(os.environ):
+        print(f"sederunt: ignored: {sentence}", file=sys.stderr)
 
 
 def _leave(code: str | int | None) -> NoReturn:
