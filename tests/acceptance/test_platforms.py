@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import pytest
 
-from harness.matrix import Cell, Result, Stage, play_all, show, table
+from harness.matrix import LISTED, Cell, Result, Stage, play_all, show, table
 from harness.receiver import Receiver
 from harness.service import Practice, Service
 from harness.signed_in import keep_account
@@ -74,7 +74,7 @@ def doors(service: Site) -> list[Cell]:
         cell("kicked", deeds=[("status:recording", "kick")], reason="kicked", ends=False),
         cell(
             "left alone",
-            deeds=[("status:recording", "everyone leaves")],
+            deeds=[("status:recording", ""), (LISTED, "everyone leaves")],
             reason="last_person_detected",
             turns=0,
             ends=False,
@@ -84,7 +84,7 @@ def doors(service: Site) -> list[Cell]:
         cell(
             "left alone, only the page tells",
             variant={"signals": "page"},
-            deeds=[("fell_silent", "everyone leaves")],  # by then the list of people was looked at
+            deeds=[("fell_silent", ""), (LISTED, "everyone leaves")],
             reason="last_person_detected",
             ends=False,
             fields={"stop_options": {"last_person_detection": 1}},

@@ -20,7 +20,8 @@ from sederunt.practice.client import MeetingHandle, PracticeClient
 from sederunt.practice.script import Service, Variant, demo
 
 SEATED_S = 6.0
-# What is waited for before a deed: a word of the practice meeting's own events, or "status:<new status>".
+# What is waited for before a deed: a word of the practice meeting's own events, "status:<new status>", or LISTED.
+LISTED = "listed"  # the service tells of participants
 Deed = tuple[str, str]
 
 
@@ -194,6 +195,8 @@ async def _do_all(
     for event, deed in cell.deeds:
         if event.startswith("status:"):
             await asyncio.to_thread(receiver.wait, bot["id"], event.removeprefix("status:"), *ENDINGS, timeout_s=150)
+        elif event == LISTED:
+            await _listed(api, bot)
         elif event:
             found = await meeting.wait_for(event, after=seen.get(event, 0), timeout_s=150)
             seen[event] = found["number"]
@@ -210,6 +213,13 @@ async def _do_all(
             await meeting.do("network", state=deed)
         elif deed:
             await meeting.do(deed)
+
+
+async def _listed(api: httpx.AsyncClient, bot: Mapping[str, Any]) -> None:
+    """Wait until the service knows a participant: who leaves before was never there, and the bot not left alone."""
+    async with asyncio.timeout(150):
+        while not (await look(api, dict(bot))).get("participants"):  # noqa: ASYNC110 there is no event to wait for
+            await asyncio.sleep(0.5)
 
 
 def table(results: Mapping[str, Result]) -> str:

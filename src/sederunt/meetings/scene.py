@@ -71,7 +71,8 @@ class Scene:
         self._stage: str | None = None  # key of whom the site shows large
         self._stage_speaks: str | None = None  # … while sound of nobody in particular is heard
         self._changed: set[str] = set()
-        self.company_seen = company_seen  # a bot that came back knows that it was not the first
+        self._company_seen = company_seen  # a bot that came back knows that it was not the first
+        self._unlisted_spoke = False  # somebody was shown speaking whom no roster had told of
         self.removed = False
         self.over = False
         self.last_sound_ms: int | None = None
@@ -92,6 +93,17 @@ class Scene:
         return frozenset(
             key for key in self._present if key not in self._self_keys and not is_bot_name(self._participants[key].name)
         )
+
+    @property
+    def has_company(self) -> bool:
+        """Whether anybody is here now: listed, or shown speaking before any roster told of them."""
+        return bool(self.company or self._shown_early)
+
+    @property
+    def company_seen(self) -> bool:
+        """Whether anybody else was here, ever. Who was only shown speaking counts once a roster was read at all: they
+        may have left before the bot looked at it, while a page without any roster cannot tell who is left."""
+        return self._company_seen or (self._unlisted_spoke and bool(self._participants))
 
     @property
     def someone_shown_speaking(self) -> bool:
@@ -121,6 +133,7 @@ class Scene:
                     return []
                 if event.speaking and event.key not in self._participants:
                     self._shown_early[event.key] = event.at_ms
+                    self._unlisted_spoke = True
                 else:
                     self._shown_early.pop(event.key, None)
                 return self._spoke(event.key, event.speaking, event.at_ms)
@@ -186,7 +199,7 @@ class Scene:
         back = event.key not in self._present
         self._present.add(event.key)
         if self.company:
-            self.company_seen = True
+            self._company_seen = True
         if event.key in self._self_keys or not (back and participant.name):
             return []
         since = self._shown_early.pop(event.key, None)

@@ -44,7 +44,7 @@ class Alone:
         self._since_ms: int | None = None
 
     def check(self, scene: Scene, now_ms: int) -> Departure | None:
-        if not scene.company_seen or scene.company:
+        if not scene.company_seen or scene.has_company:
             self._since_ms = None
             return None
         if self._since_ms is None:

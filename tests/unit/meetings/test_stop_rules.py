@@ -5,7 +5,7 @@ import pytest
 from sederunt.meetings.scene import Scene
 from sederunt.meetings.stop_rules import Alone, Silence, TimeLimit, first_departure, rules_for
 from sederunt.model.bot import StopOptions
-from sederunt.model.events import ParticipantLeft, ParticipantSeen
+from sederunt.model.events import ParticipantLeft, ParticipantSeen, SpeakingChanged
 from sederunt.model.status import StopReason
 
 MINUTE = 60_000
@@ -60,6 +60,24 @@ def test_someone_who_comes_back_starts_the_count_anew(scene: Scene) -> None:
     depart(scene, "Ada")
     assert rule.check(scene, 4 * MINUTE) is None
     assert rule.check(scene, 6 * MINUTE) is not None
+
+
+def test_who_spoke_and_left_before_the_list_was_read_was_company(scene: Scene) -> None:
+    rule = Alone(2)
+    scene.apply(SpeakingChanged(key="Ada", speaking=True, at_ms=0))
+    scene.apply(ParticipantSeen(key="Minutes", name="Minutes", is_self=True, at_ms=0))
+    assert rule.check(scene, 10 * MINUTE) is None  # speaks, so is here
+    scene.apply(SpeakingChanged(key="Ada", speaking=False, at_ms=0))
+    assert rule.check(scene, 20 * MINUTE) is None
+    assert rule.check(scene, 22 * MINUTE) is not None
+
+
+def test_a_page_without_any_list_cannot_tell_that_the_bot_is_alone(scene: Scene) -> None:
+    rule = Alone(2)
+    scene.apply(SpeakingChanged(key="Ada", speaking=True, at_ms=0))
+    scene.apply(SpeakingChanged(key="Ada", speaking=False, at_ms=0))
+    assert rule.check(scene, 0) is None
+    assert rule.check(scene, 60 * MINUTE) is None
 
 
 def test_another_bot_is_no_company(scene: Scene) -> None:
