@@ -7,16 +7,19 @@
   if (!receivers) return;
   const KEPT_MS = 10_000; // as long as the browser's own lists keep them
 
-  /** @typedef {{source: number, timestamp: number, audioLevel?: number, rtpTimestamp: number}} Heard */
-  /** @type {Map<number, {csrcs: Map<number, Heard>, ssrcs: Map<number, Heard>}>} by track */
+  /** @typedef {{timestamp: number, audioLevel?: number, rtpTimestamp: number}} Heard */
+  /** @typedef {{csrcs: Map<number, Heard>, ssrcs: Map<number, Heard>}} Lists by source */
+  /** @type {Map<number, Lists>} by track */
   const tracks = new Map();
 
-  /** What the worker read from the frames of a track since the last time. @param {any} message */
-  function hear({ heard, csrcs, ssrcs }) {
-    const lists = tracks.get(heard);
-    if (!lists) return;
-    for (const entry of csrcs) lists.csrcs.set(entry.source, entry);
-    for (const entry of ssrcs) lists.ssrcs.set(entry.source, entry);
+  /** What the worker read from the frames since the last time. @param {Array<[number, Lists]>} news by track */
+  function hear(news) {
+    for (const [track, { csrcs, ssrcs }] of news) {
+      const lists = tracks.get(track);
+      if (!lists) continue;
+      for (const [source, heard] of csrcs) lists.csrcs.set(source, heard);
+      for (const [source, heard] of ssrcs) lists.ssrcs.set(source, heard);
+    }
   }
 
   /** The receiver's entry where its frames stop with us. @param {RTCRtpReceiver} receiver */
@@ -44,10 +47,11 @@
       tracks.set(entry.track, { csrcs: new Map(), ssrcs: new Map() });
       taps.watchSources(entry);
     }
-    const list = /** @type {any} */ (tracks.get(entry.track))[which];
+    const list = /** @type {Lists} */ (tracks.get(entry.track))[which];
     const oldest = seat.wallMs() - KEPT_MS;
     for (const [source, heard] of list) if (heard.timestamp < oldest) list.delete(source);
-    return [...list.values()].sort((one, other) => other.timestamp - one.timestamp).map((heard) => ({ ...heard }));
+    const entries = [...list].map(([source, heard]) => ({ source, ...heard }));
+    return entries.sort((one, other) => other.timestamp - one.timestamp);
   }
 
   replace(RTCRtpReceiver.prototype, "getContributingSources", answerFor("csrcs"));

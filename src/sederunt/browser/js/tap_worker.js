@@ -12,7 +12,6 @@
  * @property {boolean} attached whether a transform is open
  * @property {number} keyAtMs when a key frame came, or was asked for, last
  * @property {boolean} [watched] whether the page asks who is heard
- * @property {{csrcs: Map<number, object>, ssrcs: Map<number, object>}} [news] what it was not told yet
  */
 
 (() => {
@@ -20,7 +19,7 @@
   const MOST_WAITING = 600; // batches kept while the socket is away: two minutes at 200 ms
   const AGAIN_MS = 500;
   const KEY_EVERY_MS = 5000;
-  const NEWS_MS = 50;
+  const NEWS_MS = 100; // each telling wakes the page; told per track every 50 ms, they were a third of a bot's CPU
 
   /** @type {Map<number, Tap>} */
   const taps = new Map();
@@ -35,6 +34,9 @@
   let socket;
   let address = "";
   let batchMs = 200;
+  /** @type {Map<number, {csrcs: Map<number, object>, ssrcs: Map<number, object>}>} by track: what the page was not told */
+  const news = new Map();
+  let toldAtMs = 0;
 
   const wallMs = () => performance.timeOrigin + performance.now();
 
@@ -75,7 +77,7 @@
    */
   function take(track, tap, { data, type, metadata }) {
     tap.tapped += 1;
-    if (tap.watched) note(track, tap, metadata);
+    if (tap.watched) note(track, metadata);
     if (!tap.ship) return;
     if (type === "key") tap.keyAtMs = wallMs();
     const sequenceNumber = metadata.sequenceNumber;
@@ -95,24 +97,21 @@
   }
 
   /**
-   * Who is in a frame, for the page; told a few at a time.
-   * @param {number} track @param {Tap} tap @param {any} metadata
+   * Who is in a frame, for the page; told together, now and again. What comes just before a silence is not told, so that
+   * no timer has to wait for it: its source is known by then.
+   * @param {number} track @param {any} metadata
    */
-  function note(track, tap, metadata) {
-    if (!tap.news) {
-      tap.news = { csrcs: new Map(), ssrcs: new Map() };
-      setTimeout(() => tellNews(track, tap), NEWS_MS);
-    }
-    const { contributingSources, synchronizationSource, audioLevel, rtpTimestamp } = metadata;
-    const heard = { timestamp: wallMs(), rtpTimestamp, ...(audioLevel === undefined ? {} : { audioLevel }) };
-    for (const source of contributingSources || []) tap.news.csrcs.set(source, { source, ...heard });
-    tap.news.ssrcs.set(synchronizationSource, { source: synchronizationSource, ...heard });
-  }
-
-  /** @param {number} track @param {Tap} tap */
-  function tellNews(track, tap) {
-    if (tap.news) postMessage({ heard: track, csrcs: [...tap.news.csrcs.values()], ssrcs: [...tap.news.ssrcs.values()] });
-    tap.news = undefined;
+  function note(track, { contributingSources, synchronizationSource, audioLevel, rtpTimestamp }) {
+    const lists = news.get(track) || { csrcs: new Map(), ssrcs: new Map() };
+    news.set(track, lists);
+    const timestamp = wallMs();
+    const heard = { timestamp, rtpTimestamp, ...(audioLevel === undefined ? {} : { audioLevel }) };
+    for (const source of contributingSources || []) lists.csrcs.set(source, heard);
+    lists.ssrcs.set(synchronizationSource, heard);
+    if (timestamp - toldAtMs < NEWS_MS) return;
+    toldAtMs = timestamp;
+    postMessage({ heard: [...news] });
+    news.clear();
   }
 
   /** @param {Tap} tap @param {any} frame */

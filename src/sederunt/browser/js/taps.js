@@ -35,7 +35,7 @@
       questions.delete(message.answer);
       if (answered) answered(message);
     }
-    if ("heard" in message && seat.contributors) seat.contributors.hear(message);
+    if ("heard" in message && seat.contributors) seat.contributors.hear(message.heard);
     if ("ended" in message) {
       const entry = entries.get(message.ended);
       if (entry) entry.ended = true;
