@@ -17,6 +17,8 @@ from sederunt.model.events import (
 )
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 
+MOST_EARLY = 200  # marks kept of somebody whom no roster tells of
+
 # Words in the names of other recording bots: they do not count as company. Lower case, matched as whole words.
 BOT_WORDS = frozenset({"notetaker", "recorder", "bot", "assistant", "transcriber", "notetaking", "recording"})
 
@@ -66,7 +68,7 @@ class Scene:
         self._sources: dict[str, str] = {}
         self._speaking: set[str] = set()
         self._pending_speech: dict[str, int] = {}  # source speaks, its owner is not known yet → since when
-        self._shown_early: dict[str, int] = {}  # shown speaking before the roster knew them → since when
+        self._early: dict[str, list[tuple[int, bool]]] = {}  # shown (at, speaking) before the roster knew them
         self._believed: set[str] = set()  # keys whose own audio was heard
         self._stage: str | None = None  # key of whom the site shows large
         self._stage_speaks: str | None = None  # … while sound of nobody in particular is heard
@@ -97,7 +99,7 @@ class Scene:
     @property
     def has_company(self) -> bool:
         """Whether anybody is here now: listed, or shown speaking before any roster told of them."""
-        return bool(self.company or self._shown_early)
+        return bool(self.company) or any(marks[-1][1] for marks in self._early.values())
 
     @property
     def company_seen(self) -> bool:
@@ -129,14 +131,7 @@ class Scene:
             case SourceNamed():
                 return self._named(event)
             case SpeakingChanged():
-                if event.key in self._believed:
-                    return []
-                if event.speaking and event.key not in self._participants:
-                    self._shown_early[event.key] = event.at_ms
-                    self._unlisted_spoke = True
-                else:
-                    self._shown_early.pop(event.key, None)
-                return self._spoke(event.key, event.speaking, event.at_ms)
+                return self._shown(event.key, event.speaking, event.at_ms)
             case StageTaken():
                 self._stage = event.key
                 return self._on_stage(event.at_ms)
@@ -164,12 +159,24 @@ class Scene:
 
     def _on_stage(self, at_ms: int) -> list[Change]:
         """Who stands there speaks while sound without an owner is heard, and no longer."""
-        now = self._stage if self._pending_speech and self._stage in self._participants else None
+        now = self._stage if self._pending_speech else None
         before, self._stage_speaks = self._stage_speaks, now
         if now == before:
             return []
-        changes = [(key, key == now) for key in (before, now) if key is not None and key not in self._believed]
-        return [change for key, speaking in changes for change in self._spoke(key, speaking, at_ms)]
+        marks = [(key, key == now) for key in (before, now) if key is not None]
+        return [change for key, speaking in marks for change in self._shown(key, speaking, at_ms)]
+
+    def _shown(self, key: str, speaking: bool, at_ms: int) -> list[Change]:
+        """The site's display says it: told at once, or, of somebody whom no roster told of yet, once one does."""
+        if key in self._believed:
+            return []
+        if key in self._participants:
+            return self._spoke(key, speaking, at_ms)
+        marks = self._early.setdefault(key, [])
+        marks.append((at_ms, speaking))
+        del marks[:-MOST_EARLY]
+        self._unlisted_spoke = self._unlisted_spoke or speaking
+        return []
 
     def sound(self, at_ms: int) -> None:
         """Something audible was captured, whoever made it."""
@@ -200,11 +207,13 @@ class Scene:
         self._present.add(event.key)
         if self.company:
             self._company_seen = True
-        if event.key in self._self_keys or not (back and participant.name):
+        early = self._early.pop(event.key, [])
+        if event.key in self._self_keys:
             return []
-        since = self._shown_early.pop(event.key, None)
-        began = [] if since is None else self._spoke(event.key, True, since)
-        return [Tracked(participant=participant, at_ms=event.at_ms), *began, *self._on_stage(event.at_ms)]
+        tracked: list[Change] = (
+            [Tracked(participant=participant, at_ms=event.at_ms)] if back and participant.name else []
+        )
+        return tracked + [change for at_ms, speaking in early for change in self._spoke(event.key, speaking, at_ms)]
 
     def _left(self, event: ParticipantLeft) -> list[Change]:
         changes = self._spoke(event.key, False, event.at_ms)

@@ -84,6 +84,31 @@ def test_speech_shown_before_the_roster_knows_who_it_is_counts_from_when_it_bega
     ]
 
 
+def test_who_spoke_and_fell_silent_before_the_roster_told_of_them_spoke_all_the_same() -> None:
+    scene = Scene()
+    for at_ms, speaking in ((10, True), (20, False), (30, True), (40, False)):
+        assert scene.apply(SpeakingChanged(key="a", speaking=speaking, at_ms=at_ms)) == []
+    told = [(c.speaking, c.at_ms) for c in scene.apply(seen("a", "Ada", 50)) if isinstance(c, Spoke)]
+    assert told == [(True, 10), (False, 20), (True, 30), (False, 40)]
+    assert not scene.someone_shown_speaking
+
+
+def test_who_stood_on_the_stage_before_the_roster_was_read_spoke_while_sound_was_heard() -> None:
+    scene = Scene()
+    scene.apply(StageTaken(key="a", at_ms=10))
+    assert scene.heard("track-0", True, 100) == []
+    assert scene.heard("track-0", False, 200) == []
+    told = [(c.speaking, c.at_ms) for c in scene.apply(seen("a", "Ada", 500)) if isinstance(c, Spoke)]
+    assert told == [(True, 100), (False, 200)]
+
+
+def test_what_was_shown_of_somebody_who_is_never_listed_is_bounded() -> None:
+    scene = Scene()
+    for at_ms in range(1000):
+        scene.apply(SpeakingChanged(key="a", speaking=at_ms % 2 == 0, at_ms=at_ms))
+    assert len([c for c in scene.apply(seen("a", "Ada", 1000)) if isinstance(c, Spoke)]) == 200
+
+
 def test_whoever_stands_on_the_stage_speaks_while_sound_is_heard() -> None:
     scene = Scene()
     scene.apply(seen("a", "Ada"))
