@@ -72,10 +72,13 @@ async def update_bot(call: Call) -> Response:
     fields = found.fields
     config = changed_config(bot.config, fields)
     await _check(call, found, config)
+    now = call.rooms.clock.now()
+    when = start_of(fields, now) if "scheduled_start_time" in fields.model_fields_set else Start(bot.scheduled_for)
+    if when.is_now:
+        await call.rooms.checks.live_room(config, call.rooms.bots)
     changed = await _with_avatar(call, replace(bot, config=config), fields)
-    start = start_of(fields, call.rooms.clock.now())
-    when = start if "scheduled_start_time" in fields.model_fields_set else Start(bot.scheduled_for)
-    await call.rooms.bots.update_config(bot.id, call.account_id, changed.config, when.at or call.rooms.clock.now())
+    most = call.rooms.settings.api.concurrent_bots if when.is_now else None
+    await call.rooms.bots.update_config(bot.id, call.account_id, changed.config, when.at or now, most=most)
     if when.is_now:
         await call.rooms.bots.record_transition(bot.id, Trigger.DUE)
     return text_response(await _seen(call, bot.id))

@@ -110,7 +110,7 @@ ROUTES: Sequence[Route] = (
         tag="Bots",
         answer="Bot",
         body=Body(model=BotFields),
-        refusals=(409,),
+        refusals=(403, 409),
     ),
     Route(
         method="DELETE",

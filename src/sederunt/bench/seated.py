@@ -21,6 +21,7 @@ from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.media.timeline import Timeline
+from sederunt.meetings.visit import READ_EVERY_S
 from sederunt.model.audio import CapturedFrame, Codec
 from sederunt.model.bot import Service
 from sederunt.platforms.admission import join
@@ -82,7 +83,10 @@ async def seat_all(plan: Plan) -> None:
         bots = [await seat(plan, pool, platform, url) for url in plan.urls]
         await asyncio.wait_for(asyncio.gather(*(bot.heard.wait() for bot in bots)), 60)
         say({"event": "seated", "first_audio_s": [bot.first_audio_s for bot in bots]})
+        looking = [asyncio.create_task(look_again(bot, platform)) for bot in bots]
         await asyncio.to_thread(sys.stdin.readline)
+        for task in looking:
+            task.cancel()
         say({"event": "captured", "bots": [await facts_of(bot) for bot in bots]})
         for bot in bots:
             if bot.page is not None:
@@ -118,6 +122,14 @@ async def seat(plan: Plan, pool: BrowserPool, platform: Platform, url: str) -> S
         raise SystemExit(f"not let in: {admission.reading}")
     await platform.settle(bot.page, roster_heard=True)  # Zoom plays nothing before its sound was joined
     return bot
+
+
+async def look_again(bot: SeatedBot, platform: Platform) -> None:
+    """Read the page's standing as often as a stay does: that is a part of what a bot costs."""
+    assert bot.page is not None
+    while True:
+        await platform.read(bot.page, joined=True)
+        await asyncio.sleep(READ_EVERY_S)
 
 
 async def facts_of(bot: SeatedBot) -> dict[str, Any]:

@@ -192,9 +192,18 @@ class Bots(BotReading):
         raise Superseded(f"Bot {bot_id} has another holder than the one of epoch {epoch}.")
 
     async def update_config(
-        self, bot_id: UUID, account_id: UUID, config: BotConfig, scheduled_for: datetime | None
+        self,
+        bot_id: UUID,
+        account_id: UUID,
+        config: BotConfig,
+        scheduled_for: datetime | None,
+        *,
+        most: int | None = None,
     ) -> Bot:
-        """Replace what was asked of a scheduled bot. Raises Conflict once it is not scheduled any more, NotFound."""
+        """Replace what was asked of a scheduled bot. Raises Conflict once it is not scheduled any more, NotFound.
+
+        Raises LimitReached, with nothing changed, where its account has `most` bots at work already.
+        """
         owned = (t.bots.c.id == bot_id, t.bots.c.account_id == account_id, t.bots.c.delete_requested.is_(False))
         changing = (
             update(t.bots)
@@ -202,6 +211,8 @@ class Bots(BotReading):
             .values(scheduled_for=scheduled_for, **config_columns(bot_id, config, self._seals))
         )
         async with self._database.begin() as connection:
+            if most is not None:
+                await refuse_full(connection, account_id, most)
             if (await connection.execute(changing)).rowcount:
                 await connection.execute(delete(t.bot_metadata).where(t.bot_metadata.c.bot_id == bot_id))
                 await _index_metadata(connection, bot_id, config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -51,7 +52,9 @@ async def survey(
         "tally": {"selectors": list(tally.selectors), "phrase": normalised(tally.phrase)} if tally else None,
     }
     answers = [
-        answer for answer in await page.evaluate_everywhere(_script("survey.js"), plan) if isinstance(answer, dict)
+        answer
+        for answer in await page.evaluate_everywhere(_script("survey.js"), json.dumps(plan))
+        if isinstance(answer, dict)
     ]
     return _look(answers, page.url), _targets_in(answers)
 

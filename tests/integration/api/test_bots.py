@@ -305,6 +305,21 @@ async def test_the_limit_of_bots_at_work_counts_seats_and_not_schedules(room: Ap
     assert (await room.client.post("/bot", json=GOOD_BOT)).status_code == 200
 
 
+async def test_a_scheduled_bot_that_is_to_join_now_needs_a_seat_like_a_new_one(room: ApiRoom) -> None:
+    waiting = await room.bot_in("scheduled")
+    address = f"/bot/{waiting['id']}"
+    seated = [await room.bot() for _ in range(room.settings.api.concurrent_bots)]
+    refused = await room.client.patch(address, json={"scheduled_start_time": None, "bot_name": "Late"})
+    assert refused.status_code == 403
+    assert str(room.settings.api.concurrent_bots) in refused.json()["message"]
+    found = (await room.client.get(address)).json()
+    assert (found["status"], found["bot_name"]) == ("scheduled", waiting["bot_name"]), "nothing was changed"
+    assert (await room.client.patch(address, json={"bot_name": "Later"})).status_code == 200
+    await room.bots.record_transition(UUID(seated[0]["id"]), Trigger.CRASHED)
+    joining = await room.client.patch(address, json={"scheduled_start_time": None})
+    assert (joining.status_code, joining.json()["status"]) == (200, "booting")
+
+
 async def test_no_more_bots_are_transcribed_live_than_the_machine_can_follow(room: ApiRoom) -> None:
     live = {**GOOD_BOT, "transcription_model": "vendor1-realtime"}
     await room.bot_in("finished", transcription_model="whisper-realtime")
