@@ -111,22 +111,30 @@ class Stage:
         )
 
 
-async def play_all(cells: Sequence[Cell], stage: Stage, *, at_once: int = 6) -> dict[str, Result]:
+async def play_all(
+    cells: Sequence[Cell], stage: Stage, *, at_once: int = 6, long_at_once: int = 16
+) -> dict[str, Result]:
     """Play the cells, the long ones first, and one person's cells beside another's; results by id."""
     # Every cell waits in a thread of its own; the loop's usual few would let one cell's waiting look like another's.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(len(cells) + 8))
-    turnstile = asyncio.Semaphore(at_once)
+    # Cells that only wait for a minute to pass cost nothing meanwhile; but all of their browsers at once would.
+    turnstiles = {False: asyncio.Semaphore(at_once), True: asyncio.Semaphore(long_at_once)}
     results: dict[str, Result] = {}
 
     async with stage.api() as api, PracticeClient(stage.control_url) as meetings:
 
         async def through(cell: Cell) -> None:
-            # Cells that only wait for a minute to pass cost nothing meanwhile.
-            async with turnstile if not cell.long else asyncio.Semaphore():
+            async with turnstiles[cell.long]:
                 results[cell.id] = await play(await _with_account(cell, stage), api, meetings, stage.receiver)
 
-        await asyncio.gather(*(through(cell) for cell in sorted(cells, key=lambda cell: not cell.long)))
+        await asyncio.gather(*(through(cell) for cell in sorted(cells, key=_minutes, reverse=True)))
     return results
+
+
+def _minutes(cell: Cell) -> int:
+    """About how long it takes: what its bot is told to wait for, at least one for a long cell."""
+    told: Mapping[str, int] = cell.fields.get("stop_options", {})
+    return max([int(cell.long), *told.values()])
 
 
 async def _with_account(cell: Cell, stage: Stage) -> Cell:
