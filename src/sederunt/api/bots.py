@@ -78,7 +78,12 @@ async def update_bot(call: Call) -> Response:
         await call.rooms.checks.live_room(config, call.rooms.bots)
     changed = await _with_avatar(call, replace(bot, config=config), fields)
     most = call.rooms.settings.api.concurrent_bots if when.is_now else None
-    await call.rooms.bots.update_config(bot.id, call.account_id, changed.config, when.at or now, most=most)
+    try:
+        await call.rooms.bots.update_config(bot.id, call.account_id, changed.config, when.at or now, most=most)
+    except BaseException:
+        await _without_avatar(call, changed, but=bot)
+        raise
+    await _without_avatar(call, bot, but=changed)
     if when.is_now:
         await call.rooms.bots.record_transition(bot.id, Trigger.DUE)
     return text_response(await _seen(call, bot.id))
@@ -183,11 +188,13 @@ async def _with_avatar(call: Call, bot: Bot, fields: BotFields) -> Bot:
         return bot
     if not fields.bot_avatar_file:
         return replace(bot, config=replace(bot.config, bot_avatar_object=None))
-    stored = f"bots/{bot.id}/avatar"
+    stored = f"bots/{bot.id}/avatar-{secrets.token_hex(4)}"  # never over the one that stays where this is refused
     await call.rooms.objects.put(stored, fields.bot_avatar_file)
     return replace(bot, config=replace(bot.config, bot_avatar_object=stored))
 
 
-async def _without_avatar(call: Call, bot: Bot) -> None:
-    if bot.config.bot_avatar_object:
-        await call.rooms.objects.delete(bot.config.bot_avatar_object)
+async def _without_avatar(call: Call, bot: Bot, *, but: Bot | None = None) -> None:
+    """Remove the bot's uploaded picture, but for one that the other bot has as well."""
+    stored = bot.config.bot_avatar_object
+    if stored and (but is None or but.config.bot_avatar_object != stored):
+        await call.rooms.objects.delete(stored)

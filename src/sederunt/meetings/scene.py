@@ -98,8 +98,10 @@ class Scene:
 
     @property
     def has_company(self) -> bool:
-        """Whether anybody is here now: listed, or shown speaking before any roster told of them."""
-        return bool(self.company) or any(marks[-1][1] for marks in self._early.values())
+        """Whether anybody is here now: listed, or, while nobody ever was, shown speaking."""
+        if self.company or self._company_seen:
+            return bool(self.company)
+        return any(marks[-1][1] for marks in self._early.values())
 
     @property
     def company_seen(self) -> bool:

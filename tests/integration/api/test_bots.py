@@ -195,7 +195,7 @@ async def test_a_picture_is_kept_and_served_and_wins_over_an_address(room: ApiRo
     absences: list[dict[str, object]] = [{}, {"bot_avatar_file": {}}, {"bot_avatar_url": None}]
     for absence in absences:
         changed = (await room.client.patch(f"/bot/{made['id']}", json=absence)).json()
-        assert "/avatar?" in changed["bot_avatar"], absence
+        assert "/avatar-" in changed["bot_avatar"], absence
     changed = (await room.client.patch(f"/bot/{made['id']}", json={"bot_avatar_file": None})).json()
     assert changed["bot_avatar"] is None
     instead = {"bot_avatar_file": file}, {"bot_avatar_url": "https://a.example/p.png"}
@@ -308,12 +308,16 @@ async def test_the_limit_of_bots_at_work_counts_seats_and_not_schedules(room: Ap
 async def test_a_scheduled_bot_that_is_to_join_now_needs_a_seat_like_a_new_one(room: ApiRoom) -> None:
     waiting = await room.bot_in("scheduled")
     address = f"/bot/{waiting['id']}"
+    picture = {"bot_avatar_file": base64.b64encode(PNG).decode()}
+    shown = (await room.client.patch(address, json=picture)).json()["bot_avatar"].partition("?")[0]
     seated = [await room.bot() for _ in range(room.settings.api.concurrent_bots)]
-    refused = await room.client.patch(address, json={"scheduled_start_time": None, "bot_name": "Late"})
+    refused = await room.client.patch(address, json={"scheduled_start_time": None, "bot_name": "Late", **picture})
     assert refused.status_code == 403
     assert str(room.settings.api.concurrent_bots) in refused.json()["message"]
     found = (await room.client.get(address)).json()
     assert (found["status"], found["bot_name"]) == ("scheduled", waiting["bot_name"]), "nothing was changed"
+    assert found["bot_avatar"].partition("?")[0] == shown
+    assert (await room.client_of(None).get(found["bot_avatar"])).status_code == 200
     assert (await room.client.patch(address, json={"bot_name": "Later"})).status_code == 200
     await room.bots.record_transition(UUID(seated[0]["id"]), Trigger.CRASHED)
     joining = await room.client.patch(address, json={"scheduled_start_time": None})

@@ -72,6 +72,15 @@ def test_who_spoke_and_left_before_the_list_was_read_was_company(scene: Scene) -
     assert rule.check(scene, 22 * MINUTE) is not None
 
 
+def test_where_people_are_listed_a_mark_of_nobody_known_keeps_no_bot(scene: Scene) -> None:
+    rule = Alone(2)
+    arrive(scene, "Ada")
+    scene.apply(SpeakingChanged(key="tile-7", speaking=True, at_ms=0))  # never taken back
+    depart(scene, "Ada")
+    assert rule.check(scene, 0) is None
+    assert rule.check(scene, 2 * MINUTE) is not None
+
+
 def test_a_page_without_any_list_cannot_tell_that_the_bot_is_alone(scene: Scene) -> None:
     rule = Alone(2)
     scene.apply(SpeakingChanged(key="Ada", speaking=True, at_ms=0))
