@@ -74,7 +74,6 @@ class Scene:
         self._stage_speaks: str | None = None  # … while sound of nobody in particular is heard
         self._changed: set[str] = set()
         self._company_seen = company_seen  # a bot that came back knows that it was not the first
-        self._unlisted_spoke = False  # somebody was shown speaking whom no roster had told of
         self.removed = False
         self.over = False
         self.last_sound_ms: int | None = None
@@ -107,7 +106,9 @@ class Scene:
     def company_seen(self) -> bool:
         """Whether anybody else was here, ever. Who was only shown speaking counts once a roster was read at all: they
         may have left before the bot looked at it, while a page without any roster cannot tell who is left."""
-        return self._company_seen or (self._unlisted_spoke and bool(self._participants))
+        if self._company_seen or not self._participants:
+            return self._company_seen
+        return any(speaking for marks in self._early.values() for _, speaking in marks)
 
     @property
     def someone_shown_speaking(self) -> bool:
@@ -177,7 +178,6 @@ class Scene:
         marks = self._early.setdefault(key, [])
         marks.append((at_ms, speaking))
         del marks[:-MOST_EARLY]
-        self._unlisted_spoke = self._unlisted_spoke or speaking
         return []
 
     def sound(self, at_ms: int) -> None:

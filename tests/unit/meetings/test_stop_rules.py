@@ -72,6 +72,15 @@ def test_who_spoke_and_left_before_the_list_was_read_was_company(scene: Scene) -
     assert rule.check(scene, 22 * MINUTE) is not None
 
 
+def test_the_bots_own_name_shown_before_the_list_was_read_was_no_company(scene: Scene) -> None:
+    rule = Alone(2)
+    scene.apply(SpeakingChanged(key="Minutes", speaking=True, at_ms=0))
+    scene.apply(SpeakingChanged(key="Minutes", speaking=False, at_ms=0))
+    scene.apply(ParticipantSeen(key="Minutes", name="Minutes", is_self=True, at_ms=0))
+    assert rule.check(scene, 0) is None
+    assert rule.check(scene, 60 * MINUTE) is None
+
+
 def test_where_people_are_listed_a_mark_of_nobody_known_keeps_no_bot(scene: Scene) -> None:
     rule = Alone(2)
     arrive(scene, "Ada")
