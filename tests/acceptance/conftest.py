@@ -28,12 +28,13 @@ def practice() -> Iterator[Practice]:
         [*COMMAND, "practice", "serve", "--port", "0", "--control-port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        start_new_session=True,  # a share of the processor of its own: as little of ours as a meeting site's is
     )
     assert process.stdout is not None
     said = json.loads(process.stdout.readline())
     yield Practice(control_url=said["control_url"], host_rules=said["host_rules"])
     process.terminate()
-    process.wait(20)
+    process.wait(60)
     process.stdout.close()
 
 
@@ -44,8 +45,16 @@ async def meetings(practice: Practice) -> AsyncIterator[PracticeClient]:
 
 
 @pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory, practice: Practice) -> Iterator[Service]:
+    """The service that most tests share."""
+    service = Service(tmp_path_factory.mktemp("service") / "data", practice.host_rules)
+    yield service
+    service.stop()
+
+
+@pytest.fixture(scope="module")
 def start_service(tmp_path_factory: pytest.TempPathFactory, practice: Practice) -> Iterator[Callable[..., Service]]:
-    """Starts a service; all are drained at the end of the session."""
+    """Starts a service of one's own; drained at the end of the module, for each that idles costs the others."""
     started: list[Service] = []
 
     def start(**settings: str) -> Service:
@@ -57,12 +66,6 @@ def start_service(tmp_path_factory: pytest.TempPathFactory, practice: Practice) 
     for service in started:
         if service.process.poll() is None:
             service.stop()
-
-
-@pytest.fixture(scope="session")
-def service(start_service: Callable[..., Service]) -> Service:
-    """The service that most tests share."""
-    return start_service()
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from harness.postgres import PostgresServer
 from harness.receiver import Receiver
 from harness.service import COMMAND, Practice
 from sederunt.practice.client import PracticeClient
-from sederunt.practice.script import demo
+from sederunt.practice.script import Variant, demo
 
 MOST = 2
 
@@ -77,7 +77,7 @@ def _role(data: Path, environment: Mapping[str, str], *arguments: str) -> Iterat
     finally:
         process.terminate()
         try:
-            process.wait(30)
+            process.wait(60)
         finally:
             process.kill()
             process.stdout.close()
@@ -103,7 +103,7 @@ async def test_a_bot_comes_back_with_its_transcript_whichever_process_is_asked(
 
     assert (await two.delete(f"/bot/{bot['id']}")).status_code == 200
     assert (await one.get(f"/bot/{bot['id']}")).status_code == 404
-    waiting = await meetings.open_meeting(demo(turns=0))
+    waiting = await meetings.open_meeting(demo(Variant(entry="knock"), turns=0))
     body = {
         "service": "gmeet",
         "meeting_url": waiting.url,

@@ -10,7 +10,7 @@ import httpx
 
 from harness.file_server import file_server
 from harness.receiver import Receiver
-from harness.service import Service
+from harness.service import Service, until
 from sederunt.bench.words import word_error_rate
 
 SPEECH = Path(__file__).parents[2] / "src/sederunt/practice/speech"
@@ -49,7 +49,7 @@ async def test_an_uploaded_file_comes_back_as_text_and_is_deleted_for_good(
         assert [word["word"] for utterance in segment["utterances"] for word in utterance["words"]]
     delivery = next(d for d in receiver.deliveries if d.body.get("recording_id") == made["id"])
     assert (delivery.body["type"], delivery.body["data"]["new_status"]) == ("status_update", "finished")
-    async with httpx.AsyncClient() as anyone:
+    async with httpx.AsyncClient(timeout=60) as anyone:
         assert (await anyone.get(found["recording_url"])).content == data
         assert (await api.delete(f"/recording/{made['id']}")).status_code == 200
         assert (await anyone.get(found["recording_url"])).status_code == 404
@@ -93,12 +93,15 @@ async def test_the_log_says_who_asked_what_and_holds_no_secret(service: Service,
     made = (await api.post("/bot", json=body, headers=headers)).json()
     await api.get(f"/bot/{made['id']}", headers=headers)
     await api.get("/bot", params={"cursor": f"cursor-{mark}"}, headers=headers)
-    async with httpx.AsyncClient(base_url=service.url, headers=headers) as stranger:
+    async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=60) as stranger:
         await stranger.get("/bot", headers={"Authorization": f"Bearer sk_key-{mark}"})
         await stranger.get(f"/../../files/bots/x/y?signature=signed-{mark}")
         await stranger.get(f"/nowhere/path-{mark}")
     await api.delete(f"/bot/{made['id']}", headers=headers)
-    await api.get("/bot")  # a line is written when its answer is out: the one before is there now
+    # A line is written when its answer is out, and comes by way of the supervisor, in order.
+    last = f"last{time.time_ns()}"
+    await api.get("/bot", headers={"X-Request-Id": last})
+    until(lambda: f'"{last}"' in service.log.read_text(), "the line of the last request")
 
     text = service.log.read_text()
     lines = [json.loads(line) for line in text.splitlines() if f'"{mark}"' in line]

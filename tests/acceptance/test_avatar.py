@@ -4,7 +4,6 @@ import asyncio
 import base64
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from unittest.mock import ANY
@@ -12,7 +11,7 @@ from unittest.mock import ANY
 import httpx
 import pytest
 
-from harness.journeys import look, reach, send_bot
+from harness.journeys import look, reach, send_bot, unhurried
 from harness.listener import listening
 from harness.painted import picture
 from harness.receiver import Receiver
@@ -61,7 +60,8 @@ async def _shown(meeting: MeetingHandle, least: int, colour: object = ANY) -> di
 async def test_the_others_see_the_bots_picture(
     api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, picture_server: str, site: Site, way: str
 ) -> None:
-    meeting = await meetings.open_meeting(demo(Variant(entry="knock"), service=site, turns=1))
+    script = demo(Variant(entry="knock"), service=site, turns=1)
+    meeting = await meetings.open_meeting(unhurried(script, ends=False))
     given: dict[str, dict[str, str]] = {
         "file": {"bot_avatar_file": base64.b64encode(picture(RED)).decode()},
         "address": {"bot_avatar_url": picture_server},
@@ -74,6 +74,7 @@ async def test_the_others_see_the_bots_picture(
     assert seen["camera_colour"] == pytest.approx(
         RED if way == "file" else GREEN, abs=40
     )  # colours pass through two conversions
+    await meeting.end()
     await reach(receiver, bot, "finished")
     assert (await look(api, bot))["capture"]["packets"], "the camera costs no sound"
 
@@ -99,7 +100,7 @@ async def test_the_picture_can_be_changed_while_the_bot_sits(
     began_with: str,
 ) -> None:
     script = demo(Variant(entry="knock"), service=site, turns=1)
-    meeting = await meetings.open_meeting(replace(script, acts=script.acts[:-1]))
+    meeting = await meetings.open_meeting(unhurried(script, ends=False))
     first = {"bot_avatar_file": base64.b64encode(picture(RED)).decode()} if began_with == "a picture" else {}
     bot = await send_bot(api, meeting.url, receiver, service=site, realtime_audio=True, **first)
     await meeting.wait_for("knocked", timeout_s=60)

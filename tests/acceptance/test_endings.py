@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from harness.journeys import look, reach, send_bot
+from harness.journeys import look, reach, send_bot, unhurried
 from harness.receiver import Receiver
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import Participant, Script, Variant, demo
@@ -61,7 +61,7 @@ async def test_a_challenged_bot_tries_three_more_times_on_a_fresh_context(
 async def test_a_kicked_bot_says_so_and_keeps_what_it_heard(
     api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver
 ) -> None:
-    meeting = await meetings.open_meeting(demo())
+    meeting = await meetings.open_meeting(unhurried(demo(), ends=False))
     bot = await send_bot(api, meeting.url, receiver)
     await reach(receiver, bot, "recording")
     await meeting.kick()
@@ -80,7 +80,7 @@ async def test_a_stop_before_admission_is_not_admitted_and_one_inside_is_finishe
     await reach(receiver, outside, "not_admitted")
     assert (await look(api, outside))["stop_reason"] == "manually_stopped"
 
-    open_room = await meetings.open_meeting(demo())
+    open_room = await meetings.open_meeting(unhurried(demo(), ends=False))
     inside = await send_bot(api, open_room.url, receiver)
     await reach(receiver, inside, "recording")
     assert (await api.post(f"/bot/{inside['id']}/stop")).status_code == 200

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from harness.client_script import run_script
+from harness.journeys import unhurried
 from harness.service import Service
 from harness.sound import RATE, Samples, find
 from sederunt.practice import clips
-from sederunt.practice.client import PracticeClient
+from sederunt.practice.client import MeetingHandle, PracticeClient
 from sederunt.practice.script import Act, Script, demo
 
 BLOCK_BYTES = 3200
@@ -21,8 +22,15 @@ CHUNK_S = 1.0
 
 def a_meeting() -> Script:
     """Three people speak in turn and one writes; nobody ends it."""
-    script = demo(turns=3)
-    return replace(script, acts=(*script.acts[:-1], Act(at_s=1.5, do="chat", who="Ada Lovelace", text="Welcome.")))
+    script = unhurried(demo(turns=3), begins=False, ends=False)
+    return replace(script, acts=(*script.acts, Act(at_s=1.5, do="chat", who="Ada Lovelace", text="Welcome.")))
+
+
+async def _all_have_spoken(meeting: MeetingHandle) -> None:
+    """People begin when the client's script, told of the start, has greeted them: every word is to be heard."""
+    await meeting.wait_for("chat", sender="Minutes", timeout_s=120)
+    await meeting.do("start")
+    await meeting.wait_for("fell_silent", who="Ada Lovelace", timeout_s=120)
 
 
 @pytest.mark.parametrize("model", ["none", "whisper-realtime"])
@@ -34,7 +42,7 @@ async def test_the_published_client_follows_a_meeting_live(
     sound = tmp_path / "sound.pcm"
     seen = await run_script(
         *(client_folder, "live.mjs", service.url, service.key, meeting.url, model, str(sound)),
-        stop_after=meeting.wait_for("fell_silent", who="Ada Lovelace", timeout_s=120),
+        stop_after=_all_have_spoken(meeting),
     )
 
     assert seen["connected"] == [True, True]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import httpx
 import pytest
 
-from harness.journeys import look, send_bot
+from harness.journeys import look, send_bot, unhurried
 from harness.listener import Listener, listening
 from harness.receiver import Receiver
 from harness.service import Service
@@ -65,13 +65,13 @@ async def test_a_killed_host_loses_no_line_and_the_live_transcript_goes_on(
 ) -> None:
     service = start_service()
     async with service.client() as api:
-        script = demo(turns=9)
-        meeting = await meetings.open_meeting(script)
+        meeting = await meetings.open_meeting(unhurried(demo(turns=18), ends=False))
         bot = await send_bot(api, meeting.url, receiver, transcription_model="vendor1-realtime", lang="en")
         async with listening(bot["websocket_url"]) as listener:
             before = await listener.until("ts")
             service.kill("host")
             after = await _of_another_holder(listener, before["data"]["segment_id"])
+            await meeting.end()
             await heard_to_the_end(listener)
         assert before["data"]["segment_id"] != after["segment_id"]
         ids = [message["data"]["segment_id"] for message in listener.heard if message["type"] == "ts"]

@@ -5,7 +5,17 @@ from pathlib import Path
 import httpx
 from standardwebhooks import Webhook
 
-from harness.journeys import download, ffprobe, largest_hole_s, look, reach, send_bot, stay_bounds_s
+from harness.journeys import (
+    begin,
+    download,
+    ffprobe,
+    largest_hole_s,
+    look,
+    reach,
+    send_bot,
+    stay_bounds_s,
+    unhurried,
+)
 from harness.receiver import Receiver
 from sederunt.bench.words import word_error_rate
 from sederunt.practice.client import PracticeClient
@@ -17,7 +27,7 @@ HAPPY_PATH = ["joining", "recording", "leaving", "processing", "transcribing", "
 async def test_a_bot_knocks_listens_and_brings_back_who_said_what(
     api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
 ) -> None:
-    script = demo(Variant(entry="knock", media_prompt="both"), turns=4)
+    script = unhurried(demo(Variant(entry="knock", media_prompt="both"), turns=4), begins=False)
     meeting = await meetings.open_meeting(script)
     bot = await send_bot(
         api,
@@ -31,6 +41,7 @@ async def test_a_bot_knocks_listens_and_brings_back_who_said_what(
     knocking = await meeting.wait_for("knocked")
     assert knocking["name"] == "Minutes"
     await meeting.admit()
+    await begin(meeting, receiver, bot)
     await reach(receiver, bot, "finished", timeout_s=180)
 
     found = await look(api, bot)

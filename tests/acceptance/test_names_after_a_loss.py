@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from harness.journeys import look, reach, send_bot
+from harness.journeys import back, look, reach, send_bot, unhurried
 from harness.receiver import Receiver
 from harness.service import Service, until
 from sederunt.practice.client import PracticeClient
@@ -23,17 +23,19 @@ async def test_who_spoke_when_the_host_was_killed_is_not_marked_as_speaking_on(
     start_service: Callable[..., Service], meetings: PracticeClient, receiver: Receiver
 ) -> None:
     service = start_service()
-    meeting = await meetings.open_meeting(demo(service="zoom", turns=3))
+    meeting = await meetings.open_meeting(unhurried(demo(service="zoom", turns=18), ends=False))
     async with service.client() as api:
         bot = await send_bot(api, meeting.url, receiver, service="zoom")
         await reach(receiver, bot, "recording")
         address, headers = f"{service.url}/bot/{bot['id']}?with-speaker-events=true", api.headers
 
         def who_speaks() -> list[str]:
-            return marked_open(httpx.get(address, headers=headers).json())
+            return marked_open(httpx.get(address, headers=headers, timeout=60).json())
 
         (speaker,) = await asyncio.to_thread(until, who_speaks, "a mark")
         service.kill("host")
+        await back(api, bot)
+        await meeting.end()
         await reach(receiver, bot, "finished", timeout_s=240)
         found = await look(api, bot)
     (gap,) = found["recording_gaps"]

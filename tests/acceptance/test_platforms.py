@@ -242,7 +242,7 @@ def write_table(page: Path, rows: str) -> None:
     page.write_text(f"{before}<!-- matrix -->\n{rows}\n{mark}{after}", encoding="utf-8")
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("cell", PLATFORM_ROWS, ids=lambda cell: cell.id)
 def test_each_cell_ends_as_its_evidence_says(cell: Cell, results: Mapping[str, Result]) -> None:
     result = results[cell.id]

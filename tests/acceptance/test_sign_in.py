@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from harness.journeys import look, reach, send_bot
+from harness.journeys import look, reach, send_bot, unhurried
 from harness.receiver import Receiver
 from harness.service import Service
 from harness.signed_in import keep_account
@@ -59,9 +59,11 @@ async def test_a_guest_needs_no_account_where_none_is_demanded(
     api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path
 ) -> None:
     account = keep_account(service, tmp_path, "gmeet", "secretary@example.org")
-    meeting = await meetings.open_meeting(demo(turns=0))
+    meeting = await meetings.open_meeting(unhurried(demo(turns=0), ends=False))
     bot = await send_bot(api, meeting.url, receiver, authentication={"account_id": account})
     assert (await meeting.wait_for("admitted", timeout_s=60))["name"] == "Minutes"
+    await reach(receiver, bot, "recording")
+    await meeting.end()
     await reach(receiver, bot, "finished")
 
 
@@ -69,10 +71,12 @@ async def test_always_authenticate_signs_in_first(
     api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path
 ) -> None:
     account = keep_account(service, tmp_path, "gmeet", "secretary@example.org")
-    meeting = await meetings.open_meeting(demo(turns=0))
+    meeting = await meetings.open_meeting(unhurried(demo(turns=0), ends=False))
     authentication = {"account_id": account, "always_authenticate": True}
     bot = await send_bot(api, meeting.url, receiver, authentication=authentication)
     assert (await meeting.wait_for("admitted", timeout_s=60))["name"] == "secretary"
+    await reach(receiver, bot, "recording")
+    await meeting.end()
     await reach(receiver, bot, "finished")
 
 
@@ -114,13 +118,15 @@ async def test_a_password_signs_in_and_the_state_it_gave_is_used_from_then_on(
 async def test_always_authenticate_signs_in_by_password_where_no_account_is_demanded(
     api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service
 ) -> None:
-    meeting = await meetings.open_meeting(demo(turns=0))
+    meeting = await meetings.open_meeting(unhurried(demo(turns=0), ends=False))
     authentication = {
         "account_id": keep_password(service, "gmeet", "registrar@example.org"),
         "always_authenticate": True,
     }
     bot = await send_bot(api, meeting.url, receiver, authentication=authentication)
     assert (await meeting.wait_for("admitted", timeout_s=90))["name"] == "registrar"
+    await reach(receiver, bot, "recording")
+    await meeting.end()
     await reach(receiver, bot, "finished")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from harness.journeys import look, reach, send_bot
+from harness.journeys import look, reach, send_bot, unhurried
 from harness.receiver import Receiver
 from harness.service import Service
 from sederunt.practice.client import PracticeClient
@@ -13,7 +13,7 @@ async def test_a_bot_that_is_stopped_while_its_host_is_away_does_not_come_back(
     start_service: Callable[..., Service], meetings: PracticeClient, receiver: Receiver
 ) -> None:
     service = start_service()
-    meeting = await meetings.open_meeting(demo())
+    meeting = await meetings.open_meeting(unhurried(demo(), ends=False))
     async with service.client() as api:
         bot = await send_bot(api, meeting.url, receiver)
         await reach(receiver, bot, "recording")

@@ -8,14 +8,11 @@ import av
 import httpx
 import numpy as np
 import numpy.typing as npt
-import pytest
 
-from harness.journeys import download, ffprobe, look, reach, send_bot, stay_bounds_s
+from harness.journeys import begin, download, ffprobe, look, reach, send_bot, stay_bounds_s, unhurried
 from harness.receiver import Receiver
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import Variant, demo
-
-pytestmark = pytest.mark.timeout(400)  # composing steps behind everything else on the machine
 
 TICK_S = 0.02  # the practice camera's pictures lie so far apart, or a multiple of it
 
@@ -23,8 +20,9 @@ TICK_S = 0.02  # the practice camera's pictures lie so far apart, or a multiple 
 async def _recorded(
     api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, target: Path, variant: Variant
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    meeting = await meetings.open_meeting(demo(variant, turns=2))
+    meeting = await meetings.open_meeting(unhurried(demo(variant, turns=2), begins=False))
     bot = await send_bot(api, meeting.url, receiver, video=True)
+    await begin(meeting, receiver, bot)
     await reach(receiver, bot, "finished", timeout_s=300)
     found = await look(api, bot)
     return found, ffprobe(await download(found["recording_url"], target))

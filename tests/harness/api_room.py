@@ -83,7 +83,11 @@ def nats_process(data: Path) -> Iterator[BusSettings]:
         yield BusSettings(url=server.url, token=server.token)
     finally:
         process.terminate()
-        process.wait(20)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:  # on a busy machine; nothing of it is wanted any more
+            process.kill()
+            process.wait()
 
 
 @dataclass(frozen=True, kw_only=True)

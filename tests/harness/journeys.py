@@ -3,6 +3,7 @@
 import asyncio
 import json
 import subprocess
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 import httpx
 
 from harness.receiver import Receiver
+from sederunt.practice.client import MeetingHandle
+from sederunt.practice.script import Script
 
 ENDINGS = ("finished", "not_admitted", "bot_detected", "auth_required", "invalid_credentials", "failed")
 
@@ -36,6 +39,33 @@ async def reach(receiver: Receiver, bot: dict[str, Any], *statuses: str, timeout
     reached = await asyncio.to_thread(receiver.wait, bot["id"], *statuses, *ENDINGS, timeout_s=timeout_s)
     assert reached in statuses, f"{bot['id']} went {receiver.statuses(bot['id'])}"
     return reached
+
+
+def unhurried(script: Script, *, begins: bool = True, ends: bool = True) -> Script:
+    """The script, but its people wait for the test: with the first word, with the end, or with both.
+
+    They would not wait for a bot that a busy machine keeps, at its arrival or on its way back.
+    """
+    acts = script.acts if ends else tuple(act for act in script.acts if act.do != "end")
+    return replace(script, acts=acts, starts=script.starts if begins else "told")
+
+
+async def begin(meeting: MeetingHandle, receiver: Receiver, bot: dict[str, Any]) -> None:
+    """Let people speak once the bot says that it records: it is a while in the call before it knows."""
+    await reach(receiver, bot, "recording")
+    await meeting.do("start")
+
+
+async def back(api: httpx.AsyncClient, bot: dict[str, Any]) -> None:
+    """Wait until the bot sits in its meeting again, which is when its gap is closed."""
+    await told_of(api, bot, "recording_gaps")
+
+
+async def told_of(api: httpx.AsyncClient, bot: dict[str, Any], field: str) -> None:
+    """Wait until the service tells anything in a field of the bot."""
+    async with asyncio.timeout(150):
+        while not (await look(api, bot)).get(field):  # noqa: ASYNC110 there is no event to wait for
+            await asyncio.sleep(0.5)
 
 
 async def look(api: httpx.AsyncClient, bot: dict[str, Any]) -> dict[str, Any]:

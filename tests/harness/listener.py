@@ -9,7 +9,7 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-WAIT_S = 60
+WAIT_S = 150  # longer than two pings are apart
 
 
 class Listener:

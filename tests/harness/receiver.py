@@ -2,8 +2,10 @@
 
 import json
 import threading
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -16,7 +18,7 @@ class Delivery:
     headers: Mapping[str, str]
     raw: bytes
 
-    @property
+    @cached_property
     def body(self) -> dict[str, Any]:
         parsed: dict[str, Any] = json.loads(self.raw)
         return parsed
@@ -28,6 +30,8 @@ class Receiver:
     def __init__(self) -> None:
         self.deliveries: list[Delivery] = []
         self.answer = 200
+        # bot or recording → delivery id → new status. Dozens of tests wait here while thousands of deliveries come.
+        self._statuses: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self._changed = threading.Condition()
         receiver = self
 
@@ -54,7 +58,14 @@ class Receiver:
         with self._changed:
             if self.answer < 300:
                 self.deliveries.append(delivery)
+                self._note(delivery)
             self._changed.notify_all()
+
+    def _note(self, delivery: Delivery) -> None:
+        body = delivery.body
+        if status := body["data"].get("new_status"):
+            told = self._statuses[body.get("bot_id") or body["recording_id"]]
+            told.setdefault(delivery.headers["webhook-id"], status)
 
     def statuses(self, bot_id: str) -> list[str]:
         """New statuses of one bot or recording in the order of arrival.
@@ -62,12 +73,7 @@ class Receiver:
         A delivery whose sender was killed before it could note the answer comes again under the same id; receivers
         are told to go by that id, and so does this one.
         """
-        first = {
-            d.headers.get("webhook-id", str(number)): d.body["data"]["new_status"]
-            for number, d in reversed(list(enumerate(self.deliveries)))
-            if bot_id in (d.body.get("bot_id"), d.body.get("recording_id"))
-        }
-        return list(reversed(first.values()))
+        return list(self._statuses.get(bot_id, {}).values())
 
     def wait(self, bot_id: str, *wanted: str, timeout_s: float = 120) -> str:
         """Block until one of these statuses was delivered for this resource; returns it."""

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx
@@ -30,7 +31,7 @@ class Practice:
 class Service:
     """One `sederunt serve` with a data directory of its own."""
 
-    def __init__(self, data: Path, host_rules: str, settings: Mapping[str, str]) -> None:
+    def __init__(self, data: Path, host_rules: str, settings: Mapping[str, str] = MappingProxyType({})) -> None:
         self.data = data
         data.mkdir(parents=True, exist_ok=True)
         self.log = data / "serve.log"
@@ -72,7 +73,7 @@ class Service:
             input=given,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
         assert done.returncode == 0, done.stderr
@@ -100,7 +101,7 @@ class Service:
         family = [self.process, *psutil.Process(self.process.pid).children(recursive=True)]
         self.process.send_signal(signal.SIGTERM)
         try:
-            self.process.wait(60)
+            self.process.wait(90)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise AssertionError(f"serve did not drain:\n{self.log.read_text()[-4000:]}") from None

@@ -21,7 +21,9 @@ def find(sound: Samples, within: Samples) -> Place:
     size = 1 << (len(sound) + len(within)).bit_length()
     products = np.fft.irfft(np.fft.rfft(within, size) * np.conj(np.fft.rfft(sound, size)), size)
     places = products[: len(within) - len(sound) + 1]
-    likeness = places / np.sqrt(np.maximum(_energies(within, len(sound)) * float(sound @ sound), 1e-9))
+    own = float(sound @ sound)
+    # What is 40 dB fainter is silence: rounding errors are alike to anything there.
+    likeness = places / np.sqrt(np.maximum(_energies(within, len(sound)), 1e-4 * own) * own)
     best = int(np.argmax(likeness))
     return Place(at_s=best / RATE, likeness=float(likeness[best]))
 

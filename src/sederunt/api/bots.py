@@ -69,6 +69,13 @@ async def update_bot(call: Call) -> Response:
     bot = await call.rooms.bots.get(call.id("bot"), call.account_id)
     _refuse_unscheduled(bot)
     found = read(BotFields, await call.body())
+    while not await _change(call, bot, found):  # another change came between: this one is made of what that left
+        bot = await call.rooms.bots.get(bot.id, call.account_id)
+    return text_response(await _seen(call, bot.id))
+
+
+async def _change(call: Call, bot: Bot, found: Read[BotFields]) -> bool:
+    """Change what was sent, the rest stays as it is; False where the bot is not as it was read any more."""
     fields = found.fields
     config = changed_config(bot.config, fields)
     await _check(call, found, config)
@@ -78,15 +85,14 @@ async def update_bot(call: Call) -> Response:
         await call.rooms.checks.live_room(config, call.rooms.bots)
     changed = await _with_avatar(call, replace(bot, config=config), fields)
     most = call.rooms.settings.api.concurrent_bots if when.is_now else None
+    done = False
     try:
-        await call.rooms.bots.update_config(bot.id, call.account_id, changed.config, when.at or now, most=most)
-    except BaseException:
-        await _without_avatar(call, changed, but=bot)
-        raise
-    await _without_avatar(call, bot, but=changed)
-    if when.is_now:
+        done = await call.rooms.bots.update_config(bot, changed.config, when.at or now, most=most)
+    finally:
+        await (_without_avatar(call, bot, but=changed) if done else _without_avatar(call, changed, but=bot))
+    if done and when.is_now:
         await call.rooms.bots.record_transition(bot.id, Trigger.DUE)
-    return text_response(await _seen(call, bot.id))
+    return done
 
 
 async def delete_bot(call: Call) -> Response:

@@ -112,7 +112,7 @@ async def _hub(bus: Bus, clock: Clock, bots: Bots) -> AsyncIterator[Hub]:
     async def look(bot_id: UUID) -> Bot | None:
         with contextlib.suppress(NotFound):
             bot = await bots.get(bot_id)
-            return None if bot.delete_requested else bot
+            return None if bot.delete_requested else await bots.as_told(bot)
         return None
 
     hub = Hub(bus, clock, look)

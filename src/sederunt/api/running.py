@@ -1,7 +1,6 @@
 """What a caller may ask of a bot that is at work: stop, speak, show another picture. By REST and by socket alike."""
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +9,7 @@ from uuid import UUID
 from sederunt import log
 from sederunt.api.rooms import Rooms
 from sederunt.bus.connection import BusAway, NoResponder
-from sederunt.errors import Conflict, NotFound
+from sederunt.errors import Conflict, NotFound, Superseded
 from sederunt.model.bot import Bot
 from sederunt.model.status import BotStatus, StopReason, Trigger
 
@@ -18,24 +17,34 @@ logger = log.get(room="api")
 
 STOP_S = 2.0  # how long a host may take to hear of a stop; the row has it anyway
 ACT_S = 30.0  # the page types, sends and looks whether the message is there
-SETTLING_S = 10.0  # how long a bot that was just let in may be unable to act
+SETTLING_S = 25.0  # how long a bot that was just let in may be unable to act
 ASK_AGAIN_S = 0.25
 
 
 async def order_stop(rooms: Rooms, bot_id: UUID, account_id: UUID) -> None:
     """Let a running bot leave its meeting. Raises Conflict, NotFound."""
     bot = await rooms.bots.request_stop(bot_id, account_id)
-    try:
-        await rooms.bus.command(bot.id, {"do": "stop"}, within_s=STOP_S)
-    except NoResponder:
-        # Nobody ever held it: it need not wait for a host in order to be told.
-        if bot.status is BotStatus.BOOTING and not bot.epoch:
-            reason = StopReason.MANUALLY_STOPPED
-            with contextlib.suppress(NotFound):
-                await rooms.bots.record_transition(bot.id, Trigger.STOPPED, reason=reason)
-    except BusAway:
-        logger.warning("stop not passed on, the row has it", action="stop_kept", bot_id=str(bot.id))
+    if not await _stopped_unheld(rooms, bot):
+        try:
+            await rooms.bus.command(bot.id, {"do": "stop"}, within_s=STOP_S)
+        except NoResponder:
+            logger.info("nobody holds the bot, the row has the stop", action="stop_kept", bot_id=str(bot.id))
+        except BusAway:
+            logger.warning("stop not passed on, the row has it", action="stop_kept", bot_id=str(bot.id))
     logger.info("bot stopped", action="stop_requested", bot_id=str(bot.id))
+
+
+async def _stopped_unheld(rooms: Rooms, bot: Bot) -> bool:
+    """Stop a bot that no host ever claimed: it need not wait for one in order to be told. False where one has it."""
+    if bot.status is not BotStatus.BOOTING or bot.epoch:
+        return False
+    try:
+        await rooms.bots.record_transition(bot.id, Trigger.STOPPED, reason=StopReason.MANUALLY_STOPPED, epoch=bot.epoch)
+    except Superseded:  # claimed at this moment
+        return False
+    except NotFound:  # deleted at this moment
+        pass
+    return True
 
 
 async def post_chat(rooms: Rooms, bot: Bot, message: str) -> None:
@@ -57,7 +66,8 @@ async def _act(rooms: Rooms, bot: Bot, order: Mapping[str, Any], what: str) -> N
         raise Conflict(f"The bot cannot be reached right now; it is {bot.status}.") from None
     if not answer.get("ok"):
         why = answer.get("message") or answer.get("error") or "The meeting did not take it."
-        raise Conflict(f"{why} The bot is {bot.status}.")
+        now = await rooms.bots.get(bot.id)  # it may be over because the meeting is
+        raise Conflict(f"{why} The bot is {now.status}.")
 
 
 async def _answer(rooms: Rooms, bot: Bot, order: Mapping[str, Any]) -> Mapping[str, Any]:

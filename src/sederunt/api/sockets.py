@@ -98,7 +98,7 @@ async def _outgoing(rooms: Rooms, bot: Bot, kind: SocketKind, since: int | None)
         if kind is SocketKind.AUDIO or since is None or not newest:
             yield _afterwards(await _final(rooms, bot, newest) if kind is not SocketKind.AUDIO else None)
             return
-    async with rooms.hub.channel(bot) as channel:
+    async with rooms.hub.channel(await rooms.bots.as_told(bot)) as channel:
         outgoing: Outgoing = channel.audio() if kind is SocketKind.AUDIO else channel.events(since)
         async with aclosing(outgoing):
             yield outgoing

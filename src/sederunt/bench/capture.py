@@ -26,6 +26,7 @@ from sederunt.bench.classical import classical_bot
 from sederunt.bench.meter import TreeMeter
 from sederunt.bench.processes import child, practice_process, said
 from sederunt.bench.seated import Plan
+from sederunt.errors import SetupError
 from sederunt.practice import clips
 from sederunt.practice import script as scripts
 from sederunt.practice.client import MeetingHandle, PracticeClient
@@ -75,7 +76,13 @@ class Judged:
 
 
 async def bench_capture(cases: Sequence[str], repeats: int, *, classical: bool) -> int:
-    """Run the cases; prints JSON lines on standard output and tables on standard error. 1 where an alarm is passed."""
+    """Run the cases; prints JSON lines on standard output and tables on standard error. 1 where an alarm is passed.
+
+    Raises SetupError for a case that there is not.
+    """
+    if unknown := sorted(set(cases) - {case.name for case in CASES}):
+        known = ", ".join(case.name for case in CASES)
+        raise SetupError(f"--case: there is no {', '.join(unknown)}. Known: {known}.")
     chosen = [case for case in CASES if not cases or case.name in cases]
     results: dict[str, list[Result]] = {case.name: [] for case in chosen}
     async with practice_process() as practice:

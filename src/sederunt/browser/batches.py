@@ -13,7 +13,7 @@ Little-endian throughout. One WebSocket message is one batch:
          0     2  track, within its realm
          2     1  codec, see model.audio.Codec
          3     1  flags: 1 key frame, 2 level present
-         4     4  ssrc
+         4     4  ssrc; of samples, their rate in Hz
          8     4  RTP timestamp
         12     2  sequence number
         14     1  number of CSRCs

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
+from uuid import uuid4
 
 from playwright.async_api import Browser, BrowserContext
 from playwright.async_api import Error as DriverError
@@ -13,7 +14,7 @@ from sederunt import log
 from sederunt.browser.display import Display
 from sederunt.browser.driver import Driver
 from sederunt.browser.launch import HEADFUL, Mode, launch_profile
-from sederunt.browser.processes import kill
+from sederunt.browser.processes import LAUNCH_VARIABLE, kill, kill_launched
 from sederunt.errors import SetupError
 from sederunt.settings import BrowserSettings
 
@@ -45,6 +46,7 @@ class Chromium:
         self.gone = asyncio.Event()
         self.spoiled = False  # a page in it could not be closed: it takes no more bots
         self._driver, self._settings = driver, settings
+        self._launch = uuid4().hex
         self._display_name = display
         self._display: Display | None = None
         self._browser: Browser | None = None
@@ -70,7 +72,7 @@ class Chromium:
                     executable_path=profile.executable,
                     headless=profile.headless,
                     args=list(profile.arguments),
-                    env=dict(profile.environment),
+                    env={**profile.environment, LAUNCH_VARIABLE: self._launch},
                     chromium_sandbox=self._settings.sandbox,
                     ignore_default_args=["--enable-automation"],
                     # Signals are ours to handle: a drain must still be able to close pages.
@@ -83,12 +85,15 @@ class Chromium:
             raise SetupError(f"{profile.executable} does not start: {first} Start it by hand to see why.") from error
 
     async def _main_process(self) -> int:
+        """Its process id. Raises SetupError of a browser that started and answers nothing: it would hold up others."""
         assert self._browser is not None
-        session = await self._browser.new_browser_cdp_session()
         try:
-            processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
-        finally:
-            await session.detach()
+            async with asyncio.timeout(START_S):
+                session = await self._browser.new_browser_cdp_session()
+                processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+                await session.detach()
+        except TimeoutError:
+            raise SetupError(f"The browser started and did not answer within {START_S:g} s.") from None
         return next((int(process["id"]) for process in processes if process["type"] == "browser"), 0)
 
     async def new_context(self, options: Mapping[str, Any]) -> BrowserContext:
@@ -114,7 +119,11 @@ class Chromium:
             await self._display.__aexit__(None, None, None)
 
     def kill(self) -> None:
-        """End it at once."""
-        if self.pid and not self.gone.is_set():
-            logger.warning("browser killed", action="browser_killed", pid=self.pid)
+        """End it at once, also one that never said which process it is."""
+        if self.gone.is_set():
+            return
+        logger.warning("browser killed", action="browser_killed", pid=self.pid)
+        if self.pid:
             kill(self.pid)
+        else:
+            kill_launched(self._launch)

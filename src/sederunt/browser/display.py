@@ -9,7 +9,7 @@ from types import TracebackType
 from sederunt.browser.processes import OWNER_VARIABLE, owner_mark
 from sederunt.errors import SetupError
 
-START_S = 10.0
+START_S = 30.0
 SCREEN = "1280x863x24"  # the window of the launch profile, exactly
 
 
@@ -40,7 +40,7 @@ class Display:
             self.name = f":{await asyncio.wait_for(asyncio.to_thread(_first_line, told), START_S)}"
         except TimeoutError:
             await self.__aexit__(None, None, None)
-            raise SetupError("Xvfb did not start within 10 s. Start it by hand to see why.") from None
+            raise SetupError(f"Xvfb did not start within {START_S:g} s. Start it by hand to see why.") from None
         finally:
             for descriptor in (told, tell):
                 if descriptor >= 0:

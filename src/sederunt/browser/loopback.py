@@ -4,6 +4,7 @@ The way through the driver costs 2 % of a core per bot for media; this one next 
 this machine could knock here, so each bot has a random token in the path and a check of who is asking.
 """
 
+import asyncio
 import http
 import logging
 import secrets
@@ -44,6 +45,7 @@ class Line:
     gaps: int = 0  # batches that never came
     frames: int = 0
     broken: int = 0  # messages that could not be read
+    _came: asyncio.Event = field(default_factory=asyncio.Event)
 
     def realm(self, name: str) -> int:
         return self.realms.setdefault(name, len(self.realms))
@@ -54,7 +56,14 @@ class Line:
         self.expected[realm] = batch.sequence + 1
         self.batches += 1
         self.frames += len(batch.frames)
+        self._came.set()
         self.on_frames(batch.frames)
+
+    async def until_came(self, realm: str, batches: int) -> None:
+        """Wait until that many batches of a realm came, or were found missing."""
+        while self.expected.get(realm, 0) < batches:
+            self._came.clear()
+            await self._came.wait()
 
     def take_signal(self, realm: str, message: str | bytes) -> None:
         signal = read_signal(message)

@@ -7,7 +7,9 @@ and a renderer in an endless loop keeps none of them.
 import asyncio
 import base64
 import contextlib
+import hashlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 from urllib.parse import urldefrag, urlsplit
 
@@ -25,10 +27,19 @@ __all__ = ["MeetingPage", "Signal"]
 T = TypeVar("T")
 
 CLOSE_S = 5.0
-EVIDENCE_S = 8.0
+EVIDENCE_S = 12.0
 OTHER_FRAMES_S = 1.0  # how much longer than the top frame the others may take to answer
+LATE_S = 1.0  # how late a deadline may be noticed before it is our own loop that stood still
 MOST_TEXT = 20_000
-GONE_WORDS = ("Target crashed", "has been closed", "Target closed", "Browser closed", "Connection closed")
+LONG_TEXT = 80  # characters; each key costs two calls
+GONE_WORDS = (
+    "Target crashed",
+    "Page crashed",
+    "has been closed",
+    "Target closed",
+    "Browser closed",
+    "Connection closed",
+)
 PASSING_WORDS = ("Execution context was destroyed", "Cannot find context", "Frame was detached", "frame got detached")
 
 
@@ -81,27 +92,36 @@ class MeetingPage:
 
     async def evaluate(self, script: str, argument: object = None, *, deadline_s: float = 5) -> Any:
         """What a function gives in the top frame's own world; asked again when a navigation swept it away."""
-        return await self._bounded(
-            _through_navigations(lambda: self._page.main_frame.evaluate(script, argument)),
-            deadline_s,
-            "answer a question",
-        )
+        return await self._ask_top(_ask, script, argument, deadline_s)
 
-    async def evaluate_everywhere(self, script: str, argument: object = None, *, deadline_s: float = 5) -> list[Any]:
-        """What a function gives in each frame that answers; the top frame's answer is first and must come."""
+    async def evaluate_everywhere(
+        self, script: str, argument: object = None, *, deadline_s: float = 5, keep: bool = False
+    ) -> list[Any]:
+        """What a function gives in each frame that answers; the top frame's answer is first and must come.
+
+        `keep`: the function, which answers at once, stays with its argument in the frames where our scripts run, and is
+        called there by a short name from then on. For what is long and asked often.
+        """
+        ask = partial(_ask_kept, self._name) if keep else _ask
         others = [
-            asyncio.ensure_future(frame.evaluate(script, argument))
+            asyncio.ensure_future(ask(frame, script, argument))
             for frame in self._page.frames
             if frame is not self._page.main_frame
         ]
         try:
-            answers = [await self.evaluate(script, argument, deadline_s=deadline_s)]
+            answers = [await self._ask_top(ask, script, argument, deadline_s)]
             if others:
                 await asyncio.wait(others, timeout=OTHER_FRAMES_S)
             return answers + [task.result() for task in others if task.done() and task.exception() is None]
         finally:
             for task in others:
                 _abandon(task)
+
+    async def _ask_top(
+        self, ask: Callable[[Frame, str, object], Awaitable[Any]], script: str, argument: object, deadline_s: float
+    ) -> Any:
+        asking = _through_navigations(lambda: ask(self._page.main_frame, script, argument))
+        return await self._bounded(asking, deadline_s, "answer a question")
 
     async def text(self) -> str:
         """What a person could read on the page, for evidence; bounded."""
@@ -169,15 +189,22 @@ class MeetingPage:
         for part in text.split("\n"):
             if part is not text and text.index(part) > 0:
                 await self._page.keyboard.press("Shift+Enter")
-            # The driver has no keys for characters beyond the first plane.
+            # The driver has no keys for characters beyond the first plane. Of a long text only the last character is a
+            # key: a busy page takes minutes for thousands, and one is enough for a site that waits for some.
             if any(ord(character) > 0xFFFF for character in part):
                 await self._page.keyboard.insert_text(part)
+            elif len(part) < LONG_TEXT:
+                await self._page.keyboard.type(part, delay=8)
             else:
-                await self._page.keyboard.type(part, delay=8 if len(part) < 80 else 0)
+                await self._page.keyboard.insert_text(part[:-1])
+                await self._page.keyboard.type(part[-1])
 
     async def _find(self, selectors: Sequence[str]) -> tuple[str, Locator] | None:
         for selector in selectors:
-            places = await asyncio.gather(*(_matches(frame, selector) for frame in self._page.frames))
+            top = self._page.main_frame
+            places = await asyncio.gather(
+                *(_matches(f, selector, None if f is top else OTHER_FRAMES_S) for f in self._page.frames)
+            )
             for wanted in (True, False):  # a visible one, in any frame, before one that only exists
                 for locator, visible in places:
                     if locator is not None and visible is wanted:
@@ -213,6 +240,15 @@ class MeetingPage:
         if backend not in ("encoded", "worklet"):
             raise ValueError(f"expected 'encoded' or 'worklet', found {backend!r}")
         await self._ask("useBackend(argument)", backend)
+
+    async def flush(self, *, deadline_s: float = 2) -> None:
+        """Have what was captured so far handed on; returns when it was."""
+        await self._bounded(self._flush(), deadline_s, "hand on what it captured")
+
+    async def _flush(self) -> None:
+        for answer in await self._ask("flush()"):
+            if isinstance(answer, dict):
+                await self._line.until_came(answer["realm"], answer["batches"])
 
     async def show_picture(self, picture: bytes) -> bool:
         """Show this from now on as the bot's camera. False where no frame can show any, or none decodes the picture."""
@@ -250,8 +286,12 @@ class MeetingPage:
             raise PageCrashed(f"The page is gone; it was asked to {what}.")
         task = asyncio.ensure_future(act)
         gone = asyncio.ensure_future(self.gone.wait())
+        now = asyncio.get_running_loop().time
+        deadline = now() + deadline_s
         try:
             await asyncio.wait({task, gone}, timeout=deadline_s, return_when=asyncio.FIRST_COMPLETED)
+            if now() > deadline + LATE_S:  # it was not the page: its answer may lie here unread
+                await asyncio.wait({task, gone}, timeout=LATE_S, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
             if self.gone.is_set():
@@ -260,7 +300,7 @@ class MeetingPage:
         except DriverTimeout as error:
             raise PageStuck(f"The page did not {what} within {deadline_s:g} s.") from error
         except DriverError as error:
-            if any(word in error.message for word in GONE_WORDS):
+            if self.gone.is_set() or any(word in error.message for word in GONE_WORDS):
                 raise PageCrashed(f"The page went away while it was asked to {what}.") from error
             raise PageError(f"The page could not {what}: {error.message.splitlines()[0][:300]}") from error
         finally:
@@ -281,10 +321,36 @@ _EMPTY_PASSWORDS = """() => {
 _VALUE = "(field) => ('value' in field ? field.value : field.innerText)"
 
 
-async def _matches(frame: Frame, selector: str) -> tuple[Locator | None, bool]:
-    """What a selector finds in a frame, and whether it can be seen; a frame that does not answer has nothing."""
+async def _ask(frame: Frame, script: str, argument: object) -> Any:
+    return await frame.evaluate(script, argument)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _kept_key(script: str, argument: object) -> str:
+    return hashlib.sha256(repr((script, argument)).encode()).hexdigest()[:16]
+
+
+async def _ask_kept(name: str, frame: Frame, script: str, argument: object) -> Any:
+    key = _kept_key(script, argument)
+    answered = await frame.evaluate(control_call(name, "callKept(argument)"), key)
+    if answered is None:
+        answered = await frame.evaluate(_KEEP % (control_call(name, "keep(...argument)"), script), [key, argument])
+    return answered["answer"]
+
+
+# A document that lets none of our scripts run keeps nothing, and is asked in full each time.
+_KEEP = """([key, argument]) => {
+  const keep = %s;
+  const act = %s;
+  keep([key, () => act(argument)]);
+  return { answer: act(argument) };
+}"""
+
+
+async def _matches(frame: Frame, selector: str, within_s: float | None) -> tuple[Locator | None, bool]:
+    """What a selector finds in a frame, and whether it can be seen; one that does not answer in time has nothing."""
     try:
-        async with asyncio.timeout(OTHER_FRAMES_S):
+        async with asyncio.timeout(within_s):
             seen = frame.locator(f"{selector} >> visible=true")
             if await seen.count():
                 return seen.first, True
@@ -307,13 +373,21 @@ async def _press(target: Locator, deadline_s: float) -> None:
     patience_ms = max(300, min(2000, deadline_s * 400))
     try:
         await target.click(timeout=patience_ms)
-    except DriverError:
+    except DriverError as error:
+        if _was_made(error):
+            return
         try:
             if not await target.evaluate(_UNCOVERED, timeout=patience_ms):
                 raise DriverError("covered")
             await target.click(force=True, timeout=patience_ms / 2)
         except DriverError:
             await target.evaluate("(element) => element.click()", timeout=patience_ms)
+
+
+def _was_made(error: DriverError) -> bool:
+    """Whether a click was made and only its answer is late: made again, it would switch a toggle back."""
+    _, made, afterwards = error.message.rpartition("performing click action")
+    return bool(made) and "retrying" not in afterwards and "intercepts pointer events" not in afterwards
 
 
 async def _fill(field: Locator, text: str) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from sederunt import log
 
 OWNER_VARIABLE = "SEDERUNT_OWNER"  # in the environment of every child: "<pid>:<start of that process in ticks>"
+LAUNCH_VARIABLE = "SEDERUNT_LAUNCH"  # in the environment of a browser's processes: which launch they come from
 
 logger = log.get(room="browser")
 
@@ -45,19 +46,24 @@ def is_alive(mark: str) -> bool:
 
 def orphans() -> Iterator[int]:
     """Numbers of marked processes whose owner is gone."""
+    for pid, mark in _marked(OWNER_VARIABLE):
+        if not is_alive(mark):
+            yield pid
+
+
+def _marked(variable: str) -> Iterator[tuple[int, str]]:
+    """Every process that has this variable, and its value."""
     for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            mark = _owner_of(folder)
-            if mark is not None and not is_alive(mark):
-                yield int(folder.name)
+        if folder.name.isdigit() and (value := _value_of(variable, folder)) is not None:
+            yield int(folder.name), value
 
 
-def _owner_of(folder: Path) -> str | None:
+def _value_of(variable: str, folder: Path) -> str | None:
     try:
         environment = (folder / "environ").read_bytes()
     except OSError:  # not ours to read, or gone
         return None
-    wanted = f"{OWNER_VARIABLE}=".encode()
+    wanted = f"{variable}=".encode()
     for entry in environment.split(b"\0"):
         if entry.startswith(wanted):
             return entry[len(wanted) :].decode("ascii", errors="replace")
@@ -72,6 +78,11 @@ def sweep_orphans() -> int:
     if swept:
         logger.warning("orphans were killed", action="orphans_swept", count=swept)
     return swept
+
+
+def kill_launched(launch: str) -> int:
+    """Kill the processes of a browser that never told its number; returns how many."""
+    return sum(kill(pid) for pid, mark in list(_marked(LAUNCH_VARIABLE)) if mark == launch)
 
 
 def kill(pid: int) -> bool:

@@ -22,6 +22,7 @@ ORDER = (
     "calm.js",
     "avatar.js",
     "channels.js",
+    "shadows.js",
     "readings.js",
     "observers.js",
     "control.js",

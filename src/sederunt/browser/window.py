@@ -11,8 +11,10 @@ from playwright.async_api import Error as DriverError
 from sederunt.browser.chromium import Chromium
 from sederunt.browser.driver import running_driver
 from sederunt.browser.launch import HEADFUL
+from sederunt.errors import SetupError
 from sederunt.settings import BrowserSettings
 
+OPEN_S = 30.0
 LOOK_EVERY_S = 0.5
 STATE_S = 15.0
 
@@ -33,9 +35,7 @@ async def sign_in_by_hand(
         shown: awaited once the address was opened; the way for a test to be the person.
     """
     async with running_driver() as driver, Chromium(driver, settings, HEADFUL, display=display) as browser:
-        options = {"no_viewport": True, "locale": settings.locale}
-        context = await browser.new_context({**options, "ignore_https_errors": settings.ignore_certificate_errors})
-        page = await context.new_page()
+        context, page = await _window(browser, settings)
         with contextlib.suppress(DriverError):  # a page that loads slowly, or not, is for the person to see
             await page.goto(url, wait_until="commit")
         acting = asyncio.ensure_future(shown(page)) if shown else None
@@ -43,6 +43,16 @@ async def sign_in_by_hand(
         if acting is not None:
             await acting
         return state
+
+
+async def _window(browser: Chromium, settings: BrowserSettings) -> tuple[BrowserContext, Page]:
+    options = {"no_viewport": True, "locale": settings.locale}
+    try:
+        async with asyncio.timeout(OPEN_S):
+            context = await browser.new_context({**options, "ignore_https_errors": settings.ignore_certificate_errors})
+            return context, await context.new_page()
+    except TimeoutError:
+        raise SetupError(f"The browser opened no window within {OPEN_S:g} s. Is the display in order?") from None
 
 
 async def _state_at_the_end(browser: Chromium, context: BrowserContext) -> Mapping[str, Any]:

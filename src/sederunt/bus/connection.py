@@ -140,17 +140,19 @@ class Bus:
 
         Repeats until the server has confirmed it; raises BusAway past `within_s`, and then it may be stored or not.
         """
+        unanswered = False  # a try that may have been stored all the same: what the next one repeats is ours
         try:
             async with asyncio.timeout(within_s):
                 while True:
                     try:
                         ack = await self.js.publish(subject, payload, headers={"Nats-Msg-Id": message_id})
-                        return not ack.duplicate
+                        return not ack.duplicate or unanswered
                     except APIError as error:
                         if error.err_code == streams.ALREADY_QUEUED:
                             return False
                         logger.warning("publish refused", action="publish_refused", subject=subject, error=str(error))
                     except (NatsError, NoStreamResponseError) as error:
+                        unanswered = unanswered or not isinstance(error, NoStreamResponseError)
                         logger.debug("publish unanswered", action="publish_unanswered", error=str(error))
                     await asyncio.sleep(RETRY_S)
         except TimeoutError:
@@ -204,16 +206,25 @@ class Bus:
         return await self.request(streams.command_subject(bot_id), message, within_s=within_s)
 
     async def serve(self, subject: str, answer: Answer) -> Subscription:
-        """Answer requests until the subscription is closed. A fault of ours is answered as {"error": sentence}."""
+        """Answer requests until the subscription is closed.
+
+        A fault of ours is answered as {"error": sentence}, and so is a request that is at work when the end comes.
+        """
+
+        async def reply(msg: Msg, result: Mapping[str, Any]) -> None:
+            if msg.reply:
+                await self.tell(msg.reply, json.dumps(result).encode())
 
         async def on_message(msg: Msg) -> None:
             try:
                 result = await answer(json.loads(msg.data))
+            except asyncio.CancelledError:  # the client does that when a subscription is closed
+                await reply(msg, {"error": "It ended before this was done."})
+                raise
             except Exception as error:
                 logger.exception("request failed", action="request_failed", subject=subject)
                 result = {"error": str(error)}
-            if msg.reply:
-                await self.tell(msg.reply, json.dumps(result).encode())
+            await reply(msg, result)
 
         return await self.subscribe(subject, on_message)
 
@@ -221,10 +232,14 @@ class Bus:
         """Hear a subject; `on_message` is awaited for one message after another."""
         subscription = Subscription(self, subject, on_message)
         self._subscriptions.add(subscription)
-        # While away the client keeps the subscription and sends it when it is back.
-        with contextlib.suppress(NatsError):
-            await subscription.attach(self._client)
-            await self.flush()
+        try:
+            # While away the client keeps the subscription and sends it when it is back.
+            with contextlib.suppress(NatsError):
+                await subscription.attach(self._client)
+                await self.flush()
+        except asyncio.CancelledError:
+            await subscription.close()  # nobody has it who could
+            raise
         return subscription
 
     async def flush(self) -> None:

@@ -104,6 +104,7 @@ class Consumer:
         self._asked = False
         self._settled_at = 0.0
         self._stopping = False
+        self._taking = asyncio.Lock()  # held from asking who holds a job until it is ours or is not
         self._subscription: Subscription | None = None
 
     @property
@@ -137,8 +138,9 @@ class Consumer:
         self._changed.set()
         # First of all, or the server would give what we hand back to our own open question.
         if self._subscription is not None:
-            await self._subscription.close()
-        tasks = {held.task for held in self._held.values() if held.task}
+            async with self._taking:  # closing would cancel it, and the job be nobody's until its ack wait is over
+                await self._subscription.close()
+        tasks = {held.task for held in self._held.values()}
         _, late = await asyncio.wait(tasks, timeout=within_s) if tasks else (set(), set())
         await self._hand_back(late)
         return len(late)
@@ -201,7 +203,8 @@ class Consumer:
         elif self.holds(key[1]):
             await self._bus.tell(msg.reply, nak(HELD_PAUSE_S))
         else:
-            await self._take_unless_held(key, message, msg)
+            async with self._taking:
+                await self._take_unless_held(key, message, msg)
 
     async def _take_unless_held(self, key: tuple[int, str], message: Mapping[str, Any], msg: Msg) -> None:
         question = {"sequence": key[0], "handle": msg.reply}
@@ -217,11 +220,12 @@ class Consumer:
             await self._bus.tell(msg.reply, nak(HELD_PAUSE_S))
 
     async def _start(self, key: tuple[int, str], message: Mapping[str, Any], msg: Msg) -> None:
+        if self._stopping:
+            await self._bus.tell(msg.reply, nak(0))
+            return
         delivery = Delivery(kind=self.kind, message=message, delivered=msg.metadata.num_delivered)
-        held = _Held(self._bus, delivery, key, msg.reply, self._on_cut_off)
+        held = _Held(self._bus, delivery, key, msg.reply, self._handler, self._on_cut_off)
         self._held[key] = held
-        await held.answer_for_it()
-        held.task = asyncio.create_task(held.work(self._handler), name=f"{self.kind}:{key[1]}")
         held.task.add_done_callback(lambda _: self._ended(key))
 
     def _ended(self, key: tuple[int, str]) -> None:
@@ -238,22 +242,24 @@ class _Held:
     """One job at work: the handler, beside it the one who keeps it ours, then the settling."""
 
     def __init__(
-        self, bus: Bus, delivery: Delivery, key: tuple[int, str], handle: str, on_cut_off: Callable[[], None]
+        self,
+        bus: Bus,
+        delivery: Delivery,
+        key: tuple[int, str],
+        handle: str,
+        handler: Handler,
+        on_cut_off: Callable[[], None],
     ) -> None:
         self.delivery = delivery
         self._sequence, self._id = key
-        self.task: asyncio.Task[None] | None = None
         self._bus = bus
         self._handle = handle  # the subject on which the server hears about this delivery
         self._on_cut_off = on_cut_off
         self._ack_wait_s = bus.settings.ack_wait_s
         self._confirmed_at = awake()
         self._nudge = asyncio.Event()
-        self._answering: Subscription | None = None
-
-    async def answer_for_it(self) -> None:
-        """From now on whoever is given this job learns that it is here."""
-        self._answering = await self._bus.serve(streams.held_subject(self.delivery.kind, self._id), self._answer)
+        # Nothing of it is anywhere but in this task: nobody answers for a job at which nobody works.
+        self.task = asyncio.create_task(self._work(handler), name=f"{delivery.kind}:{self._id}")
 
     async def _answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         adopted = question.get("sequence") == self._sequence
@@ -270,9 +276,12 @@ class _Held:
     def extend_now(self) -> None:
         self._nudge.set()
 
-    async def work(self, handler: Handler) -> None:
+    async def _work(self, handler: Handler) -> None:
         keeper = asyncio.create_task(self._keep())
+        answering: Subscription | None = None
         try:
+            # From now on whoever is given this job learns that it is here.
+            answering = await self._bus.serve(streams.held_subject(self.delivery.kind, self._id), self._answer)
             outcome = await handler(self.delivery)
         except asyncio.CancelledError:
             outcome = Again()
@@ -282,8 +291,8 @@ class _Held:
         finally:
             await asyncio.shield(end(keeper))
         await self._settle(outcome)
-        if self._answering is not None:
-            await self._answering.close()
+        if answering is not None:
+            await answering.close()
 
     async def _keep(self) -> None:
         seen_at = self._confirmed_at

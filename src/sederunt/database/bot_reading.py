@@ -1,7 +1,8 @@
 """What can be asked about bots. Reads never wait for a writer on SQLite, and cost one statement each."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,6 +14,7 @@ from sederunt.database.bot_rows import NoSeals, Seals, bot_of, metadata_digest, 
 from sederunt.database.bot_view import BotView, BotViews
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
+from sederunt.database.outbox import feed_subject
 from sederunt.database.paging import cursor_of, older_than
 from sederunt.database.queries import Row
 from sederunt.database.roster import Rosters
@@ -50,6 +52,10 @@ class BotReading:
         self._owned = database.query(by_id.where(t.bots.c.account_id == _ACCOUNT, _VISIBLE))
         self._events = database.query(
             select(t.bot_events).where(t.bot_events.c.bot_id == _ID).order_by(t.bot_events.c.id)
+        )
+        # No index: what is not published yet is little, but for the minutes when the message server is away.
+        self._unpublished = database.query(
+            select(t.outbox.c.payload).where(t.outbox.c.subject == bindparam("subject")).order_by(t.outbox.c.id)
         )
         self._scheduled = database.query(
             select(t.bots)
@@ -100,6 +106,17 @@ class BotReading:
     async def participants(self, bot_id: UUID, *, with_events: bool = False) -> list[Participant]:
         """Its roster in order of appearance; speaking events only when asked for."""
         return await self._rosters.participants(bot_id, with_events=with_events)
+
+    async def as_told(self, bot: Bot) -> Bot:
+        """A bot with the status before the first change that its listeners may still be waiting for, if there is one.
+
+        A change is committed first and published then: who comes in between is to hear of it as a change.
+        """
+        for row in await self._unpublished.all(subject=feed_subject(bot.id)):
+            told = json.loads(row["payload"]).get("data", {})
+            if old_status := told.get("old_status"):
+                return replace(bot, status=BotStatus(old_status))
+        return bot
 
     async def sources(self, bot_id: UUID) -> dict[str, str]:
         """Whose voice each audio source is: source → participant key."""

@@ -54,6 +54,11 @@ class _Move:
     data: Mapping[str, Any]
     epoch: int | None
     changes: Mapping[str, Any]
+    due_at: datetime | None = None
+
+
+class _NotYet(Exception):
+    """The bot was moved to a later time."""
 
 
 class _LostRace(Exception):
@@ -103,30 +108,35 @@ class Bots(BotReading):
         data: Mapping[str, Any] | None = None,
         epoch: int | None = None,
         changes: Mapping[str, Any] | None = None,
+        due_at: datetime | None = None,
     ) -> Bot | None:
         """Move a bot by what happened to it: status, event, webhook and follow-up job in one transaction.
 
         `data` goes into the event beside old_status and new_status; `changes` are facts written with the status.
-        Gives the bot as it stands now, or None (logged) where the trigger means nothing in its status.
+        Gives the bot as it stands now, or None (logged) where the trigger means nothing in its status, or where the
+        bot is not scheduled for `due_at` or earlier any more.
         Raises Superseded when `epoch` is not the row's any more, NotFound when there is no such bot.
         """
-        move = _Move(trigger=trigger, reason=reason, data=data or {}, epoch=epoch, changes=fact_columns(changes or {}))
+        facts = fact_columns(changes or {})
+        move = _Move(trigger=trigger, reason=reason, data=data or {}, epoch=epoch, changes=facts, due_at=due_at)
         while True:  # each lost race means that another writer got something done meanwhile
             try:
                 async with self._database.begin() as connection:
                     bot, rows = await self._move(connection, bot_id, move)
             except _LostRace:
                 continue
-            except ForbiddenTransition as refusal:
+            except (ForbiddenTransition, _NotYet) as refusal:
                 logger.info(str(refusal), action="transition_refused", bot_id=str(bot_id), trigger=trigger.value)
                 return None
             self._database.announce(rows)
             return bot
 
     async def _move(self, connection: AsyncConnection, bot_id: UUID, move: _Move) -> tuple[Bot, list[OutboxRow]]:
-        row = await self._row(connection, bot_id)
+        row = await self._row(connection, bot_id, lock=move.due_at is not None)  # a change of its time has to wait
         if move.epoch is not None and row["epoch"] != move.epoch:
             raise Superseded(f"Bot {bot_id} is at epoch {row['epoch']}, the writer at {move.epoch}.")
+        if move.due_at is not None and (at := row["scheduled_for"]) is not None and at > move.due_at:
+            raise _NotYet(f"Bot {bot_id} is due at {at}, not at {move.due_at}.")
         old = BotStatus(row["status"])
         new = advance(old, move.trigger)
         if row["delete_requested"] and old is not BotStatus.LEAVING:
@@ -165,8 +175,9 @@ class Bots(BotReading):
             messages.append(outbox.job(subject, "bot", bot.id, event.id))
         return await outbox.post(connection, messages, self._database)
 
-    async def _row(self, connection: AsyncConnection, bot_id: UUID) -> dict[str, Any]:
-        row = (await connection.execute(select(t.bots).where(t.bots.c.id == bot_id))).mappings().first()
+    async def _row(self, connection: AsyncConnection, bot_id: UUID, *, lock: bool = False) -> dict[str, Any]:
+        reading = select(t.bots).where(t.bots.c.id == bot_id)
+        row = (await connection.execute(reading.with_for_update() if lock else reading)).mappings().first()
         if row is None:
             raise unknown_bot()
         return dict(row)
@@ -192,34 +203,30 @@ class Bots(BotReading):
         raise Superseded(f"Bot {bot_id} has another holder than the one of epoch {epoch}.")
 
     async def update_config(
-        self,
-        bot_id: UUID,
-        account_id: UUID,
-        config: BotConfig,
-        scheduled_for: datetime | None,
-        *,
-        most: int | None = None,
-    ) -> Bot:
-        """Replace what was asked of a scheduled bot. Raises Conflict once it is not scheduled any more, NotFound.
+        self, before: Bot, config: BotConfig, scheduled_for: datetime | None, *, most: int | None = None
+    ) -> bool:
+        """Replace what was asked of a scheduled bot; False, with nothing changed, where another did since it was read.
 
-        Raises LimitReached, with nothing changed, where its account has `most` bots at work already.
+        Raises Conflict once it is not scheduled any more, NotFound; LimitReached, with nothing changed, where its
+        account has `most` bots at work already.
         """
-        owned = (t.bots.c.id == bot_id, t.bots.c.account_id == account_id, t.bots.c.delete_requested.is_(False))
-        changing = (
-            update(t.bots)
-            .where(*owned, t.bots.c.status == BotStatus.SCHEDULED.value)
-            .values(scheduled_for=scheduled_for, **config_columns(bot_id, config, self._seals))
-        )
         async with self._database.begin() as connection:
             if most is not None:
-                await refuse_full(connection, account_id, most)
-            if (await connection.execute(changing)).rowcount:
-                await connection.execute(delete(t.bot_metadata).where(t.bot_metadata.c.bot_id == bot_id))
-                await _index_metadata(connection, bot_id, config)
-        bot = await self.get(bot_id, account_id)
-        if bot.status is not BotStatus.SCHEDULED:
-            raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
-        return bot
+                await refuse_full(connection, before.account_id, most)
+            row = await self._row(connection, before.id, lock=True)
+            if row["delete_requested"]:
+                raise unknown_bot()
+            bot = self._bot(row)
+            if bot.status is not BotStatus.SCHEDULED:
+                raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
+            if (bot.config, bot.scheduled_for) != (before.config, before.scheduled_for):
+                return False
+            columns = config_columns(before.id, config, self._seals)
+            changing = update(t.bots).where(t.bots.c.id == before.id).values(scheduled_for=scheduled_for, **columns)
+            await connection.execute(changing)
+            await connection.execute(delete(t.bot_metadata).where(t.bot_metadata.c.bot_id == before.id))
+            await _index_metadata(connection, before.id, config)
+        return True
 
     async def request_stop(self, bot_id: UUID, account_id: UUID | None = None) -> Bot:
         """Write down that the bot is to leave. Raises Conflict where it is not running, NotFound."""
@@ -290,11 +297,11 @@ class Bots(BotReading):
     async def due(self, now: datetime, *, limit: int = 100) -> list[UUID]:
         """Send off the scheduled bots whose time has come; each is given out once, whoever asks."""
         found = [row["id"] for row in await self._due.all(now=now, most=limit)]
-        return [bot_id for bot_id in found if await self._send_off(bot_id)]
+        return [bot_id for bot_id in found if await self._send_off(bot_id, now)]
 
-    async def _send_off(self, bot_id: UUID) -> bool:
+    async def _send_off(self, bot_id: UUID, now: datetime) -> bool:
         try:
-            return await self.record_transition(bot_id, Trigger.DUE) is not None
+            return await self.record_transition(bot_id, Trigger.DUE, due_at=now) is not None
         except NotFound:  # cancelled meanwhile
             return False
 

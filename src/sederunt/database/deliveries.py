@@ -118,20 +118,27 @@ class Deliveries:
     async def record_attempt(
         self, delivery_id: UUID, attempt: Attempt, *, state: State, next_attempt_at: datetime | None = None
     ) -> None:
-        """Write an attempt and what follows from it. A delivery that was deleted meanwhile is left alone."""
+        """Write an attempt and what follows from it. A delivery that was deleted meanwhile is left alone.
+
+        Nothing follows from a failure that ends late, where another worker has the delivery done or given up.
+        """
+        this = t.deliveries.c.id == delivery_id
         async with self._database.begin() as connection:
-            moving = update(t.deliveries).where(t.deliveries.c.id == delivery_id)
-            changed = await connection.execute(moving.values(state=state, next_attempt_at=next_attempt_at))
-            if changed.rowcount:
-                await connection.execute(
-                    insert(t.delivery_attempts).values(
-                        delivery_id=delivery_id,
-                        at=attempt.at,
-                        status=attempt.status,
-                        ms=attempt.ms,
-                        answer=storable(attempt.answer[:_ANSWER_KEPT]),
-                    )
+            found = await connection.scalar(select(t.deliveries.c.state).where(this).with_for_update())
+            if found is None:
+                return
+            if found == "pending" or state == "delivered":
+                moving = update(t.deliveries).where(this)
+                await connection.execute(moving.values(state=state, next_attempt_at=next_attempt_at))
+            await connection.execute(
+                insert(t.delivery_attempts).values(
+                    delivery_id=delivery_id,
+                    at=attempt.at,
+                    status=attempt.status,
+                    ms=attempt.ms,
+                    answer=storable(attempt.answer[:_ANSWER_KEPT]),
                 )
+            )
 
     async def due(self, now: datetime, *, limit: int = 100) -> list[tuple[Resource, UUID]]:
         """(resource, its id) whose oldest pending delivery may be tried (again)."""

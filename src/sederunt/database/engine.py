@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, Literal
 from uuid import UUID
 
@@ -22,10 +23,14 @@ from sederunt.database.queries import Driver, PostgresDriver, Query, SqliteDrive
 from sederunt.errors import SetupError
 from sederunt.settings import Settings
 
+_BUSY_S = 15.0  # that a writer waits for another process; transactions take milliseconds
+_TURN_S = 0.02  # between two tries at what SQLite does not wait for by itself
+_WAL = "PRAGMA journal_mode = WAL"  # readers and the writer do not wait for each other
+
 # For each connection to SQLite.
 _SQLITE_PRAGMAS = (
-    "PRAGMA busy_timeout = 15000",  # ms that a writer waits for another process; transactions take milliseconds
-    "PRAGMA journal_mode = WAL",  # readers and the writer do not wait for each other
+    f"PRAGMA busy_timeout = {_BUSY_S * 1000:.0f}",
+    _WAL,
     # FULL: what was answered with 200 survives a power cut. Costs one fsync a transaction (0.2 to 2 ms, in a
     # thread); we write some ten transactions per bot and minute.
     "PRAGMA synchronous = FULL",
@@ -96,6 +101,10 @@ class Database:
         try:
             if self.is_sqlite:
                 await asyncio.to_thread(_look_at_file, Path(self.url.database or ""))
+            async with self.begin() as connection:
+                is_newest = await connection.run_sync(migrate.is_newest)
+            if not is_newest:
+                await asyncio.to_thread(migrate.import_alembic)
             async with self.begin() as connection:
                 await connection.run_sync(migrate.to_newest)
                 self.default_account_id = await ensure_default_account(connection, self.clock.now())
@@ -168,11 +177,24 @@ def _reason(error: OSError | sqlite3.Error | DBAPIError) -> str:
 def _look_at_file(path: Path) -> None:
     """Whether it can be opened at all: a connection of the asynchronous driver that fails ends in a thread's traceback.
 
-    Raises OSError, sqlite3.Error.
+    A fresh file is switched to its write-ahead log here. Raises OSError, sqlite3.Error.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA schema_version")
+    deadline = monotonic() + _BUSY_S
+    with closing(sqlite3.connect(path, timeout=_BUSY_S)) as connection:
+        while not _is_switched(connection, may_be_busy=monotonic() < deadline):
+            sleep(_TURN_S)
+
+
+def _is_switched(connection: sqlite3.Connection, *, may_be_busy: bool) -> bool:
+    try:
+        connection.execute(_WAL)
+    except sqlite3.OperationalError as error:
+        # The one lock for which SQLite does not wait: two that both came to switch might wait for each other.
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY and may_be_busy:
+            return False
+        raise
+    return True
 
 
 def _sqlite_engine(url: URL) -> AsyncEngine:

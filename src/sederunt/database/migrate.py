@@ -1,8 +1,10 @@
 """Brings a database to the newest schema, one process at a time.
 
-Alembic is imported only when there is something to do: it costs every start half a second.
+Alembic is imported only when there is something to do: it costs every start half a second. That is done before the
+lock is taken: on SQLite it keeps every writer out, and they wait only so long.
 """
 
+from importlib import import_module
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
@@ -12,6 +14,16 @@ from sederunt.errors import SetupError
 NEWEST = "0002"  # the last revision in migrations/versions; a test compares
 
 _LOCK = 0x5EDE_0001  # any number, the same in every process
+
+
+def is_newest(connection: Connection) -> bool:
+    """Whether there is nothing to do."""
+    return _revision(connection) == NEWEST
+
+
+def import_alembic() -> None:
+    """Have at hand what `to_newest` needs where there is something to do."""
+    import_module("alembic.command")
 
 
 def to_newest(connection: Connection) -> None:

@@ -48,12 +48,17 @@ def deliver(resource: Resource, resource_id: UUID, occasion: object) -> Message:
     )
 
 
+def feed_subject(bot_id: UUID) -> str:
+    """Where a bot's listeners hear of it."""
+    return f"feed.{bot_id}.events"
+
+
 def feed(bot_id: UUID, change: Event) -> list[Message]:
     """A change of status for those who listen to a bot."""
     return [
         Message(
             kind="feed",
-            subject=f"feed.{bot_id}.events",
+            subject=feed_subject(bot_id),
             payload=message,
             message_id=f"feed-{bot_id}-{change.id}-{message['type']}",
         )

@@ -1,14 +1,16 @@
 """The job `deliver`: one resource's webhooks, in order.
 
-The queue holds one such job per resource at most, so nobody else is at the same resource. The job ends when a
-receiver has to be tried again later; housekeeping calls for the resource when that time has come, and likewise for
-an event that was written while this job was about to end.
+The queue holds one such job per resource at most, so nobody else is at the same resource, unless this worker was cut
+off from the queue. The job ends when a receiver has to be tried again later; housekeeping calls for the resource when
+that time has come, and likewise for an event that was written while this job was about to end.
 """
 
 from sederunt.jobs.house import House
-from sederunt.jobs.work import Job
+from sederunt.jobs.work import Again, Job
 
 
 async def deliver(job: Job, house: House) -> None:
     """Deliver what is pending and due."""
-    await house.postman.deliver_all(job.id)
+    await house.postman.deliver_all(job.id, job.cut_off)
+    if job.cut_off.is_set():
+        raise Again(0.0, "this worker was cut off")

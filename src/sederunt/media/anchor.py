@@ -24,10 +24,11 @@ class Anchor(Generic[Item]):
         per_ms: ticks of the stream's clock per millisecond.
         not_before_ms: the first frame is moved up to here if it lies a little before it (the end of what the same
             track sent under another SSRC).
+        jump_ms: a frame that is later than this is a jump.
     """
 
-    def __init__(self, per_ms: float, counts: Counts, not_before_ms: float = 0.0) -> None:
-        self._per_ms, self._counts = per_ms, counts
+    def __init__(self, per_ms: float, counts: Counts, not_before_ms: float = 0.0, *, jump_ms: float = JUMP_MS) -> None:
+        self._per_ms, self._counts, self._jump_ms = per_ms, counts, jump_ms
         self._zero_ms: float | None = None  # wall time of tick 0
         self._end_ms = not_before_ms  # of what was placed
         self._doubted: list[tuple[int, float, float | None, Item]] = []  # tick, length in ms, at_ms, frame
@@ -58,7 +59,7 @@ class Anchor(Generic[Item]):
         assert self._zero_ms is not None
         start_ms = self._zero_ms + tick / self._per_ms
         excess_ms = 0.0 if at_ms is None else at_ms - start_ms
-        if not self._doubted and -JUMP_MS <= excess_ms <= JUMP_MS:
+        if not self._doubted and -JUMP_MS <= excess_ms <= self._jump_ms:
             self._end_ms = start_ms + length_ms
             return [(start_ms, item)]
         if at_ms is not None and excess_ms < -JUMP_MS:
@@ -66,9 +67,17 @@ class Anchor(Generic[Item]):
         self._doubted.append((tick, length_ms, at_ms, item))
         if at_ms is None:
             return []
-        if excess_ms <= JUMP_MS:  # it was a stall, and it is over
+        if excess_ms <= self._jump_ms:  # it was a stall, and it is over
             return self._settle_doubted()
         return self.tick(at_ms)
+
+    def excess_ms(self, tick: int, at_ms: float) -> float:
+        """How much later a frame came than its place says."""
+        return at_ms - self._start_ms(tick)
+
+    def follow(self, tick: int, by_ms: float) -> None:
+        """Move the anchor before this frame is placed, but not into what is placed."""
+        self._move(max(by_ms, self._end_ms - self._start_ms(tick)))
 
     def tick(self, now_ms: float) -> list[tuple[float, Item]]:
         """Decide on held frames whose time is over."""
@@ -79,7 +88,7 @@ class Anchor(Generic[Item]):
     def drain(self) -> list[tuple[float, Item]]:
         """Decide on held frames now."""
         excesses = [at_ms - self._start_ms(tick) for tick, _, at_ms, _ in self._doubted if at_ms is not None]
-        if excesses and min(excesses) > JUMP_MS and excesses[0] - excesses[-1] < DRAINING_MS:
+        if excesses and min(excesses) > self._jump_ms and excesses[0] - excesses[-1] < DRAINING_MS:
             self._move(min(excesses))
         return self._settle_doubted()
 

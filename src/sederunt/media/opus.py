@@ -1,6 +1,7 @@
 """Opus packets: how long they are, whether they are silent, what a RED envelope holds, and PCM made into packets."""
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -13,9 +14,11 @@ from av.audio.codeccontext import AudioCodecContext
 from sederunt.errors import BrokenMedia
 
 RATE = 48_000  # the clock of every Opus packet, whatever was sampled
-PCM_RATE = 16_000  # the rate of PCM16 frames
+CODED_RATES = (8_000, 12_000, 16_000, 24_000, 48_000)  # RFC 6716, 2.1: what an encoder takes
 PACKET_S = 0.02  # what Encoder makes
 MOST_SAMPLES = 5_760  # RFC 6716: no packet is longer than 120 ms
+
+_NO_SAMPLES = np.zeros(0, dtype=np.int16)
 
 # RFC 6716, table 2: samples at 48 kHz of one frame, by the upper five bits of the TOC byte.
 _SILK, _HYBRID, _CELT = (480, 960, 1920, 2880), (480, 960), (120, 240, 480, 960)
@@ -133,7 +136,7 @@ class Encoder:
     def __init__(self, rate: int, bit_rate: int, *, complexity: int = 10) -> None:
         self._rate = rate
         self._context = _open_encoder(rate, bit_rate, complexity)
-        self._waiting = np.zeros(0, dtype=np.int16)
+        self._waiting = _NO_SAMPLES
         self._skip = _look_ahead(self._context)
         self._taken = self._fed = 0  # samples
 
@@ -169,14 +172,36 @@ class Encoder:
         return made
 
 
-class PcmEncoder(Encoder):
-    """Little-endian PCM16 at 16 kHz, as the worklet hands it over, into Opus packets."""
+class PcmEncoder:
+    """Samples as the worklet hands them over, at any `rate` in Hz, into Opus packets of 20 ms."""
 
-    def __init__(self) -> None:
-        super().__init__(PCM_RATE, 24_000, complexity=5)
+    def __init__(self, rate: int) -> None:
+        coded = rate if rate in CODED_RATES else RATE
+        self._rate = rate
+        self._encoder = Encoder(coded, 24_000 if coded <= 16_000 else 32_000, complexity=5)
+        self._resampler = None if coded == rate else av.AudioResampler(format="s16", layout="mono", rate=coded)
 
-    def encode_bytes(self, pcm: bytes) -> list[bytes]:
-        return self.encode(np.frombuffer(pcm[: len(pcm) // 2 * 2], dtype="<i2").astype(np.int16, copy=False))
+    def encode(self, samples: npt.NDArray[np.int16]) -> list[bytes]:
+        """The packets that these samples complete."""
+        return self._encoder.encode(self._resampled(samples))
+
+    def flush(self) -> list[bytes]:
+        """What is left, filled up with silence. Ends the encoder's use."""
+        return self._encoder.encode(self._resampled(None)) + self._encoder.flush()
+
+    def _resampled(self, samples: npt.NDArray[np.int16] | None) -> npt.NDArray[np.int16]:
+        """None gives what the resampler still holds."""
+        if self._resampler is None:
+            return _NO_SAMPLES if samples is None else samples
+        frame = None
+        if samples is not None:
+            frame = av.AudioFrame.from_ndarray(samples[np.newaxis], format="s16", layout="mono")
+            frame.sample_rate = self._rate
+        return _joined(self._resampler.resample(frame))
+
+
+def _joined(frames: Sequence[av.AudioFrame]) -> npt.NDArray[np.int16]:
+    return np.concatenate([_NO_SAMPLES, *(frame.to_ndarray()[0] for frame in frames)])
 
 
 def _open_encoder(rate: int, bit_rate: int, complexity: int) -> AudioCodecContext:
@@ -214,5 +239,5 @@ class Decoder:
         try:
             frames = self._context.decode(av.Packet(payload))
         except av.FFmpegError:
-            return np.zeros(0, dtype=np.int16)
-        return np.concatenate([frame.to_ndarray()[0] for frame in frames]) if frames else np.zeros(0, dtype=np.int16)
+            return _NO_SAMPLES
+        return _joined(frames)

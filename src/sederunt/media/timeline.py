@@ -99,12 +99,15 @@ class Timeline:
         stream = self._streams.get(key)
         if stream is not None:
             return stream
-        if not samples and frame.codec not in (Codec.OPUS, Codec.RED):
+        if not (frame.ssrc if samples else frame.codec in (Codec.OPUS, Codec.RED)):
             return None
         self._forget_the_oldest()
         not_before_ms = self._track_end_ms.get(frame.track, 0.0)
-        kind = Blocks if samples else _OpusStream
-        stream = self._streams[key] = kind(self._counts, not_before_ms)
+        stream = self._streams[key] = (
+            Blocks(self._counts, not_before_ms, rate=frame.ssrc)
+            if samples
+            else _OpusStream(self._counts, not_before_ms)
+        )
         return stream
 
     def _forget_the_oldest(self) -> None:

@@ -124,15 +124,15 @@ async def _visit(bot: Bot, seat: Seat, visit: Visit, away_cause: str) -> Outcome
 
 async def _keep_facts(bot: Bot, seat: Seat, visit: Visit, outcome: Outcome) -> None:
     """What was captured; of an ending that nobody ordered, the evidence."""
-    # A dead or frozen page is asked nothing more: each question would cost its deadline, and the meeting goes on.
-    answers = not (isinstance(outcome, Broken) and outcome.cause in ("page_crashed", "page_stuck"))
     if _wants_evidence(outcome):
         row, seen = _decided_by(outcome)
         page, objects = visit.page, seat.objects
-        kept = await keep_evidence(bot.id, page, visit.signals, row=row, seen=seen, objects=objects, answers=answers)
+        kept = await keep_evidence(
+            bot.id, page, visit.signals, row=row, seen=seen, objects=objects, answers=visit.answers
+        )
         await seat.bots.mark(bot.id, epoch=bot.epoch, evidence=kept)
     if visit.recorder is not None and not isinstance(outcome, CutOff):
-        await seat.bots.mark(bot.id, epoch=bot.epoch, capture=await visit.capture_facts(ask=answers))
+        await seat.bots.mark(bot.id, epoch=bot.epoch, capture=await visit.capture_facts(ask=visit.answers))
 
 
 def _wants_evidence(outcome: Outcome) -> bool:

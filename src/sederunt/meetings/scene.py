@@ -66,6 +66,8 @@ class Scene:
         self._present: set[str] = set()
         self._self_keys: set[str] = set()
         self._sources: dict[str, str] = {}
+        self._first_keys: dict[str, str] = {}  # another key of a participant → its key here
+        self._recalled: set[str] = set()  # names that are keys, of an earlier page's participants
         self._speaking: set[str] = set()
         self._pending_speech: dict[str, int] = {}  # source speaks, its owner is not known yet → since when
         self._early: dict[str, list[tuple[int, bool]]] = {}  # shown (at, speaking) before the roster knew them
@@ -77,6 +79,10 @@ class Scene:
         self.removed = False
         self.over = False
         self.last_sound_ms: int | None = None
+
+    def recall(self, participants: Iterable[Participant]) -> None:
+        """Those of an earlier page. Whom that knew by no more than a name, this one may know by a key."""
+        self._recalled = {participant.key for participant in participants if participant.key == participant.name}
 
     @property
     def participants(self) -> tuple[Participant, ...]:
@@ -126,7 +132,7 @@ class Scene:
 
     def apply(self, event: MeetingEvent) -> list[Change]:
         """Fold in one event from the page; returns what listeners should hear of."""
-        match event:
+        match event := self._by_first_key(event):
             case ParticipantSeen():
                 return self._seen(event)
             case ParticipantLeft():
@@ -145,6 +151,17 @@ class Scene:
             case MeetingOver():
                 self.over = True
         return []
+
+    def _by_first_key(self, event: MeetingEvent) -> MeetingEvent:
+        """A participant keeps the key it was first told of by, whatever another witness calls it."""
+        if isinstance(event, ParticipantSeen):
+            known_as = event.known_as or (event.name if event.name in self._recalled and not event.is_self else None)
+            self._recalled.discard(event.name)
+            if known_as and known_as != event.key and event.key not in self._participants:
+                self._first_keys[event.key] = self._first_keys.get(known_as, known_as)
+        if isinstance(event, ChatReceived | Removed | MeetingOver) or event.key not in self._first_keys:
+            return event
+        return replace(event, key=self._first_keys[event.key])
 
     def heard(self, source: str, speaking: bool, at_ms: int) -> list[Change]:
         """Captured audio says that a source began or stopped to carry sound."""

@@ -76,6 +76,7 @@ class Visit:
         self.signals: deque[Signal] = deque(maxlen=KEPT_SIGNALS)
         self._audible: set[str] = set()
         self._fallback_asked = False
+        self._silent = False  # the page died, or let a question's deadline pass
         self._shown_since_ms: int | None = None
         self._outbox: list[Change] = []
         self._settling = Settling(
@@ -89,6 +90,8 @@ class Visit:
         request = page_request(
             self._bot, self._platform, self._seat.settings, identity=self.identity, avatar=self._avatar
         )
+        if self._bot.recording_started_at is not None:
+            self.scene.recall(await self._seat.bots.participants(self._bot.id))
         self._tab = await self._seat.pool.open(request, on_frames=self._on_frames, on_signal=self._on_signal)
         return self
 
@@ -97,6 +100,9 @@ class Visit:
     ) -> None:
         self._orders.can_act(say=None, show=None)
         if self._tab is not None:
+            if self.recorder is not None and self.answers:  # the last words are still on their way
+                with contextlib.suppress(PageError):
+                    await self._tab.flush()
             await self._tab.close()
         if self.recorder is not None:
             await self.recorder.close()
@@ -132,6 +138,7 @@ class Visit:
 
     async def _broken(self, error: PageError) -> Outcome:
         """What a page's fault means; a renderer that died is the truer cause of an answer that did not come."""
+        self._silent = isinstance(error, PageStuck | PageCrashed)
         if isinstance(error, PageStuck):
             await self._pause(DYING_S)
             if self.page.gone.is_set():
@@ -232,6 +239,9 @@ class Visit:
         if not await self.page.show_picture(picture):
             raise PageError("this page shows no pictures of bots.")
         self._avatar = self._orders.picture = picture
+        if await self.page.shows_picture():
+            return
+        await self._settle()
         until = self._seat.clock.monotonic() + CAMERA_S
         while not await self.page.shows_picture():
             if self._seat.clock.monotonic() > until:
@@ -354,7 +364,7 @@ class Visit:
 
     async def _journal(self) -> None:
         """Write what changed to the row's tables, then tell the listeners. A database that is away ends no meeting."""
-        changes, self._outbox = self._outbox, []
+        (changes, self._outbox), told = (self._outbox, []), 0
         self._news.clear()
         changed = self.scene.take_changed()
         try:
@@ -367,12 +377,13 @@ class Visit:
                     data = {"username": change.message.username, "content": change.message.content}
                     await self._seat.bots.add_event(self._bot.id, "chat_message", data)
                 self._seat.events.put(self._bot.id, message_of(change))
+                told += 1
         except Superseded:
             raise
         except Exception:
             logger.exception("journal not written, kept for later", action="journal_kept", bot_id=str(self._bot.id))
             self.scene.keep_changed(changed)
-            self._outbox = [*changes, *self._outbox]
+            self._outbox = [*changes[told:], *self._outbox]
 
     async def _ask_row(self) -> None:
         """A stop may stand on the row alone. A database that is away is asked again later."""
@@ -398,6 +409,11 @@ class Visit:
     def page(self) -> MeetingPage:
         assert self._tab is not None, "a visit is used inside its context"
         return self._tab
+
+    @property
+    def answers(self) -> bool:
+        """Whether the page can be asked: of a dead or frozen one each question would cost its deadline."""
+        return not (self._silent or self.page.gone.is_set())
 
     def _now_ms(self) -> int:
         return unix_ms(self._seat.clock.now())

@@ -10,7 +10,7 @@ class Codec(IntEnum):
     OPUS = 0
     RED = 1  # audio/red: an envelope around Opus packets (RFC 2198)
     OTHER_AUDIO = 2
-    PCM16 = 3  # mono little-endian samples at 16 kHz, from the worklet backend
+    PCM16 = 3  # mono little-endian samples, from the worklet backend
     VP8 = 4
     VP9 = 5
     H264 = 6
@@ -23,7 +23,7 @@ class CapturedFrame:
 
     track: int  # ordinal of the receiver in the page
     codec: Codec
-    ssrc: int
+    ssrc: int  # for PCM16 the samples' rate in Hz
     sequence: int  # 16 bit, as on the wire; for PCM16 a counter of blocks
     timestamp: int  # 32 bit RTP time (48 kHz for Opus); for PCM16 samples since the start
     csrcs: tuple[int, ...]

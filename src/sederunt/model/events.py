@@ -5,13 +5,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ParticipantSeen:
-    """Someone is in the roster: new, or known with a better name. The bot itself comes with `is_self`."""
+    """Someone is in the roster: new, or known with a better name. The bot itself comes with `is_self`.
+
+    `known_as`: the key under which another witness told of the same person before.
+    """
 
     key: str
     name: str
     at_ms: int
     avatar: str | None = None
     is_self: bool = False
+    known_as: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

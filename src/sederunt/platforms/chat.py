@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,8 @@ async def _composer(page: MeetingPage, panel: ChatPanel) -> Found:
             raise PageChanged(f"The message was not sent: {why}.")
         # A toggle pressed twice closes again, so it is given time in between.
         if panel.open.id in found and now >= next_press:
-            await press(page, found[panel.open.id], by_pointer=found[panel.open.id].takes_pointer)
+            with contextlib.suppress(PageStuck):  # whether it opened, the next look tells
+                await press(page, found[panel.open.id], by_pointer=found[panel.open.id].takes_pointer)
             next_press = now + OPENING_S / 2
         await asyncio.sleep(BETWEEN_LOOKS_S)
 
@@ -76,7 +78,8 @@ async def _type(page: MeetingPage, panel: ChatPanel, composer: Found, part: str)
 async def _press_send(page: MeetingPage, panel: ChatPanel) -> None:
     _, found = await survey(page, targets=[panel.send])
     if panel.send.id in found:
-        await press(page, found[panel.send.id], by_pointer=found[panel.send.id].takes_pointer)
+        with contextlib.suppress(PageStuck):  # it may have been pressed all the same: that is read back
+            await press(page, found[panel.send.id], by_pointer=found[panel.send.id].takes_pointer)
     else:
         await page.press("Enter")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sederunt.errors import PageStuck
 from sederunt.model.bot import Service
 from sederunt.platforms import chat
 from sederunt.platforms.addresses import with_parameter
@@ -92,7 +94,7 @@ class Site:
         await chat.send(page, self.chat_panel, text, limit=self.chat_limit)
 
     async def leave(self, page: MeetingPage) -> None:
-        """Press what leads out, answer what it asks, and wait until the controls are gone or LEAVING_S passed."""
+        """Press what leads out and answer what it asks, until no control is left or no new one came for LEAVING_S."""
         now = asyncio.get_running_loop().time
         deadline = now() + LEAVING_S
         pressed: dict[str, float] = {}
@@ -104,8 +106,11 @@ class Site:
             fresh = next((t.id for t in reversed(self.leave_targets) if t.id in found and t.id not in pressed), None)
             stubborn = next((name for name in found if now() - pressed.get(name, now()) >= INSIST_S), None)
             if (name := fresh or stubborn) is not None:
-                await press(page, found[name], by_pointer=name == fresh and found[name].takes_pointer)
+                with contextlib.suppress(PageStuck):  # whether it was pressed, the next look tells
+                    await press(page, found[name], by_pointer=name == fresh and found[name].takes_pointer)
                 pressed[name] = now()
+                if name == fresh:
+                    deadline = now() + LEAVING_S
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
     async def settle(self, page: MeetingPage, *, roster_heard: bool = False, camera: bool = False) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -42,18 +42,10 @@ async def survey(
 
     Raises PageStuck past the deadline, PageCrashed when the renderer is gone.
     """
-    plan = {
-        "rows": [_row(row) for row in rows if row.kind in IN_PAGE],
-        "targets": [_target(target) for target in targets],
-        "never": list(never),
-        "icons": list(ICONS),
-        "buttons": BUTTONS,
-        "mark": MARK,
-        "tally": {"selectors": list(tally.selectors), "phrase": normalised(tally.phrase)} if tally else None,
-    }
+    plan = _plan(tuple(rows), tuple(targets), tuple(never), tally)
     answers = [
         answer
-        for answer in await page.evaluate_everywhere(_script("survey.js"), json.dumps(plan))
+        for answer in await page.evaluate_everywhere(_script("survey.js"), plan, keep=True)
         if isinstance(answer, dict)
     ]
     return _look(answers, page.url), _targets_in(answers)
@@ -69,6 +61,24 @@ async def press(page: MeetingPage, found: Found, *, by_pointer: bool, deadline_s
 @cache
 def _script(name: str) -> str:
     return files("sederunt.platforms").joinpath(name).read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=256)
+def _plan(
+    rows: tuple[EvidenceRow, ...], targets: tuple[Target, ...], never: tuple[str, ...], tally: Tally | None
+) -> str:
+    """What survey.js reads. The same few are asked for again and again."""
+    return json.dumps(
+        {
+            "rows": [_row(row) for row in rows if row.kind in IN_PAGE],
+            "targets": [_target(target) for target in targets],
+            "never": list(never),
+            "icons": list(ICONS),
+            "buttons": BUTTONS,
+            "mark": MARK,
+            "tally": {"selectors": list(tally.selectors), "phrase": normalised(tally.phrase)} if tally else None,
+        }
+    )
 
 
 def _row(row: EvidenceRow) -> dict[str, Any]:

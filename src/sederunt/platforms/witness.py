@@ -4,6 +4,7 @@ Two witnesses may tell of the same thing, the network and the page. The network 
 the page's word counts only until then.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -40,19 +41,46 @@ class Roster:
         if not people:
             return []
         self.network_heard = True
-        self._note_own(people)
-        keys, names = {person.key for person in people}, {person.name for person in people}
-        doubtful = self._page_only - keys
-        if len(people) < len(self._page_only):  # a change, not the whole roster: only namesakes are the same people
-            doubtful = {key for key in doubtful if self._here[key].name in names}
-        self._page_only -= doubtful | keys
+        is_whole = len(people) >= len(self._page_only)  # else a change, which says nothing of the others
+        self._page_only -= {person.key for person in people}
+        twins = self._twins(people)
+        for key, shown in twins.items():
+            self._take_over(key, shown)
+        names = {person.name for person in people}
+        doubtful = {key for key in self._page_only if is_whole or self._here[key].name in names}
+        if self._own_key in doubtful:
+            self._own_key = None  # the network knows the bot by another
         events = [event for key in sorted(doubtful) for event in self._remove(key, at_ms)]
-        return events + [event for person in people for event in self._add(person, at_ms)]
+        self._note_own(people)
+        return events + [event for person in people for event in self._add(person, at_ms, twins.get(person.key))]
+
+    def _twins(self, people: Sequence[Person]) -> dict[str, str]:
+        """New people of the network who were known as somebody of the page: their key → its key. A name that two
+        people bear proves nothing."""
+        shown = {key: self._here[key].name for key in self._page_only}
+        told = {person.key: person.name for person in people if person.key not in self._known}
+        bearers = Counter(told.values()) + Counter(shown.values())
+        by_name = {name: key for key, name in shown.items() if bearers[name] == 2}  # one with each witness
+        return {key: by_name[name] for key, name in told.items() if name in by_name}
+
+    def _take_over(self, key: str, shown: str) -> None:
+        """Somebody whom the page told of by one key goes by the network's from now on."""
+        self._page_only.discard(shown)
+        del self._here[shown]
+        if self._own_key == shown:
+            self._own_key = key
 
     def left(self, key: str, at_ms: int) -> list[MeetingEvent]:
-        """The network tells that somebody is gone."""
+        """The network tells that somebody is gone. Was it the bot itself, it was another one of its name: what an
+        earlier page of its own left behind, which sites show for a while."""
         self.network_heard = True
-        return self._remove(key, at_ms)
+        events = self._remove(key, at_ms)
+        if key != self._own_key:
+            return events
+        self._own_key = None
+        self._note_own(self._here.values())
+        own = self._here.get(self._own_key or "")
+        return events + (self._add(own, at_ms) if own else [])
 
     def shown(self, people: Iterable[Person], at_ms: int, *, whole: bool = True) -> list[MeetingEvent]:
         """The page shows this list. Ignored once the network spoke; an empty list is a closed panel.
@@ -99,7 +127,7 @@ class Roster:
     def is_here(self, key: str) -> bool:
         return key in self._here
 
-    def _add(self, person: Person, at_ms: int) -> list[MeetingEvent]:
+    def _add(self, person: Person, at_ms: int, known_as: str | None = None) -> list[MeetingEvent]:
         known = self._known.get(person.key)
         if known is not None:
             person = Person(
@@ -113,7 +141,14 @@ class Roster:
             return []
         self._here[person.key] = self._known[person.key] = person
         return [
-            ParticipantSeen(key=person.key, name=person.name, avatar=person.avatar, is_self=person.is_self, at_ms=at_ms)
+            ParticipantSeen(
+                key=person.key,
+                name=person.name,
+                avatar=person.avatar,
+                is_self=person.is_self,
+                at_ms=at_ms,
+                known_as=known_as,
+            )
         ]
 
     def _note_own(self, people: Iterable[Person]) -> None:

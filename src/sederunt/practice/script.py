@@ -4,6 +4,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -138,7 +139,8 @@ class Script:
     title: str = "Practice meeting"
     cast: tuple[Participant, ...] = ()
     acts: tuple[Act, ...] = ()
-    starts: Literal["first_bot", "created"] = "first_bot"  # first_bot: when the first bot's media is connected
+    # first_bot: when the first bot's media is connected; told: when the control API says so
+    starts: Literal["first_bot", "created", "told"] = "first_bot"
     loop_s: float | None = None  # acts start over after so many seconds
     variant: Variant = field(default_factory=Variant)
 
@@ -203,10 +205,13 @@ def demo(
     pause_s: float = 0.7,
     first_at_s: float = 1.0,
 ) -> Script:
-    """Three people who speak in turn; the host ends the meeting after the last one. `turns` shortens it."""
+    """Three people who speak in turn; the host ends the meeting after the last one.
+
+    `turns` shortens it, or lets them begin again.
+    """
     acts: list[Act] = []
     at_s = first_at_s
-    for who, clip in _DEMO_TURNS[:turns]:
+    for who, clip in islice(cycle(_DEMO_TURNS), len(_DEMO_TURNS) if turns is None else turns):
         acts.append(Act(at_s=round(at_s, 2), do="say", who=who, clip=clip))
         at_s += clips.load(clip).duration_s + pause_s
     acts.append(Act(at_s=round(at_s, 2), do="end"))

@@ -27,6 +27,10 @@ from sederunt.practice.meeting import Meeting
 from sederunt.practice.sound import TICK_S
 from sederunt.practice.visit import keep_line, visit
 
+# Of meeting time that is made up for. What is lost beyond it, receivers take for a sender whose clock stood still, and
+# a recording gets a hole there, perhaps in a word.
+CATCH_UP_S = 2.0
+
 logger = log.get(room="practice")
 
 
@@ -110,11 +114,11 @@ class PracticeServer:
         self._folder.cleanup()
 
     async def _beat(self) -> None:
-        """Meeting time: 50 ticks a second, catching up where the loop was late, but never more than half a second."""
+        """Meeting time: 50 ticks a second, catching up where the loop was late, but never more than CATCH_UP_S."""
         loop = asyncio.get_running_loop()
         due = loop.time()
         while True:
-            due = max(due + TICK_S, loop.time() - 0.5)
+            due = max(due + TICK_S, loop.time() - CATCH_UP_S)
             await asyncio.sleep(max(0.0, due - loop.time()))
             for meeting in list(self.meetings.values()):
                 _tick(meeting)

@@ -63,6 +63,7 @@ class PeerPlan:
     stream_ids: tuple[str, ...] = ()  # of the audio slots; empty: made up
     video_stream_ids: tuple[str, ...] = ()  # the same for the video slots
     channel: str = ""  # label of the data channel that the server opens; empty for none
+    page_channel: str = ""  # label of a data channel that the page opens and something is told on
     audio_channel: str = ""  # audio goes over the page's data channel of that label, not over RTP
     csrcs: bool = True  # packets name their sources
     announce_ssrc: bool = True
@@ -70,6 +71,11 @@ class PeerPlan:
     loss: float = 0.0
     late: float = 0.0
     new_ssrc_every_s: float = 0.0
+
+    @property
+    def channels(self) -> frozenset[str]:
+        """Labels of the channels that must be open before anybody is told anything."""
+        return frozenset({self.channel, self.page_channel, self.audio_channel} - {""})
 
     @classmethod
     def of(cls, variant: Variant) -> "PeerPlan":
@@ -194,7 +200,7 @@ class Peer:
         self._note_channels()
 
     def _note_channels(self) -> None:
-        wanted = {self.plan.channel, self.plan.audio_channel} - {""}
+        wanted = self.plan.channels
         if all(label in self._channels and self._channels[label].readyState == "open" for label in wanted):
             self.channels_open.set()
 

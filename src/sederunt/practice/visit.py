@@ -138,7 +138,7 @@ class Visit:
 
     async def _report_connected(self, peer: Peer) -> None:
         await peer.connected.wait()
-        if peer.plan.channel or peer.plan.audio_channel:
+        if peer.plan.channels:
             await peer.channels_open.wait()
         self._meeting.media_connected(self._visitor)
 

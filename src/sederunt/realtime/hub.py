@@ -37,7 +37,8 @@ MOST_DRAFTS = 64  # segments that are being said at the same time
 
 logger = log.get(room="realtime")
 
-# The bot as its row has it, None where there is none or it is about to be deleted.
+# The bot as its row has it, but with the status that its listeners were told (`Bots.as_told`); None where there is
+# none or it is about to be deleted.
 Look = Callable[[UUID], Awaitable[Bot | None]]
 
 
@@ -57,7 +58,10 @@ class Hub:
 
     @asynccontextmanager
     async def channel(self, bot: Bot) -> AsyncIterator["Channel"]:
-        """A bot's feeds, for one listener. Raises BusAway when they cannot be read right now."""
+        """A bot's feeds, for one listener. Raises BusAway when they cannot be read right now.
+
+        The status of `bot` is the one that its listeners were told (`Bots.as_told`).
+        """
         channel = self._channels.get(bot.id)
         if channel is None:
             channel = self._channels[bot.id] = Channel(bot, self._bus, self._clock, self._look)

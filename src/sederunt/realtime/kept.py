@@ -55,14 +55,12 @@ class Kept:
     def connected(self, position: int, status: str) -> str:
         """The `connected` message of somebody who is to hear what stands at this position and after it.
 
-        `status` is the bot's own, for one of which no event has told yet.
+        `status` is the one to tell where no event has told of any yet.
         """
         text = self._connected.get(position)
         if text is None:
             snapshot = self.snapshot if position == self.end else self._snapshot_before(position)
-            values = snapshot.values()
-            if position == self.end:
-                values["status"] = snapshot.status or status
+            values = {**snapshot.values(), "status": snapshot.status or self.snapshot.first_status or status}
             text = messages.connected(values, snapshot.sequence)
             self._connected = dict([*self._connected.items(), (position, text)][-_SNAPSHOTS:])
         return text

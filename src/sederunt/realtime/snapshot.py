@@ -29,6 +29,7 @@ class Snapshot:
     def __init__(self) -> None:
         self.sequence = 0
         self.status: str | None = None  # None before the first change
+        self.first_status: str | None = None  # the one before the first change, None as long as there was none
         self._transcripts: dict[object, Mapping[str, Any]] = {}  # by segment
         self._participants: dict[str, Mapping[str, Any]] = {}
         self._chat: deque[Mapping[str, Any]] = deque(maxlen=MOST_CHAT)
@@ -43,6 +44,7 @@ class Snapshot:
             case "chat-message":
                 self._chat.append(data)
             case "status-update":
+                self.first_status = self.first_status or data.get("old_status")
                 self.status = data.get("new_status")
             case str(kind) if kind in _PRESENCE:
                 self._see(data, _PRESENCE[kind])

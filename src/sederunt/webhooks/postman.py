@@ -1,5 +1,6 @@
 """Delivering one resource's webhooks: strictly in order, until none is left or one has to wait."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import UUID
@@ -25,14 +26,20 @@ class Postman:
     clock: Clock
     timeout_s: float
 
-    async def deliver_all(self, resource_id: UUID) -> int:
+    async def deliver_all(self, resource_id: UUID, cut_off: asyncio.Event | None = None) -> int:
         """Deliver what is pending for a resource and may be tried now; returns how many attempts were made.
 
         When an attempt fails, the time of the next one is a row, and this returns: no place in a queue waits for a
         receiver that is down. Call again when that time has come (`Deliveries.due`).
+
+        Args:
+            cut_off: set when somebody else may be at this resource by now: no further attempt is made.
         """
         attempts = 0
-        while (delivery := await self.deliveries.next(resource_id)) is not None:
+        while not (cut_off is not None and cut_off.is_set()):
+            delivery = await self.deliveries.next(resource_id)
+            if delivery is None:
+                break
             if delivery.next_attempt_at is not None and delivery.next_attempt_at > self.clock.now():
                 break
             attempts += 1

@@ -15,7 +15,9 @@ from nats.aio.msg import Msg
 from harness.api_room import GOOD_BOT, WAYS, ApiRoom
 from harness.fake_clock import FakeClock
 from sederunt.accounts.meeting_accounts import SignIn
-from sederunt.model.bot import Service
+from sederunt.bus.connection import Bus, BusAway
+from sederunt.database.bots import Bots
+from sederunt.model.bot import Bot, Service
 from sederunt.model.status import ACTIVE, STOPPABLE, BotStatus, Trigger
 from sederunt.transcription import provider
 
@@ -160,6 +162,17 @@ async def test_a_patch_changes_what_it_names_and_nothing_else(room: ApiRoom) -> 
     assert await room.look(made) == changed
 
 
+async def test_patches_of_the_same_moment_are_all_kept(room: ApiRoom) -> None:
+    made = await room.bot_in("scheduled")
+    changes = {"bot_name": "Other", "lang": "de", "profanity_filter": True, "scheduled_start_time": 4_100_000_000}
+    address = f"/bot/{made['id']}"
+    answers = await asyncio.gather(*(room.client.patch(address, json={name: value}) for name, value in changes.items()))
+    assert [answer.status_code for answer in answers] == [200] * len(changes)
+    left = await room.look(made)
+    assert (left["bot_name"], left["lang"], left["profanity_filter"]) == ("Other", "de", True)
+    assert left["scheduled_for"] != made["scheduled_for"]
+
+
 async def test_a_patch_replaces_metadata_and_null_clears_it(room: ApiRoom) -> None:
     made = await room.bot_in("scheduled", metadata={"a": "1", "b": "2"})
     address = f"/bot/{made['id']}"
@@ -244,6 +257,35 @@ async def test_a_bot_that_nobody_holds_is_stopped_at_once(room: ApiRoom) -> None
     assert (found["status"], found["stop_reason"]) == ("not_admitted", "manually_stopped")
 
 
+async def test_a_bot_that_nobody_holds_is_stopped_whether_or_not_the_message_server_answers(
+    room: ApiRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: Any, **__: Any) -> dict[str, Any]:
+        raise BusAway("No answer.")
+
+    made = await room.bot()
+    monkeypatch.setattr(Bus, "command", away)
+    assert (await room.client.post(f"/bot/{made['id']}/stop")).status_code == 200
+    assert (await room.look(made))["status"] == "not_admitted"
+
+
+async def test_a_bot_that_a_host_claims_while_it_is_stopped_is_left_to_that_host(
+    room: ApiRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await room.bot()
+    request_stop = Bots.request_stop
+
+    async def claimed_meanwhile(bots: Bots, bot_id: UUID, *asked: Any) -> Bot:
+        found = await request_stop(bots, bot_id, *asked)
+        await bots.claim(bot_id, "host")
+        return found
+
+    monkeypatch.setattr(Bots, "request_stop", claimed_meanwhile)
+    assert (await room.client.post(f"/bot/{made['id']}/stop")).status_code == 200
+    found = await room.bots.get(UUID(made["id"]))
+    assert (found.status, found.stop_requested) == (BotStatus.BOOTING, True)
+
+
 class Seat:
     """A host's end of the line."""
 
@@ -274,6 +316,28 @@ async def test_a_bot_that_was_just_let_in_is_asked_until_it_can_speak(room: ApiR
     assert (await room.client.post(f"/bot/{made['id']}/chat-message", json={"message": "Hello"})).status_code == 200
     assert len(seat.heard) == 2
     await line.close()
+
+
+async def test_a_message_for_a_bot_that_leaves_meanwhile_is_refused_at_once(room: ApiRoom) -> None:
+    made = await room.bot_in("recording")
+    typing = asyncio.Event()
+
+    async def type_on(_: Mapping[str, Any]) -> Mapping[str, Any]:
+        typing.set()
+        await asyncio.Event().wait()
+        return {}
+
+    line = await room.bus.serve(f"bot.{made['id']}.do", type_on)
+    await room.bus.flush()
+    posting = asyncio.create_task(room.client.post(f"/bot/{made['id']}/chat-message", json={"message": "Bye"}))
+    await typing.wait()
+    await room.bots.record_transition(UUID(made["id"]), Trigger.ENDED)
+    await line.close()
+    answer = await posting
+    assert (answer.status_code, answer.json()["message"]) == (
+        409,
+        "It ended before this was done. The bot is leaving.",
+    )
 
 
 async def test_a_message_that_cannot_be_posted_says_why(room: ApiRoom) -> None:

@@ -16,6 +16,11 @@ LONG_TURNS = (
     Act(at_s=0.2, do="say", who="Ada Lovelace", clip="librivox_0880"),
     Act(at_s=3.3, do="say", who="Ada Lovelace", clip="jfk"),
 )
+# What an expression gives in the page, as soon as that is true.
+WHEN = """() => new Promise((resolve) => {
+  const look = () => { const found = %s; if (found) resolve(found); else setTimeout(look, 20); };
+  look();
+})"""
 CAMERAS = (Participant(name="Ada Lovelace", video=True), Participant(name="Charles Babbage", video=True))
 
 
@@ -64,9 +69,8 @@ async def test_lost_packets_are_missing_and_nothing_else(sit_in: SitIn) -> None:
 async def test_the_page_may_hear_too(sit_in: SitIn) -> None:
     sitting = await sit_in(request={"forward": True})
     await both_have_spoken(sitting, packets=60)
-    assert await sitting.page.evaluate(
-        "() => [...document.querySelectorAll('audio')].some((a) => a.srcObject && a.currentTime > 0 && !a.paused)"
-    )
+    hears = "[...document.querySelectorAll('audio')].some((a) => a.srcObject && a.currentTime > 0 && !a.paused)"
+    assert await sitting.page.evaluate(WHEN % hears, deadline_s=60)
 
 
 _ASKED = """() => {
@@ -88,7 +92,7 @@ async def test_a_page_learns_who_is_heard_whether_it_hears_or_not(sit_in: SitIn,
     sitting = await sit_in(request={"forward": forward})
     await sitting.page.evaluate(_ASKED)
     await both_have_spoken(sitting, packets=60)
-    told = await sitting.page.evaluate("() => window.csrcs")
+    told = await sitting.page.evaluate(WHEN % "window.csrcs", deadline_s=60)
     assert told["source"] in {csrc for packet in sitting.log() for csrc in packet.csrcs}
     assert 0 <= told["now"] - told["timestamp"] < 11_000
     assert told["rtpTimestamp"] in {packet.timestamp for packet in sitting.log()}
@@ -103,6 +107,14 @@ async def test_frames_are_stamped_with_the_machine_s_time_in_order(sit_in: SitIn
     for frame in sitting.ear.audio():
         by_track.setdefault(frame.track, []).append(frame.at_ms)
     assert all(times == sorted(times) for times in by_track.values())
+
+
+async def test_what_has_gathered_is_handed_on_when_the_stay_ends(sit_in: SitIn) -> None:
+    sitting = await sit_in(request={"batch_ms": 2000}, acts=LONG_TURNS)
+    while len(sent := sitting.sent()) < 60:
+        await sitting.page.evaluate("() => new Promise((on) => setTimeout(on, 50))")
+    await sitting.page.flush()
+    assert sitting.ear.packets() >= sent
 
 
 async def test_video_is_not_negotiated_unless_asked_for(sit_in: SitIn) -> None:
@@ -143,3 +155,25 @@ async def test_an_ssrc_that_changes_without_announcement_goes_on_encoded(sit_in:
     await sitting.ear.until(lambda ear: len({frame.ssrc for frame in ear.audio()}) == 3)
     assert sitting.ear.packets() <= sitting.sent()
     assert (await sitting.page.capture_state())["backend"] == "encoded"
+
+
+_DEAF_WORKER = """() => {
+  window.unanswered = 0;
+  const native = Worker.prototype.postMessage;
+  window.answerAgain = () => (Worker.prototype.postMessage = native);
+  Worker.prototype.postMessage = function (message, ...more) {
+    if (message && message.order === "count") window.unanswered += 1;
+    else native.call(this, message, ...more);
+  };
+}"""
+
+
+async def test_a_worker_that_is_late_with_its_counts_is_not_taken_for_a_deaf_track(sit_in: SitIn) -> None:
+    sitting = await sit_in()
+    await sitting.page.evaluate(_DEAF_WORKER)
+    await both_have_spoken(sitting, packets=60)
+    await sitting.page.evaluate(WHEN % "window.unanswered >= 3", deadline_s=60)
+    await sitting.page.evaluate("() => { window.answerAgain(); }")
+    tracks = (await sitting.page.capture_state())["tracks"]
+    assert {track["backend"] for track in tracks if track["kind"] == "audio"} == {"encoded"}
+    assert not [signal for signal in sitting.ear.signals if "deaf" in str(signal)]

@@ -11,6 +11,7 @@ from sederunt.errors import PageCrashed, PageError, PageStuck
 
 pytestmark = pytest.mark.chromium
 
+LOADED = "() => new Promise((r) => document.readyState === 'complete' ? r() : (window.onload = r))"
 HANG = "() => { setTimeout(() => { for (;;); }, 0); }"
 
 
@@ -89,8 +90,20 @@ async def test_a_page_that_never_finishes_loading_counts_once_its_host_was_reach
     open_page: OpenPage, site: Site
 ) -> None:
     page = (await open_page()).page
-    await page.goto(site.page("document.write('<script src=/never></scr' + 'ipt>')"), deadline_s=10)
-    assert page.url.startswith(site.origin)
+    asked = asyncio.Event()
+
+    async def never_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await reader.read()  # until the browser gives it up
+        writer.close()
+
+    async with await asyncio.start_server(never_answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        await page.goto(site.page(body=f"<script src=http://127.0.0.1:{port}/></script>"), deadline_s=10)
+        assert asked.is_set()
+        assert page.url.startswith(site.origin)
+        assert await page.evaluate("() => document.readyState") == "loading"
+        await page.close()
 
 
 async def test_an_address_opened_again_is_loaded_again_though_only_its_fragment_differs(
@@ -129,7 +142,7 @@ async def test_a_button_in_another_frame_is_found(open_page: OpenPage, site: Sit
     page = (await open_page()).page
     inner = site.page(body="<button onclick='this.textContent = \"done\"'>inner</button>", path="/inner")
     await page.goto(site.page(body=f"<iframe src='{inner}'></iframe>"))
-    await page.evaluate("() => new Promise((r) => document.readyState === 'complete' ? r() : (window.onload = r))")
+    await page.evaluate(LOADED, deadline_s=60)
     assert await page.click(["button"]) == "button"
     assert "done" in await page.text()
 
@@ -185,3 +198,26 @@ async def test_evidence_can_be_taken(open_page: OpenPage, site: Site) -> None:
     await page.goto(site.page(body="<h1>You were removed</h1>"))
     assert (await page.screenshot()).startswith(b"\x89PNG")
     assert "You were removed" in await page.text()
+
+
+async def test_a_kept_question_is_answered_anew_each_time_in_every_frame(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    address = site.page(body="<p>one</p><iframe srcdoc='<p>inner</p>'></iframe>")
+    ask = "(selector) => document.querySelector(selector).textContent"
+    await page.goto(address)
+    await page.evaluate(LOADED, deadline_s=60)
+    assert await page.evaluate_everywhere(ask, "p", keep=True) == ["one", "inner"]
+    await page.evaluate("() => { document.querySelector('p').textContent = 'two'; }")
+    assert await page.evaluate_everywhere(ask, "p", keep=True) == ["two", "inner"]
+    assert await page.evaluate_everywhere(ask, "body > p", keep=True) == ["two", "inner"]
+    await page.goto(address)  # a new document keeps nothing of the old one
+    await page.evaluate(LOADED, deadline_s=60)
+    assert await page.evaluate_everywhere(ask, "p", keep=True) == ["one", "inner"]
+
+
+async def test_a_kept_question_that_throws_tells_so_each_time(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    await page.goto(site.page())
+    for _ in range(2):
+        with pytest.raises(PageError, match="nothing of the sort"):
+            await page.evaluate_everywhere("() => { throw new Error('nothing of the sort'); }", keep=True)

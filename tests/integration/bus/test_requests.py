@@ -17,6 +17,19 @@ async def echo(message: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"ok": True, "heard": message["do"]}
 
 
+async def until_there(server: NatsServer) -> None:
+    """It tells nobody that it listens."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                _, writing = await asyncio.open_connection("127.0.0.1", server.embedded.port)
+            except OSError:
+                await asyncio.sleep(0.05)
+                continue
+            writing.close()
+            return
+
+
 async def test_a_command_is_answered_by_its_holder(bus: Bus, connect: Connections) -> None:
     bot_id = uuid4()
     holder = await connect()
@@ -41,6 +54,22 @@ async def test_a_holders_fault_is_an_answer(bus: Bus, connect: Connections) -> N
     assert await bus.command(bot_id, {"do": "chat"}) == {"error": "no page"}
 
 
+async def test_who_waits_for_a_holder_who_leaves_is_told_so(bus: Bus, connect: Connections) -> None:
+    begun = asyncio.Event()
+
+    async def never(_: Mapping[str, Any]) -> Mapping[str, Any]:
+        begun.set()
+        await asyncio.Event().wait()
+        return {}
+
+    bot_id = uuid4()
+    serving = await (await connect()).serve(command_subject(bot_id), never)
+    asking = asyncio.create_task(bus.command(bot_id, {"do": "chat"}, within_s=60))
+    await begun.wait()
+    await serving.close()
+    assert await asking == {"error": "It ended before this was done."}
+
+
 async def test_without_a_server_the_caller_is_told_in_time(bus: Bus, server: NatsServer) -> None:
     await server.stop()
     async with asyncio.timeout(60):
@@ -54,8 +83,9 @@ async def test_a_server_without_room_for_the_queues_is_not_said_to_be_silent(tmp
     config.write_text(config.read_text().replace("max_file_store: 16GB", "max_file_store: 1MB"))
     await full.start()
     try:
+        await until_there(full)
         with pytest.raises(BusAway, match=r"could not keep the queues .*insufficient storage"):
-            await Bus.connect(full.settings(), name="test", within_s=3)
+            await Bus.connect(full.settings(), name="test", within_s=10)
     finally:
         await full.stop()
 

@@ -158,4 +158,4 @@ def test_the_first_start_shows_a_key_that_works_and_no_caller_is_refused_while_a
     with start(tmp_path) as second:
         assert greeting(second)[1] is None
         second.send_signal(signal.SIGTERM)
-        second.wait(40)
+        second.wait(90)

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -170,14 +171,49 @@ async def test_a_due_bot_is_given_out_once(bots: Bots, make_bot: MakeBot, clock:
     assert [bot.id for bot in await bots.scheduled(soon.account_id)] == [later.id]
 
 
+async def test_a_due_bot_that_is_moved_before_its_turn_stays(
+    database: Database, make_bot: MakeBot, clock: FakeClock
+) -> None:
+    tomorrow = clock.now() + timedelta(days=1)
+
+    class Interrupted(Bots):
+        async def _send_off(self, bot_id: UUID, *due: Any) -> bool:
+            found = await self.get(bot_id)
+            if found.config.bot_name == "moved":
+                assert await self.update_config(found, found.config, tomorrow)
+            return await super()._send_off(bot_id, *due)
+
+    bots = Interrupted(database)
+    moved, other = [
+        await bots.create(
+            make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now(), config={"bot_name": name}), job=False
+        )
+        for name in ("moved", "other")
+    ]
+    assert await bots.due(clock.now()) == [other.id]
+    found = await bots.get(moved.id)
+    assert (found.status, found.scheduled_for) == (BotStatus.SCHEDULED, tomorrow)
+    assert await bots.events(moved.id) == []
+    assert await bots.due(tomorrow) == [moved.id]
+
+
 async def test_only_a_scheduled_bot_can_be_changed(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:
     bot = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False)
     changed = replace(bot.config, bot_name="Other", custom_metadata={"a": "b"})
-    assert (await bots.update_config(bot.id, bot.account_id, changed, None)).config == changed
+    assert await bots.update_config(bot, changed, clock.now())
+    assert (await bots.get(bot.id)).config == changed
     assert [b.id for b in (await bots.find(bot.account_id, metadata={"a": "b"})).bots] == [bot.id]
     await bots.record_transition(bot.id, Trigger.DUE)
     with pytest.raises(Conflict, match="booting"):
-        await bots.update_config(bot.id, bot.account_id, bot.config, None)
+        await bots.update_config(bot, bot.config, None)
+
+
+async def test_of_two_changes_at_once_the_later_one_is_told(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:
+    bot = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False)
+    named, spoken = replace(bot.config, bot_name="Other"), replace(bot.config, lang="de")
+    done = await asyncio.gather(*(bots.update_config(bot, config, bot.scheduled_for) for config in (named, spoken)))
+    assert sorted(done) == [False, True]
+    assert (await bots.get(bot.id)).config == (named if done[0] else spoken)
 
 
 @pytest.mark.parametrize("status", list(BotStatus))

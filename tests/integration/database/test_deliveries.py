@@ -9,7 +9,7 @@ import pytest
 from harness.fake_clock import FakeClock
 from sederunt.database import outbox
 from sederunt.database.bots import Bots
-from sederunt.database.deliveries import Attempt, Deliveries
+from sederunt.database.deliveries import Attempt, Deliveries, State
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.outbox import Outbox
 from sederunt.errors import NotFound
@@ -64,6 +64,22 @@ async def test_a_webhook_that_was_given_up_holds_up_nobody(deliveries: Deliverie
     assert second is not None
     assert second.id != first.id
     assert [delivery.state for delivery in await deliveries.of(bot.id, bot.account_id)] == ["given_up", "pending"]
+
+
+@pytest.mark.parametrize("state", ["delivered", "given_up"])
+async def test_an_attempt_that_ends_late_is_noted_and_changes_nothing(
+    deliveries: Deliveries, bot: Bot, clock: FakeClock, state: State
+) -> None:
+    first = await deliveries.next(bot.id)
+    assert first is not None
+    await deliveries.record_attempt(first.id, Attempt(at=clock.now(), status=299, ms=1, answer=""), state=state)
+    late = Attempt(at=clock.now(), status=None, ms=10_000, answer="No answer.")
+    again_at = clock.now() + timedelta(seconds=5)
+    await deliveries.record_attempt(first.id, late, state="pending", next_attempt_at=again_at)
+    noted, second = await deliveries.of(bot.id, bot.account_id)
+    assert (noted.state, noted.next_attempt_at) == (state, None)
+    assert [attempt.status for attempt in noted.attempts] == [299, None]
+    assert (await deliveries.next(bot.id) or noted).id == second.id
 
 
 async def test_a_webhook_can_be_sent_again(

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from sqlalchemy import Connection, func, insert, select, text
 
 from harness.fake_clock import FakeClock
 from harness.postgres import PostgresServer
+from sederunt.database import engine
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.tables import accounts, metadata
@@ -29,6 +32,26 @@ asyncio.run(main())
 """
 
 
+# Is told by a traceback when Alembic is imported while somebody who wants to write would have to wait.
+_WATCHES = """
+import asyncio, sqlite3, sys
+from contextlib import closing
+from sederunt.database.engine import Database
+
+path = sys.argv[1]
+
+class Watch:
+    def find_spec(self, name, *_):
+        if name == "alembic":
+            with closing(sqlite3.connect(path, timeout=0)) as another:
+                another.execute("BEGIN IMMEDIATE")
+            print("seen")
+
+sys.meta_path.insert(0, Watch())
+asyncio.run(Database(f"sqlite:///{path}").open())
+"""
+
+
 async def test_several_processes_that_start_at_once_agree(address: str) -> None:
     children = [
         await asyncio.create_subprocess_exec(sys.executable, "-c", _OPENS, address, stdout=asyncio.subprocess.PIPE)
@@ -37,6 +60,33 @@ async def test_several_processes_that_start_at_once_agree(address: str) -> None:
     said = [(await child.communicate())[0] for child in children]
     assert [child.returncode for child in children] == [0, 0, 0, 0]
     assert len({json.loads(line) for line in said}) == 1
+
+
+async def test_a_file_that_another_process_is_just_making_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "sederunt.db"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as another:
+        another.execute("BEGIN IMMEDIATE")
+        waited: list[float] = []
+
+        def wait(seconds: float) -> None:
+            waited.append(seconds)
+            another.rollback()
+
+        monkeypatch.setattr(engine, "sleep", wait)
+        async with Database(f"sqlite:///{path}") as database:
+            assert await _count(database) == 1
+    assert waited, "the lock was in its way"
+    with closing(sqlite3.connect(path)) as looking:
+        assert looking.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+async def test_nobody_waits_while_the_means_of_a_migration_are_fetched(tmp_path: Path) -> None:
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _WATCHES, str(tmp_path / "sederunt.db"), stdout=asyncio.subprocess.PIPE
+    )
+    assert ((await child.communicate())[0], child.returncode) == (b"seen\n", 0)
 
 
 async def test_the_migrations_make_the_tables_of_the_program(database: Database) -> None:

@@ -32,7 +32,7 @@ async def hold(delivery):
 
 async def main():
     token = SecretStr(os.environ["TOKEN"])
-    settings = BusSettings(url=os.environ["URL"], token=token, ack_wait_s=2, replicas=1)
+    settings = BusSettings(url=os.environ["URL"], token=token, ack_wait_s=float(os.environ["ACK_WAIT_S"]), replicas=1)
     await Consumer(await Bus.connect(settings, name="holder"), "assemble", hold).run()
 
 asyncio.run(main())
@@ -40,9 +40,12 @@ asyncio.run(main())
 
 
 @asynccontextmanager
-async def holding(server: NatsServer, bus: Bus, resource_id: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def holding(
+    server: NatsServer, bus: Bus, resource_id: str, *, ack_wait_s: float
+) -> AsyncIterator[asyncio.subprocess.Process]:
     """Another process that holds a job."""
-    environment = {"URL": server.embedded.url, "TOKEN": server.embedded.token.get_secret_value()}
+    token = server.embedded.token.get_secret_value()
+    environment = {"URL": server.embedded.url, "TOKEN": token, "ACK_WAIT_S": str(ack_wait_s)}
     holder = await asyncio.create_subprocess_exec(
         sys.executable, "-c", HOLDER, stdout=asyncio.subprocess.PIPE, env={**os.environ, **environment}
     )
@@ -64,7 +67,7 @@ async def said(holder: asyncio.subprocess.Process) -> str:
 
 
 async def test_a_holder_that_was_asleep_for_two_ack_waits_is_told(bus: Bus, server: NatsServer) -> None:
-    async with holding(server, bus, str(uuid4())) as holder:
+    async with holding(server, bus, str(uuid4()), ack_wait_s=2) as holder:
         holder.send_signal(signal.SIGSTOP)
         await asyncio.sleep(5)  # of its time, not of ours
         holder.send_signal(signal.SIGCONT)
@@ -75,16 +78,18 @@ async def test_a_killed_holders_job_is_given_to_another_after_the_ack_wait(
     bus: Bus, connect: Connections, server: NatsServer
 ) -> None:
     resource_id = str(uuid4())
-    async with holding(server, bus, resource_id):
+    ack_wait_s = 6.0  # longer than a busy machine's stalls
+    async with holding(server, bus, resource_id, ack_wait_s=ack_wait_s):
         taken: asyncio.Future[Delivery] = asyncio.get_running_loop().create_future()
 
         async def take(delivery: Delivery) -> Outcome:
             taken.set_result(delivery)
             return Done()
 
-        second = Consumer(await connect(ack_wait_s=2), "assemble", take)
+        second = Consumer(await connect(ack_wait_s=ack_wait_s), "assemble", take)
         running = asyncio.create_task(second.run())
-        await asyncio.wait({taken}, timeout=5)  # the thing proved: while its holder lives nobody else is given it
+        # The thing proved: while its holder lives nobody else is given it.
+        await asyncio.wait({taken}, timeout=1.5 * ack_wait_s)
         assert not taken.done()
     async with asyncio.timeout(60):
         delivery = await taken

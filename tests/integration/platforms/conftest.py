@@ -17,6 +17,8 @@ from sederunt.model.audio import CapturedFrame
 from sederunt.practice.server import PracticeServer
 from sederunt.settings import BrowserSettings
 
+_LOADED = "() => new Promise((r) => document.readyState === 'complete' ? r() : (window.onload = r))"
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All tests of a file share one loop, as their browser lives on it."""
@@ -69,6 +71,7 @@ async def show(site: StaticSite, shared_page: MeetingPage) -> ShowPage:
         site.put(path, html, status)
         await shared_page.goto("about:blank")
         await shared_page.goto(url)
+        await shared_page.evaluate(_LOADED, deadline_s=60)  # its frames too
         return shared_page
 
     return open_it

@@ -58,11 +58,18 @@ async def test_audio_can_come_without_any_receiver(open_room: OpenRoom) -> None:
     room = await enter(await open_room(acts=FIRST_WORDS[:1], audio="webaudio"))
     await room.meeting.wait_for("fell_silent")
     assert await room.page.evaluate("() => window.remembered.connections[0].getReceivers().length") == 0
+    sounds = len(clips.load("librivox_0880").frames)
+    await room.page.wait_for_function(
+        """(sounds) => {
+          const count = (label) => window.remembered.channels.filter((message) => message.label === label).length;
+          return count("media-audio") >= sounds && count("dcrpc") >= 2 && count("collections");
+        }""",
+        arg=sounds,
+    )
     frames = await room.page.evaluate("() => window.remembered.channels")
     labels = [frame["label"] for frame in frames]
-    assert labels.count("media-audio") == len(clips.load("librivox_0880").frames)
+    assert labels.count("media-audio") == sounds
     assert labels.count("dcrpc") == 2
-    assert "collections" in labels
 
 
 async def test_the_page_shows_who_speaks(open_room: OpenRoom) -> None:
@@ -158,11 +165,11 @@ async def test_chat_goes_both_ways(open_room: OpenRoom, editable: bool) -> None:
 
 async def test_a_bot_that_is_put_out_sees_it_and_its_roster_says_so(open_room: OpenRoom) -> None:
     room = await enter(await open_room())
-    before = len(await room.page.evaluate("() => window.remembered.channels"))
+    await room.page.wait_for_function("() => window.remembered.channels.length === 1")  # the roster on entering
     room.meeting.kick(room.meeting.visitor())
     await expect(room.page.locator(".roSPhc", has_text="You've been removed from the meeting")).to_be_visible()
     await room.meeting.wait_for("kicked")
-    assert len(await room.page.evaluate("() => window.remembered.channels")) > before
+    await room.page.wait_for_function("() => window.remembered.channels.length === 2")
 
 
 async def test_the_end_for_everyone_is_shown(open_room: OpenRoom) -> None:

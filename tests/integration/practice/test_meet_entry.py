@@ -27,8 +27,9 @@ async def test_an_open_meeting_lets_the_bot_in_at_once(open_room: OpenRoom) -> N
 
 async def test_a_second_press_while_the_screen_is_late_changes_nothing(open_room: OpenRoom) -> None:
     room = await open_room(entry="open", slow_s=0.5)
-    await ask(room.page)
-    await room.page.locator("//button[.//span[text()='Join now']]").click()
+    await room.page.locator(NAME).fill("Minutes")
+    join = room.page.locator("//button[.//span[text()='Join now']]")
+    await join.evaluate("(button) => { button.click(); button.click(); }")  # two of ours could take longer than 0.5 s
     await room.meeting.wait_for("media_connected")
     assert [visitor.standing for visitor in room.meeting.visitors.values()] == ["in_call"]
 
@@ -75,7 +76,7 @@ async def test_a_late_host_lets_everyone_in_on_arrival(open_room: OpenRoom) -> N
 
 
 async def test_the_hard_block_sends_the_page_off_the_host(open_room: OpenRoom) -> None:
-    room = await open_room(entry="blocked", redirect_s=0.2)
+    room = await open_room(entry="blocked", redirect_s=5)
     await ask(room.page)
     await expect(room.page.get_by_text("You can't join this video call")).to_be_visible()
     await room.page.wait_for_url(re.compile(r"https://workspace\.google\.com/"))
@@ -133,9 +134,10 @@ async def test_the_join_button_can_insist_on_a_click_of_a_person(open_room: Open
 
 async def test_screens_may_come_late(open_room: OpenRoom) -> None:
     room = await open_room(slow_s=0.5)
-    assert await room.page.locator(NAME).count() == 0
     await ask(room.page)
     await room.meeting.wait_for("media_connected")
+    arrived, knocked = (room.meeting.events.after(kind=kind)[0] for kind in ("arrived", "knocked"))
+    assert knocked.at_ms - arrived.at_ms >= 500
 
 
 async def test_a_page_that_stays_blank_is_cured_by_a_reload(open_room: OpenRoom) -> None:

@@ -1,5 +1,6 @@
 """The Teams-shaped site: launcher, prejoin, lobby, call and endings, in real Chromium."""
 
+import asyncio
 import base64
 import json
 import zlib
@@ -36,6 +37,21 @@ async def frames(room: Room) -> list[dict[str, Any]]:
     return [json.loads(text.removeprefix("3:::")) for text in texts]
 
 
+async def line_is_open(room: Room) -> None:
+    """Wait for the site's own socket: what is to be signalled before is never told."""
+    async with asyncio.timeout(60):
+        while room.meeting.visitor().line is None:  # noqa: ASYNC110  # it has no event
+            await asyncio.sleep(0.02)
+
+
+async def end_of_conversation(room: Room) -> dict[str, Any]:
+    """What the site's own socket says of the end; the text on the page comes by another and may be there before."""
+    await room.page.wait_for_function("window.remembered.sockets.some((s) => s.data.includes('conversationEnd'))")
+    end = next(frame for frame in await frames(room) if "conversationEnd" in frame["url"])
+    told: dict[str, Any] = json.loads(end["body"])
+    return told
+
+
 async def test_the_launcher_leads_to_the_client(open_room: OpenRoom) -> None:
     room = await open_room("teams")
     await room.page.get_by_text("Continue on this browser").click()
@@ -70,6 +86,8 @@ async def test_speech_arrives_on_one_track_named_main_audio(open_room: OpenRoom)
 async def test_the_roster_comes_by_trouter_and_speakers_by_main_channel(open_room: OpenRoom) -> None:
     room = await enter(await open_room("teams", launcher=False, acts=FIRST_WORDS))
     await room.meeting.wait_for("fell_silent")
+    await room.page.wait_for_function("() => window.remembered.channels.length >= 2")
+    await room.page.wait_for_function("window.remembered.sockets.some((s) => s.data.includes('rosterUpdate'))")
     rosters = [frame for frame in await frames(room) if frame["url"].endswith("rosterUpdate/")]
     told: dict[str, Any] = {}
     for frame in rosters:
@@ -114,16 +132,18 @@ async def test_the_lobby_ends_with_a_denial_and_its_code(open_room: OpenRoom) ->
     room = await open_room("teams", launcher=False, entry="knock")
     await ask(room.page)
     await expect(room.page.locator('[data-tid="lobby-screen"]')).to_contain_text("Someone will let you in shortly")
+    await line_is_open(room)
     room.meeting.deny(room.meeting.visitor())
     await expect(room.page.get_by_text("you were denied access to the meeting")).to_be_visible()
-    assert json.loads((await frames(room))[-1]["body"])["subCode"] == 5854
+    assert (await end_of_conversation(room))["subCode"] == 5854
 
 
 async def test_a_removal_names_who_did_it(open_room: OpenRoom) -> None:
     room = await enter(await open_room("teams", launcher=False))
+    await line_is_open(room)
     room.meeting.kick(room.meeting.visitor())
     await expect(room.page.locator("#calling-retry-screen-title")).to_have_text("You've been removed from this meeting")
-    body = json.loads(next(f for f in await frames(room) if "conversationEnd" in f["url"])["body"])
+    body = await end_of_conversation(room)
     assert body["subCode"] == 5000
     assert body["sender"].startswith("8:")
 

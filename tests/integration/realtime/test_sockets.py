@@ -16,6 +16,9 @@ from harness.socket_room import Stage
 from sederunt.api import sockets
 from sederunt.api.sockets import MOST_ORDERS
 from sederunt.bus import feeds
+from sederunt.database.outbox import Outbox
+from sederunt.jobs.publish import sweep
+from sederunt.model.status import Trigger
 from sederunt.model.transcript import Segment, Transcript
 from sederunt.realtime.hub import LINGER_S, LOOK_S, PING_S
 from sederunt.realtime.messages import DELETED, ENDED
@@ -87,6 +90,25 @@ async def test_a_listener_hears_what_was_and_then_what_comes(stage: Stage) -> No
             assert third == {**ts(3), "seq": third["seq"]}
             assert start == {"type": "start", "seq": start["seq"]}
             assert connected["seq"] < third["seq"] < start["seq"]
+
+
+async def test_who_comes_between_a_change_and_its_publishing_hears_of_it_as_a_change(stage: Stage) -> None:
+    bot = await stage.bot("joining")  # so says its row; nobody has published that yet
+    async with stage.listen(bot) as listener:
+        assert (await listener.next())["data"]["status"] == "booting"
+        await sweep(stage.room.bus, Outbox(stage.room.database), older_than_s=0)
+        assert (await listener.next())["data"] == {"old_status": "booting", "new_status": "joining"}
+    async with stage.listen(bot) as listener, stage.listen(bot, since=0) as earlier:
+        assert (await listener.next())["data"]["status"] == "joining"
+        assert (await earlier.next())["data"]["status"] == "booting"
+
+
+async def test_where_the_events_are_lost_the_row_tells_the_status(stage: Stage) -> None:
+    bot = await stage.bot("joining")
+    outbox = Outbox(stage.room.database)
+    await outbox.mark_sent([row.id for row in await outbox.unsent()])
+    async with stage.listen(bot) as listener:
+        assert (await listener.next())["data"]["status"] == "joining"
 
 
 async def test_a_listener_resumes_where_it_was(stage: Stage) -> None:
@@ -218,6 +240,22 @@ async def test_who_resumes_after_the_end_hears_what_was_missed(stage: Stage) -> 
         await stage.pass_time(LINGER_S)
         assert await listener.closed() == (1000, ENDED.reason)
     assert listener.kinds == ["connected", "ts", "ts", "status-update"]
+
+
+async def test_an_ending_closes_nobody_before_they_heard_of_it(stage: Stage) -> None:
+    bot = await stage.bot("transcribing")
+    outbox = Outbox(stage.room.database)
+    await sweep(stage.room.bus, outbox, older_than_s=0)
+    async with stage.listen(bot) as listener:
+        await listener.next()
+        # Nobody publishes this yet.
+        await stage.room.bots.record_transition(UUID(bot["id"]), Trigger.TRANSCRIBED)
+        for _ in range(3):
+            await stage.pass_time(LOOK_S)
+        await sweep(stage.room.bus, outbox, older_than_s=0)
+        assert (await listener.until("status-update"))["data"]["new_status"] == "finished"
+        await stage.pass_time(LINGER_S)
+        assert await listener.closed() == (1000, ENDED.reason)
 
 
 async def test_who_listens_to_a_process_that_stops_is_told_to_come_again(stage: Stage) -> None:

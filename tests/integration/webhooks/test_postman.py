@@ -1,7 +1,9 @@
 """A real receiver over loopback, which fails and recovers; a real database that remembers."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -118,6 +120,22 @@ async def test_a_receiver_that_never_answers_well_loses_one_event_after_a_day_an
     assert await postman.deliver_all(bot.id) == 2
     states = [delivery.state for delivery in await postman.deliveries.of(bot.id, database.default_account_id)]
     assert states == ["given_up", "pending", "pending"]
+
+
+async def test_who_is_cut_off_makes_no_further_attempt(
+    postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+) -> None:
+    cut_off = asyncio.Event()
+
+    async def cut_off_meanwhile(_: UUID) -> str:
+        cut_off.set()
+        return SECRET
+
+    bot = await live(bots, database, clock, receiver.url)
+    assert await replace(postman, secret_of=cut_off_meanwhile).deliver_all(bot.id, cut_off) == 1
+    assert receiver.statuses(str(bot.id)) == ["joining"]
+    assert await postman.deliver_all(bot.id, cut_off) == 0
+    assert await postman.deliver_all(bot.id, asyncio.Event()) == 2
 
 
 async def test_a_receiver_on_a_private_network_is_never_reached_unless_that_is_allowed(

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from sederunt.bench.capture import Result, judged, report
+from sederunt.bench.capture import Result, bench_capture, judged, report
 from sederunt.bench.capture_cases import CASES, Case, Limit
+from sederunt.errors import SetupError
 
 CASE = Case(name="one", title="one bot", limits={"cpu_percent": Limit(6, 9), "lost": Limit(0, 0)})
 
@@ -81,3 +82,8 @@ def test_packets_that_were_not_captured_bit_by_bit_are_missing() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_no_alarm_is_below_its_target(case: Case) -> None:
     assert all(limit.target <= limit.alarm for limit in case.limits.values())
+
+
+async def test_a_case_that_there_is_not_is_named_beside_those_there_are() -> None:
+    with pytest.raises(SetupError, match=r"no nonsense\. Known: encoded, shared"):
+        await bench_capture(["shared", "nonsense"], 1, classical=False)

@@ -370,32 +370,81 @@ def test_two_days_of_wrapping_counters_stay_exact() -> None:
     assert timeline.facts()["lost"] == (steps - 1) * 4_999
 
 
-def test_samples_of_the_worklet_become_packets_at_their_time_and_silence_none() -> None:
-    rng = np.random.default_rng(3)
-    blocks = []
-    for n in range(60):  # 2 s of noise, 2 s of digital silence, 2 s of noise
-        samples = rng.normal(0, 5_000, 1_600).astype("<i2") if not 20 <= n < 40 else np.zeros(1_600, dtype="<i2")
-        blocks.append(
-            CapturedFrame(
-                track=2,
-                codec=Codec.PCM16,
-                ssrc=0,
-                sequence=n,
-                timestamp=n * 1_600,
-                csrcs=(),
-                level=None,
-                at_ms=STARTED_MS + 1_000 + 100 * n,
-                payload=samples.tobytes(),
-            )
-        )
+@pytest.mark.parametrize("rate", [16_000, 44_100, 48_000])
+def test_samples_of_the_worklet_become_packets_at_their_time_and_silence_none(rate: int) -> None:
+    noise, silence = _noise(rate), np.zeros(rate // 10, dtype="<i2")
+    blocks = _blocks([silence if 20 <= n < 40 else noise for n in range(60)], rate=rate)  # 2 s of each
     del blocks[50]
     packets, facts = _run(blocks, 2)
     starts = [packet.start for packet in packets]
     assert starts[0] == pytest.approx(1.0)
-    gaps = [(round(a, 2), round(b, 2)) for a, b in pairwise(starts) if b - a > 0.021]
-    assert gaps == [(3.18, 5.0), (5.98, 6.1)]
+    assert _holes(packets) == [(3.18, 5.0), (5.98, 6.1)]
     assert facts["sources"] == {"track-2": len(packets)}
     assert facts["lost"] == 1
+
+
+def test_a_page_whose_clock_falls_behind_is_not_torn_within_what_is_said() -> None:
+    sound = ([_noise(16_000)] * 30 + [_noise(16_000, loud=80)] * 10) * 4  # 3 s of speech, 1 s of a quiet room
+    packets, _ = _run(_blocks(sound, slow=1.1), 2)
+    torn_before = {n // 5 for n in range(1, len(packets)) if packets[n].start - packets[n - 1].start > 0.021}
+    assert torn_before
+    assert all(block % 40 >= 30 for block in torn_before)
+    assert packets[-1].start == pytest.approx(1.0 + 4 * 4.4, abs=0.3)
+
+
+def test_after_a_silence_the_page_is_heard_when_it_spoke() -> None:
+    blocks = _blocks([_noise(16_000)] * 70, slow=1.1)
+    del blocks[10:60]  # digital silence is not sent, nor counted
+    packets, facts = _run([replace(block, sequence=n) for n, block in enumerate(blocks)], 2)
+    (hole,) = _holes(packets)
+    assert list(hole) == pytest.approx([1.98, 1.0 + 60 * 0.11], abs=0.03)
+    assert facts["lost"] == 0
+
+
+def test_a_page_that_never_falls_silent_is_never_far_behind() -> None:
+    blocks = _blocks([_noise(16_000)] * 600, slow=1.1)
+    packets, _ = _run(blocks, 2)
+    assert [after - before > 0.7 for before, after in _holes(packets)] == [True] * 7
+    assert packets[-1].start == pytest.approx(1.0 + 600 * 0.11, abs=0.9)
+
+
+def test_one_block_that_comes_late_moves_nothing() -> None:
+    blocks = _blocks([_noise(16_000), _noise(16_000, loud=80)] * 20)
+    late = [replace(block, at_ms=block.at_ms + 150) if n % 5 == 0 else block for n, block in enumerate(blocks)]
+    packets, facts = _run(late, 2)
+    assert _holes(packets) == []
+    assert facts["anchored_again"] == 0
+
+
+def _noise(rate: int, *, loud: int = 5_000) -> "np.ndarray[tuple[int], np.dtype[np.int16]]":
+    """100 ms."""
+    return np.random.default_rng(3).uniform(-loud, loud, rate // 10).astype("<i2")
+
+
+def _blocks(
+    sound: Sequence["np.ndarray[tuple[int], np.dtype[np.int16]]"], *, rate: int = 16_000, slow: float = 1.0
+) -> list[CapturedFrame]:
+    """Blocks of 100 ms from a page whose clock is so many times too slow, from the second second on."""
+    return [
+        CapturedFrame(
+            track=2,
+            codec=Codec.PCM16,
+            ssrc=rate,
+            sequence=n,
+            timestamp=n * rate // 10,
+            csrcs=(),
+            level=None,
+            at_ms=STARTED_MS + 1_000 + 100 * n * slow,
+            payload=samples.tobytes(),
+        )
+        for n, samples in enumerate(sound)
+    ]
+
+
+def _holes(packets: Sequence[Packet]) -> list[tuple[float, float]]:
+    """Between which packets' starts nothing is, in seconds."""
+    starts = [packet.start for packet in packets]
+    return [(round(a, 2), round(b, 2)) for a, b in pairwise(starts) if b - a > 0.021]
 
 
 def test_three_tracks_cost_a_fraction_of_a_percent_of_a_core() -> None:

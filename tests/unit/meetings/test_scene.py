@@ -24,6 +24,41 @@ def test_the_bot_itself_is_neither_participant_nor_company() -> None:
     assert not scene.company_seen
 
 
+def test_whom_two_witnesses_tell_of_by_two_keys_is_one_participant() -> None:
+    scene = Scene()
+    scene.apply(seen("Ada", "Ada", 1000))
+    assert scene.apply(ParticipantSeen(key="8:ada", name="Ada", at_ms=2000, known_as="Ada")) == []
+    scene.apply(SourceNamed(source="1001", key="8:ada", at_ms=2000))
+    assert scene.sources == {"1001": "Ada"}
+    (spoke,) = scene.heard("1001", True, 3000)
+    assert isinstance(spoke, Spoke)
+    _stopped, left = scene.apply(ParticipantLeft(key="8:ada", at_ms=4000))
+    assert isinstance(left, Left)
+    assert [(p.key, len(p.events)) for p in scene.participants] == [("Ada", 2)]
+    assert not scene.has_company
+
+
+def test_whom_an_earlier_page_knew_by_name_alone_is_the_same_participant() -> None:
+    earlier = Scene()
+    earlier.apply(seen("Ada", "Ada"))
+    earlier.apply(seen("8:grace", "Grace"))
+    scene = Scene()
+    scene.recall(earlier.participants)
+    for event in (seen("8:ada", "Ada"), seen("9:ada", "Ada"), seen("8:grace", "Grace"), seen("8:ada", "Ada")):
+        scene.apply(event)
+    assert [participant.key for participant in scene.participants] == ["Ada", "9:ada", "8:grace"]
+
+
+def test_who_was_here_before_they_had_a_name_stays_one_participant() -> None:
+    earlier = Scene()
+    earlier.apply(seen("Ada", "Ada"))
+    scene = Scene()
+    scene.recall(earlier.participants)
+    scene.apply(seen("8:ada", ""))
+    scene.apply(seen("8:ada", "Ada"))
+    assert [(participant.key, participant.name) for participant in scene.participants] == [("8:ada", "Ada")]
+
+
 def test_other_bots_are_participants_but_no_company() -> None:
     scene = Scene()
     scene.apply(seen("n", "Acme Notetaker"))

@@ -47,7 +47,9 @@ class Page:
         self.values[selectors[0]] = text
         return selectors[0]
 
-    async def evaluate_everywhere(self, script: str, argument: object = None, *, deadline_s: float = 5) -> list[Any]:
+    async def evaluate_everywhere(
+        self, script: str, argument: object = None, *, deadline_s: float = 5, keep: bool = False
+    ) -> list[Any]:
         self.acts.append(f"insist {argument}")
         return [True]
 

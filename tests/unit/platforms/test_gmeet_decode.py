@@ -125,7 +125,7 @@ def test_the_page_is_believed_until_the_network_speaks(collections: Make, user: 
     assert decoder.decode(page) == [ParticipantSeen(key="Ada", name="Ada", at_ms=1_000)]
     assert not decoder.roster_heard
     events = decoder.decode(collections(users=[user(ADA, "Ada"), user(GRACE, "Grace")]))
-    assert events[0] == ParticipantLeft(key="Ada", at_ms=1_000)
+    assert events[0] == ParticipantSeen(key=ADA, name="Ada", at_ms=1_000, known_as="Ada")
     assert [e.key for e in events if isinstance(e, ParticipantSeen)] == [ADA, GRACE]
     assert decoder.roster_heard
     assert decoder.decode(page) == []

@@ -136,7 +136,9 @@ class Page:
         self.values[selectors[0]] = text
         return selectors[0]
 
-    async def evaluate_everywhere(self, script: str, argument: object = None, *, deadline_s: float = 5) -> list[Any]:
+    async def evaluate_everywhere(
+        self, script: str, argument: object = None, *, deadline_s: float = 5, keep: bool = False
+    ) -> list[Any]:
         return [True]
 
     async def storage_state(self) -> Mapping[str, Any]:

@@ -31,12 +31,35 @@ def test_who_lost_a_tile_has_left_only_where_no_whole_list_was_ever_seen() -> No
     assert roster.shown(both[:1], 5, whole=True) == [ParticipantLeft(key="2", at_ms=5)]
 
 
-def test_a_change_told_by_the_network_replaces_only_a_namesake_of_the_page() -> None:
+def test_whom_the_network_tells_of_after_the_page_is_the_same_person() -> None:
     roster = Roster()
     roster.shown([person("Ada", "Ada"), person("Grace", "Grace")], 1)
     events = roster.seen([person("8:ada", "Ada")], 2)
-    assert events == [ParticipantLeft(key="Ada", at_ms=2), ParticipantSeen(key="8:ada", name="Ada", at_ms=2)]
+    assert events == [ParticipantSeen(key="8:ada", name="Ada", at_ms=2, known_as="Ada")]
     assert roster.is_here("Grace")
+    assert roster.left("8:ada", 3) == [ParticipantLeft(key="8:ada", at_ms=3)]
+
+
+def test_a_name_that_two_people_bear_proves_nothing() -> None:
+    roster = Roster()
+    roster.shown([person("Ada", "Ada"), person("Grace", "Grace")], 1)
+    events = roster.seen([person("8:a", "Ada"), person("8:b", "Ada")], 2)
+    assert events == [
+        ParticipantLeft(key="Ada", at_ms=2),
+        ParticipantLeft(key="Grace", at_ms=2),
+        ParticipantSeen(key="8:a", name="Ada", at_ms=2),
+        ParticipantSeen(key="8:b", name="Ada", at_ms=2),
+    ]
+
+
+def test_the_bot_is_itself_by_whatever_key_the_network_knows_it() -> None:
+    roster = Roster("Bot")
+    roster.shown([person("Ada", "Ada"), person("Bot", "Bot")], 1)
+    events = roster.seen([person("8:ada", "Ada"), person("8:bot", "Bot")], 2)
+    assert [(event.key, event.is_self) for event in events if isinstance(event, ParticipantSeen)] == [
+        ("8:ada", False),
+        ("8:bot", True),
+    ]
 
 
 def test_the_own_mark_stays_and_beats_the_own_name() -> None:
@@ -44,6 +67,15 @@ def test_the_own_mark_stays_and_beats_the_own_name() -> None:
     roster.seen([person("1", "Bot"), person("2", "Bot", is_self=True)], 1)
     assert [roster.person(key).is_self for key in ("1", "2")] == [False, True]  # type: ignore[union-attr]
     assert roster.seen([person("2", "Bot")], 2) == []
+
+
+def test_what_is_left_of_an_earlier_page_was_not_the_bot() -> None:
+    roster = Roster("Bot")
+    roster.seen([person("ghost", "Bot"), person("8:bot", "Bot")], 1)
+    assert roster.left("ghost", 2) == [
+        ParticipantLeft(key="ghost", at_ms=2),
+        ParticipantSeen(key="8:bot", name="Bot", is_self=True, at_ms=2),
+    ]
 
 
 def test_somebody_back_is_seen_again() -> None:

@@ -54,6 +54,18 @@ def test_what_is_dropped_for_room_is_still_in_the_snapshot(monkeypatch: pytest.M
 def test_the_row_tells_the_status_where_no_event_has() -> None:
     kept = Kept()
     assert connected(kept, 0)["data"]["status"] == "booting"
-    change = {"type": "status-update", "data": {"old_status": "booting", "new_status": "joining"}}
-    kept.append(FeedEvent(sequence=7, event=change))
+    kept.append(changed(7, "booting", "joining"))
     assert connected(kept, 1)["data"]["status"] == "joining"
+
+
+def test_who_resumes_before_the_first_change_is_told_what_it_changed() -> None:
+    kept = Kept()
+    for event in (said(1), changed(2, "scheduled", "booting"), said(3), changed(4, "booting", "joining")):
+        kept.append(event)
+    told = [connected(kept, position)["data"]["status"] for position in range(5)]
+    assert told == ["scheduled", "scheduled", "booting", "booting", "joining"]
+
+
+def changed(number: int, old: str, new: str) -> FeedEvent:
+    change = {"type": "status-update", "data": {"old_status": old, "new_status": new}}
+    return FeedEvent(sequence=number, event=change)

@@ -12,13 +12,17 @@
   /** @type {Map<number, Lists>} by track */
   const tracks = new Map();
 
-  /** What the worker read from the frames since the last time. @param {Array<[number, Lists]>} news by track */
-  function hear(news) {
-    for (const [track, { csrcs, ssrcs }] of news) {
+  /**
+   * What the worker read from the frames since the last time.
+   * @param {number[]} rows of six: track, whether it is a contributing source, source, time, RTP time, level or -1
+   */
+  function hear(rows) {
+    for (let at = 0; at < rows.length; at += 6) {
+      const [track, contributing, source, timestamp, rtpTimestamp, level] = rows.slice(at, at + 6);
       const lists = tracks.get(track);
       if (!lists) continue;
-      for (const [source, heard] of csrcs) lists.csrcs.set(source, heard);
-      for (const [source, heard] of ssrcs) lists.ssrcs.set(source, heard);
+      const heard = { timestamp, rtpTimestamp, ...(level < 0 ? {} : { audioLevel: level }) };
+      (contributing ? lists.csrcs : lists.ssrcs).set(source, heard);
     }
   }
 
@@ -31,8 +35,8 @@
   /** @param {"csrcs" | "ssrcs"} which */
   function answerFor(which) {
     return (/** @type {Function} */ native, /** @type {any} */ self, /** @type {any[]} */ args) => {
-      const answer = Reflect.apply(native, self, args);
-      return quietly(() => listed(self, which)) || answer;
+      // The browser is not even asked: each of its answers waits for another of its threads.
+      return quietly(() => listed(self, which)) || Reflect.apply(native, self, args);
     };
   }
 

@@ -16,7 +16,7 @@
   }
 
   async function state() {
-    const answer = await taps.counts();
+    const { counts, answered } = await taps.counts();
     await seat.watchdog.countPackets([...taps.entries.values()]);
     const tracks = [];
     for (const entry of taps.entries.values()) {
@@ -25,12 +25,18 @@
         kind: entry.kind,
         backend: entry.backend,
         packets: entry.packets,
-        tapped: answer.counts[entry.track] || 0,
+        tapped: answered ? counts[entry.track] || 0 : entry.tapped,
         plis: entry.plis,
       });
     }
     const { backend, realm, faults } = seat;
     return { realm, backend, tracks, faults, graphs: seat.graphs.count(), context: seat.worklet.state() || null };
+  }
+
+  /** Send what was captured and has not left yet; how many batches this realm has sent since it began. */
+  async function flush() {
+    seat.worklet.flush();
+    return { realm: seat.realm, batches: (await taps.flush()).batches };
   }
 
   /** Another picture for the bot's camera: whether the page takes pictures from it already. @param {string} avatar */
@@ -42,5 +48,21 @@
 
   const showsPicture = () => Boolean(seat.camera && seat.camera.isOpen());
 
-  seat.control = { useBackend, state, showPicture, showsPicture };
+  const MOST_KEPT = 50;
+  /** @type {Map<string, () => unknown>} */
+  const kept = new Map();
+
+  /** Have a function ready that will be asked for again. @param {string} key @param {() => unknown} act */
+  function keep(key, act) {
+    kept.set(key, act);
+    if (kept.size > MOST_KEPT) kept.delete(/** @type {string} */ (kept.keys().next().value));
+  }
+
+  /** What it gives now; null where it is not kept here. @param {string} key */
+  function callKept(key) {
+    const act = kept.get(key);
+    return act ? { answer: act() } : null;
+  }
+
+  seat.control = { useBackend, state, flush, showPicture, showsPicture, keep, callKept };
 })();

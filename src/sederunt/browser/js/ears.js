@@ -1,5 +1,6 @@
-// The worklet's ears: N inputs in, blocks of 16-bit samples out. All inputs share one clock and one block, so tracks
-// stay aligned to the sample. A lost render quantum shows as a step of `currentFrame` and is reported as such.
+// The worklet's ears: N inputs in, blocks of 16-bit samples out, at the rate of their context. All inputs share one
+// clock and one block, so tracks stay aligned to the sample. A lost render quantum shows as a step of `currentFrame`,
+// which the next block's start tells.
 "use strict";
 
 registerProcessor(
@@ -18,21 +19,18 @@ registerProcessor(
       this.filled = 0;
       this.start = 0;
       this.expected = -1;
-      this.jumps = 0;
       /** @type {MessagePort | undefined} */
       this.out = undefined;
       this.port.onmessage = ({ data }) => {
         if (data.out) this.out = data.out;
         if ("input" in data) this.tracks[data.input] = data.track;
+        if (data.flush) this.flush();
       };
     }
 
     /** @param {Float32Array[][]} inputs @returns {boolean} */
     process(inputs) {
-      if (this.expected >= 0 && currentFrame !== this.expected) {
-        this.jumps += 1;
-        this.flush();
-      }
+      if (this.expected >= 0 && currentFrame !== this.expected) this.flush();
       if (this.filled === 0) this.start = currentFrame;
       const length = 128;
       for (let input = 0; input < inputs.length; input += 1) this.fill(input, inputs[input][0], length);
@@ -75,7 +73,7 @@ registerProcessor(
       this.heard.fill(false);
       this.filled = 0;
       if (blocks.length && this.out) {
-        this.out.postMessage({ blocks, jumps: this.jumps }, blocks.map((block) => block.data));
+        this.out.postMessage({ rate: sampleRate, blocks }, blocks.map((block) => block.data));
       }
     }
   },

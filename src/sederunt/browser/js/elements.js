@@ -80,7 +80,10 @@
       Reflect.apply(native, self, [value]);
       silent.delete(self);
       // A stream may be given empty and get its tracks later.
-      if (value instanceof natives.MediaStream) quietly(() => empties.add(self, value));
+      if (value instanceof natives.MediaStream) {
+        quietly(() => empties.add(self, value));
+        quietly(() => seat.graphs.plays(self, value));
+      }
     },
   });
 

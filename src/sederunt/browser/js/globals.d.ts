@@ -51,7 +51,11 @@ declare const seat: {
     name: string,
     acts: { get?: (native: Function, self: any) => any; set?: (native: Function, self: any, value: any) => void },
   ): void;
-  replaceConstructor(name: string, made: (instance: any, args: any[]) => void): void;
+  replaceConstructor(
+    name: string,
+    made: (instance: any, args: any[]) => void,
+    asked?: (args: any[]) => any[],
+  ): void;
   quietly<T>(act: () => T): T | undefined;
   blame(error: unknown): void;
   wallMs(): number;
@@ -61,11 +65,16 @@ declare const seat: {
     add(kind: "audio" | "video" | "graph", facts: object): any;
     modeOf(kind: "audio" | "video" | "graph", backend: Backend): any;
     setMode(entry: any, mode: any): void;
-    counts(): Promise<{ counts: Record<string, number> }>;
+    counts(): Promise<{ counts: Record<string, number>; answered: boolean }>;
+    flush(): Promise<{ batches: number }>;
     takeFrame(entry: any, frame: any): void;
     theWorker(): Worker;
     listenTo(port: MessagePort): void;
     watchSources(entry: any): void;
+  };
+  shadows: {
+    standing(): (Document | ShadowRoot)[];
+    each(act: (root: ShadowRoot) => void): void;
   };
   [more: string]: any;
 };
@@ -76,6 +85,7 @@ interface Window {
 }
 declare function registerProcessor(name: string, processor: new (options: any) => AudioWorkletProcessor): void;
 declare const currentFrame: number;
+declare const sampleRate: number;
 declare class AudioWorkletProcessor {
   readonly port: MessagePort;
 }

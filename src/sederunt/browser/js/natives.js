@@ -74,16 +74,18 @@
   }
 
   /**
-   * Replace a constructor; `made(instance, args)` sees each new instance.
+   * Replace a constructor; `made(instance, args)` sees each new instance, `asked(args)` gives what it is made from.
    * @param {string} name
    * @param {(instance: any, args: any[]) => void} made
+   * @param {(args: any[]) => any[]} [asked]
    */
-  function replaceConstructor(name, made) {
+  function replaceConstructor(name, made, asked) {
     const native = /** @type {any} */ (window)[name];
     if (typeof native !== "function") return;
     /** @type {Function} */
     const wrapper = wrap(native, {
-      construct(target, args, newTarget) {
+      construct(target, given, newTarget) {
+        const args = (asked && quietly(() => asked(given))) || given;
         const instance = Reflect.construct(target, args, newTarget === wrapper ? target : newTarget);
         quietly(() => made(instance, args));
         return instance;

@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { natives, readings, quietly } = seat;
+  const { natives, readings, shadows, quietly } = seat;
   const plan = config.watch;
   const SPEAKING_MS = 100;
   const LISTS_MS = 300;
@@ -16,29 +16,30 @@
   const told = new Set();
 
   function readRoster() {
-    const people = readings.people(document, plan.roster);
+    const roots = shadows.standing();
+    const people = readings.people(roots, plan.roster);
     // Tiles show some, the panel shows all.
-    const whole = !plan.roster.whole || document.querySelector(plan.roster.whole) !== null;
+    const whole = !plan.roster.whole || roots.some((root) => root.querySelector(plan.roster.whole) !== null);
     const key = natives.stringify({ people, whole });
     if (people.length && key !== lastPeople) seat.tell("roster", { people, whole });
     lastPeople = key;
   }
 
   function readSpeaking() {
-    const keys = readings.speakers(document, plan.speaking);
+    const keys = readings.speakers(shadows.standing(), plan.speaking);
     const key = natives.stringify(keys);
     if (key !== lastSpeakers) seat.tell("speaking", { keys });
     lastSpeakers = key;
   }
 
   function readStage() {
-    const key = readings.onStage(document, plan.stage);
+    const key = readings.onStage(shadows.standing(), plan.stage);
     if (key && key !== lastStage) seat.tell("stage", { key });
     lastStage = key || lastStage;
   }
 
   function readChat() {
-    for (const message of readings.messages(document, plan.chat)) {
+    for (const message of readings.messages(shadows.standing(), plan.chat)) {
       if (told.has(message.id)) continue;
       told.add(message.id);
       if (told.size > MOST_REMEMBERED) told.delete(/** @type {string} */ (told.values().next().value));
@@ -86,12 +87,15 @@
 
   function start() {
     const attributeFilter = attributes();
-    new natives.MutationObserver((changes) => quietly(() => changed(changes))).observe(document, {
+    const observer = new natives.MutationObserver((changes) => quietly(() => changed(changes)));
+    const wanted = {
       childList: true,
       subtree: true,
       characterData: Boolean(plan.roster || plan.chat),
       ...(attributeFilter.length ? { attributes: true, attributeFilter } : {}),
-    });
+    };
+    observer.observe(document, wanted);
+    shadows.each((root) => observer.observe(root, wanted));
     onLists();
     if (plan.speaking) onSpeaking();
   }

@@ -32,7 +32,8 @@ function pack(frames, sequence) {
   for (const frame of frames) size += FRAME_BYTES + 4 * frame.csrcs.length + frame.data.byteLength;
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);
-  const baseMs = frames.reduce((least, frame) => Math.min(least, frame.atMs), Infinity);
+  // Whole, so that frames of one moment in two batches are read as of one moment.
+  const baseMs = Math.floor(frames.reduce((least, frame) => Math.min(least, frame.atMs), Infinity));
   view.setUint8(0, 0x53);
   view.setUint8(1, 1);
   view.setUint16(2, frames.length, true);

@@ -1,4 +1,4 @@
-// Reads rows of a page by selectors from the watch plan. Pure: elements in, plain values out.
+// Reads rows of a page by selectors from the watch plan, in all its roots. Pure: elements in, plain values out.
 "use strict";
 
 (() => {
@@ -41,10 +41,10 @@
   /** @param {Element} row @param {any} id an attribute's name, or the ways of `textOf` */
   const keyOf = (row, id) => (typeof id === "string" ? row.getAttribute(id) || "" : textOf(row, id));
 
-  /** @param {ParentNode} root @param {any} plan */
-  function people(root, plan) {
+  /** @param {ParentNode[]} roots @param {any} plan */
+  function people(roots, plan) {
     const found = new Map();
-    for (const row of rowsOf(root, plan.row)) {
+    for (const row of rowsOf(roots, plan.row)) {
       const name = textOf(row, plan.name);
       const key = keyOf(row, plan.id) || name;
       if (!key || found.has(key)) continue;
@@ -55,10 +55,10 @@
     return [...found.values()];
   }
 
-  /** @param {ParentNode} root @param {any} plan */
-  function speakers(root, plan) {
+  /** @param {ParentNode[]} roots @param {any} plan */
+  function speakers(roots, plan) {
     const keys = new Set();
-    for (const row of rowsOf(root, plan.row)) {
+    for (const row of rowsOf(roots, plan.row)) {
       const key = keyOf(row, plan.id);
       if (key && isMarked(row, plan)) keys.add(key);
     }
@@ -77,18 +77,18 @@
     );
   }
 
-  /** Who is shown large: one at a time. @param {ParentNode} root @param {any} plan */
-  function onStage(root, plan) {
-    for (const row of rowsOf(root, plan.row)) {
+  /** Who is shown large: one at a time. @param {ParentNode[]} roots @param {any} plan */
+  function onStage(roots, plan) {
+    for (const row of rowsOf(roots, plan.row)) {
       const key = keyOf(row, plan.id);
       if (key) return key;
     }
     return "";
   }
 
-  /** @param {ParentNode} root @param {any} plan */
-  function messages(root, plan) {
-    return rowsOf(root, plan.row).flatMap((row) => {
+  /** @param {ParentNode[]} roots @param {any} plan */
+  function messages(roots, plan) {
+    return rowsOf(roots, plan.row).flatMap((row) => {
       const text = textOf(row, plan.text);
       const sender = textOf(row, plan.sender);
       const id = keyOf(row, plan.id) || `${sender}\n${text}`;
@@ -96,9 +96,10 @@
     });
   }
 
-  /** @param {ParentNode} root @param {string | string[]} selectors @returns {Element[]} */
-  function rowsOf(root, selectors) {
-    return [...root.querySelectorAll(Array.isArray(selectors) ? selectors.join(",") : selectors)];
+  /** @param {ParentNode[]} roots @param {string | string[]} selectors @returns {Element[]} */
+  function rowsOf(roots, selectors) {
+    const selector = Array.isArray(selectors) ? selectors.join(",") : selectors;
+    return roots.flatMap((root) => [...root.querySelectorAll(selector)]);
   }
 
   seat.readings = { people, speakers, onStage, messages };

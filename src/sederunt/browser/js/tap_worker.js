@@ -19,7 +19,12 @@
   const MOST_WAITING = 600; // batches kept while the socket is away: two minutes at 200 ms
   const AGAIN_MS = 500;
   const KEY_EVERY_MS = 5000;
-  const NEWS_MS = 100; // each telling wakes the page; told per track every 50 ms, they took a quarter of a bot's CPU
+  const RESTS = 5; // per batch
+  const WAITED_MS = 1; // a frame that came within this lay ready
+  const READY_MS = 10; // as did one that had been received so long before, whatever held this thread up
+  const CROWD = 50; // frames of a track, about a second
+  const MOST_WAIT_MS = 30_000; // longer than a machine stands still; what is older was told on another clock
+  const NEWS_MS = 90; // each telling wakes the page; told per track every 50 ms, they took a quarter of a bot's CPU
 
   /** @type {Map<number, Tap>} */
   const taps = new Map();
@@ -34,9 +39,11 @@
   let socket;
   let address = "";
   let batchMs = 200;
-  /** @type {Map<number, {csrcs: Map<number, object>, ssrcs: Map<number, object>}>} by track: what the page was not told */
+  /** @type {Map<string, number[]>} by track, list and source: what the page was not told, as rows of contributors.js */
   const news = new Map();
   let toldAtMs = 0;
+  /** @type {Promise<void> | undefined} */
+  let resting;
 
   const wallMs = () => performance.timeOrigin + performance.now();
 
@@ -71,13 +78,25 @@
   }
 
   /**
+   * When a packet came, by the browser's own word where that can be true: it may have waited here since. The word is
+   * taken as it is: a difference of two looks at the clock put frames of one burst out of order.
+   * @param {number | undefined} receiveTime on this realm's clock
+   */
+  function cameAtMs(receiveTime) {
+    const nowMs = performance.now();
+    const told = receiveTime !== undefined && receiveTime <= nowMs && nowMs - receiveTime < MOST_WAIT_MS;
+    return performance.timeOrigin + (told ? receiveTime : nowMs);
+  }
+
+  /**
    * @param {number} track
    * @param {Tap} tap
    * @param {{data: ArrayBuffer, type?: string, metadata: any}} frame
    */
   function take(track, tap, { data, type, metadata }) {
     tap.tapped += 1;
-    if (tap.watched) note(track, metadata);
+    const atMs = cameAtMs(metadata.receiveTime);
+    if (tap.watched) note(track, metadata, atMs);
     if (!tap.ship) return;
     if (type === "key") tap.keyAtMs = wallMs();
     const sequenceNumber = metadata.sequenceNumber;
@@ -91,31 +110,48 @@
       sequence: tap.order,
       csrcs: (metadata.contributingSources || []).slice(0, 15),
       level: metadata.audioLevel,
-      atMs: wallMs(),
+      atMs,
       data,
     });
   }
 
   /**
-   * Who is in a frame, for the page; told together, now and again. What comes just before a silence is not told, so that
-   * no timer has to wait for it: its source is known by then.
-   * @param {number} track @param {any} metadata
+   * Who is in a frame, for the page. What comes just before a silence may not be told, so that no timer has to wait for
+   * it: its source is known by then.
+   * @param {number} track @param {any} metadata @param {number} timestamp
    */
-  function note(track, { contributingSources, synchronizationSource, audioLevel, rtpTimestamp }) {
-    const lists = news.get(track) || { csrcs: new Map(), ssrcs: new Map() };
-    news.set(track, lists);
-    const timestamp = wallMs();
-    const heard = { timestamp, rtpTimestamp, ...(audioLevel === undefined ? {} : { audioLevel }) };
-    for (const source of contributingSources || []) lists.csrcs.set(source, heard);
-    lists.ssrcs.set(synchronizationSource, heard);
-    if (timestamp - toldAtMs < NEWS_MS) return;
-    toldAtMs = timestamp;
-    postMessage({ heard: [...news] });
+  function note(track, { contributingSources, synchronizationSource, audioLevel = -1, rtpTimestamp }, timestamp) {
+    news.set(`${track}s`, [track, 0, synchronizationSource, timestamp, rtpTimestamp, audioLevel]);
+    for (const source of contributingSources || []) {
+      news.set(`${track}c${source}`, [track, 1, source, timestamp, rtpTimestamp, audioLevel]);
+    }
+  }
+
+  /** Tell the page, of all tracks together and now and again. Plain numbers: nested maps cost it ten times as much. */
+  function tellNews() {
+    if (!news.size || wallMs() - toldAtMs < NEWS_MS) return;
+    toldAtMs = wallMs();
+    postMessage({ heard: [...news.values()].flat() });
     news.clear();
   }
 
   /** @param {Tap} tap @param {any} frame */
   const goesOn = (tap, frame) => tap.forward === "all" || (tap.forward === "keys" && frame.type === "key");
+
+  /**
+   * A pause of all tracks together, in which frames gather in the browser's own queue (it holds 60, and drops what is
+   * more). Waiting for each of them by itself took a third of this thread's time.
+   */
+  function rest() {
+    tellNews();
+    resting = resting || new Promise((resolve) => {
+      setTimeout(() => {
+        resting = undefined;
+        resolve(undefined);
+      }, batchMs / RESTS);
+    });
+    return resting;
+  }
 
   /** @param {any} transformer */
   async function read(transformer) {
@@ -126,13 +162,18 @@
     const writer = transformer.writable.getWriter();
     const stopAsking = tap.kind === "video" && tap.ship ? askForKeyFrames(tap, transformer) : () => undefined;
     for (;;) {
+      const askedMs = performance.now();
       const { value: frame, done } = await reader.read();
       if (done) break;
       const forwards = goesOn(tap, frame);
       // A forwarded frame is taken apart by the decoder, so its bytes are copied first.
       const data = tap.ship && forwards ? frame.data.slice(0) : frame.data;
-      take(track, tap, { data, type: frame.type, metadata: frame.getMetadata() });
+      const metadata = frame.getMetadata();
+      take(track, tap, { data, type: frame.type, metadata });
       if (forwards) writer.write(frame).catch(() => undefined);
+      if (tap.forward === "all") continue; // its decoder is waiting
+      if (performance.now() - askedMs > WAITED_MS && !(metadata.receiveTime <= askedMs - READY_MS)) await rest();
+      else if (tap.tapped % CROWD === 0) tellNews(); // so busy that nothing has to be waited for
     }
     stopAsking();
     tap.attached = false;
@@ -163,8 +204,8 @@
     return tap;
   }
 
-  /** Blocks of samples from the worklet. @param {{blocks: Array<any>}} message */
-  function takeSamples({ blocks }) {
+  /** Blocks of samples from the worklet. @param {{rate: number, blocks: Array<any>}} message `rate` in Hz */
+  function takeSamples({ rate, blocks }) {
     for (const block of blocks) {
       const tap = tapOf(block.track, { kind: "audio", ship: true });
       tap.tapped += 1;
@@ -172,12 +213,12 @@
         track: block.track,
         codec: 3,
         keyframe: false,
-        ssrc: 0,
+        ssrc: rate,
         timestamp: block.start >>> 0,
         sequence: block.sequence & 0xffff,
         csrcs: [],
         level: undefined,
-        atMs: wallMs() - block.data.byteLength / 32, // 32 bytes a millisecond: the time of the first sample
+        atMs: wallMs() - (block.data.byteLength / 2 / rate) * 1000, // the time of the first sample
         data: block.data,
       });
     }
@@ -195,11 +236,21 @@
     watch(order) {
       tapOf(order.track, order.mode).watched = true;
     },
-    /** A frame that was read in the page. @param {{track: number, mode: any, frame: any}} order */
-    frame: (order) => take(order.track, tapOf(order.track, order.mode), order.frame),
+    /** A frame that was read in the page, whose clock is another. @param {{track: number, mode: any, frame: any}} order */
+    frame({ track, mode, frame }) {
+      take(track, tapOf(track, mode), { ...frame, metadata: { ...frame.metadata, receiveTime: undefined } });
+      tellNews();
+    },
     /** @param {{port: MessagePort}} order */
     samples(order) {
       order.port.onmessage = (event) => takeSamples(event.data);
+    },
+    /** Send what has gathered, here and in the browser's queue. @param {{number: number}} order */
+    flush(order) {
+      setTimeout(() => {
+        flush();
+        postMessage({ answer: order.number, batches: sequence });
+      }, batchMs / RESTS);
     },
     /** @param {{number: number}} order */
     count(order) {

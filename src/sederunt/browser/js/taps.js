@@ -42,16 +42,27 @@
     }
   }
 
-  /** What the worker has counted. @returns {Promise<{counts: Record<string, number>}>} */
-  function counts() {
-    if (!worker) return Promise.resolve({ counts: {} });
+  /**
+   * Have the worker do something and say so; without a worker nothing was counted, without an answer nobody knows.
+   * @param {"count" | "flush"} what
+   * @returns {Promise<{counts: Record<string, number>, batches: number, answered: boolean}>}
+   */
+  function askWorker(what) {
+    const nothing = { counts: {}, batches: 0, answered: !worker };
+    if (!worker) return Promise.resolve(nothing);
     const number = (nextQuestion += 1);
     return new Promise((resolve) => {
-      questions.set(number, resolve);
-      natives.setTimeout(() => questions.delete(number) && resolve({ counts: {} }), ANSWER_MS);
-      order(/** @type {Worker} */ (worker), { order: "count", number });
+      questions.set(number, (answer) => resolve({ ...answer, answered: true }));
+      natives.setTimeout(() => questions.delete(number) && resolve(nothing), ANSWER_MS);
+      order(/** @type {Worker} */ (worker), { order: what, number });
     });
   }
+
+  /** What the worker has counted. */
+  const counts = () => askWorker("count");
+
+  /** Have the worker send what has gathered; resolves once it is on its way. */
+  const flush = () => askWorker("flush");
 
   /**
    * A new track of this realm. @param {"audio" | "video" | "graph"} kind @param {object} facts
@@ -94,5 +105,5 @@
   const listenTo = (port) => order(theWorker(), { order: "samples", port }, [port]);
 
   seat.backend = config.backend;
-  seat.taps = { entries, add, modeOf, setMode, counts, takeFrame, theWorker, listenTo, watchSources };
+  seat.taps = { entries, add, modeOf, setMode, counts, flush, takeFrame, theWorker, listenTo, watchSources };
 })();

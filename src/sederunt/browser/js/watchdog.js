@@ -8,6 +8,7 @@
   const DEAF_PACKETS = 25; // half a second of sound; comfort noise alone does not reach it
 
   let timer = 0;
+  let looking = false;
 
   const audio = () => [...taps.entries.values()].filter((entry) => entry.kind === "audio");
 
@@ -44,13 +45,23 @@
     });
   }
 
+  /** One look at a time: two would count the same packets twice. */
+  function lookAlone() {
+    if (looking) return;
+    looking = true;
+    look().catch(seat.blame).finally(() => {
+      looking = false;
+    });
+  }
+
   async function look() {
     seat.worklet.revive();
     forgetClosed();
     const listened = audio().filter((entry) => entry.backend !== "worklet");
     const before = new Map(listened.map((entry) => [entry, [entry.seenPackets || 0, entry.tapped]]));
     await countPackets(audio());
-    const { counts } = await taps.counts();
+    const { counts, answered } = await taps.counts();
+    if (!answered) return; // the worker is late, which says nothing of the tracks
     for (const entry of listened) {
       const [packets, frames] = /** @type {number[]} */ (before.get(entry));
       entry.tapped = counts[entry.track] || 0;
@@ -100,7 +111,7 @@
 
   seat.watchdog = {
     wake() {
-      if (!timer) timer = natives.setInterval(() => look().catch(seat.blame), EVERY_MS);
+      if (!timer) timer = natives.setInterval(lookAlone, EVERY_MS);
     },
     countPackets,
   };

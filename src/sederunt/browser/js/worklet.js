@@ -1,39 +1,49 @@
-// The second way to hear: samples from one AudioWorklet. It needs the page's decoder, so frames are handed on again, and
-// a playing element, muted or not, because without one the browser decodes nothing.
+// The second way to hear: samples from an AudioWorklet. For received tracks it needs the page's decoder, so frames are
+// handed on again, and a playing element, muted or not, because without one the browser decodes nothing.
 "use strict";
 
 (() => {
   const { natives, taps } = seat;
   const RATE = 16000;
-  const INPUTS = 12;
+  const INPUTS = 12; // of an ear in our own context; a page's has one: each is paid for with every quantum
+  const QUANTUM = 128; // samples rendered at once
 
-  /** @type {AudioContext | undefined} */
+  /** @type {AudioContext | undefined} where received tracks are heard */
   let context;
-  /** @type {Promise<void> | undefined} */
-  let ready;
-  /** @type {Array<{node: AudioWorkletNode, used: number}>} */
-  const ears = [];
+  /** @typedef {{node: AudioWorkletNode, used: number}} Ear */
+  /** @type {Map<BaseAudioContext, {loaded: Promise<void>, ears: Ear[]}>} */
+  const places = new Map();
 
-  function start() {
+  function theContext() {
     // 'interactive' broke under load with holes of 1.5 s; 'playback' costs nothing more.
-    const made = new natives.AudioContext({ sampleRate: RATE, latencyHint: "playback" });
-    context = made;
-    const module = new natives.Blob([sources.ears], { type: "text/javascript" });
-    ready = made.audioWorklet.addModule(natives.URL.createObjectURL(module));
-    return ready;
+    context = context || new natives.AudioContext({ sampleRate: RATE, latencyHint: "playback" });
+    return context;
   }
 
-  /** An ear with a free input. @returns {{node: AudioWorkletNode, input: number}} */
-  function freeInput() {
+  /** @param {BaseAudioContext} where */
+  function placeIn(where) {
+    const known = places.get(where);
+    if (known) return known;
+    const module = natives.URL.createObjectURL(new natives.Blob([sources.ears], { type: "text/javascript" }));
+    const place = { loaded: natives.addModule.call(where.audioWorklet, module), ears: /** @type {Ear[]} */ ([]) };
+    places.set(where, place);
+    return place;
+  }
+
+  /** An ear with a free input. @param {BaseAudioContext} where @returns {Promise<{node: AudioWorkletNode, input: number}>} */
+  async function freeInput(where) {
+    const { loaded, ears } = placeIn(where);
+    await loaded;
+    const inputs = where === context ? INPUTS : 1;
     let ear = ears[ears.length - 1];
-    if (!ear || ear.used === INPUTS) {
-      const block = Math.max(1, Math.floor((config.batchMs * RATE) / 1000 / 128)) * 128;
-      const node = new natives.AudioWorkletNode(/** @type {AudioContext} */ (context), "sederunt-ears", {
-        numberOfInputs: INPUTS,
+    if (!ear || ear.used === inputs) {
+      const block = Math.max(1, Math.floor((config.batchMs * where.sampleRate) / 1000 / QUANTUM)) * QUANTUM;
+      const node = new natives.AudioWorkletNode(where, "sederunt-ears", {
+        numberOfInputs: inputs,
         numberOfOutputs: 0,
         channelCount: 1,
         channelCountMode: "explicit",
-        processorOptions: { block, inputs: INPUTS },
+        processorOptions: { block, inputs },
       });
       const { port1, port2 } = new MessageChannel();
       node.port.postMessage({ out: port1 }, [port1]);
@@ -45,20 +55,26 @@
     return { node: ear.node, input: ear.used - 1 };
   }
 
-  /**
-   * Hear a track as samples from now on.
-   * @param {any} entry @param {MediaStreamTrack} track
-   */
-  async function listen(entry, track) {
-    await (ready || start());
-    const made = /** @type {AudioContext} */ (context);
-    const { node, input } = freeInput();
+  /** Hear what a node gives, in its own context, from now on. @param {any} entry @param {AudioNode} source */
+  async function listenIn(entry, source) {
+    entry.source = source;
+    const { node, input } = await freeInput(source.context);
+    if (entry.backend !== "worklet" || taps.entries.get(entry.track) !== entry) return; // given up meanwhile
     node.port.postMessage({ input, track: entry.track });
-    entry.stream = new natives.MediaStream([track]);
-    entry.source = made.createMediaStreamSource(entry.stream);
-    natives.connect.call(entry.source, node, 0, input);
-    if (made.state === "suspended") await made.resume();
+    natives.connect.call(source, node, 0, input);
   }
+
+  /** Hear a track from now on. @param {any} entry @param {MediaStreamTrack} track */
+  async function listen(entry, track) {
+    const own = theContext();
+    entry.stream = new natives.MediaStream([track]);
+    await listenIn(entry, own.createMediaStreamSource(entry.stream));
+    if (own.state === "suspended") await own.resume();
+  }
+
+  /** @param {any} entry @param {unknown} error */
+  const cannot = (entry, error) =>
+    seat.tell("capture", { event: "fault", track: entry.track, fault: String(error).slice(0, 200) });
 
   /** Change a received track over to samples. @param {any} entry */
   seat.useWorklet = (entry) => {
@@ -68,7 +84,7 @@
     seat.elements.release(entry.receiver.track);
     listen(entry, entry.receiver.track).then(
       () => (entry.element = seat.elements.playMuted(entry.stream)),
-      (error) => seat.tell("capture", { event: "fault", track: entry.track, fault: String(error).slice(0, 200) }),
+      (error) => cannot(entry, error),
     );
   };
 
@@ -83,7 +99,14 @@
   };
 
   seat.worklet = {
-    listen,
+    /** @param {any} entry @param {MediaStreamTrack} track */
+    listen: (entry, track) => listen(entry, track).catch((error) => cannot(entry, error)),
+    /** @param {any} entry @param {AudioNode} source */
+    listenIn: (entry, source) => listenIn(entry, source).catch((error) => cannot(entry, error)),
+    /** The page's context is closed, and the ears in it with it. @param {BaseAudioContext} where */
+    leave: (where) => places.delete(where),
+    /** Have the ears hand over what they hold. */
+    flush: () => places.forEach(({ ears }) => ears.forEach(({ node }) => node.port.postMessage({ flush: true }))),
     /** A context that the browser put to sleep hears nothing and says nothing. */
     revive: () => context && context.state === "suspended" && context.resume(),
     state: () => context && context.state,

@@ -6,6 +6,7 @@
   const POLL_MS = 100;
   // Entries of people who stopped stay in the browser's list for seconds: only these are current.
   const CURRENT_MS = 300;
+  const LAST_SIGNALS_MS = 400;
 
   /** @type {RTCPeerConnection | undefined} */
   let connection;
@@ -83,7 +84,9 @@
   function takeChannel(channel, wishes) {
     channel.binaryType = "arraybuffer";
     channels.set(channel.label, channel);
-    channel.addEventListener("message", (event) => wishes.onChannelMessage(channel.label, event.data));
+    channel.addEventListener("message", (event) => {
+      if (connection) wishes.onChannelMessage(channel.label, event.data); // else the call's screen is gone
+    });
   }
 
   /** @param {string} label @param {string | ArrayBuffer} data */
@@ -122,8 +125,10 @@
     return [...heard].sort();
   }
 
+  /** The last signals may be under way still, on another road than what ended the call. */
   function close() {
-    if (connection) connection.close();
+    const closing = connection;
+    if (closing) setTimeout(() => closing.close(), LAST_SIGNALS_MS);
     connection = undefined;
     channels.clear();
   }

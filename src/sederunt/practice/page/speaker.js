@@ -4,7 +4,7 @@
 (() => {
   const practice = (window.practice = window.practice || {});
   const HEADER_BYTES = 8;
-  const LEAD_S = 0.08;
+  const LEAD_S = 0.2; // held in advance, as clients do whose packets come over the internet
   /** @type {AudioContext | undefined} */
   let context;
   let playsUntil = 0;
@@ -35,7 +35,7 @@
     const source = context.createBufferSource();
     source.buffer = buffer;
     source.connect(context.destination);
-    playsUntil = Math.max(playsUntil, context.currentTime + LEAD_S);
+    if (playsUntil <= context.currentTime) playsUntil = context.currentTime + LEAD_S;
     source.start(playsUntil);
     playsUntil += buffer.duration;
   }

@@ -49,6 +49,7 @@ _SIGN_IN = sign_in.SignInShape(
     home=f"https://{OFFICE}/?auth=2",
 )
 _OFFICE_HOME = "<!doctype html><html lang=en><title>Home | Microsoft 365</title><h1>Welcome to Microsoft 365</h1>"
+MAIN_CHANNEL = "main-channel"  # the page opens it
 # Teams enforces Trusted Types whatever the meeting.
 _PAGE = Variant(csp="trusted_types")
 
@@ -84,7 +85,8 @@ class TeamsSite:
         return 2000 + 10 * number
 
     def plan(self, variant: Variant) -> PeerPlan:
-        return replace(PeerPlan.of(variant), audio_slots=1, stream_ids=("mainAudio-2",))
+        channel = MAIN_CHANNEL if variant.offers == "page" else ""  # our own offers have no section for channels
+        return replace(PeerPlan.of(variant), audio_slots=1, stream_ids=("mainAudio-2",), page_channel=channel)
 
     async def answer(self, request: Request, meetings: dict[str, Meeting]) -> Response | None:
         host, path = request.url.hostname, request.url.path.strip("/")
@@ -126,7 +128,7 @@ class TeamsSite:
 
     def speaking_changed(self, meeting: Meeting, visitor: Visitor, csrcs: Sequence[int]) -> None:
         if visitor.peer is not None:
-            visitor.peer.send_channel("main-channel", signals.dominant_speakers(list(reversed(csrcs))))
+            visitor.peer.send_channel(MAIN_CHANNEL, signals.dominant_speakers(list(reversed(csrcs))))
 
     def removed(self, meeting: Meeting, visitor: Visitor) -> None:
         host = next((person.key for person in meeting.people if person.host), None)
