@@ -2,6 +2,8 @@
 .PHONY: help setup demo test check fix serve bench docs lock
 
 BIN := .venv/bin
+# Some images set it. Every process of the service, and of the tests, would then compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10

@@ -15,6 +15,8 @@ from sederunt.practice.sfu import SentPacket
 
 WAIT_S = 60.0
 NAME_FIELD = 'input[aria-label="Your name"]'
+# Its frames too.
+LOADED = "() => new Promise((r) => document.readyState === 'complete' ? r() : (window.onload = r))"
 WHEN_THERE = """(selector) => new Promise((resolve) => {
   const look = () => (document.querySelector(selector) ? resolve(true) : setTimeout(look, 20));
   look();

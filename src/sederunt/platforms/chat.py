@@ -59,7 +59,7 @@ async def _composer(page: MeetingPage, panel: ChatPanel) -> Found:
         # A toggle pressed twice closes again, so it is given time in between.
         if panel.open.id in found and now >= next_press:
             with contextlib.suppress(PageStuck):  # whether it opened, the next look tells
-                await press(page, found[panel.open.id], by_pointer=found[panel.open.id].takes_pointer)
+                await press(page, found[panel.open.id])
             next_press = now + OPENING_S / 2
         await asyncio.sleep(BETWEEN_LOOKS_S)
 
@@ -79,7 +79,7 @@ async def _press_send(page: MeetingPage, panel: ChatPanel) -> None:
     _, found = await survey(page, targets=[panel.send])
     if panel.send.id in found:
         with contextlib.suppress(PageStuck):  # it may have been pressed all the same: that is read back
-            await press(page, found[panel.send.id], by_pointer=found[panel.send.id].takes_pointer)
+            await press(page, found[panel.send.id])
     else:
         await page.press("Enter")
 

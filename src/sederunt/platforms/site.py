@@ -107,7 +107,7 @@ class Site:
             stubborn = next((name for name in found if now() - pressed.get(name, now()) >= INSIST_S), None)
             if (name := fresh or stubborn) is not None:
                 with contextlib.suppress(PageStuck):  # whether it was pressed, the next look tells
-                    await press(page, found[name], by_pointer=name == fresh and found[name].takes_pointer)
+                    await press(page, found[name], by_pointer=None if name == fresh else False)
                 pressed[name] = now()
                 if name == fresh:
                     deadline = now() + LEAVING_S
@@ -126,7 +126,7 @@ class Site:
             step = next((s for s in steps if s.id in found and done.get(s.id, 0) < s.most), None)
             if step is None:
                 return
-            await press(page, found[step.id], by_pointer=step.id not in done and found[step.id].takes_pointer)
+            await press(page, found[step.id], by_pointer=False if step.id in done else None)
             done[step.id] = done.get(step.id, 0) + 1
             await asyncio.sleep(BETWEEN_LOOKS_S)
 
@@ -144,8 +144,7 @@ class Site:
         look, found = await survey(page, rows=panel.rows, targets=[panel.control])
         if look.matches or panel.control.id not in found:
             return bool(look.matches)
-        control = found[panel.control.id]
-        await press(page, control, by_pointer=control.takes_pointer)
+        await press(page, found[panel.control.id])
         deadline = asyncio.get_running_loop().time() + PANEL_S
         while not look.matches and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(BETWEEN_LOOKS_S)

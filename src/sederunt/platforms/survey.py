@@ -51,9 +51,9 @@ async def survey(
     return _look(answers, page.url), _targets_in(answers)
 
 
-async def press(page: MeetingPage, found: Found, *, by_pointer: bool, deadline_s: float = 3.0) -> bool:
-    """Press a control: with the pointer like a person, or, where something lies over it, without."""
-    if by_pointer:
+async def press(page: MeetingPage, found: Found, *, by_pointer: bool | None = None, deadline_s: float = 3.0) -> bool:
+    """Press a control: with the pointer like a person, or without; where that is not said, as it can be reached."""
+    if found.takes_pointer if by_pointer is None else by_pointer:
         return await page.click([found.handle], deadline_s=deadline_s) is not None
     return any(await page.evaluate_everywhere(_script("press.js"), found.handle))
 

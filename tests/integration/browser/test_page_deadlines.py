@@ -5,13 +5,12 @@ import contextlib
 
 import pytest
 
-from harness.browser_room import OpenPage, Site
+from harness.browser_room import LOADED, OpenPage, Site
 from sederunt.browser.pool import BrowserPool
 from sederunt.errors import PageCrashed, PageError, PageStuck
 
 pytestmark = pytest.mark.chromium
 
-LOADED = "() => new Promise((r) => document.readyState === 'complete' ? r() : (window.onload = r))"
 HANG = "() => { setTimeout(() => { for (;;); }, 0); }"
 
 

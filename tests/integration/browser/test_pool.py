@@ -19,7 +19,7 @@ from playwright.async_api import Browser
 from harness.browser_room import Ear
 from sederunt.browser import chromium
 from sederunt.browser.chromium import Chromium
-from sederunt.browser.driver import running_driver
+from sederunt.browser.driver import Driver, running_driver
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.browser.processes import is_alive, owner_mark, sweep_orphans
@@ -243,19 +243,20 @@ async def test_a_browser_that_starts_and_never_answers_is_ended(monkeypatch: pyt
         async def and_then_hurry() -> Browser:
             running = await started()
             monkeypatch.setattr(chromium, "START_S", answer_s)
-            assert _browsers_of_ours()
+            assert _browsers_of(driver)
             return running
 
         monkeypatch.setattr(browser, "_start", and_then_hurry)
         with pytest.raises(SetupError, match="did not answer"):
             await browser.__aenter__()
-        await all_gone(_browsers_of_ours())
+        await all_gone(_browsers_of(driver))
 
 
-def _browsers_of_ours() -> list[psutil.Process]:
+def _browsers_of(driver: Driver) -> list[psutil.Process]:
+    """The processes of this driver's browsers: other tests of this process have browsers of their own."""
     found = []
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
-            if "chrom" in process.name() and runs(process):
+            if "chrom" in process.name() and process.environ().get("TMPDIR") == str(driver.folder) and runs(process):
                 found.append(process)
     return found

@@ -152,6 +152,20 @@ async def test_a_job_that_is_handed_back_is_given_out_again_after_its_pause(bus:
     await holder.close()
 
 
+def held_up(bus: Bus, call: str, monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
+    """Hold up a call of the bus: (it was made, it may go on)."""
+    made, go_on = asyncio.Event(), asyncio.Event()
+    real = getattr(bus, call)
+
+    async def held(*asked: Any, **options: Any) -> Any:
+        made.set()
+        await go_on.wait()
+        return await real(*asked, **options)
+
+    monkeypatch.setattr(bus, call, held)
+    return made, go_on
+
+
 async def test_what_does_not_end_while_draining_is_handed_back_at_once(connect: Connections, tally: Tally) -> None:
     bus = await connect(ack_wait_s=150)
     holder = Holder(bus, tally)
@@ -171,17 +185,9 @@ async def test_a_job_that_comes_to_a_holder_who_begins_to_drain_is_given_to_anot
 ) -> None:
     bus, other_bus = await connect(ack_wait_s=150), await connect(ack_wait_s=150)
     holder = Holder(bus, tally)
-    asking, go_on = asyncio.Event(), asyncio.Event()
-    ask = bus.request
-
-    async def held_up(*asked: Any, **options: Any) -> dict[str, Any]:
-        asking.set()
-        await go_on.wait()
-        return await ask(*asked, **options)
-
-    monkeypatch.setattr(bus, "request", held_up)
+    begun, go_on = held_up(bus, "request", monkeypatch)
     resource_id = await publish(other_bus)
-    await asking.wait()  # whether somebody holds the job
+    await begun.wait()  # to ask whether somebody holds the job
     draining = asyncio.create_task(holder.consumer.drain(60))
     await asyncio.sleep(0)  # it has begun
     go_on.set()
@@ -201,17 +207,9 @@ async def test_a_job_that_begins_while_its_holder_drains_is_worked_on_to_its_end
     holder = Holder(bus, tally)
     ids = [await publish(other_bus)]
     await tally.reach(1)
-    beginning, go_on = asyncio.Event(), asyncio.Event()
-    flush = bus.flush
-
-    async def held_up() -> None:
-        beginning.set()
-        await go_on.wait()
-        await flush()
-
-    monkeypatch.setattr(bus, "flush", held_up)
+    begun, go_on = held_up(bus, "flush", monkeypatch)
     ids.append(await publish(other_bus))
-    await beginning.wait()  # to answer for the second job
+    await begun.wait()  # to answer for the second job
     draining = asyncio.create_task(holder.consumer.drain(60))
     await asyncio.sleep(0)  # it has begun
     go_on.set()

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
+from harness.browser_room import LOADED
 from harness.platforms_room import Opened, OpenPage, ShowPage, StaticSite
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
@@ -16,8 +17,6 @@ from sederunt.browser.signals import Signal
 from sederunt.model.audio import CapturedFrame
 from sederunt.practice.server import PracticeServer
 from sederunt.settings import BrowserSettings
-
-_LOADED = "() => new Promise((r) => document.readyState === 'complete' ? r() : (window.onload = r))"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -71,7 +70,7 @@ async def show(site: StaticSite, shared_page: MeetingPage) -> ShowPage:
         site.put(path, html, status)
         await shared_page.goto("about:blank")
         await shared_page.goto(url)
-        await shared_page.evaluate(_LOADED, deadline_s=60)  # its frames too
+        await shared_page.evaluate(LOADED, deadline_s=60)
         return shared_page
 
     return open_it
