@@ -122,6 +122,19 @@ def test_pcm_comes_back_as_loud_and_as_early_as_it_went_in(rate: int, block: int
     assert np.abs(decoded[:23_700]).max() < 300
 
 
+def test_a_long_silence_keeps_its_length_and_the_sound_behind_it_its_place() -> None:
+    tone = (8_000 * np.sin(2 * np.pi * 300 * np.arange(opus.RATE) / opus.RATE)).astype(np.int16)
+    samples = np.concatenate([tone, np.zeros(5 * opus.RATE, dtype=np.int16), tone])
+    encoder, decoder = opus.Encoder(opus.RATE, 32_000), opus.Decoder()
+    packets = encoder.encode(samples) + encoder.flush()
+    assert len(packets) == len(samples) // 960
+    assert len(set(packets[80:290])) == 1
+    decoded = np.concatenate([decoder.decode(packet) for packet in packets]).astype(float)
+    assert not decoded[2 * opus.RATE : 6 * opus.RATE - 960].any()
+    again, meant = decoded[6 * opus.RATE + 960 : 7 * opus.RATE - 960], tone[960:-960].astype(float)
+    assert np.corrcoef(again, meant)[0, 1] > 0.99
+
+
 def test_flushing_covers_every_sample_and_no_frame_more() -> None:
     for samples, packets in ((1, 1), (319, 1), (320, 1), (321, 2), (640, 2)):
         encoder = opus.PcmEncoder(16_000)
