@@ -36,8 +36,15 @@ class PostgresServer:
 
     def fresh_database(self) -> str:
         """The address of a database that nobody used before."""
+        return self._made_like("template0")
+
+    def copy_of(self, address: str) -> str:
+        """The address of a copy of a database that nobody is connected to."""
+        return self._made_like(address.partition("@/")[2].partition("?")[0])
+
+    def _made_like(self, template: str) -> str:
         name = f"t{uuid4().hex[:12]}"
-        self._run("createdb", "-h", str(self._folder), "-U", "sederunt", "--template", "template0", name)
+        self._run("createdb", "-h", str(self._folder), "-U", "sederunt", "--template", template, name)
         return f"postgresql+asyncpg://sederunt@/{name}?host={self._folder}"
 
     def _run(self, program: str, *arguments: str) -> None:

@@ -52,9 +52,11 @@ asyncio.run(Database(f"sqlite:///{path}").open())
 """
 
 
-async def test_several_processes_that_start_at_once_agree(address: str) -> None:
+async def test_several_processes_that_start_at_once_agree(empty_address: str) -> None:
     children = [
-        await asyncio.create_subprocess_exec(sys.executable, "-c", _OPENS, address, stdout=asyncio.subprocess.PIPE)
+        await asyncio.create_subprocess_exec(
+            sys.executable, "-c", _OPENS, empty_address, stdout=asyncio.subprocess.PIPE
+        )
         for _ in range(4)
     ]
     said = [(await child.communicate())[0] for child in children]
