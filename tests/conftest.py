@@ -15,7 +15,7 @@ from sqlalchemy import delete
 from harness.fake_clock import FakeClock
 from harness.postgres import PostgresServer, postgres_server
 from sederunt.database.engine import Database
-from sederunt.database.tables import accounts
+from sederunt.database.tables import metadata
 
 DATABASE_FILE = "sederunt.db"
 
@@ -43,7 +43,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def empty_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database that does not exist yet (SQLite) or is empty (PostgreSQL): what uses it is tested on both."""
+    """A database that does not exist yet (SQLite) or is empty (PostgreSQL), for who works at its tables themselves."""
     if request.param == "sqlite":
         return sqlite_address(tmp_path)
     fresh: str = request.getfixturevalue("postgres").fresh_database()
@@ -52,14 +52,15 @@ def empty_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database with all tables and nothing in them, likewise on both. Copied, for migrations would cost a third of
-    what most tests do.
+    """A database with all tables and nothing in them: what uses it is tested on both engines. To migrate an empty one
+    would cost as much as most tests do.
     """
     if request.param == "sqlite":
         shutil.copy(request.getfixturevalue("sqlite_tables"), tmp_path / DATABASE_FILE)
         return sqlite_address(tmp_path)
-    copied: str = request.getfixturevalue("postgres").copy_of(request.getfixturevalue("postgres_tables"))
-    return copied
+    emptied: str = request.getfixturevalue("postgres_tables")
+    request.getfixturevalue("postgres").empty(emptied, metadata.tables)
+    return emptied
 
 
 @pytest.fixture(scope="session")
@@ -79,7 +80,7 @@ def postgres_tables(postgres: PostgresServer) -> str:
 async def migrated(address: str) -> None:
     """Make the tables there, and leave nothing in them."""
     async with Database(address) as database, database.begin() as connection:
-        await connection.execute(delete(accounts))
+        await connection.execute(delete(metadata.tables["accounts"]))
 
 
 def sqlite_address(folder: Path) -> str:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -36,16 +36,17 @@ class PostgresServer:
 
     def fresh_database(self) -> str:
         """The address of a database that nobody used before."""
-        return self._made_like("template0")
-
-    def copy_of(self, address: str) -> str:
-        """The address of a copy of a database that nobody is connected to."""
-        return self._made_like(address.partition("@/")[2].partition("?")[0])
-
-    def _made_like(self, template: str) -> str:
         name = f"t{uuid4().hex[:12]}"
-        self._run("createdb", "-h", str(self._folder), "-U", "sederunt", "--template", template, name)
+        self._run("createdb", "-h", str(self._folder), "-U", "sederunt", "--template", "template0", name)
         return f"postgresql+asyncpg://sederunt@/{name}?host={self._folder}"
+
+    def empty(self, address: str, tables: Iterable[str]) -> None:
+        """Take everything out of these tables, and away from whoever is still connected."""
+        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+        commands = (f"{others} AND pid <> pg_backend_pid()", f"TRUNCATE {', '.join(tables)}")
+        name = address.partition("@/")[2].partition("?")[0]
+        asked = [part for command in commands for part in ("-c", command)]
+        self._run("psql", "-h", str(self._folder), "-U", "sederunt", "-d", name, "-q", *asked)
 
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run([self._programs / program, *arguments], check=True, capture_output=True, timeout=_START_S)

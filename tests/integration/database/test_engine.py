@@ -107,11 +107,11 @@ async def test_opening_again_keeps_what_is_there(address: str, clock: FakeClock)
         assert second.default_account_id == known
 
 
-async def test_a_database_of_a_newer_program_is_refused(address: str) -> None:
-    async with Database(address) as database, database.begin() as connection:
+async def test_a_database_of_a_newer_program_is_refused(empty_address: str) -> None:
+    async with Database(empty_address) as database, database.begin() as connection:
         await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(SetupError, match="upgrade"):
-        await Database(address).open()
+        await Database(empty_address).open()
 
 
 async def test_an_exception_undoes_the_transaction(database: Database) -> None:

@@ -90,9 +90,9 @@ async def test_lines_go_with_their_bot_and_with_its_media(
     assert await lines.of(deleted.id) == []
 
 
-async def test_a_database_of_the_first_schema_learns_to_keep_them(address: str) -> None:
-    async with Database(address) as database, database.begin() as connection:
+async def test_a_database_of_the_first_schema_learns_to_keep_them(empty_address: str) -> None:
+    async with Database(empty_address) as database, database.begin() as connection:
         await connection.execute(text("DROP TABLE live_segments"))
         await connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
-    async with Database(address) as database:
+    async with Database(empty_address) as database:
         assert await LiveLines(database).of(database.default_account_id) == []
