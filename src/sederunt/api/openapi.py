@@ -1,6 +1,7 @@
 """The OpenAPI document, made from the table of routes, the schemas of requests and the shapes of answers."""
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Any
 
 from pydantic.json_schema import models_json_schema
@@ -127,6 +128,7 @@ def _shape(route: Route) -> str:
     return f"{name.removesuffix('Fields')}Changes" if route.method == "PATCH" else name
 
 
+@cache
 def _request_schemas() -> dict[str, Document]:
     routes = {_shape(route): route for route in ROUTES if route.body is not None}
     bodies = {name: route.body for name, route in routes.items() if route.body is not None}

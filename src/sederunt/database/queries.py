@@ -7,6 +7,7 @@ inline some 60 µs. The API's budget for a whole request is 500 µs.
 import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,19 +28,18 @@ class Driver(Protocol):
     async def close(self) -> None: ...
 
 
-class Query:
-    """One statement. Parameters are given by name; rows come as dicts with the columns' own Python types."""
+class _Compiled:
+    """What a statement is to a driver."""
 
-    def __init__(self, statement: Executable, dialect: Dialect, driver: Callable[[], Driver]) -> None:
+    def __init__(self, statement: Executable, dialect: Dialect) -> None:
         compiled = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
         assert isinstance(compiled, SQLCompiler)
         self.sql = compiled.string
-        self._driver = driver
-        self._arguments = [self._argument(compiled, name, dialect) for name in compiled.positiontup or ()]
+        self.arguments = [self._argument(compiled, name, dialect) for name in compiled.positiontup or ()]
         columns = list(statement.selected_columns)  # type: ignore[attr-defined]
-        self._names = [column.key for column in columns]
+        self.names = [column.key for column in columns]
         converters = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
-        self._converters = [(n, convert) for n, convert in enumerate(converters) if convert is not None]
+        self.converters = [(n, convert) for n, convert in enumerate(converters) if convert is not None]
 
     @staticmethod
     def _argument(compiled: SQLCompiler, name: str, dialect: Dialect) -> tuple[str, Any, _Convert | None]:
@@ -47,10 +47,29 @@ class Query:
         bind = compiled.binds[name]
         return name, bind.effective_value, bind.type.dialect_impl(dialect).bind_processor(dialect)
 
+
+class Query:
+    """One statement. Parameters are given by name; rows come as dicts with the columns' own Python types.
+
+    Compiled when it is first run: a process has nearly a hundred, and each role runs some.
+    """
+
+    def __init__(self, statement: Executable, dialect: Dialect, driver: Callable[[], Driver]) -> None:
+        self._compile = partial(_Compiled, statement, dialect)
+        self._driver = driver
+
+    @cached_property
+    def _compiled(self) -> _Compiled:
+        return self._compile()
+
+    @property
+    def sql(self) -> str:
+        return self._compiled.sql
+
     async def all(self, **parameters: Any) -> list[Row]:
         """Every row."""
         arguments = []
-        for name, own, convert in self._arguments:
+        for name, own, convert in self._compiled.arguments:
             value = parameters.get(name, own)
             arguments.append(convert(value) if convert is not None and value is not None else value)
         found = await self._driver().fetch(self.sql, arguments)
@@ -63,10 +82,10 @@ class Query:
 
     def _row(self, values: Sequence[Any]) -> Row:
         row = list(values)
-        for n, convert in self._converters:
+        for n, convert in self._compiled.converters:
             if row[n] is not None:
                 row[n] = convert(row[n])
-        return dict(zip(self._names, row, strict=True))
+        return dict(zip(self._compiled.names, row, strict=True))
 
 
 class SqliteDriver:
