@@ -1,7 +1,6 @@
 """Where one mix is all there is to hear, names rest on marks; a mark that a killed host left open must name nobody."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -20,9 +19,8 @@ def marked_open(bot: dict[str, Any]) -> list[str]:
 
 
 async def test_who_spoke_when_the_host_was_killed_is_not_marked_as_speaking_on(
-    start_service: Callable[..., Service], meetings: PracticeClient, receiver: Receiver
+    service: Service, meetings: PracticeClient, receiver: Receiver
 ) -> None:
-    service = start_service()
     meeting = await meetings.open_meeting(unhurried(demo(service="zoom", turns=18), ends=False))
     async with service.client() as api:
         bot = await send_bot(api, meeting.url, receiver, service="zoom")

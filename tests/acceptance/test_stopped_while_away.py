@@ -1,7 +1,5 @@
 """A bot whose host died is told to stop: it ends with what it has, and is not seen in the meeting again."""
 
-from collections.abc import Callable
-
 from harness.journeys import look, reach, send_bot, unhurried
 from harness.receiver import Receiver
 from harness.service import Service
@@ -10,9 +8,8 @@ from sederunt.practice.script import demo
 
 
 async def test_a_bot_that_is_stopped_while_its_host_is_away_does_not_come_back(
-    start_service: Callable[..., Service], meetings: PracticeClient, receiver: Receiver
+    service: Service, meetings: PracticeClient, receiver: Receiver
 ) -> None:
-    service = start_service()
     meeting = await meetings.open_meeting(unhurried(demo(), ends=False))
     async with service.client() as api:
         bot = await send_bot(api, meeting.url, receiver)

@@ -1,53 +1,76 @@
-"""A pool with a real Chromium, practice meetings to sit in, and pages of a test's own making."""
+"""A pool with a real Chromium, practice meetings to sit in, and pages of a test's own making.
 
+Pool and practice server are started once per file; every test has its own pages and meetings.
+"""
+
+import asyncio
 from collections.abc import AsyncIterator, Mapping
+from inspect import iscoroutinefunction
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+import pytest_asyncio
 
 from harness.browser_room import ACTS, CAST, NAME_FIELD, WHEN_THERE, Ear, OpenPage, Site, SitIn, Sitting, Stay
 from sederunt.browser.pool import BrowserPool, PageRequest
+from sederunt.practice.meeting import Meeting
 from sederunt.practice.script import Script, Variant
 from sederunt.practice.server import PracticeServer
 from sederunt.settings import BrowserSettings
 
+HERE = Path(__file__).parent
 
-@pytest.fixture
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of a file share one loop, as their browser lives on it."""
+    for item in items:
+        if item.path.parent == HERE and iscoroutinefunction(getattr(item, "function", None)):
+            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def practice() -> AsyncIterator[PracticeServer]:
     async with PracticeServer() as running:
         yield running
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def pool(practice: PracticeServer) -> AsyncIterator[BrowserPool]:
-    settings = BrowserSettings(host_rules=practice.host_rules, ignore_certificate_errors=True, warm=0)
+    settings = BrowserSettings(mode="shell", host_rules=practice.host_rules, ignore_certificate_errors=True, warm=1)
     async with BrowserPool(settings) as running:
         yield running
 
 
-@pytest.fixture
-def open_page(pool: BrowserPool) -> OpenPage:
+@pytest_asyncio.fixture(loop_scope="module")
+async def open_page(pool: BrowserPool) -> AsyncIterator[OpenPage]:
     """A page; keywords are fields of PageRequest."""
+    opened: list[Stay] = []
 
     async def open_it(**request: Any) -> Stay:
         ear = Ear()
         wishes = {"mode": "shell", "watch": {}, "hosts": ("https://meet.google.com",), "batch_ms": 100, **request}
         page = await pool.open(PageRequest(bot_id=uuid4(), **wishes), on_frames=ear.take, on_signal=ear.hear)
-        return Stay(page, ear)
+        opened.append(Stay(page, ear))
+        return opened[-1]
 
-    return open_it
+    yield open_it
+    await asyncio.gather(*(stay.page.close() for stay in opened))
 
 
-@pytest.fixture
-def sit_in(practice: PracticeServer, open_page: OpenPage) -> SitIn:
+@pytest_asyncio.fixture(loop_scope="module")
+async def sit_in(practice: PracticeServer, open_page: OpenPage) -> AsyncIterator[SitIn]:
     """A practice meeting with a page that has joined it. `request` are fields of PageRequest, the rest a Variant's."""
+
+    meetings: list[Meeting] = []
 
     async def join(
         *, request: Mapping[str, Any] | None = None, cast: Any = CAST, acts: Any = ACTS, **variant: Any
     ) -> Sitting:
         script = Script(cast=cast, acts=acts, variant=Variant(**variant))
         meeting = await practice.open_meeting(script)
+        meetings.append(meeting)
         stay = await open_page(**(request or {}))
         await stay.page.goto(meeting.url)
         await stay.page.evaluate(WHEN_THERE, NAME_FIELD, deadline_s=60)
@@ -56,10 +79,12 @@ def sit_in(practice: PracticeServer, open_page: OpenPage) -> SitIn:
         await meeting.wait_for("media_connected")
         return Sitting(stay, meeting)
 
-    return join
+    yield join
+    for meeting in meetings:
+        await practice.close_meeting(meeting.code)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def site() -> AsyncIterator[Site]:
     made = Site()
     await made.start()
