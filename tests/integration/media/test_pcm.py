@@ -55,26 +55,27 @@ def test_a_click_is_where_it_was_in_every_format(make_file: Make, name: str, arg
     assert _loudest_s(samples) == pytest.approx(2.0, abs=0.004)
 
 
+STRETCHES = ((0.0, 1.0), (3.3, 7.7), (11.0, None), (29.9, 30.1), (40.0, None))
+
+
 @pytest.mark.parametrize("name", ["a.wav", "a.mp3", "a.m4a", "a.webm", "a.flac", "a.ogg", "a.opus"])
-@pytest.mark.parametrize(("start_s", "end_s"), [(0.0, 1.0), (3.3, 7.7), (11.0, None), (29.9, 30.1), (40.0, None)])
-def test_a_part_is_the_same_as_that_part_of_the_whole(
-    make_file: Make, name: str, start_s: float, end_s: float | None
-) -> None:
+def test_a_part_is_the_same_as_that_part_of_the_whole(make_file: Make, name: str) -> None:
     path = make_file(name, "-f", "lavfi", "-i", "aevalsrc='0.5*sin(2*PI*(200+10*t)*t)':d=30:s=44100")
     whole = _whole(list(read_pcm(path)))
-    blocks = list(read_pcm(path, start_s=start_s, end_s=end_s, block_s=2.0))
-    expected = whole[round(start_s * RATE) : None if end_s is None else round(end_s * RATE)]
-    if not len(expected):
-        assert blocks == []
-        return
-    part = _whole(blocks)
-    assert blocks[0].start_s == pytest.approx(start_s)
-    assert abs(len(part) - len(expected)) <= 20  # some formats know times to the millisecond
-    length = min(len(part), len(expected)) - 100
-    shifts = [
-        float(np.sqrt(np.mean((np.roll(part, n)[100:length] - expected[100:length]) ** 2))) for n in range(-16, 17)
-    ]
-    assert min(shifts) < 0.06  # the same sound, at most a millisecond beside it
+    for start_s, end_s in STRETCHES:
+        blocks = list(read_pcm(path, start_s=start_s, end_s=end_s, block_s=2.0))
+        expected = whole[round(start_s * RATE) : None if end_s is None else round(end_s * RATE)]
+        if not len(expected):
+            assert blocks == []
+            continue
+        part = _whole(blocks)
+        assert blocks[0].start_s == pytest.approx(start_s)
+        assert abs(len(part) - len(expected)) <= 20  # some formats know times to the millisecond
+        length = min(len(part), len(expected)) - 100
+        shifts = [
+            float(np.sqrt(np.mean((np.roll(part, n)[100:length] - expected[100:length]) ** 2))) for n in range(-16, 17)
+        ]
+        assert min(shifts) < 0.06, start_s  # the same sound, at most a millisecond beside it
 
 
 def test_blocks_have_the_length_that_was_asked_for(make_file: Make) -> None:
