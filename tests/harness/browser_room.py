@@ -15,7 +15,7 @@ from sederunt.practice.sfu import SentPacket
 
 WAIT_S = 60.0
 NAME_FIELD = 'input[aria-label="Your name"]'
-# Its frames too.
+# The page, and what is framed in it.
 LOADED = "() => new Promise((r) => document.readyState === 'complete' ? r() : (window.onload = r))"
 WHEN_THERE = """(selector) => new Promise((resolve) => {
   const look = () => (document.querySelector(selector) ? resolve(true) : setTimeout(look, 20));
