@@ -5,7 +5,6 @@ Pool and practice server are started once per file; every test has its own pages
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,6 +12,7 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
+from harness import loops
 from harness.browser_room import ACTS, CAST, NAME_FIELD, WHEN_THERE, Ear, OpenPage, Site, SitIn, Sitting, Stay
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.practice.meeting import Meeting
@@ -20,14 +20,9 @@ from sederunt.practice.script import Script, Variant
 from sederunt.practice.server import PracticeServer
 from sederunt.settings import BrowserSettings
 
-HERE = Path(__file__).parent
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests of a file share one loop, as their browser lives on it."""
-    for item in items:
-        if item.path.parent == HERE and iscoroutinefunction(getattr(item, "function", None)):
-            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+    loops.one_for_each_file(Path(__file__).parent, items)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -166,6 +166,12 @@ def held_up(bus: Bus, call: str, monkeypatch: pytest.MonkeyPatch) -> tuple[async
     return made, go_on
 
 
+async def begin_to_drain(holder: Holder) -> "asyncio.Task[int]":
+    draining = asyncio.create_task(holder.consumer.drain(60))
+    await asyncio.sleep(0)  # it has begun
+    return draining
+
+
 async def test_what_does_not_end_while_draining_is_handed_back_at_once(connect: Connections, tally: Tally) -> None:
     bus = await connect(ack_wait_s=150)
     holder = Holder(bus, tally)
@@ -188,8 +194,7 @@ async def test_a_job_that_comes_to_a_holder_who_begins_to_drain_is_given_to_anot
     begun, go_on = held_up(bus, "request", monkeypatch)
     resource_id = await publish(other_bus)
     await begun.wait()  # to ask whether somebody holds the job
-    draining = asyncio.create_task(holder.consumer.drain(60))
-    await asyncio.sleep(0)  # it has begun
+    draining = await begin_to_drain(holder)
     go_on.set()
     assert await draining == 0
     await holder.task
@@ -210,8 +215,7 @@ async def test_a_job_that_begins_while_its_holder_drains_is_worked_on_to_its_end
     begun, go_on = held_up(bus, "flush", monkeypatch)
     ids.append(await publish(other_bus))
     await begun.wait()  # to answer for the second job
-    draining = asyncio.create_task(holder.consumer.drain(60))
-    await asyncio.sleep(0)  # it has begun
+    draining = await begin_to_drain(holder)
     go_on.set()
     holder.let_go.set()
     assert await draining == 0

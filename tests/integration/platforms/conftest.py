@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 import pytest_asyncio
 
+from harness import loops
 from harness.browser_room import LOADED
 from harness.platforms_room import Opened, OpenPage, ShowPage, StaticSite
 from sederunt.browser.page import MeetingPage
@@ -20,10 +22,7 @@ from sederunt.settings import BrowserSettings
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests of a file share one loop, as their browser lives on it."""
-    for item in items:
-        if item.path.parent.name == "platforms" and "integration" in item.path.parts:
-            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+    loops.one_for_each_file(Path(__file__).parent, items)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

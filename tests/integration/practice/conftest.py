@@ -4,12 +4,14 @@ Both are started once per file; every test has its own meeting and its own brows
 """
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
+from harness import loops
 from harness.practice_room import CAST, REMEMBER, OpenRoom, Room
 from sederunt.practice.script import Act, Script, Variant
 from sederunt.practice.server import PracticeServer
@@ -20,10 +22,7 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests of a file share one loop, as their server and browser live on it."""
-    for item in items:
-        if item.path.parent.name == "practice" and "integration" in item.path.parts:
-            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+    loops.one_for_each_file(Path(__file__).parent, items)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
