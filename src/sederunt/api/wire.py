@@ -16,6 +16,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 LINE_BYTES = 256 * 1024  # what the system may hold for one listener: some seconds of sound, an hour of events
 GOODBYE_S = 5.0  # a listener may take so long to read what is on the line before its connection is cut
 HEAD_BYTES = 64 * 1024  # uvicorn with this parser has no limit: anybody could fill the memory
+KEEP_ALIVE_S = 75  # longer than clients and proxies keep a connection, or they send a request on one that just ended
 FRAME_BYTES = 128 * 1024  # of an action; a chat message of the longest kind in escapes has half
 
 
@@ -80,6 +81,7 @@ class HttpProtocol(HttpToolsProtocol):
 # For uvicorn's configuration. Small messages to many listeners: compressing each for each costs more than it saves.
 PROTOCOLS: Mapping[str, Any] = {
     "http": HttpProtocol,
+    "timeout_keep_alive": KEEP_ALIVE_S,
     "ws": SocketProtocol,
     "ws_max_size": FRAME_BYTES,
     "ws_ping_interval": 20.0,

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from harness.api_room import GOOD_BOT, PREFIX, ApiRoom, api_room, on_a_socket
 from harness.fake_clock import FakeClock
@@ -230,6 +231,22 @@ async def test_what_is_no_http_is_refused_in_json_too(room: ApiRoom) -> None:
     assert head.startswith(b"HTTP/1.1 400 Bad Request")
     assert b"content-type: application/json" in head
     assert body == {"message": "Invalid HTTP request received."}
+
+
+async def test_an_idle_connection_is_ended_by_the_client() -> None:
+    """Many clients end theirs after five seconds; if we did so too, a request could meet the end."""
+    async with on_a_socket(nothing_here) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /health HTTP/1.1\r\nhost: a\r\n\r\n")
+        await reader.readuntil(b"\r\n0\r\n\r\n")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.read(1), 6)
+        writer.close()
+
+
+async def nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 404})
+    await send({"type": "http.response.body", "body": b"x"})
 
 
 @pytest.mark.parametrize("more", [b"x" * 70_000, b"x: y\r\n" * 12_000], ids=["one", "many"])
