@@ -243,7 +243,7 @@ def _smoothed(labels: Sequence[str | None], words: Sequence[Word]) -> list[str |
 
 
 def _marks(sources: Sequence[SourceSpeech], meeting: Meeting) -> Marks:
-    """The participants' marks, earlier by what this meeting's lag is."""
+    """The participants' marks, moved by what this meeting's lag is."""
     raw = {
         participant.key: evidence.marked(participant, started_ms=meeting.started_ms, duration_s=meeting.duration_s)
         for participant in meeting.participants

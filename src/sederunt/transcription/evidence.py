@@ -15,6 +15,8 @@ Interval = tuple[float, float]
 
 # Marks are late by so much at most; tried in steps.
 MOST_LAG_S, LAG_STEP_S = 1.5, 0.1
+# Where a page plays its sound late they are early. That is believed where it covers so much more of the speech.
+EARLY_SHARE = 0.02
 # A moment at which one participant alone is marked weighs against one shared with others.
 ALONE, SHARED = 4.0, 1.0
 # A voice gets a name from this share of its evidence on, if nobody else has half as much, and there is enough of it.
@@ -107,7 +109,8 @@ def marked(participant: Participant, *, started_ms: int, duration_s: float) -> l
 
 
 def lag_s(marks: Mapping[str, Sequence[Interval]], spoken: Mapping[str, Sequence[Interval]]) -> float:
-    """How late this meeting's marks are: the shift at which they cover most speech, the smallest of equals.
+    """How late this meeting's marks are, below zero where they are early: the shift at which they cover most speech,
+    the smallest of equals.
 
     `spoken` holds the speech of participants whose voice is known; without any of those in `marks`, all speech of
     all voices is compared with all marks.
@@ -115,13 +118,15 @@ def lag_s(marks: Mapping[str, Sequence[Interval]], spoken: Mapping[str, Sequence
     pairs = [(list(marks[key]), union(spoken[key])) for key in spoken if marks.get(key)]
     if not pairs:
         pairs = [(union(i for spans in marks.values() for i in spans), union(i for s in spoken.values() for i in s))]
-    best, most = 0.0, -1.0
-    for step in range(round(MOST_LAG_S / LAG_STEP_S) + 1):
-        lag = step * LAG_STEP_S
-        covered = sum(overlap(shifted(spans, -lag), speech) for spans, speech in pairs)
-        if covered > most + 1e-6:
-            best, most = lag, covered
-    return best
+
+    def covered(lag: float) -> float:
+        return sum(overlap(shifted(spans, -lag), speech) for spans, speech in pairs)
+
+    lags = [step * LAG_STEP_S for step in range(round(MOST_LAG_S / LAG_STEP_S) + 1)]
+    late = max(lags, key=lambda lag: round(covered(lag), 6))
+    early = -max(lags, key=lambda lag: round(covered(-lag), 6))
+    speech_s = sum(end - start for _, speech in pairs for start, end in speech)
+    return early if covered(early) > covered(late) + EARLY_SHARE * speech_s else late
 
 
 def shifted(intervals: Iterable[Interval], seconds: float) -> list[Interval]:
