@@ -14,6 +14,7 @@ import socket
 import typing
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
@@ -41,6 +42,7 @@ _GLOBAL_V6 = IPv6Network("2000::/3")  # the only range from which unicast addres
 LOWEST_FREE_PORT = 1024
 WEB_PORTS = frozenset({80, 443})
 MOST_REDIRECTS = 3
+AS_IT_IS = "identity"  # the content encoding that packs nothing
 
 
 def is_public(address: Address) -> bool:
@@ -78,12 +80,17 @@ def refusal(url: str, *, allow_private: bool = False) -> str | None:
 
 
 def guarded_client(*, allow_private: bool, timeout_s: float, **options: typing.Any) -> httpx.AsyncClient:
-    """An HTTP client that reaches public addresses only. Follows no redirect, reads no proxy from the environment.
+    """An HTTP client that reaches public addresses only.
+
+    It follows no redirect, reads no proxy from the environment, keeps no cookie, and asks for bodies as they are.
 
     Its requests raise DestinationError (not retryable) where an address is refused, besides httpx's own errors.
     """
     return httpx.AsyncClient(
         transport=_GuardedTransport(allow_private=allow_private),
+        headers={"accept-encoding": AS_IT_IS},
+        # What one caller's address hands out must not come to another's: an empty list allows nobody.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         timeout=timeout_s,
         follow_redirects=False,
         trust_env=False,
@@ -105,6 +112,7 @@ async def opened(client: httpx.AsyncClient, url: str, *, allow_private: bool) ->
             async with client.stream("GET", url) as response:
                 if not response.has_redirect_location:
                     _check_status(response)
+                    _check_encoding(response)
                     yield response
                     return
                 url = str(response.url.join(response.headers["location"]))
@@ -119,6 +127,14 @@ def _check_status(response: httpx.Response) -> None:
     if not response.is_success:
         passing = response.is_server_error or response.status_code in (408, 425, 429)
         raise DestinationError(f"The address answered with status {response.status_code}.", retryable=passing)
+
+
+def _check_encoding(response: httpx.Response) -> None:
+    """Fifty kilobytes may unpack to gigabytes, in one step that no size check and no time limit can interrupt."""
+    encoding = response.headers.get("content-encoding", AS_IT_IS)
+    if encoding.strip().lower() != AS_IT_IS:
+        sentence = f"The address answered in the encoding '{encoding[:40]}': expected the file as it is."
+        raise DestinationError(sentence, retryable=False)
 
 
 def _carried(address: IPv6Address) -> IPv4Address | None:

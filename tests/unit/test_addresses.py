@@ -1,5 +1,6 @@
 """The guard for callers' addresses: what is let through, what is not, and where the check is made."""
 
+import gzip
 from ipaddress import ip_address
 
 import httpx
@@ -7,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sederunt.addresses import guarded_client, is_public, refusal
+from harness.file_server import file_server
+from sederunt.addresses import guarded_client, is_public, opened, refusal
 from sederunt.errors import DestinationError
 
 # Each of these leads into a private network or nowhere, and some are "global" by the standard library's word.
@@ -126,3 +128,26 @@ async def test_the_environments_proxy_is_not_used(monkeypatch: pytest.MonkeyPatc
     async with guarded_client(allow_private=False, timeout_s=5) as client:
         with pytest.raises(DestinationError):
             await client.get("http://127.0.0.1/")
+
+
+async def test_a_packed_body_is_not_unpacked() -> None:
+    """A few kilobytes may hold gigabytes: what comes packed, though nobody asked for that, is refused."""
+    bomb = gzip.compress(gzip.compress(bytes(50_000_000)))
+    with file_server() as files:
+        url = files.give("/avatar.png", bomb, 200, **{"Content-Encoding": "gzip, gzip"})
+        async with guarded_client(allow_private=True, timeout_s=5) as client:
+            with pytest.raises(DestinationError, match="'gzip, gzip'") as caught:
+                async with opened(client, url, allow_private=True):
+                    raise AssertionError
+            assert client.headers["accept-encoding"] == "identity"
+    assert not caught.value.retryable
+
+
+async def test_no_cookie_of_one_address_comes_to_another() -> None:
+    with file_server() as files:
+        files.give("/", b"", 200, **{"Set-Cookie": "session=theirs; Path=/"})
+        async with guarded_client(allow_private=True, timeout_s=5) as client:
+            await client.get(files.url + "/")
+            again = await client.get(files.url + "/")
+    assert "cookie" not in again.request.headers
+    assert not client.cookies

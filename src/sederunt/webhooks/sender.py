@@ -59,7 +59,7 @@ def answer_late(status: int | None, timeout_s: float) -> str:
 async def _beginning(response: httpx.Response) -> str:
     """The first characters of an answer; a receiver may send as much as it likes."""
     read = b""
-    async for block in response.aiter_bytes():
+    async for block in response.aiter_raw():  # as it is: what is packed may unpack to gigabytes
         read += block
         if len(read) >= _ANSWER_READ:
             break

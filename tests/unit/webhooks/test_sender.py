@@ -1,6 +1,8 @@
 """One attempt at a receiver, whatever it does."""
 
 import asyncio
+import gzip
+import inspect
 from collections.abc import Callable
 
 import httpx
@@ -16,7 +18,16 @@ Answer = Callable[[httpx.Request], object]
 
 
 async def attempt(delivery: Delivery, answer: Answer, *, timeout_s: float = 10) -> Result:
-    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:  # type: ignore[arg-type]
+    async def unread(request: httpx.Request) -> httpx.Response:
+        """As a line gives it; what is made of a text counts as read."""
+        given = answer(request)
+        response: httpx.Response = await given if inspect.isawaitable(given) else given  # type: ignore[assignment]
+        if response.is_stream_consumed:
+            body = httpx.ByteStream(response.content)
+            return httpx.Response(response.status_code, headers=response.headers, stream=body)
+        return response
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(unread)) as client:
         return await send(client, delivery, SECRET, clock=FakeClock(), timeout_s=timeout_s)
 
 
@@ -25,6 +36,14 @@ async def test_the_answer_is_kept_in_part(make_delivery: Callable[..., Delivery]
     assert result.attempt.status == 500
     assert result.attempt.answer == "x" * 250
     assert result.retryable
+
+
+async def test_a_packed_answer_is_not_unpacked(make_delivery: Callable[..., Delivery]) -> None:
+    packed = gzip.compress(b"x" * 1000)
+    head = {"content-encoding": "gzip"}
+    stream = httpx.ByteStream(packed)
+    result = await attempt(make_delivery(), lambda _: httpx.Response(200, headers=head, stream=stream))
+    assert result.attempt.answer == packed.decode(errors="replace")[:250]
 
 
 async def test_the_query_string_is_kept_as_given(make_delivery: Callable[..., Delivery]) -> None:
