@@ -15,6 +15,7 @@ from uuid import UUID
 import httpx
 import numpy as np
 import uvicorn
+from sqlalchemy import select
 from starlette.types import ASGIApp, Message
 
 from harness.fake_clock import FakeClock
@@ -31,6 +32,7 @@ from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database, database_url
 from sederunt.database.recordings import Recordings
+from sederunt.database.tables import deletions
 from sederunt.database.transcripts import Transcripts
 from sederunt.jobs.follow_ups import FOLLOW_UPS
 from sederunt.model.status import Trigger
@@ -149,6 +151,10 @@ class ApiRoom:
         """The answer to a form with a file."""
         form = {"transcription_model": "whisper", **fields}
         return await self.client.post("/recording", data=form, files={"recording_file": ("talk.bin", data)})
+
+    async def receipts(self) -> list[dict[str, Any]]:
+        """What is to be removed, or was."""
+        return [dict(row) for row in await self.database.query(select(deletions)).all()]
 
 
 def _good(answer: httpx.Response) -> dict[str, Any]:

@@ -30,24 +30,30 @@ _FILTER = "metadata["
 
 async def create_bot(call: Call) -> Response:
     """POST /bot"""
-    found = await _checked(call)
+    found, config = await _checked(call)
     now = call.rooms.clock.now()
     start = start_of(found.fields, now)
+    if start.is_now:
+        await call.rooms.checks.live_room(config, call.rooms.bots)
     bot = Bot(
         id=new_id(now),
         account_id=call.account_id,
-        config=new_config(found.fields),
+        config=config,
         status=BotStatus.BOOTING if start.is_now else BotStatus.SCHEDULED,
         created_at=now,
         scheduled_for=start.at,
         secret=secrets.token_urlsafe(24),
     )
-    bot = await _with_avatar(call, bot, found.fields)
+    if found.fields.bot_avatar_file:
+        await call.rooms.deletions.expect_row("bot", bot.id, bot.account_id)
     try:
+        bot = await _with_avatar(call, bot, found.fields)
         most = call.rooms.settings.api.concurrent_bots if start.is_now else None
         await call.rooms.bots.create(bot, most=most)
     except BaseException:
-        await _without_avatar(call, bot)
+        if found.fields.bot_avatar_file:
+            await _without_avatar(call, bot)
+            await call.rooms.deletions.expect_none(bot.id)
         raise
     logger.info("bot created", action="bot_created", bot_id=str(bot.id), status=bot.status.value)
     return text_response(plain_bot_json(bot, call.addresses))
@@ -91,7 +97,8 @@ async def _change(call: Call, bot: Bot, found: Read[BotFields]) -> bool:
     finally:
         await (_without_avatar(call, bot, but=changed) if done else _without_avatar(call, changed, but=bot))
     if done and when.is_now:
-        await call.rooms.bots.record_transition(bot.id, Trigger.DUE)
+        # Due now: a change that came meanwhile may have moved it to a later time.
+        await call.rooms.bots.record_transition(bot.id, Trigger.DUE, due_at=now)
     return done
 
 
@@ -163,14 +170,12 @@ async def _seen(call: Call, bot_id: UUID, *, with_speaker_events: bool = False) 
     return bot_json(view, call.addresses, with_speaker_events=with_speaker_events)
 
 
-async def _checked(call: Call) -> Read[BotFields]:
-    """The body of POST /bot or /bot/validate, without fault. Raises LimitReached too."""
+async def _checked(call: Call) -> tuple[Read[BotFields], BotConfig]:
+    """The body of POST /bot or /bot/validate, without fault."""
     found = read(BotFields, await call.body(), REQUIRED_FOR_BOTS)
     config = new_config(found.fields)
     await _check(call, found, config)
-    if start_of(found.fields, call.rooms.clock.now()).is_now:
-        await call.rooms.checks.live_room(config, call.rooms.bots)
-    return found
+    return found, config
 
 
 async def _check(call: Call, found: Read[BotFields], config: BotConfig) -> None:

@@ -51,6 +51,7 @@ async def create_recording(call: Call) -> Response:
     limits = call.rooms.settings.api
     call.rooms.metrics.uploads.inc()
     try:
+        await call.rooms.deletions.expect_row("recording", recording_id, call.account_id)
         form = await take_form(
             call.request,
             boundary,
@@ -64,6 +65,7 @@ async def create_recording(call: Call) -> Response:
         return await _accept(call, recording_id, form_values(RecordingFields, form.fields), upload=form.upload)
     except BaseException:
         await call.rooms.objects.delete_prefix(f"recordings/{recording_id}/")
+        await call.rooms.deletions.expect_none(recording_id)
         raise
     finally:
         call.rooms.metrics.uploads.dec()

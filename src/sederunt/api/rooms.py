@@ -25,6 +25,7 @@ from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.recordings import Recordings
+from sederunt.database.retention import Deletions
 from sederunt.errors import NotFound
 from sederunt.jobs.follow_ups import FOLLOW_UPS
 from sederunt.jobs.publish import open_published
@@ -46,6 +47,7 @@ class Rooms:
     objects: Objects
     bots: Bots
     recordings: Recordings
+    deletions: Deletions
     accounts: Accounts
     auth: Auth
     checks: Checks
@@ -96,6 +98,7 @@ async def open_rooms(settings: Settings, clock: Clock, metrics: Metrics) -> Asyn
             objects=open_objects(settings),
             bots=bots,
             recordings=Recordings(database, clock),
+            deletions=Deletions(database),
             accounts=Accounts(database),
             auth=Auth(keys, RateLimit(settings.api.requests_per_minute, clock.monotonic)),
             checks=Checks(settings, Credentials(database, sealer), MeetingAccounts(database, sealer)),

@@ -79,7 +79,6 @@ ROUTES: Sequence[Route] = (
         tag="Bots",
         answer="Message",
         body=_NEW_BOT,
-        refusals=(403,),
     ),
     Route(
         method="GET",

@@ -25,7 +25,7 @@ from sederunt.database.bot_rows import (
 )
 from sederunt.database.deliveries import enqueue
 from sederunt.database.engine import Database, OutboxRow
-from sederunt.database.retention import kept_until, write_receipt
+from sederunt.database.retention import kept_until, row_is_there, write_receipt
 from sederunt.database.seats import refuse_full
 from sederunt.errors import Conflict, NotFound, Superseded
 from sederunt.model.bot import Bot, BotConfig
@@ -94,6 +94,8 @@ class Bots(BotReading):
             if most is not None:
                 await refuse_full(connection, bot.account_id, most)
             await connection.execute(insert(t.bots).values(columns_of(bot, self._seals)))
+            if bot.config.bot_avatar_object is not None:
+                await row_is_there(connection, bot.id)
             await _index_metadata(connection, bot.id, bot.config)
             rows = await outbox.post(connection, messages, self._database)
         self._database.announce(rows)
@@ -143,7 +145,12 @@ class Bots(BotReading):
             raise unknown_bot()
         now = self._clock.now()
         values = {**_consequences(row, new, move, now), **move.changes, "status": new.value}
-        unmoved = (t.bots.c.id == bot_id, t.bots.c.status == old.value, t.bots.c.epoch == row["epoch"])
+        unmoved = (
+            t.bots.c.id == bot_id,
+            t.bots.c.status == old.value,
+            t.bots.c.epoch == row["epoch"],
+            t.bots.c.delete_requested.is_(row["delete_requested"]),  # it decides between receipt and next job
+        )
         result = await connection.execute(update(t.bots).where(*unmoved).values(values))
         if result.rowcount != 1:
             raise _LostRace

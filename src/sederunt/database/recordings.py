@@ -19,7 +19,7 @@ from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.gathered import EVENT_COLUMNS, events_of, gathered
 from sederunt.database.paging import cursor_of, older_than
 from sederunt.database.queries import Row
-from sederunt.database.retention import kept_until, write_receipt
+from sederunt.database.retention import kept_until, row_is_there, write_receipt
 from sederunt.database.transcripts import transcript_of
 from sederunt.errors import Conflict, NotFound
 from sederunt.model.history import STATUS_UPDATE, Event
@@ -90,6 +90,8 @@ class Recordings:
         messages = [outbox.job(job, "recording", recording.id, "created")] if job else []
         async with self._database.begin() as connection:
             await connection.execute(insert(t.recordings).values(_columns(recording)))
+            if recording.recording_object is not None:
+                await row_is_there(connection, recording.id)
             rows = await outbox.post(connection, messages, self._database)
         self._database.announce(rows)
         return recording

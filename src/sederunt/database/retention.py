@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt import log
 from sederunt.database import tables as t
+from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.database.outbox import Resource
 
@@ -19,6 +20,8 @@ KEPT: dict[Resource, tuple[timedelta, timedelta]] = {
     "bot": (timedelta(days=7), timedelta(days=365)),
     "recording": (timedelta(days=1), timedelta(days=365)),
 }
+
+CUT_OFF_AFTER = timedelta(days=1)  # an upload whose row is not there by then never gets one
 
 _ROWS: dict[Resource, Table] = {"bot": t.bots, "recording": t.recordings}
 
@@ -48,6 +51,11 @@ async def write_receipt(
     )
 
 
+async def row_is_there(connection: AsyncConnection, resource_id: UUID) -> None:
+    """Take `expect_row`'s receipt back, inside the transaction that makes the row."""
+    await connection.execute(delete(t.deletions).where(t.deletions.c.resource_id == resource_id))
+
+
 class Deletions:
     """Deleting in steps that a crash cannot lose: as long as the receipt is open, all of them are done again."""
 
@@ -55,7 +63,7 @@ class Deletions:
         self._database = database
         self._unfinished = database.query(
             select(t.deletions)
-            .where(t.deletions.c.finished_at.is_(None))
+            .where(t.deletions.c.finished_at.is_(None), t.deletions.c.requested_at <= bindparam("now", type_=Moment()))
             .order_by(t.deletions.c.requested_at)
             .limit(bindparam("most", type_=Integer()))
         )
@@ -63,7 +71,18 @@ class Deletions:
 
     async def unfinished(self, *, limit: int = 100) -> list[Deletion]:
         """What has still to be removed, the longest asked for first."""
-        return [Deletion(**row) for row in await self._unfinished.all(most=limit)]
+        return [Deletion(**row) for row in await self._unfinished.all(now=self._database.clock.now(), most=limit)]
+
+    async def expect_row(self, resource: Resource, resource_id: UUID, account_id: UUID) -> None:
+        """Files are about to be stored under an id that has no row yet; if it never gets one, they go after a day."""
+        at = self._database.clock.now() + CUT_OFF_AFTER
+        async with self._database.begin() as connection:
+            await write_receipt(connection, resource, resource_id, account_id, at)
+
+    async def expect_none(self, resource_id: UUID) -> None:
+        """The row will not come, and the files are gone already."""
+        async with self._database.begin() as connection:
+            await row_is_there(connection, resource_id)
 
     async def get(self, resource_id: UUID) -> Deletion | None:
         """The receipt of a resource."""

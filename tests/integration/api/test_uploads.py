@@ -48,8 +48,8 @@ async def send(room: ApiRoom, body: bytes | AsyncIterator[bytes]) -> httpx.Respo
 
 
 async def nothing_is_left(room: ApiRoom) -> bool:
-    """Neither an object nor a half-written file, nor a row."""
-    rows = (await room.client.get("/recording")).json()["data"]
+    """Neither an object nor a half-written file, nor a row, nor a receipt for what would have been left."""
+    rows = (await room.client.get("/recording")).json()["data"] + await room.receipts()
     files = [path for path in (room.settings.data / "objects").rglob("*") if path.is_file()]
     return not rows and not files and not await room.objects.keys("recordings")
 
@@ -72,6 +72,7 @@ async def test_every_listed_format_is_taken_whatever_it_is_called(
     data = make_file(name, *TONE)
     made = await room.recording(data)
     assert (made["status"], made["transcription_model"]) == ("transcribing", "whisper")
+    assert not await room.receipts()
     async with room.client_of(None) as anyone:
         answer = await anyone.get(made["recording_url"])
     assert (answer.content, answer.headers["content-type"]) == (data, kind)

@@ -1,11 +1,14 @@
 """Deleting: refused while active, hidden at once, gone without a trace but the receipt; and media that had its time."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
 from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from harness.fake_clock import FakeClock
 from sederunt.database.bots import Bots
@@ -58,6 +61,31 @@ async def test_a_deletion_cut_short_is_found_again_and_can_be_repeated(
     await Deletions(database).finish(deletion)
     with pytest.raises(NotFound):
         await bots.get(bot.id)
+
+
+class InterruptedBots(Bots):
+    """Somebody else does something between the reading of a row and its update."""
+
+    meanwhile: Callable[[], Awaitable[object]] | None = None
+
+    async def _row(self, connection: AsyncConnection, bot_id: UUID, *, lock: bool = False) -> dict[str, Any]:
+        row = await super()._row(connection, bot_id, lock=lock)
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            await meanwhile()
+        return row
+
+
+@pytest.mark.parametrize("address", ["postgresql"], indirect=True)  # SQLite lets nobody in between
+async def test_a_bot_that_is_deleted_while_it_gets_out_is_not_forgotten(
+    database: Database, bots: Bots, make_bot: MakeBot
+) -> None:
+    bot = await bots.create(make_bot(status=BotStatus.LEAVING))
+    interrupted = InterruptedBots(database, follow_ups={BotStatus.PROCESSING: "job.assemble"})
+    interrupted.meanwhile = lambda: bots.request_deletion(bot.id, bot.account_id)
+    await interrupted.record_transition(bot.id, Trigger.LEFT)
+    assert [deletion.resource_id for deletion in await Deletions(database).unfinished()] == [bot.id]
+    assert "job.assemble" not in {row.subject for row in await Outbox(database).unsent()}
 
 
 @pytest.mark.parametrize("status", sorted(ACTIVE))
