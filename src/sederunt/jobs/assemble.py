@@ -1,13 +1,9 @@
 """The job `assemble`: pieces become one recording, and the bot goes on to its transcript or to its end."""
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
 from sederunt import log
 from sederunt.database.retention import kept_until
 from sederunt.jobs.house import House
+from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.work import Job
 from sederunt.meetings.assemble import assemble_recording, verdict_of
 from sederunt.model.bot import Verdict
@@ -48,15 +44,3 @@ async def give_up(job: Job, house: House, error: BaseException) -> None:
     """The pieces stay; the bot has failed by our fault."""
     data = {"cause": "assembly_failed", "seen": str(error)[:500]}
     await house.bots.record_transition(job.id, Trigger.CRASHED, data=data, changes={"verdict": Verdict.ENGINE_FAILED})
-
-
-@contextmanager
-def scratch_of(house: House, job: Job) -> Iterator[Path]:
-    """A folder for one job's temporary files, emptied before and after: a killed worker leaves its own to the next."""
-    path = house.settings.data / "scratch" / f"{job.kind}-{job.id}"
-    shutil.rmtree(path, ignore_errors=True)
-    path.mkdir(parents=True)
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 from sederunt import log
 from sederunt.addresses import guarded_client
 from sederunt.errors import NotFound, SederuntError
-from sederunt.jobs.assemble import scratch_of
 from sederunt.jobs.house import House
+from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.work import GiveUp, Job
 from sederunt.media.probe import probe, refuse_overlong
 from sederunt.model.recording import Recording

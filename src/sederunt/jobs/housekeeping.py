@@ -3,9 +3,11 @@
 Every worker runs it. Nothing here needs a leader: each step is a guarded update or a publish that may be repeated.
 """
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import UUID
 
 from sederunt import log
@@ -19,12 +21,14 @@ from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletion, Deletions
 from sederunt.jobs.follow_ups import NEEDED, NEEDED_BY_RECORDINGS
 from sederunt.jobs.publish import sweep
+from sederunt.jobs.scratch import remove_left
 from sederunt.model.recording import Recording
 from sederunt.storage.objects import Objects
 
 logger = log.get(room="jobs")
 
 UNSENT_AFTER_S = 5.0  # by then the writer has published its rows, or is dead, or NATS is away
+QUICK_EVERY_S = 1.0
 SLOW_EVERY_S = 30.0  # lost jobs, old media, deletions
 
 
@@ -38,6 +42,7 @@ class Stores:
     deletions: Deletions
     outbox: Outbox
     objects: Objects
+    scratch: Path  # of this machine's jobs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,14 +71,14 @@ class Housekeeping:
         self._log_holds_deleted = True  # who was here before us may have died in between
 
     async def run(self) -> None:
-        """For ever: the quick pass each second, the slow one every half minute."""
-        slow_at = self._clock.monotonic()
+        """For ever: the quick pass each second, the slow one every half minute. None waits for the other: what is
+        deleted may take minutes, and a bot that is due must not."""
+        await asyncio.gather(self._repeat(self.quick_pass, QUICK_EVERY_S), self._repeat(self.slow_pass, SLOW_EVERY_S))
+
+    async def _repeat(self, one_pass: Callable[[], Awaitable[Tidied]], every_s: float) -> None:
         while True:
-            await self._guarded(self.quick_pass)
-            if self._clock.monotonic() >= slow_at:
-                slow_at = self._clock.monotonic() + SLOW_EVERY_S
-                await self._guarded(self.slow_pass)
-            await self._clock.sleep(1.0)
+            await self._guarded(one_pass)
+            await self._clock.sleep(every_s)
 
     async def quick_pass(self) -> Tidied:
         """What callers wait for: due bots, due webhooks, and messages that a crash left unsent."""
@@ -86,6 +91,7 @@ class Housekeeping:
         """What nobody waits for."""
         requeued = await self._put_back_lost_jobs()
         expired = await self._remove_expired()
+        await asyncio.to_thread(remove_left, self._stores.scratch)
         deletions = await self._stores.deletions.unfinished()
         for deletion in deletions:
             await self._delete(deletion)
@@ -161,6 +167,7 @@ class Housekeeping:
         await self._stores.deletions.remove_rows(deletion)
         events = await erase_events(self._bus, deletion.resource_id) if deletion.resource == "bot" else 0
         removed = await self._stores.objects.delete_prefix(f"{deletion.resource}s/{deletion.resource_id}/")
+        await asyncio.to_thread(remove_left, self._stores.scratch, of=deletion.resource_id)
         await self._stores.deletions.finish(deletion)
         logger.info(
             "resource deleted",

@@ -17,6 +17,7 @@ from sederunt.jobs.follow_ups import KINDS
 from sederunt.jobs.house import House, open_house
 from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.jobs.room import Room
+from sederunt.jobs.scratch import folder_of
 from sederunt.jobs.work import handler_of
 from sederunt.settings import Settings
 
@@ -100,6 +101,7 @@ async def _housekeeping(house: House) -> AsyncIterator[None]:
         deletions=house.deletions,
         outbox=house.outbox,
         objects=house.objects,
+        scratch=folder_of(house.settings),
     )
     keeping = asyncio.create_task(Housekeeping(stores, house.bus, house.clock).run(), name="housekeeping")
     try:

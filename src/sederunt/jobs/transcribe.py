@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 from sederunt import log
 from sederunt.errors import SederuntError
-from sederunt.jobs.assemble import scratch_of
 from sederunt.jobs.house import House
+from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.work import GiveUp, Job
 from sederunt.meetings.spans import read_spans
 from sederunt.model.bot import Bot, Verdict

@@ -1,6 +1,9 @@
 """Housekeeping on a real database, a real nats-server and a real folder of objects."""
 
+import asyncio
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,13 +12,14 @@ import pytest
 from harness.fake_clock import FakeClock
 from sederunt.bus.connection import Bus
 from sederunt.bus.streams import QUEUES
+from sederunt.bus.tasks import end
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
-from sederunt.database.retention import Deletions, kept_until
+from sederunt.database.retention import Deletion, Deletions, kept_until
 from sederunt.database.transcripts import Transcripts
 from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.model.bot import Bot
@@ -34,17 +38,20 @@ def objects(tmp_path: Path) -> Objects:
 
 
 @pytest.fixture
-def housekeeping(
-    bus: Bus, database: Database, bots: Bots, outbox: Outbox, objects: Objects, clock: FakeClock
-) -> Housekeeping:
-    stores = Stores(
+def stores(database: Database, bots: Bots, outbox: Outbox, objects: Objects, tmp_path: Path) -> Stores:
+    return Stores(
         bots=bots,
         recordings=Recordings(database),
         deliveries=Deliveries(database),
         deletions=Deletions(database),
         outbox=outbox,
         objects=objects,
+        scratch=tmp_path / "scratch",
     )
+
+
+@pytest.fixture
+def housekeeping(stores: Stores, bus: Bus, clock: FakeClock) -> Housekeeping:
     return Housekeeping(stores, bus, clock)
 
 
@@ -133,3 +140,55 @@ async def test_a_recordings_file_goes_when_its_time_is_over_and_its_transcript_s
     assert (found.recording_object, found.status) == (None, RecordingStatus.FINISHED)
     assert (await recordings.view(recording_id, database.default_account_id)).transcript is not None
     assert (await housekeeping.slow_pass()).expired == 0
+
+
+async def test_files_of_an_upload_that_was_cut_off_go_after_a_day(
+    housekeeping: Housekeeping, database: Database, objects: Objects, clock: FakeClock
+) -> None:
+    """A killed api leaves the file without a row: nobody has its id."""
+    recording_id, deletions = new_id(clock.now()), Deletions(database)
+    await deletions.expect_row("recording", recording_id, database.default_account_id)
+    await objects.put(f"recordings/{recording_id}/source", b"media")
+    clock.advance(timedelta(hours=23).total_seconds())
+    assert (await housekeeping.slow_pass()).deleted == 0
+    assert await objects.keys("recordings/") != []
+    clock.advance(timedelta(hours=1).total_seconds())
+    assert (await housekeeping.slow_pass()).deleted == 1
+    assert await objects.keys("recordings/") == []
+
+
+async def test_a_bot_that_is_due_does_not_wait_for_deletions(
+    stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, database: Database, make_bot: MakeBot
+) -> None:
+    class Endless(Deletions):
+        begun = asyncio.Event()
+
+        async def unfinished(self, *, limit: int = 100) -> list[Deletion]:
+            self.begun.set()
+            await asyncio.Event().wait()
+            return []
+
+    deletions = Endless(database)
+    keeping = asyncio.create_task(Housekeeping(replace(stores, deletions=deletions), bus, clock).run())
+    await deletions.begun.wait()
+    bot = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False)
+    while (await bots.get(bot.id)).status is BotStatus.SCHEDULED:
+        clock.advance(1)
+        await asyncio.sleep(0)
+    await end(keeping)
+
+
+async def test_what_killed_workers_left_is_removed(
+    housekeeping: Housekeeping, stores: Stores, bots: Bots, make_bot: MakeBot
+) -> None:
+    bot = await bots.create(make_bot(status=BotStatus.FINISHED))
+    old, fresh, deleted = (stores.scratch / name for name in ("fetch-1", "fetch-2", f"transcribe-{bot.id}"))
+    for folder in (old, fresh, deleted):
+        folder.mkdir(parents=True)
+        (folder / "source").write_bytes(b"media")
+    os.utime(old, (0, 0))
+    await housekeeping.slow_pass()
+    assert sorted(stores.scratch.iterdir()) == sorted([fresh, deleted])
+    await bots.request_deletion(bot.id, bot.account_id)
+    await housekeeping.slow_pass()
+    assert list(stores.scratch.iterdir()) == [fresh]

@@ -1,0 +1,54 @@
+"""Temporary files of jobs, below the data directory; those of killed workers do not stay.
+
+A worker that is killed leaves its folder behind. The same job empties it when it comes back to the same machine; where
+it went to another one, nothing would.
+"""
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import UUID
+
+from sederunt import log
+from sederunt.jobs.house import House
+from sederunt.jobs.work import Job
+from sederunt.settings import Settings
+
+logger = log.get(room="jobs")
+
+LEFT_AFTER_S = 86_400.0  # no job works for a day without touching its folder
+
+
+@contextmanager
+def scratch_of(house: House, job: Job) -> Iterator[Path]:
+    """A folder for one job's temporary files, emptied before and after: a killed worker leaves its own to the next."""
+    path = folder_of(house.settings) / f"{job.kind}-{job.id}"
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def folder_of(settings: Settings) -> Path:
+    """Where the folders of this machine's jobs are."""
+    return settings.data / "scratch"
+
+
+def remove_left(scratch: Path, *, of: UUID | None = None) -> int:
+    """Remove the folders of one resource, or those that nobody has touched for a day; returns how many there were."""
+    left = [path for path in scratch.glob("*") if _is_left(path)] if of is None else list(scratch.glob(f"*-{of}"))
+    for path in left:
+        shutil.rmtree(path, ignore_errors=True)
+        logger.info("temporary files removed", action="scratch_removed", folder=path.name)
+    return len(left)
+
+
+def _is_left(path: Path) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime > LEFT_AFTER_S
+    except FileNotFoundError:  # its job has just ended
+        return False
