@@ -53,6 +53,7 @@ class Task:
     path: Path
     model: ModelRow
     lang: str | None = None  # a language tag, "multi", "auto" or None: find it
+    likely_lang: str | None = None  # where it is to be found, and the file does not surely tell
     vocabulary: Sequence[str] = ()
     mask_profanity: bool = False
     key: str | None = field(default=None, repr=False)  # the caller's or the operator's credential
@@ -88,6 +89,12 @@ class Provider(Protocol):
         """Why this installation cannot use the model, as a sentence with the remedy; None where it can.
 
         Called while a request is validated: it may look at files, never at the network.
+        """
+
+    def language(self, settings: Settings, task: Task) -> str | None:
+        """The primary tag of what is spoken in a file, where that is sure; None where it is not, or would cost much.
+
+        Blocks. `lang` of the task does not count. Raises as `transcribe` does.
         """
 
     def transcribe(self, settings: Settings, task: Task) -> Result:

@@ -4,7 +4,8 @@ import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute, is_mixed
+from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Result, Task, provider
@@ -53,16 +55,21 @@ async def transcribe_bot(
 ) -> Transcript:
     """The named transcript. A second run after a crash repeats no finished part of any track.
 
+    Where the language has to be found, the meeting's is judged first, for tracks that do not surely tell their own.
+    It depends on the stored sound alone, so a second run finds the same.
+
     Raises ProviderError, SetupError, MediaError; Cancelled when `cancelled` is set.
     """
     bot = request.bot
     facts = json.loads(await objects.get(f"bots/{bot.id}/tracks.json"))
     speeches: list[SourceSpeech] = []
     languages: Counter[str] = Counter()
-    for track in facts["sources"]:
-        if track["heard_s"] < LEAST_HEARD_S:
-            continue
-        result = await _transcribe_track(request, track, settings, objects, scratch, cancelled)
+    tracks = [track for track in facts["sources"] if track["heard_s"] >= LEAST_HEARD_S]
+    desk = _Desk(request, settings, objects, scratch, cancelled)
+    told = primary_tag(bot.config.lang) is not None or len(tracks) < 2
+    likely_lang = None if told else await desk.language(tracks)
+    for track in tracks:
+        result = await desk.transcribe(track, likely_lang)
         mixed = is_mixed(track["source"], request.roster.sources)
         speeches.append(
             SourceSpeech(
@@ -87,29 +94,47 @@ async def transcribe_bot(
     return transcript
 
 
-async def _transcribe_track(
-    request: Request,
-    track: dict[str, Any],
-    settings: Settings,
-    objects: Objects,
-    scratch: Path,
-    cancelled: threading.Event,
-) -> Result:
-    bot = request.bot
-    path = scratch / track["file"]
-    await objects.get_file(f"bots/{bot.id}/tracks/{track['file']}", path)
-    parts = PartStore(objects, f"bots/{bot.id}/transcript/{path.stem}.json")
-    task = Task(
-        path=path,
-        model=request.model,
-        lang=bot.config.lang,
-        vocabulary=bot.config.custom_vocabulary,
-        key=request.key,
-        cancelled=cancelled,
-    )
-    task = replace(task, resume=await parts.read(), on_part=parts.writer())
-    assert request.model.provider is not None, "the model 'none' transcribes nothing"
-    try:
-        return await asyncio.to_thread(provider(request.model.provider).transcribe, settings, task)
-    finally:
-        path.unlink(missing_ok=True)
+class _Desk:
+    """One bot's tracks and the provider; of their files one at a time lies in `scratch`."""
+
+    def __init__(
+        self, request: Request, settings: Settings, objects: Objects, scratch: Path, cancelled: threading.Event
+    ) -> None:
+        assert request.model.provider is not None, "the model 'none' transcribes nothing"
+        self._provider = provider(request.model.provider)
+        self._folder = f"bots/{request.bot.id}"
+        self._settings, self._objects, self._scratch = settings, objects, scratch
+        self._task = Task(
+            path=scratch,
+            model=request.model,
+            lang=request.bot.config.lang,
+            vocabulary=request.bot.config.custom_vocabulary,
+            key=request.key,
+            cancelled=cancelled,
+        )
+
+    async def language(self, tracks: Sequence[dict[str, Any]]) -> str | None:
+        """The first sure language among the tracks, those with most sound asked first; None where none is sure."""
+        for track in sorted(tracks, key=lambda track: -track["heard_s"]):
+            async with self._file_of(track) as path:
+                task = replace(self._task, path=path)
+                found = await asyncio.to_thread(self._provider.language, self._settings, task)
+            if found is not None:
+                return found
+        return None
+
+    async def transcribe(self, track: dict[str, Any], likely_lang: str | None) -> Result:
+        async with self._file_of(track) as path:
+            parts = PartStore(self._objects, f"{self._folder}/transcript/{path.stem}.json")
+            task = replace(self._task, path=path, likely_lang=likely_lang)
+            task = replace(task, resume=await parts.read(), on_part=parts.writer())
+            return await asyncio.to_thread(self._provider.transcribe, self._settings, task)
+
+    @asynccontextmanager
+    async def _file_of(self, track: dict[str, Any]) -> AsyncIterator[Path]:
+        path = self._scratch / track["file"]
+        await self._objects.get_file(f"{self._folder}/tracks/{track['file']}", path)
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)

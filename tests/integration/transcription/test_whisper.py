@@ -7,15 +7,19 @@ import threading
 import wave
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sederunt.transcription.provider import Cancelled, FinishedPart
+from sederunt.settings import Settings
+from sederunt.transcription import models as table
+from sederunt.transcription.provider import Cancelled, FinishedPart, Task, provider
+from sederunt.transcription.whisper.decoding import Decoded, Reading
 from sederunt.transcription.whisper.engine import Heard, Whisper
-from sederunt.transcription.whisper.speech import RATE
+from sederunt.transcription.whisper.speech import RATE, Samples
 
 Clips = dict[str, Any]
 MakeTape = Callable[..., Any]
@@ -130,11 +134,8 @@ def test_memory_does_not_grow_with_the_recording(models: Path, clips: Clips, tap
     """Two minutes' peak and an hour's: the samples of the hour are 230 MB."""
     short = [clip for clip in clips.values() if clip.seconds < 12]
     for name, minutes, apart in (("first.wav", 2, 15), ("hour.wav", 60, 240)):
-        with wave.open(str(tmp_path / name), "wb") as file:
-            file.setparams((1, 2, RATE, 0, "NONE", ""))
-            for number in range(minutes * 60 // apart):
-                piece = tape(apart, (1, short[number % len(short)])).samples
-                file.writeframes((piece * 32_767).astype("<i2").tobytes())
+        pieces = (tape(apart, (1, short[n % len(short)])).samples for n in range(minutes * 60 // apart))
+        write_wav(tmp_path / name, *pieces)
     recordings = [str(tmp_path / "first.wav"), str(tmp_path / "hour.wav")]
     done = subprocess.run([sys.executable, "-c", PEAKS, str(models), *recordings], stdout=subprocess.PIPE, check=True)
     first, hour = map(int, done.stdout.split()[-2:])
@@ -155,6 +156,36 @@ def test_base_tells_the_language_and_tiny_en_asks_it(
     assert base.transcribe(source, lang="xx").detected_lang == "en"
 
 
+def test_two_words_are_read_in_the_language_of_the_talk(
+    base: Whisper, models: Path, clips: Clips, tape: MakeTape, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clip, row = clips["jfk"], table.find("vendor1")
+    assert row is not None
+    few = type(clip)(clip.samples[: round(1.2 * RATE)], "")
+    write_wav(tmp_path / "few.wav", tape(6, (1, few)).samples)
+    settings, task = Settings(data=models), Task(path=tmp_path / "few.wav", model=row)
+    read, languages = base.network.read, list[str]()
+
+    def noted(samples: Samples, way: Reading) -> Decoded:
+        languages.append(way.language)
+        return read(samples, way)
+
+    monkeypatch.setattr(base.network, "read", noted)
+    whisper = provider("whisper")
+    assert whisper.language(settings, task) is None
+    for likely, expected in ((None, "en"), ("de", "de")):
+        languages.clear()
+        result = whisper.transcribe(settings, replace(task, likely_lang=likely))
+        assert result.detected_lang is None
+        assert set(languages) == {expected}
+
+
+def test_a_language_is_sure_or_none(tiny: Whisper, base: Whisper, clips: Clips, tape: MakeTape) -> None:
+    speech, noise = tape(20, (1, clips["jfk"])), tape(5, noise=0.01)
+    assert [base.sure_language(source) for source in (speech, noise)] == ["en", None]
+    assert tiny.sure_language(noise) == "en"
+
+
 def test_without_speech_no_language_is_told(base: Whisper, tape: MakeTape) -> None:
     assert base.detect_language([tape(30, noise=0.01)]) is None
     assert base.transcribe(tape(30, noise=0.01)).detected_lang is None
@@ -169,6 +200,13 @@ def test_vocabulary_helps_with_a_name_and_never_appears_over_silence(
     assert words(heard)[0].strip(",.").lower() == "concord"
     assert not {"sederunt", "jetstream", "kubernetes"} & {word.strip(",.").lower() for word in words(heard)}
     assert min(word.start for utterance in heard.utterances for word in utterance.words) > 39
+
+
+def write_wav(path: Path, *pieces: Samples) -> None:
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, RATE, 0, "NONE", ""))
+        for piece in pieces:
+            file.writeframes((piece * 32_767).astype("<i2").tobytes())
 
 
 def cpu_s() -> float:

@@ -6,7 +6,7 @@ sentences where voices or levels change (measured: 9 to 44 % of the words of a h
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from sederunt import log
@@ -68,6 +68,7 @@ class Whisper:
         source: PcmSource,
         *,
         lang: str | None = None,
+        likely_lang: str | None = None,
         vocabulary: Sequence[str] = (),
         resume: Sequence[FinishedPart] = (),
         on_part: Callable[[FinishedPart], None] | None = None,
@@ -76,15 +77,13 @@ class Whisper:
     ) -> Heard:
         """Write down a source; times are seconds from its start.
 
-        `lang` is a language tag, "multi", "auto" or None; what the model does not know counts as None. Each finished
-        part goes to `on_part` as soon as it is complete; the parts of an earlier try given as `resume` are not read
-        again. Raises Cancelled between two windows once `cancelled` is set.
+        `lang` is a language tag, "multi", "auto" or None; what the model does not know counts as None. `likely_lang` is
+        used where the language has to be found, and the source does not surely tell it. Each finished part goes to
+        `on_part` as soon as it is complete; the parts of an earlier try given as `resume` are not read again.
+        Raises Cancelled between two windows once `cancelled` is set.
         """
         guess = None if primary_tag(lang) in self.languages else self.detect_language([source], cancelled=cancelled)
-        language = guess.tag if guess and guess.tag in self.languages else primary_tag(lang)
-        if language not in self.languages:
-            language = "en"
-        manner = self.manner(language, vocabulary)
+        manner = self.manner(chosen(self.languages, lang, guess, likely_lang), vocabulary)
         parts = sorted(resume, key=lambda part: part.start)
         heard = [utterance for part in parts for utterance in part.utterances]
         sound = Sound(source, parts[-1].end if parts else 0.0)
@@ -118,6 +117,13 @@ class Whisper:
                 if settled or len(odds) >= DETECTIONS:
                     return pooled(odds)
         return pooled(odds) if odds else None
+
+    def sure_language(self, source: PcmSource, *, cancelled: threading.Event | None = None) -> str | None:
+        """What a source is written down in if nothing else is known; None where that would be a guess."""
+        if not self.network.multilingual:
+            return "en"
+        guess = self.detect_language([source], cancelled=cancelled)
+        return guess.tag if guess is not None and guess.sure else None
 
     def _parts(self, sound: Sound, manner: reading.Manner, *, per_window: bool) -> Iterable[FinishedPart]:
         start = sound.position_s
@@ -173,6 +179,18 @@ class Whisper:
             tokens += more
             fitting.append(" ".join("".join(c if c.isalnum() else " " for c in entry.casefold()).split()))
         return reading.Manner(language=language, prompt=tuple(tokens), vocabulary=tuple(fitting))
+
+
+def chosen(known: Collection[str], lang: str | None, guess: Language | None, likely: str | None) -> str:
+    """The language to read in: the one named, surely heard, likely, or guessed, whichever is known first; or English.
+
+    Args:
+        known: what the model can write down.
+        likely: what others of the same talk speak.
+    """
+    heard = guess.tag if guess is not None else None
+    sure = heard if guess is not None and guess.sure else None
+    return next((tag for tag in (primary_tag(lang), sure, likely, heard) if tag is not None and tag in known), "en")
 
 
 def pooled(odds: Sequence[dict[str, float]]) -> Language:

@@ -23,6 +23,14 @@ class WhisperProvider:
             return None
         return resolution.remedies(str(whisper.path or whisper.model), offline=whisper.offline)
 
+    def language(self, settings: Settings, task: Task) -> str | None:
+        """What the language finder is sure of; English where the model writes nothing else."""
+        from sederunt.media.pcm import read_pcm
+        from sederunt.transcription.whisper.loading import load_whisper
+
+        whisper = load_whisper(settings.whisper, settings.data)
+        return whisper.sure_language(lambda start_s: read_pcm(task.path, start_s=start_s), cancelled=task.cancelled)
+
     def transcribe(self, settings: Settings, task: Task) -> Result:
         """Transcribe a file of any container PyAV reads."""
         from sederunt.media.pcm import read_pcm
@@ -32,6 +40,7 @@ class WhisperProvider:
         heard = whisper.transcribe(
             lambda start_s: read_pcm(task.path, start_s=start_s),
             lang=task.lang,
+            likely_lang=task.likely_lang,
             vocabulary=task.vocabulary,
             resume=task.resume,
             on_part=task.on_part,

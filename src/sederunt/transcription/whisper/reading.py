@@ -56,15 +56,21 @@ class Manner:
     vocabulary: tuple[str, ...] = ()  # what the prompt says, folded, in order
 
 
-def read(network: Reads, samples: Samples, activity: Activity, manner: Manner, *, clean: bool) -> Passage:
-    """Read a window. `clean` says that it ends in a pause, so that its last word is whole."""
+def read(
+    network: Reads, samples: Samples, activity: Activity, manner: Manner, *, clean: bool, last: bool = False
+) -> Passage:
+    """Read a window. `clean` says that it ends in a pause, so that its last word is whole.
+
+    `last` says that no other window will begin where the passage ends: speech behind the last word is then read here.
+    """
     phrases = _believed(_read_best(network, samples, manner, faint=activity.is_faint()), activity)
     end = len(samples) / RATE
     if not clean:
         phrases, end = _without_cut_word(phrases, end)
     for start, stop in uncovered(activity.stretches(), _words(phrases)):
-        # What follows the last word is left to the next window, unless this one said nothing at all.
-        if stop >= end - NEAR_S and phrases and start > max(word.end for word in _words(phrases)) and start > 2:
+        # What follows the last word is left to the next window, if there is one, unless this one said nothing at all.
+        behind = stop >= end - NEAR_S and phrases and start > max(word.end for word in _words(phrases))
+        if behind and start > 2 and not last:
             return Passage(phrases, start - NEAR_S / 2)
         phrases = _merged(phrases, _read_again(network, samples, (start, min(stop, end)), manner))
     return Passage(phrases, end)

@@ -3,7 +3,7 @@
 import pytest
 
 from sederunt.transcription.languages import primary_tag
-from sederunt.transcription.whisper.engine import pooled
+from sederunt.transcription.whisper.engine import Language, chosen, pooled
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,26 @@ def test_windows_that_disagree_are_not() -> None:
 
 def test_one_odd_window_does_not_decide() -> None:
     assert pooled([{"en": 0.9, "cy": 0.1}] * 4 + [{"en": 0.3, "cy": 0.7}]).tag == "en"
+
+
+@pytest.mark.parametrize(
+    ("lang", "guess", "likely", "read_in"),
+    [
+        ("de-AT", None, "fr", "de"),
+        (None, Language("sv", 0.9), "de", "sv"),
+        (None, Language("sv", 0.5), "de", "de"),
+        (None, None, "de", "de"),
+        ("xx", None, "de", "de"),
+        (None, Language("sv", 0.5), None, "sv"),
+        (None, Language("sv", 0.5), "xx", "sv"),
+        (None, None, None, "en"),
+    ],
+)
+def test_who_does_not_surely_tell_a_language_speaks_that_of_the_talk(
+    lang: str | None, guess: Language | None, likely: str | None, read_in: str
+) -> None:
+    assert chosen({"en", "de", "fr", "sv"}, lang, guess, likely) == read_in
+
+
+def test_a_model_that_writes_english_alone_reads_everything_in_it() -> None:
+    assert chosen({"en"}, None, Language("de", 0.9), "de") == "en"

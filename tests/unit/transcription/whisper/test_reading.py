@@ -36,7 +36,12 @@ class Script:
 
 
 def read(
-    script: Script, seconds: float, *spoken: tuple[float, float], manner: Manner = PLAIN, clean: bool = True
+    script: Script,
+    seconds: float,
+    *spoken: tuple[float, float],
+    manner: Manner = PLAIN,
+    clean: bool = True,
+    last: bool = False,
 ) -> tuple[list[str], float]:
     frames = round(seconds / FRAME_S)
     speech = np.zeros(frames, np.float32)
@@ -44,7 +49,7 @@ def read(
         speech[round(start / FRAME_S) : round(end / FRAME_S)] = 0.95
     activity = Activity(np.where(speech > 0, 0.05, 0.0001).astype(np.float32), speech)
     samples = np.zeros(round(seconds * RATE), np.float32)
-    passage = reading.read(script, samples, activity, manner, clean=clean)
+    passage = reading.read(script, samples, activity, manner, clean=clean, last=last)
     return [w.text.strip() for phrase in passage.phrases for w in phrase.words], passage.end
 
 
@@ -96,6 +101,14 @@ def test_speech_behind_the_last_word_is_left_to_the_next_window() -> None:
     assert words == ["one", "two"]
     assert end == pytest.approx(6.0, abs=0.3)
     assert len(script.asked) == 1
+
+
+def test_speech_behind_the_last_word_is_read_where_no_window_follows() -> None:
+    script = Script(heard(word("one", 0.5, 1.0), word("two", 2.0, 2.5)), heard(word("lost", 1.0, 1.5)))
+    words, end = read(script, 10, (0.4, 2.6), (6.0, 9.8), last=True)
+    assert words == ["one", "two", "lost"]
+    assert end == 10
+    assert script.lengths[1] == pytest.approx(4.0 + reading.AROUND_S, abs=0.3)
 
 
 def test_the_word_at_a_cut_in_mid_speech_is_left_to_the_next_window() -> None:

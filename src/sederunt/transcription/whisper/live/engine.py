@@ -43,6 +43,7 @@ class Place:
         self.track = track or Track()
         self.inbox: deque[NDArray[np.int16]] = deque()
         self.waiting = 0  # samples in the inbox
+        self.lost = 0  # samples that were to come before those, and were dropped
         self.busy = self.finishing = False
 
 
@@ -67,7 +68,9 @@ class Engine:
             place.inbox.append(samples)
             place.waiting += len(samples)
             while place.waiting > MOST_WAITING_S * RATE and len(place.inbox) > 1:
-                place.waiting -= len(place.inbox.popleft())
+                dropped = len(place.inbox.popleft())
+                place.waiting -= dropped
+                place.lost += dropped
                 place.tell(Warned(LOST))
             self._changed.notify()
 
@@ -131,9 +134,11 @@ class Engine:
 
     def _take(self, place: Place) -> None:
         with self._changed:
-            sound, place.waiting = list(place.inbox), 0
+            sound, lost = list(place.inbox), place.lost
             place.inbox.clear()
-        opened = place.track.take(np.concatenate(sound)) if sound else []
+            place.waiting = place.lost = 0
+        opened = place.track.skip(lost) if lost else []
+        opened += place.track.take(np.concatenate(sound)) if sound else []
         if place.finishing and not place.inbox:
             opened += place.track.finish()
         for utterance in opened:

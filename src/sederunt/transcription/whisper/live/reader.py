@@ -66,7 +66,7 @@ class Reader:
         return said(utterance, shown) if shown else None
 
     def final(self, utterance: Utterance) -> tuple[Said, float]:
-        """What an utterance says, read afresh, and where its last word ends if it was cut in mid-speech."""
+        """What an utterance says, read afresh, and where the next has to go on if this one was cut in mid-speech."""
         if self._latest is not None and self._latest.key != utterance.key:
             self._before = self._latest
         samples = as_float(utterance.samples)
@@ -85,7 +85,9 @@ class Reader:
     ) -> tuple[Said, float]:
         told = self._network.tokens(f" {before}")[-TOLD_TOKENS:] if before else ()
         manner = replace(self._manner, prompt=(*self._manner.prompt, *told))
-        passage = reading.read(self._network, samples, activity, manner, clean=utterance.clean)
+        # What is left before a cut in mid-speech goes to the next utterance (Track.done), before a pause nowhere.
+        clean = utterance.clean
+        passage = reading.read(self._network, samples, activity, manner, clean=clean, last=clean)
         return _said_of(utterance, wording.utterances(passage.phrases, activity, utterance.first / RATE)), passage.end
 
     def _window(self, utterance: Utterance) -> float:

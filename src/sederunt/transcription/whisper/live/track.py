@@ -111,6 +111,15 @@ class Track:
             opened += self._block(sound[first : first + FRAME * BLOCK])
         return opened
 
+    def skip(self, samples: int) -> list[Utterance]:
+        """So many samples were lost; returns utterances as `take` does. What is open ends before the gap."""
+        silent = min(samples, self.wants)  # stands behind what was less than a block
+        opened = self.take(np.zeros(silent, np.int16))
+        self._close()
+        self._lead, self._lead_speech = self._lead[:0], self._lead_speech[:0]
+        self._taken += samples - silent
+        return opened
+
     def finish(self) -> list[Utterance]:
         """No more sound comes: what is open is closed."""
         opened = self.take(np.zeros(self.wants, np.int16)) if len(self._rest) else []

@@ -1,27 +1,17 @@
 """Sound cut into utterances, and what is to be read of it next. The ear hears loudness as speech."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from sederunt.transcription.sessions import Said
 from sederunt.transcription.whisper.live.track import BLOCK, Cuts, Track, Turn, Utterance, best_pause
-from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE, Samples
+from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE
 
 NEAR = pytest.approx
 BLOCK_S = BLOCK * FRAME_S
-
-
-class LoudEar:
-    """Takes for speech what is loud."""
-
-    def hear(self, samples: Samples) -> NDArray[np.float32]:
-        return np.asarray(np.abs(samples.reshape(-1, FRAME)).max(axis=1), np.float32)
-
-
-@pytest.fixture
-def track() -> Track:
-    return Track(Cuts(), LoudEar())
 
 
 def sound(seconds: float, *, loud: bool) -> NDArray[np.int16]:
@@ -163,6 +153,21 @@ def test_sound_behind_a_cut_word_goes_to_the_next_utterance(track: Track) -> Non
     assert len(following.samples) == len(following.speech) * FRAME
 
 
+def test_lost_sound_ends_what_is_open_and_moves_what_follows(track: Track) -> None:
+    say(track, 2.01)  # ends within a block
+    track.skip(60 * RATE)
+    assert [utterance.seconds for utterance in track.closed] == [NEAR(2.01, abs=BLOCK_S)]
+    say(track, 1.0, 1.0)
+    assert track.closed[1].first / RATE == NEAR(62.01, abs=FRAME_S)
+
+
+def test_sound_before_a_gap_is_no_beginning_of_what_follows(track: Track) -> None:
+    track.take(sound(1, loud=False))
+    assert track.skip(10 * RATE) == []
+    opened = say(track, 1.0)
+    assert opened[0].first / RATE == NEAR(11, abs=FRAME_S)
+
+
 def test_the_end_closes_what_is_open(track: Track) -> None:
     say(track, 1.0)
     track.finish()
@@ -170,11 +175,11 @@ def test_the_end_closes_what_is_open(track: Track) -> None:
     assert len(track.closed) == 1
 
 
-def test_sound_is_cut_alike_however_it_comes() -> None:
+def test_sound_is_cut_alike_however_it_comes(make_track: Callable[[], Track]) -> None:
     tape = np.concatenate([sound(s, loud=n % 2 == 0) for n, s in enumerate((1.3, 0.7, 12.0, 0.3, 9.0, 1.0))])
     cuts = []
     for size in (160, 1600, 7777, len(tape)):
-        track = Track(Cuts(), LoudEar())
+        track = make_track()
         for first in range(0, len(tape), size):
             track.take(tape[first : first + size])
         cuts.append([(utterance.first, len(utterance.samples)) for utterance in track.closed])
