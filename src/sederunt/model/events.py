@@ -26,7 +26,10 @@ class ParticipantLeft:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceNamed:
-    """A source belongs to a participant: of sound (a CSRC in decimal, or a track name), or of pictures (below)."""
+    """A source belongs to a participant: of sound (a CSRC in decimal, or a track name), or of pictures (below).
+
+    With a name by `source_since` it is so from a moment on; the key is empty where it is nobody's in particular.
+    """
 
     source: str
     key: str
@@ -73,7 +76,7 @@ class MeetingOver:
     at_ms: int
 
 
-_CAMERA, _SCREEN = "camera:", "screen:"
+_CAMERA, _SCREEN, _SINCE = "camera:", "screen:", "@"
 
 
 def camera_source(track: str) -> str:
@@ -93,6 +96,17 @@ def camera_track(source: str) -> str | None:
 
 def screen_track(source: str) -> str | None:
     return source.removeprefix(_SCREEN) if source.startswith(_SCREEN) else None
+
+
+def source_since(source: str, at_ms: int) -> str:
+    """The name under which it is known whose a source is from a moment on: a track may have been another's before."""
+    return f"{source}{_SINCE}{at_ms}"
+
+
+def since_of(name: str) -> tuple[str, int] | None:
+    """(source, Unix milliseconds) of such a name; None for any other."""
+    source, _, at_ms = name.rpartition(_SINCE)
+    return (source, int(at_ms)) if source and at_ms.isdecimal() else None
 
 
 MeetingEvent = (

@@ -5,10 +5,13 @@ it. A voice gets its name from the site where the site says whose track it is; o
 marks, and only when those are clear. Every segment has either a name or a list of candidates, which may be empty.
 """
 
+import math
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from sederunt.model.events import since_of
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
 from sederunt.transcription import evidence, text
@@ -22,6 +25,8 @@ LONG_S = 60.0
 SHORT_WORDS, SHORT_S = 2, 0.6
 # Evidence that names a stretch of mixed sound by itself: this share of its length, at most so many seconds.
 RUN_SHARE, RUN_ENOUGH_S = 0.5, 1.5
+# Sound and the word of whose it is from now on come so far apart: a track changes hands in the longest pause within.
+HANDED_WITHIN_S = 0.25
 
 
 class SourceSpan(Protocol):
@@ -54,7 +59,8 @@ class Meeting:
     duration_s: float
     started_ms: int = 0  # Unix milliseconds of the recording's zero
     participants: Sequence[Participant] = ()
-    links: Mapping[str, str] = field(default_factory=dict)  # source → participant key, as the site says
+    # Source → participant key, as the site says; of a source that changes hands also by `events.source_since`.
+    links: Mapping[str, str] = field(default_factory=dict)
     spans: Sequence[SourceSpan] = ()
 
 
@@ -94,11 +100,12 @@ def voices_in(speech: SourceSpeech, meeting: Meeting, others: Iterable[SourceSpe
     `others`: what was said meanwhile in other sources; the lag of the marks is judged by all of it.
     """
     utterances = [part for whole in speech.utterances for part in _usable(whole, meeting.duration_s)]
+    usable = replace(speech, utterances=utterances)
     names = {participant.key: participant.name for participant in meeting.participants}
-    # Marks cost something, and a voice that the site itself names needs none.
-    marks = Marks({}) if meeting.links.get(speech.source) in names else _marks((*others, speech), meeting)
-    said = _said(replace(speech, utterances=utterances), meeting, marks, names, set())
-    return sorted(said, key=_by_time)
+    # Marks cost something, and voices that the site itself names need none.
+    is_named = all(key in names for key, _ in _by_owner(usable, meeting))
+    marks = Marks({}) if is_named else _marks((*others, speech), meeting)
+    return sorted(_said(usable, meeting, marks, names, set()), key=_by_time)
 
 
 def is_mixed(source: str, links: Mapping[str, str]) -> bool:
@@ -113,9 +120,57 @@ def _by_time(said: Said) -> tuple[float, float]:
 def _said(
     speech: SourceSpeech, meeting: Meeting, marks: Marks, names: Mapping[str, str], taken: set[str]
 ) -> list[Said]:
-    key = meeting.links.get(speech.source, "")
-    if key in names and not speech.mixed:
-        return [Said(utterance, key, names[key], None) for utterance in speech.utterances]
+    said: list[Said] = []
+    for key, own in _by_owner(speech, meeting):
+        if key in names:
+            said += [Said(utterance, key, names[key], None) for utterance in own.utterances]
+        else:
+            said += _unowned(own, meeting, marks, names, taken)
+    return said
+
+
+def _by_owner(speech: SourceSpeech, meeting: Meeting) -> list[tuple[str, SourceSpeech]]:
+    """(participant key, what they said) of a source, as the site says; the key is empty where it says nothing."""
+    if speech.mixed or speech.source not in meeting.links:
+        return [("", speech)]
+    since = _since(speech.source, meeting)
+    if not since:
+        return [(meeting.links[speech.source], speech)]
+    pauses = _pauses(_spoken(speech.utterances))
+    borders = sorted(_handed_over(at, pauses) for at, _ in since)
+    keys = ["", *(key for _, key in since)]
+    owned: dict[str, list[Utterance]] = {}
+    for utterance in speech.utterances:
+        owners = [keys[bisect_right(borders, (w.start + w.end) / 2)] for w in (utterance.words or (utterance,))]
+        for key, part in text.runs(utterance, owners):
+            owned.setdefault(owners[0] if key is None else key, []).append(part)
+    # A page that tells of no owner may play its whole mix there.
+    return [(key, replace(speech, utterances=parts, mixed=not key)) for key, parts in owned.items()]
+
+
+def _since(source: str, meeting: Meeting) -> list[tuple[float, str]]:
+    """(second of the recording, participant key) of each who had a source, one after the other; often nothing."""
+    found = ((since_of(name), key) for name, key in meeting.links.items())
+    return sorted(((at[1] - meeting.started_ms) / 1000, key) for at, key in found if at and at[0] == source)
+
+
+def _pauses(spoken: Sequence[Interval]) -> list[Interval]:
+    """The time between words, before the first and after the last."""
+    edges = [-math.inf, *(moment for interval in spoken for moment in interval), math.inf]
+    return list(zip(edges[::2], edges[1::2], strict=True))
+
+
+def _handed_over(at: float, pauses: Iterable[Interval]) -> float:
+    """When a track is heard to be another's, of which the page told at this moment."""
+    near = [(start, end) for start, end in pauses if start <= at + HANDED_WITHIN_S and end >= at - HANDED_WITHIN_S]
+    places = [(end - start, -abs(min(max(at, start), end) - at), min(max(at, start), end)) for start, end in near]
+    return max(places)[2] if places else at
+
+
+def _unowned(
+    speech: SourceSpeech, meeting: Meeting, marks: Marks, names: Mapping[str, str], taken: set[str]
+) -> list[Said]:
+    """What is said where the site does not tell by whom."""
     if speech.diarized:
         return _by_vendor(speech, marks, names, taken)
     spans = [span for span in meeting.spans if span.track == speech.source]
@@ -250,8 +305,8 @@ def _marks(sources: Sequence[SourceSpeech], meeting: Meeting) -> Marks:
     }
     spoken: dict[str, list[Interval]] = {}
     for speech in sources:
-        voice = "" if speech.mixed else meeting.links.get(speech.source, "")
-        spoken.setdefault(voice, []).extend(_spoken(speech.utterances))
+        for voice, own in _by_owner(speech, meeting):
+            spoken.setdefault(voice, []).extend(_spoken(own.utterances))
     lag = evidence.lag_s(raw, spoken)
     return Marks({key: evidence.shifted(spans, -lag) for key, spans in raw.items()})
 

@@ -52,7 +52,7 @@ async def test_each_track_is_known_by_its_streams_name(practice: PracticeServer,
     events = [event for signal in opened.signals for event in decoder.decode(signal)]
     assert not [event for event in events if isinstance(event, SpeakingChanged | StageTaken)]
     names = {event.key: event.name for event in events if isinstance(event, ParticipantSeen)}
-    owners = {event.source: names[event.key] for event in events if isinstance(event, SourceNamed)}
+    owners = {event.source: names.get(event.key) for event in events if isinstance(event, SourceNamed)}
     for who, clip in SAID.items():
         assert {owners[f"track-{frame.track}"] for frame in heard_of(clip, opened)} == {who}
 

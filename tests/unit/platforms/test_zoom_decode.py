@@ -2,7 +2,9 @@
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,13 +13,17 @@ from hypothesis import strategies as st
 
 from sederunt.model.events import (
     ChatReceived,
+    MeetingEvent,
     ParticipantLeft,
     ParticipantSeen,
     SourceNamed,
     SpeakingChanged,
     StageTaken,
 )
+from sederunt.model.participant import Participant
+from sederunt.model.transcript import Utterance
 from sederunt.platforms.zoom.decode import ZoomDecoder, message_in_row, person_in_row
+from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute
 
 ADA, GRACE = 16778240, 16779264
 Make = Callable[..., Any]
@@ -137,15 +143,83 @@ def test_audio_streams_that_carry_nodes_are_their_peoples_and_a_single_one_is_ev
     people = [{"id": ADA, "dn2": encoded("Ada")}, {"id": GRACE, "dn2": encoded("Grace")}]
     decoder.decode(control(7937, {"add": people}))
 
-    def stream(track: int, node: int) -> Any:
-        name = f"{node | 1}%2Baudio%2BCS%2B1"
-        return decoder.decode(signal("capture", event="stream", media="audio", track=track, stream=name))
+    def stream(track: int, node: int) -> dict[str, str]:
+        return owners(decoder.decode(audio_stream(signal, track, node)))
 
-    assert stream(0, ADA) == []
-    assert stream(1, GRACE) == [
-        SourceNamed(source="track-0", key=str(ADA), at_ms=1_000),
-        SourceNamed(source="track-1", key=str(GRACE), at_ms=1_000),
+    assert stream(0, ADA) == {"track-0@1000": ""}
+    assert stream(1, GRACE) == {
+        "track-0": str(ADA),
+        "track-0@1000": str(ADA),
+        "track-1": str(GRACE),
+        "track-1@1000": str(GRACE),
+    }
+    assert stream(1, GRACE) == {}
+
+
+def audio_stream(signal: Make, track: int, node: int, at_ms: int = 1_000) -> Any:
+    name = f"{node | 1}%2Baudio%2BCS%2B1"
+    return signal("capture", at_ms=at_ms, event="stream", media="audio", track=track, stream=name)
+
+
+def owners(events: Sequence[MeetingEvent]) -> dict[str, str]:
+    return {event.source: event.key for event in events if isinstance(event, SourceNamed)}
+
+
+def test_a_receiver_that_is_used_again_is_nobodys_until_it_is_known_whose_and_from_when(
+    control: Make, signal: Make
+) -> None:
+    decoder, barbara = ZoomDecoder(), 16780288
+    people = [{"id": ADA, "dn2": encoded("Ada")}, {"id": GRACE, "dn2": encoded("Grace")}]
+    decoder.decode(control(7937, {"add": people}))
+    decoder.decode(audio_stream(signal, 0, ADA))
+    decoder.decode(audio_stream(signal, 1, GRACE))
+    assert owners(decoder.decode(audio_stream(signal, 0, barbara, at_ms=9_000))) == {"track-0": "", "track-0@9000": ""}
+    told = decoder.decode(control(7937, {"add": [{"id": barbara, "dn2": encoded("Barbara")}]}, at_ms=9_500))
+    assert owners(told) == {"track-0": str(barbara), "track-0@9000": str(barbara)}
+    back = owners(decoder.decode(audio_stream(signal, 0, ADA, at_ms=20_000)))
+    assert back == {"track-0": str(ADA), "track-0@20000": str(ADA)}
+
+
+@pytest.mark.parametrize("kind", ["audio", "graph"])
+def test_a_new_track_is_nobodys_whoever_had_its_number_on_an_earlier_page(signal: Make, kind: str) -> None:
+    decoder = ZoomDecoder()
+
+    def attached(kind: str) -> Any:
+        return replace(signal("capture"), data={"event": "attached", "track": 0, "kind": kind})
+
+    assert owners(decoder.decode(attached("video"))) == {}
+    assert owners(decoder.decode(attached(kind))) == {"track-0@1000": ""}
+
+
+def test_what_was_said_before_a_page_broke_keeps_its_name_though_the_next_counts_otherwise(
+    control: Make, signal: Make
+) -> None:
+    people = {"add": [{"id": ADA, "dn2": encoded("Ada")}, {"id": GRACE, "dn2": encoded("Grace")}]}
+    links: dict[str, str] = {}
+    for at_ms, order in ((1_000, (ADA, GRACE)), (20_000, (GRACE, ADA))):
+        page = ZoomDecoder()
+        page.decode(control(7937, people, at_ms=at_ms))
+        for track, node in enumerate(order):
+            links |= owners(page.decode(audio_stream(signal, track, node, at_ms=at_ms)))
+    seen = datetime(2026, 1, 1, tzinfo=UTC)
+    meeting = Meeting(
+        duration_s=60,
+        participants=[
+            Participant(key=str(key), name=name, avatar=None, first_seen_at=seen)
+            for key, name in ((ADA, "Ada"), (GRACE, "Grace"))
+        ],
+        links=links,
+    )
+    heard = [
+        SourceSpeech(source="track-0", utterances=[uttered("before", 5.0), uttered("after", 30.0)]),
+        SourceSpeech(source="track-1", utterances=[uttered("as well", 8.0), uttered("still", 33.0)]),
     ]
+    found = [(segment.speaker_name, segment.transcript) for segment in attribute(heard, meeting).segments]
+    assert found == [("Ada", "before"), ("Grace", "as well"), ("Grace", "after"), ("Ada", "still")]
+
+
+def uttered(text: str, start: float) -> Utterance:
+    return Utterance(start=start, end=start + 1, speaker=0, confidence=0.9, transcript=text, words=())
 
 
 @pytest.mark.parametrize("name", ["{}%2Baudio%2BCS%2B1", "{}+CS+audio", "{}%252B0%252BCS%252B"])
@@ -156,8 +230,8 @@ def test_another_node_of_a_user_is_the_same_person(control: Make, signal: Make, 
         stream = name.format(node + 2)
         decoder.decode(signal("capture", event="stream", media="audio", track=number, stream=stream))
     people = [{"id": told, "dn2": encoded("Ada")}, {"id": GRACE, "dn2": encoded("Grace")}]
-    named = [event for event in decoder.decode(control(7937, {"add": people})) if isinstance(event, SourceNamed)]
-    assert [(event.source, event.key) for event in named] == [("track-0", str(told)), ("track-1", str(GRACE))]
+    named = owners(decoder.decode(control(7937, {"add": people})))
+    assert (named["track-0"], named["track-1"]) == (str(told), str(GRACE))
 
 
 def test_small_numbers_that_share_no_bits_are_nobodys(control: Make) -> None:

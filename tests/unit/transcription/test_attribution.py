@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.transcript import Segment, Transcript, Utterance, Word
-from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute
+from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute, voices_in
 
 Say = Callable[..., Utterance]
 Person = Callable[..., Participant]
@@ -95,6 +95,71 @@ def test_without_any_participants_nobody_is_named_and_the_candidates_are_an_empt
         [SourceSpeech(source="mixed", utterances=[say("hello", 1.0)], mixed=True)], Meeting(duration_s=5)
     ).segments
     assert (segment.speaker, segment.speaker_name, segment.potential_speaker_names) == (0, None, ())
+
+
+HANDED = {"track-0": "b", "track-0@1000": "a", "track-0@10000": "b"}  # at second 10, from Ada to Bob
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        (HANDED, ["Ada", "Bob"]),
+        ({**HANDED, "track-0@10000": "a", "track-0@15000": "b"}, ["Ada", "Ada"]),
+        ({"track-0": "b"}, ["Bob", "Bob"]),
+        ({"track-0": "b", "track-1@10000": "a"}, ["Bob", "Bob"]),
+    ],
+    ids=["another's", "the same one's", "of an earlier version", "another track"],
+)
+def test_words_are_theirs_whose_track_it_was_then(
+    links: dict[str, str], expected: list[str], say: Say, person: Person
+) -> None:
+    speech = SourceSpeech(source="track-0", utterances=[say("so it is", 3.0), say("is it", 12.0)])
+    meeting = Meeting(duration_s=20, participants=[person("a", "Ada"), person("b", "Bob")], links=links)
+    assert [segment.speaker_name for segment in attribute([speech], meeting).segments] == expected
+    assert [said.name for said in voices_in(speech, meeting)] == expected
+
+
+@pytest.mark.parametrize(
+    ("ada_at", "bob_at"),
+    [(9.7, 10.9), (8.5, 9.85)],
+    ids=["her last word comes late", "his first is early"],
+)
+def test_a_track_changes_hands_in_the_pause_near_the_moment_that_the_page_tells(
+    ada_at: float, bob_at: float, say: Say, person: Person
+) -> None:
+    # Cut at the very moment, the word at the edge would go to the other.
+    both = [say("good bye", ada_at, pace=0.25), say("I am Bob", bob_at, pace=0.25)]
+    whole = Utterance(
+        start=ada_at,
+        end=both[1].end,
+        speaker=0,
+        confidence=0.9,
+        transcript="good bye I am Bob",
+        words=(*both[0].words, *both[1].words),
+    )
+    meeting = Meeting(duration_s=20, participants=[person("a", "Ada"), person("b", "Bob")], links=HANDED)
+    found = attribute([SourceSpeech(source="track-0", utterances=[whole])], meeting)
+    assert told(found) == [(0, "Ada", "good bye"), (1, "Bob", "I am Bob")]
+
+
+def test_a_track_that_is_nobodys_for_a_while_is_judged_by_marks_meanwhile(say: Say, person: Person) -> None:
+    speech = SourceSpeech(
+        source="track-0", utterances=[say("mine", 3.0), say("who knows", 12.0), say("who says so now", 15.0)]
+    )
+    links = {"track-0": "a", "track-0@1000": "a", "track-0@10000": ""}
+    people = [person("a", "Ada"), person("b", "Bob", (15.0, 17.0))]
+    meeting = Meeting(duration_s=20, participants=people, links=links)
+    found = attribute([speech], meeting)
+    assert told(found) == [(0, "Ada", "mine"), (1, None, "who knows"), (2, "Bob", "who says so now")]
+    assert [said.name for said in voices_in(speech, meeting)] == ["Ada", None, "Bob"]
+
+
+def test_the_lag_of_marks_is_not_judged_by_what_another_said_on_the_track(say: Say, person: Person) -> None:
+    own = SourceSpeech(source="track-0", utterances=[say("a b c d e f g h i j k l", 3.0), say("yes indeed", 12.0)])
+    slot = SourceSpeech(source="track-9", utterances=[say("one two", 16.0)], mixed=True)
+    ada, bob = person("a", "Ada"), person("b", "Bob", (4.5, 10.5), (12.2, 13.2), (16.2, 17.2))
+    meeting = Meeting(duration_s=20, participants=[ada, bob], links=HANDED)
+    assert told(attribute([own, slot], meeting))[-1] == (1, "Bob", "one two")
 
 
 def test_an_unnamed_track_is_named_by_marks_that_are_clear_over_the_whole_meeting(say: Say, person: Person) -> None:
@@ -269,7 +334,10 @@ def test_any_meeting_becomes_an_orderly_transcript(
         )
         for n, events in enumerate(marked)
     ]
-    links = data.draw(st.dictionaries(st.sampled_from(["1", "2", "3"]), st.sampled_from(["k0", "k1", "gone"])))
+    named = st.sampled_from(
+        ["1", "2", "3", "track-1", "track-1@2000", "track-1@20000", "track-1@20001", "track-2@5000"]
+    )
+    links = data.draw(st.dictionaries(named, st.sampled_from(["k0", "k1", "gone", ""])))
     meeting = Meeting(duration_s=50, participants=people, links=links, spans=mixed)
     transcript = attribute(sources, meeting)
     assert_orderly(transcript, 50)

@@ -3,6 +3,9 @@
 The control socket lives in a worker, which posts its messages as JSON text: evt 7937 carries changes of the roster,
 evt 12033 the node ids that speak, an empty body silence. One source, 2026-08: the DOM stands beside it. Audio streams
 are named `<node>+…+CS+…`: with several of them each is one person's, while a single one holds everybody.
+
+A track's number says nothing for long: a new page counts anew, and a receiver may be used again for somebody else. So
+it is told whose a track is now, and whose from which moment on.
 """
 
 from __future__ import annotations
@@ -12,9 +15,10 @@ import binascii
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sederunt.model.events import MeetingEvent, SpeakingChanged
+from sederunt.model.events import MeetingEvent, SourceNamed, SpeakingChanged, source_since
 from sederunt.platforms.addresses import decoded
 from sederunt.platforms.page_words import PageWords, bare_name
 from sederunt.platforms.payloads import as_bytes
@@ -32,6 +36,14 @@ _LABELLED = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Whose an audio track is: the node id in its stream's name, None where it has no such name."""
+
+    node: int | None
+    since_ms: int
+
+
 class ZoomDecoder:
     """Decodes one stay. `own_name` is what the bot called itself: the control socket has no mark of one's own."""
 
@@ -40,7 +52,8 @@ class ZoomDecoder:
         self._chat = ChatLedger()
         self._page = PageWords(self._roster, self._chat, read_person=person_in_row, read_message=message_in_row)
         self._speaking: set[str] = set()
-        self._tracks: dict[str, int] = {}  # audio track → node id in its stream's name
+        self._tracks: dict[str, _Held] = {}
+        self._owners: dict[str, str] = {}  # source → key, as it was told
 
     @property
     def noted(self) -> Collection[str]:
@@ -66,17 +79,40 @@ class ZoomDecoder:
         return events
 
     def _stream(self, data: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
-        found = _STREAM.match(decoded(str(data.get("stream", "")))) if data.get("media") == "audio" else None
-        if found is None or not isinstance(track := data.get("track"), int):
+        if not isinstance(number := data.get("track"), int):
             return []
-        self._tracks[f"track-{track}"] = int(found.group(1))
-        return self._named_tracks(at_ms)
+        track, node = f"track-{number}", None
+        if data.get("event") == "stream" and data.get("media") == "audio":
+            found = _STREAM.match(decoded(str(data.get("stream", ""))))
+            node = int(found.group(1)) if found else None
+        elif data.get("event") != "attached" or data.get("kind") not in ("audio", "graph"):
+            return []
+        if (held := self._tracks.get(track)) is not None and held.node == node:
+            return []
+        self._tracks[track] = _Held(node, at_ms)
+        return self._nobodys(track, at_ms) + self._named_tracks(at_ms)
+
+    def _nobodys(self, track: str, at_ms: int) -> list[MeetingEvent]:
+        """From now on it is not who had it before, be it on an earlier page, that is heard on a track."""
+        before = self._owns(track, "", at_ms) if track in self._owners else []
+        return before + self._owns(source_since(track, at_ms), "", at_ms)
 
     def _named_tracks(self, at_ms: int) -> list[MeetingEvent]:
-        owners = {track: key for track, node in self._tracks.items() if (key := self._key_of(node))}
+        owners = {track: key for track, held in self._tracks.items() if (key := self._key_of(held.node))}
         if len(set(owners.values())) < 2:
             return []
-        return [event for track, key in sorted(owners.items()) for event in self._roster.owns(track, key, at_ms)]
+        return [
+            event
+            for track, key in sorted(owners.items())
+            for source in (track, source_since(track, self._tracks[track].since_ms))
+            for event in self._owns(source, key, at_ms)
+        ]
+
+    def _owns(self, source: str, key: str, at_ms: int) -> list[MeetingEvent]:
+        if self._owners.get(source) == key:
+            return []
+        self._owners[source] = key
+        return [SourceNamed(source=source, key=key, at_ms=at_ms)]
 
     def _people(self, body: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
         present = [person for key, entry in _entries(body.get("add")) if (person := _person(key, entry))]
@@ -98,11 +134,13 @@ class ZoomDecoder:
         self._page.speaking_told = True
         return [SpeakingChanged(key=key, speaking=speaking, at_ms=at_ms) for key, speaking in changes]
 
-    def _key_of(self, node: int) -> str | None:
+    def _key_of(self, node: int | None) -> str | None:
         """The roster's key of a node: the id itself, or the only one that shares its high bits.
 
         Rosters name people by user ids (low bits zero) or by one of their nodes.
         """
+        if node is None:
+            return None
         if self._roster.person(str(node)):
             return str(node)
         user = node >> _NODE_BITS
