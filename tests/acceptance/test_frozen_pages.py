@@ -11,7 +11,7 @@ from harness.receiver import Receiver
 from sederunt.practice.client import MeetingHandle, PracticeClient
 from sederunt.practice.script import Service, Variant, demo
 
-BACK_WITHIN_S = 90.0  # twenty seconds where the machine is not busy
+BACK_WITHIN_S = 90.0  # forty seconds where the machine is not busy
 CAUSES = {"freeze": "page_stuck", "crash": "page_crashed"}
 SITES: tuple[Service, ...] = ("gmeet", "teams", "zoom")
 

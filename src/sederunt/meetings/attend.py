@@ -8,10 +8,11 @@ same id and goes on with the same recording; the time away is marked as a gap.
 import asyncio
 import itertools
 from functools import partial
+from typing import Any
 
 from sederunt import log
-from sederunt.clock import unix_ms
-from sederunt.errors import PageError
+from sederunt.clock import Clock, unix_ms
+from sederunt.errors import PageError, Superseded
 from sederunt.meetings.avatar import picture_of
 from sederunt.meetings.endings import conclude, give_up_lost, record, refuse, write_admission, write_departure
 from sederunt.meetings.evidence import keep_evidence
@@ -28,6 +29,13 @@ from sederunt.platforms.registry import platform_of
 
 MAX_PAGES = 3  # fresh pages in a row before a broken one is believed
 STEADY_S = 60.0  # a page that was in the meeting for so long was a good one
+# Before a fresh page, after the first broken one in a row, the second, and so on. The first is short: a page that
+# merely crashed shall be back at once. The later ones outlive a network that is away.
+PAUSES_S = (1.0, 5.0, 15.0, 30.0)
+# A recording is given up only after it has been away for so long: a router that starts anew or a provider that
+# stumbles takes minutes, and the rest of the meeting is worth more than they are.
+OUTAGE_S = 300.0
+MOST_PAGES = 20  # fresh pages in a row though each sat for a moment: each is one more coming and going in the meeting
 
 logger = log.get(room="meetings")
 
@@ -64,14 +72,17 @@ async def _try_pages(bot: Bot, seat: Seat, orders: Orders, platform: Platform, l
     avatar = await picture_of(bot, seat.settings, seat.objects)
     open_page = partial(Visit, seat=seat, platform=platform, link=link, orders=orders, avatar=avatar)
     identity = await _sign_in(bot, seat, SignInNeeded(row="order.always_authenticate")) if _insists(bot) else GUEST
-    failures, away_cause = 0, "host_lost"
+    failures, away_cause = Failures(seat.clock), "host_lost"
     for number in itertools.count(1):
         if not isinstance(identity, Identity):
             await conclude(bot, seat, identity)
             return
         visit = open_page(bot=bot, number=number, identity=identity)
         outcome = await _visit(bot, seat, visit, away_cause)
-        bot = await seat.bots.get(bot.id)
+        if isinstance(outcome, CutOff):
+            await conclude(bot, seat, outcome)
+            return
+        bot = await _still_ours(bot, seat)
         used, identity = identity, visit.identity
         if isinstance(outcome, SignInRejected) and (another := used.next_after_rejection(identity)) is not None:
             identity = another
@@ -80,12 +91,66 @@ async def _try_pages(bot: Bot, seat: Seat, orders: Orders, platform: Platform, l
             identity = await _sign_in(bot, seat, outcome)
             continue
         if isinstance(outcome, Broken):
-            failures, away_cause = (1 if visit.sat_s >= STEADY_S else failures + 1), outcome.cause
-            if failures < MAX_PAGES and outcome.again:
+            failures.add(sat_s=visit.sat_s)
+            away_cause = outcome.cause if visit.sat_s else away_cause  # what threw it out, not what kept it out
+            if outcome.again and not failures.are_believed(recording=bot.recording_started_at is not None):
                 logger.warning("page broken", action="page_broken", bot_id=str(bot.id), cause=outcome.cause)
-                continue
+                ordered = await _rest(bot, seat, orders, failures.pause_s)
+                if ordered is None:
+                    continue
+                outcome = ordered
         await conclude(bot, seat, outcome)
         return
+
+
+class Failures:
+    """Broken pages in a row, and whether they are to be believed."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._count = 0
+        self._away_since = clock.monotonic()  # the last time that the bot sat
+
+    def add(self, *, sat_s: float) -> None:
+        """One more page broke, after it had been in the meeting for so long."""
+        self._count = 1 if sat_s >= STEADY_S else self._count + 1
+        if sat_s:
+            self._away_since = self._clock.monotonic()
+
+    def are_believed(self, *, recording: bool) -> bool:
+        if not recording:
+            return self._count >= MAX_PAGES
+        away_s = self._clock.monotonic() - self._away_since
+        return self._count >= MOST_PAGES or (self._count >= MAX_PAGES and away_s >= OUTAGE_S)
+
+    @property
+    def pause_s(self) -> float:
+        return PAUSES_S[min(self._count, len(PAUSES_S)) - 1]
+
+
+async def _rest(bot: Bot, seat: Seat, orders: Orders, pause_s: float) -> Outcome | None:
+    """Wait before another page is tried. How it ended, where an order came meanwhile. Raises Superseded."""
+    waiting = [seat.clock.sleep(pause_s), orders.stop.wait(), orders.cut_off.wait()]
+    tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(each) for each in waiting]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+    if orders.cut_off.is_set():
+        return CutOff()
+    if (await _still_ours(bot, seat)).stop_requested or orders.stop.is_set():
+        return Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")
+    return None
+
+
+async def _still_ours(bot: Bot, seat: Seat) -> Bot:
+    """The row as it stands now. Raises Superseded where it has another holder: by that one's epoch this one would write
+    on, and knock beside it."""
+    row = await seat.bots.get(bot.id)
+    if row.epoch != bot.epoch:
+        raise Superseded(f"Bot {bot.id} is at epoch {row.epoch}, this holder at {bot.epoch}.")
+    return row
 
 
 def _insists(bot: Bot) -> bool:

@@ -95,4 +95,5 @@ def outcome_of_sign_in(end: SignInEnd) -> Outcome | None:
 def broken(error: PageError) -> Broken:
     """What a page's fault means for the try."""
     causes = {PageCrashed: "page_crashed", PageStuck: "page_stuck", PageChanged: "page_changed"}
-    return Broken(cause=causes.get(type(error), "page_changed"), seen=str(error))
+    otherwise = "connection_lost" if "net::ERR_" in str(error) else "page_changed"  # so browsers name what fails below
+    return Broken(cause=causes.get(type(error), otherwise), seen=str(error))

@@ -61,28 +61,31 @@ class Scene:
     participant's own source was heard, the audio alone is believed for that participant.
     """
 
-    def __init__(self, *, company_seen: bool = False) -> None:
+    def __init__(self) -> None:
         self._participants: dict[str, Participant] = {}
         self._present: set[str] = set()
         self._self_keys: set[str] = set()
         self._sources: dict[str, str] = {}
         self._first_keys: dict[str, str] = {}  # another key of a participant → its key here
         self._recalled: set[str] = set()  # names that are keys, of an earlier page's participants
+        self._earlier_names: tuple[str, ...] = ()  # of all whom earlier pages listed
         self._speaking: set[str] = set()
+        self._sounding: set[str] = set()  # sources that are heard right now
         self._pending_speech: dict[str, int] = {}  # source speaks, its owner is not known yet → since when
         self._early: dict[str, list[tuple[int, bool]]] = {}  # shown (at, speaking) before the roster knew them
         self._believed: set[str] = set()  # keys whose own audio was heard
         self._stage: str | None = None  # key of whom the site shows large
         self._stage_speaks: str | None = None  # … while sound of nobody in particular is heard
         self._changed: set[str] = set()
-        self._company_seen = company_seen  # a bot that came back knows that it was not the first
         self.removed = False
         self.over = False
         self.last_sound_ms: int | None = None
 
     def recall(self, participants: Iterable[Participant]) -> None:
-        """Those of an earlier page. Whom that knew by no more than a name, this one may know by a key."""
-        self._recalled = {participant.key for participant in participants if participant.key == participant.name}
+        """Those of earlier pages. Whom they knew by no more than a name, this one may know by a key."""
+        known = tuple(participants)
+        self._recalled = {participant.key for participant in known if participant.key == participant.name}
+        self._earlier_names = tuple(participant.name for participant in known)
 
     @property
     def participants(self) -> tuple[Participant, ...]:
@@ -103,18 +106,27 @@ class Scene:
 
     @property
     def has_company(self) -> bool:
-        """Whether anybody is here now: listed, or, while nobody ever was, shown speaking."""
-        if self.company or self._company_seen:
+        """Whether anybody is here now: listed, or, while this page listed nobody yet, shown speaking."""
+        if self.company or self._has_people(participant.name for participant in self.participants):
             return bool(self.company)
         return any(marks[-1][1] for marks in self._early.values())
 
     @property
     def company_seen(self) -> bool:
-        """Whether anybody else was here, ever. Who was only shown speaking counts once a roster was read at all: they
-        may have left before the bot looked at it, while a page without any roster cannot tell who is left."""
-        if self._company_seen or not self._participants:
-            return self._company_seen
+        """Whether anybody else was here, ever. Whom an earlier page listed, and who was only shown speaking, counts
+        once this page's roster was read at all: they may have left before the bot looked at it, while a page without
+        any roster cannot tell who is left."""
+        if not self._participants:
+            return False
+        if self._has_people([*self._earlier_names, *(participant.name for participant in self.participants)]):
+            return True
         return any(speaking for marks in self._early.values() for _, speaking in marks)
+
+    def _has_people(self, names: Iterable[str]) -> bool:
+        """Whether one of these is neither a bot nor of the bot's own name: sites show what an earlier page of its own
+        left behind as somebody else, for a while."""
+        own = {self._participants[key].name for key in self._self_keys} - {""}
+        return any(name not in own and not is_bot_name(name) for name in names)
 
     @property
     def someone_shown_speaking(self) -> bool:
@@ -165,10 +177,11 @@ class Scene:
 
     def heard(self, source: str, speaking: bool, at_ms: int) -> list[Change]:
         """Captured audio says that a source began or stopped to carry sound."""
+        (self._sounding.add if speaking else self._sounding.discard)(source)
         if speaking:
             self.last_sound_ms = at_ms
         key = self._sources.get(source)
-        if key is None:
+        if not key:  # not told yet, or told to be nobody's
             if speaking:
                 self._pending_speech[source] = at_ms
             else:
@@ -224,8 +237,6 @@ class Scene:
             self._changed.add(event.key)
         back = event.key not in self._present
         self._present.add(event.key)
-        if self.company:
-            self._company_seen = True
         early = self._early.pop(event.key, [])
         if event.key in self._self_keys:
             return []
@@ -244,14 +255,20 @@ class Scene:
         return changes
 
     def _named(self, event: SourceNamed) -> list[Change]:
-        if self._sources.get(event.source) == event.key:
+        before = self._sources.get(event.source)
+        if before == event.key:
             return []
         self._sources[event.source] = event.key
-        since = self._pending_speech.pop(event.source, None)
+        handed_on = before if event.source in self._sounding else None  # what is heard is another's from now on
+        ended = self._spoke(handed_on, False, event.at_ms) if handed_on else []
+        since = event.at_ms if handed_on else self._pending_speech.pop(event.source, None)
         if since is None:
             return []
+        if not event.key:  # it is heard on, and nobody knows whose it is
+            self._pending_speech[event.source] = since
+            return ended
         self._believed.add(event.key)
-        return self._spoke(event.key, True, since)
+        return ended + self._spoke(event.key, True, since)
 
     def _spoke(self, key: str, speaking: bool, at_ms: int) -> list[Change]:
         known = self._participants.get(key)

@@ -34,6 +34,9 @@ READ_EVERY_S = 3.0  # the page itself is asked this often; signals from the page
 ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
 RECONNECT_S = 60.0  # a site may show "reconnecting" this long
 LOST_S = 60.0  # a page that is none we know may stay so this long before it is tried anew
+FROZEN_S = 15.0  # a page that answers no look for so long is dead: three of them
+BUSY_S = 25.0  # … and so long while its frames keep coming: a fresh page costs a gap, and a guest another knock
+FED_S = 5.0  # frames keep coming where the last is no older than this
 DYING_S = 1.0  # a page that did not answer may be dead, and its death be told a moment later
 CAMERA_S = 5.0  # how long a site may take to switch the bot's camera on
 KEPT_SIGNALS = 50
@@ -68,7 +71,7 @@ class Visit:
         self._stay = stay_name(bot.epoch, number)
         self._bot, self._seat, self._platform, self._link, self._orders = bot, seat, platform, link, orders
         self._decoder = platform.decoder(own_name=bot.config.bot_name)
-        self.scene = Scene(company_seen=bot.recording_started_at is not None)
+        self.scene = Scene()
         self.recorder: Recorder | None = None
         self._live: LiveStay | None = None
         self._news = asyncio.Event()  # something that live listeners must not wait for
@@ -76,9 +79,11 @@ class Visit:
         self.signals: deque[Signal] = deque(maxlen=KEPT_SIGNALS)
         self._audible: set[str] = set()
         self._fallback_asked = False
-        self._silent = False  # the page died, or let a question's deadline pass
+        self._silent = False  # the page died, or answered nothing for too long
+        self._unanswered_since: float | None = None  # the first of the looks that the page does not answer
         self._shown_since_ms: int | None = None
         self._outbox: list[Change] = []
+        self._kept_sources: dict[str, str] = {}  # whose each source is, as it stands in the database
         self._settling = Settling(
             platform,
             str(bot.id),
@@ -290,7 +295,9 @@ class Visit:
 
     async def _look(self, trouble_since: dict[Standing, float], now: float) -> Outcome | None:
         """Read the page's standing and say whether it ends the stay."""
-        reading = await self._platform.read(self.page, joined=True, noted=self._decoder.noted)
+        reading = await self._read(now)
+        if reading is None:
+            return None
         match reading.standing:
             case Standing.IN_CALL:
                 trouble_since.clear()
@@ -310,6 +317,26 @@ class Visit:
                     return Broken(cause="connection_lost", seen=f"{reading.row}: {reading.seen}")
         return None
 
+    async def _read(self, now: float) -> Reading | None:
+        """Where the page stands. None where it did not answer in time: it may be busy, and answer the next look. Raises
+        PageStuck once it has answered none for too long."""
+        try:
+            reading = await self._platform.read(self.page, joined=True, noted=self._decoder.noted)
+        except PageStuck as error:
+            since = self._unanswered_since = now if self._unanswered_since is None else self._unanswered_since
+            if self._seat.clock.monotonic() - since >= (BUSY_S if self._is_fed else FROZEN_S):
+                raise
+            logger.warning("look not answered", action="look_unanswered", bot_id=str(self._bot.id), why=str(error))
+            return None
+        self._unanswered_since = None
+        return reading
+
+    @property
+    def _is_fed(self) -> bool:
+        """Whether the page still hands over what it hears: that needs none of what looks need."""
+        last_ms = self.recorder.last_frame_ms if self.recorder is not None else None
+        return last_ms is not None and self._now_ms() - last_ms <= FED_S * 1000
+
     async def _listen_harder(self) -> None:
         """Somebody is shown speaking and no frame comes: change the capture backend, once."""
         now_ms = self._now_ms()
@@ -323,7 +350,10 @@ class Visit:
         self._fallback_asked = True
         if self._seat.settings.capture.backend == "auto":
             logger.warning("capture is deaf", action="capture_fell_back", bot_id=str(self._bot.id))
-            await self.page.use_backend("worklet")
+            try:
+                await self.page.use_backend("worklet")
+            except PageStuck:  # whether the page is frozen, the looks tell; it is asked again when it was deaf as long
+                self._fallback_asked, self._shown_since_ms = False, self._now_ms()
 
     async def capture_facts(self, *, ask: bool = True) -> dict[str, object]:
         """What was captured and how; where nothing was, by what the page listened, unless it is known not to answer."""
@@ -366,12 +396,11 @@ class Visit:
         """Write what changed to the row's tables, then tell the listeners. A database that is away ends no meeting."""
         (changes, self._outbox), told = (self._outbox, []), 0
         self._news.clear()
-        changed = self.scene.take_changed()
+        changed, sources = self.scene.take_changed(), dict(self.scene.sources)
         try:
-            if changed or changes:
-                await self._seat.bots.save_participants(
-                    self._bot.id, changed, self.scene.sources, epoch=self._bot.epoch
-                )
+            if changed or changes or sources != self._kept_sources:
+                await self._seat.bots.save_participants(self._bot.id, changed, sources, epoch=self._bot.epoch)
+                self._kept_sources = sources
             for change in changes:
                 if isinstance(change, Wrote):
                     data = {"username": change.message.username, "content": change.message.content}

@@ -38,6 +38,29 @@ def test_whom_two_witnesses_tell_of_by_two_keys_is_one_participant() -> None:
     assert not scene.has_company
 
 
+def test_a_track_that_changes_hands_while_it_sounds_ends_the_speech_of_who_had_it() -> None:
+    scene = Scene()
+    for event in (seen("a", "Ada"), seen("b", "Bob"), SourceNamed(source="track-0", key="a", at_ms=0)):
+        scene.apply(event)
+    scene.heard("track-0", True, 1000)
+    told = [
+        *scene.apply(SourceNamed(source="track-0", key="", at_ms=2000)),
+        *scene.apply(SourceNamed(source="track-0", key="b", at_ms=2100)),
+        *scene.heard("track-0", False, 3000),
+    ]
+    spoke = [(change.participant.name, change.speaking, change.at_ms) for change in told if isinstance(change, Spoke)]
+    assert spoke == [("Ada", False, 2000), ("Bob", True, 2000), ("Bob", False, 3000)]
+
+
+def test_a_silent_track_that_changes_hands_marks_nobody() -> None:
+    scene = Scene()
+    for event in (seen("a", "Ada"), seen("b", "Bob"), SourceNamed(source="track-0", key="a", at_ms=0)):
+        scene.apply(event)
+    scene.heard("track-1", True, 500)
+    scene.apply(SourceNamed(source="track-1", key="a", at_ms=600))
+    assert scene.apply(SourceNamed(source="track-0", key="b", at_ms=2000)) == []
+
+
 def test_whom_an_earlier_page_knew_by_name_alone_is_the_same_participant() -> None:
     earlier = Scene()
     earlier.apply(seen("Ada", "Ada"))

@@ -98,6 +98,35 @@ def test_a_page_without_any_list_cannot_tell_that_the_bot_is_alone(scene: Scene)
     assert rule.check(scene, 60 * MINUTE) is None
 
 
+def recalled(*names: str) -> Scene:
+    """What the page of a bot that came back knows: earlier pages listed these."""
+    earlier, scene = Scene(), Scene()
+    for name in names:
+        arrive(earlier, name)
+    scene.recall(earlier.participants)
+    return scene
+
+
+def list_self(scene: Scene) -> None:
+    scene.apply(ParticipantSeen(key="b", name="Minutes", is_self=True, at_ms=0))
+
+
+def test_a_bot_that_came_back_to_a_room_that_people_had_left_leaves() -> None:
+    scene, rule = recalled("Acme Notetaker", "Ada"), Alone(2)
+    list_self(scene)
+    assert rule.check(scene, 0) is None
+    assert rule.check(scene, 2 * MINUTE) is not None
+
+
+def test_what_an_earlier_page_of_the_bot_left_behind_was_nobody(scene: Scene) -> None:
+    rule = Alone(2)
+    scene.apply(ParticipantSeen(key="old", name="Minutes", at_ms=0))  # shown for a while, like somebody else
+    list_self(scene)
+    depart(scene, "old")
+    assert rule.check(scene, 0) is None
+    assert rule.check(scene, 60 * MINUTE) is None
+
+
 def test_another_bot_is_no_company(scene: Scene) -> None:
     rule = Alone(2)
     arrive(scene, "Ada")
