@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Literal
 
 from sederunt import log
@@ -19,6 +20,7 @@ from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.jobs.room import Room
 from sederunt.jobs.scratch import folder_of
 from sederunt.jobs.work import handler_of
+from sederunt.meetings.spool import Leftovers
 from sederunt.settings import Settings
 
 logger = log.get(room="jobs")
@@ -40,7 +42,9 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
         )
         consumers += _consumers("host", house, room.has_room)
         answering = await house.bus.serve(holds_subject(house.name), lambda asked: _holds(consumers, asked))
-        await _work(consumers, stop, drain_timeout_s, lambda: ready("host", {"name": house.name, "pid": os.getpid()}))
+        say_ready = partial(ready, "host", {"name": house.name, "pid": os.getpid()})
+        async with _storing_leftovers(house, consumers):
+            await _work(consumers, stop, drain_timeout_s, say_ready)
         await answering.close()
 
 
@@ -90,6 +94,24 @@ async def _refuse_namesake(house: House) -> None:
     with suppress(NoResponder, BusAway):
         await house.bus.request(holds_subject(house.name), {"id": ""}, within_s=1)
         raise SetupError(f"Another host is called '{house.name}'. Give each its own SEDERUNT_HOST__NAME.")
+
+
+@asynccontextmanager
+async def _storing_leftovers(house: House, consumers: Sequence[Consumer]) -> AsyncIterator[None]:
+    """Beside the bots: what others left in the spool of this host goes to storage."""
+    leftovers = Leftovers(
+        house.settings.data / "spool",
+        bots=house.bots,
+        deletions=house.deletions,
+        objects=house.objects,
+        clock=house.clock,
+        held=lambda bot_id: any(consumer.holds(str(bot_id)) for consumer in consumers),
+    )
+    storing = asyncio.create_task(leftovers.run(), name="leftovers")
+    try:
+        yield
+    finally:
+        await end(storing)
 
 
 @asynccontextmanager

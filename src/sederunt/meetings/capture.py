@@ -1,6 +1,7 @@
 """Keeps what is heard and seen: frames from the page get their place in time, and become pieces that are durable.
 
-Memory holds at most one piece length of sound and pictures, so a killed host loses at most that. Nothing is decoded.
+Memory holds at most one piece length of sound and pictures, so a killed host loses at most that; more only while this
+disk takes nothing. Nothing is decoded.
 """
 
 import asyncio
@@ -10,18 +11,18 @@ from typing import Generic, TypeVar
 from uuid import UUID
 
 from sederunt import log
+from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.errors import BrokenMedia
 from sederunt.media.activity import Activity
 from sederunt.media.pieces import write_piece
 from sederunt.media.timeline import Span, Timeline
 from sederunt.media.video import VIDEO_CODECS, VideoFrame, VideoPieces, VideoTimeline
 from sederunt.meetings.spans import keep_spans
-from sederunt.meetings.spool import PICTURES, SOUND, Spool
+from sederunt.meetings.spool import PICTURES, SOUND, Spool, pauses
 from sederunt.model.audio import CapturedFrame, Codec, Packet
 from sederunt.storage.objects import Objects
 
 SPANS_EVERY = 15  # pieces
-UPLOAD_PAUSES_S = (0.5, 2.0, 5.0, 15.0, 30.0)
 _VIDEO = frozenset((*VIDEO_CODECS, Codec.OTHER_VIDEO))
 
 logger = log.get(room="meetings")
@@ -44,7 +45,13 @@ class Reel(Generic[Item]):
     def __init__(self, spool: Spool, name: str, write: Callable[[Sequence[Item]], bytes]) -> None:
         self._spool, self._name, self._write = spool, name, write
         self._waiting: list[Item] = []
+        self._refused = False  # and said so
         self.pieces = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether nothing is in memory alone."""
+        return not self._waiting
 
     def add(self, items: Sequence[Item]) -> None:
         self._waiting.extend(items)
@@ -60,11 +67,15 @@ class Reel(Generic[Item]):
             await self._spool.keep(name, partial(self._write, items))
         except OSError:
             self._waiting = items + self._waiting  # a full disk: keep it in memory and try with the next piece
-            logger.exception("piece not written", action="piece_failed", piece=name)
+            self.pieces -= 1
+            if not self._refused:
+                logger.exception("piece not written", action="piece_failed", piece=name)
+            self._refused = True
             return False
         except BrokenMedia as error:
             logger.warning("piece holds nothing that can be decoded", action="piece_empty", piece=name, why=str(error))
             return False
+        self._refused = False
         return True
 
 
@@ -78,6 +89,7 @@ class Recorder:
         batch_ms: how long the page gathers packets; what it read so lately may still be on its way.
         on_speech: called with (source, speaking, at_ms) when a source begins or stops to carry sound.
         on_packets: called with packets that have their place, those of each source in order.
+        clock: for the pauses while this disk takes nothing.
     """
 
     def __init__(
@@ -92,7 +104,9 @@ class Recorder:
         objects: Objects,
         on_speech: Callable[[str, bool, int], None],
         on_packets: Callable[[Sequence[Packet]], None] | None = None,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
+        self._clock = clock
         self._bot_id, self._stay, self._started_ms, self._piece_s = bot_id, stay, started_ms, piece_s
         self._batch_ms = batch_ms
         self._spool, self._objects, self._on_speech, self._on_packets = spool, objects, on_speech, on_packets
@@ -161,18 +175,26 @@ class Recorder:
             logger.exception("spans not kept", action="spans_failed", bot_id=str(self._bot_id))
 
     async def close(self) -> None:
-        """Write the last piece, then everything still in the spool, with pauses while storage is away."""
+        """Make the rest durable on this disk, for as long as that takes, and try once to store what waits there.
+
+        Storage may be away: whoever concludes the stay waits for it, and who comes back to the meeting does not.
+        """
         self._over.set()
         if self._writing is not None:
             await self._writing  # never cancelled: a write that nobody waits for could end after the sweep
         self._take(self._timeline.flush())
         self._film.add(self._pictures.flush())
-        await self.cut()
+        await self._cut_all()
         await self._keep_spans()
-        for pause_s in (*UPLOAD_PAUSES_S, None):
-            if await self._spool.sweep() == 0 or pause_s is None:
+        await self._spool.upload()
+
+    async def _cut_all(self) -> None:
+        """What this disk does not take is nowhere else."""
+        for pause_s in pauses():
+            await self.cut()
+            if self._sound.is_cut and self._film.is_cut:
                 return
-            await asyncio.sleep(pause_s)
+            await self._clock.sleep(pause_s)
 
     def spans(self, since_s: float) -> Sequence[Span]:
         """Who contributed to mixed tracks since a moment, in seconds of the recording."""

@@ -1,11 +1,13 @@
 """What came of a stay, or of a try at one, is written to the row: admission, gaps, departure, and every ending."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from sederunt import log
 from sederunt.clock import unix_ms
+from sederunt.errors import Superseded
 from sederunt.media.pieces import read_piece
 from sederunt.meetings.listeners import message_of
 from sederunt.meetings.outcomes import (
@@ -20,13 +22,17 @@ from sederunt.meetings.outcomes import (
 )
 from sederunt.meetings.scene import silenced
 from sederunt.meetings.seat import Seat
-from sederunt.meetings.spool import SOUND, pieces_prefix
+from sederunt.meetings.spool import SOUND, pauses, pieces_prefix
 from sederunt.meetings.stop_rules import Departure
 from sederunt.model.bot import Bot, Gap, Verdict
 from sederunt.model.status import BotStatus, StopReason, Trigger
 
 MAX_CHALLENGES = 3  # retries of a bot that was taken for an unwanted robot
 SHORTEST_GAP_S = 1.0
+ASK_STORAGE_S = 5.0  # while a bot that came back waits to record
+# By how much a speaking mark may be later than the last piece that was kept: what was in memory when the host died,
+# while storage took its time to refuse a piece.
+UNSURE_S = 120.0
 
 logger = log.get(room="meetings")
 
@@ -50,7 +56,7 @@ async def _mark_gap(bot: Bot, seat: Seat, *, until: datetime, cause: str) -> Non
     """The stretch between the last piece that was kept and now becomes a gap of the recording."""
     assert bot.recording_started_at is not None
     zero = bot.recording_started_at
-    start = await _last_heard_s(bot, seat)
+    start = await _known_heard_s(bot, seat)
     await _silence(bot, seat, start)
     end = (until - zero).total_seconds()
     if end - start < SHORTEST_GAP_S:
@@ -72,14 +78,70 @@ async def _silence(bot: Bot, seat: Seat, at_s: float) -> None:
         seat.events.put(bot.id, message_of(change))
 
 
-async def _last_heard_s(bot: Bot, seat: Seat) -> float:
-    """Seconds into the recording up to which pieces of earlier holders and pages are safe."""
-    await seat.spool_of(bot.id).sweep()
+async def _known_heard_s(bot: Bot, seat: Seat) -> float:
+    """Seconds into the recording up to which the bot heard, as far as is known at once: earlier at most, never later.
+
+    It sits in the meeting already and records nothing yet, so that storage is not waited for: what that does not tell,
+    this host's spool and the rows do, less exactly.
+    """
+    waiting = await asyncio.to_thread(seat.spool_of(bot.id).newest)
+    spooled_s = _end_s(waiting) if waiting else 0.0
+    try:
+        async with asyncio.timeout(ASK_STORAGE_S):
+            return max(spooled_s, await _stored_s(bot, seat))
+    except Exception:
+        logger.exception("storage not asked when the bot came back", action="gap_guessed", bot_id=str(bot.id))
+        return max(spooled_s, await _noted_s(bot, seat))
+
+
+async def _noted_s(bot: Bot, seat: Seat) -> float:
+    """The same by the rows: the bot was there when somebody's speech was marked, and when its last gap ended."""
+    assert bot.recording_started_at is not None
+    participants = await seat.bots.participants(bot.id, with_events=True)
+    marked_ms = max((event.timestamp for person in participants for event in person.events), default=0)
+    marked_s = (marked_ms - unix_ms(bot.recording_started_at)) / 1000 - UNSURE_S
+    return max(marked_s, bot.gaps[-1].end if bot.gaps else 0.0)
+
+
+async def _stored_s(bot: Bot, seat: Seat) -> float:
+    """The same by the last piece in storage. Raises what storage raises."""
     keys = await seat.objects.keys(pieces_prefix(bot.id, SOUND))
-    if not keys:
-        return 0.0
-    packets = read_piece(await seat.objects.get(max(keys)), salvage=True)
+    return _end_s(await seat.objects.get(max(keys))) if keys else 0.0
+
+
+def _end_s(piece: bytes) -> float:
+    packets = read_piece(piece, salvage=True)
     return max((packet.start + packet.duration for packet in packets), default=0.0)
+
+
+async def _all_stored_s(bot: Bot, seat: Seat) -> float:
+    """Wait until storage has every piece of this host, and so tells up to where the bot heard: `_stored_s`.
+
+    Who went on without would have the recording cut short, and nobody would know. Raises Superseded where another host
+    took the bot over meanwhile. A bot whose deletion was asked for is not waited for: its pieces go here.
+    """
+    spool, told = seat.spool_of(bot.id), False
+    for pause_s in pauses():
+        try:
+            if await spool.sweep() == 0:
+                return await _stored_s(bot, seat)
+        except Exception:
+            if not told:
+                logger.exception("storage does not answer", action="storage_awaited", bot_id=str(bot.id))
+            told = True
+        await seat.clock.sleep(pause_s)
+        if await _is_to_go(bot, seat):
+            await spool.discard()
+            break
+    return 0.0
+
+
+async def _is_to_go(bot: Bot, seat: Seat) -> bool:
+    """Whether its deletion was asked for. Raises Superseded where another host holds it now."""
+    row = await seat.bots.get(bot.id)
+    if row.epoch != bot.epoch:
+        raise Superseded(f"Bot {bot.id} is at epoch {row.epoch}, this holder at {bot.epoch}.")
+    return row.delete_requested
 
 
 async def write_departure(bot: Bot, seat: Seat, departure: Departure) -> None:
@@ -91,9 +153,10 @@ async def write_departure(bot: Bot, seat: Seat, departure: Departure) -> None:
 
 
 async def conclude(bot: Bot, seat: Seat, outcome: Outcome) -> None:
-    """Write the ending of this holder's try."""
+    """Write the ending of this holder's try. What was recorded must be stored first, however long storage is away."""
     match outcome:
         case Departed():
+            await _all_stored_s(bot, seat)
             await record(bot, seat, Trigger.LEFT)
         case Refused() if bot.status is BotStatus.RECORDING:
             await give_up_lost(bot, seat, cause="host_lost", reason=_reason_after_loss(outcome))
@@ -151,9 +214,8 @@ async def retry_challenged(bot: Bot, seat: Seat) -> None:
 
 
 async def give_up_lost(bot: Bot, seat: Seat, *, cause: str, reason: StopReason | None = None) -> None:
-    """The bot cannot go on; what was captured is processed."""
-    await seat.spool_of(bot.id).sweep()
-    heard_s = await _last_heard_s(bot, seat)
+    """The bot cannot go on; what was captured is processed, once storage has all of it."""
+    heard_s = await _all_stored_s(bot, seat)
     if bot.recording_started_at is not None:
         await _silence(bot, seat, heard_s)
     ended = bot.recording_ended_at or _end_of_captured(bot, heard_s)

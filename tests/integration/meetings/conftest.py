@@ -7,16 +7,17 @@ from uuid import UUID, uuid4
 import pytest
 
 from harness.captured import ZERO_MS
+from harness.failing import FailingObjects
+from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.meetings.capture import Recorder
 from sederunt.meetings.spool import Spool
 from sederunt.model.audio import Packet
-from sederunt.settings import Settings
-from sederunt.storage.objects import Objects, open_objects
+from sederunt.storage.objects import Objects
 
 
 @pytest.fixture
-def objects(tmp_path: Path) -> Objects:
-    return open_objects(Settings(data=tmp_path / "data"))
+def objects(tmp_path: Path) -> FailingObjects:
+    return FailingObjects(tmp_path / "data" / "objects")
 
 
 @pytest.fixture
@@ -35,7 +36,10 @@ MakeRecorder = Callable[..., Recorder]
 @pytest.fixture
 def make_recorder(bot_id: UUID, spool: Spool, objects: Objects) -> MakeRecorder:
     def make(
-        stay: str = "000001.01", piece_s: float = 1000.0, on_packets: Callable[[Sequence[Packet]], None] | None = None
+        stay: str = "000001.01",
+        piece_s: float = 1000.0,
+        on_packets: Callable[[Sequence[Packet]], None] | None = None,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> Recorder:
         return Recorder(
             bot_id=bot_id,
@@ -47,6 +51,7 @@ def make_recorder(bot_id: UUID, spool: Spool, objects: Objects) -> MakeRecorder:
             objects=objects,
             on_speech=lambda source, speaking, at_ms: None,
             on_packets=on_packets,
+            clock=clock,
         )
 
     return make

@@ -9,8 +9,10 @@ from uuid import UUID
 
 import av
 import pytest
+from structlog.testing import capture_logs
 
 from harness.captured import ZERO_MS, camera, sound
+from harness.failing import FailingObjects, WatchedClock
 from sederunt.media.pieces import read_piece
 from sederunt.media.probe import probe
 from sederunt.meetings.assemble import assemble_recording
@@ -135,9 +137,59 @@ async def test_pieces_wait_in_the_spool_while_storage_is_away(
     assert sorted(path.suffix for path in waiting.iterdir()) == [".mka", ".mka", ".mkv", ".mkv"]
     blocked.unlink()
     await recorder.close()
-    assert not waiting.exists()
+    assert not any(waiting.iterdir())
     assert len(await objects.keys(f"bots/{bot.id}/pieces/")) >= 2
     assert len(await objects.keys(f"bots/{bot.id}/video/")) >= 2
+
+
+async def test_pieces_of_an_outage_are_stored_as_soon_as_storage_takes_the_next_one(
+    make_recorder: MakeRecorder, objects: FailingObjects, bot: Bot, tmp_path: Path
+) -> None:
+    recorder = make_recorder()
+    objects.away = True
+    await _record(recorder, 0, 4, 5)
+    waiting = tmp_path / "spool" / str(bot.id)
+    late = {path.name for path in waiting.iterdir()}
+    assert {Path(name).suffix for name in late} == {".mka", ".mkv"}
+    objects.away = False
+    await _record(recorder, 4, 6, 5)
+    assert late < {Path(key).name for key in await objects.keys(f"bots/{bot.id}/")}
+    assert not any(waiting.iterdir())
+
+
+async def test_a_close_does_not_wait_for_storage_that_is_away(
+    make_recorder: MakeRecorder, objects: FailingObjects, spool: Spool, bot: Bot
+) -> None:
+    recorder = make_recorder()
+    objects.away = True
+    await _record(recorder, 0, 4)
+    async with asyncio.timeout(20):
+        await recorder.close()
+    objects.away = False
+    assert await spool.sweep() == 0
+    assert len(await objects.keys(f"bots/{bot.id}/pieces/")) >= 2
+
+
+async def test_a_close_waits_until_this_disk_takes_what_is_in_memory(
+    make_recorder: MakeRecorder, objects: FailingObjects, spool: Spool, bot: Bot, tmp_path: Path
+) -> None:
+    clock = WatchedClock()
+    full = tmp_path / "spool"
+    full.write_text("a file where the folder should be")
+    recorder = make_recorder(clock=clock)
+    recorder.frames_arrived(sound(0, 4))
+    with capture_logs() as logs:
+        closing = asyncio.create_task(recorder.close())
+        for _ in range(3):
+            await clock.pause()
+            assert not closing.done()
+            clock.advance(30)
+    assert [line["action"] for line in logs] == ["piece_failed"], "told once"
+    full.unlink()  # before the last of these pauses is over
+    await closing
+    assert await spool.sweep() == 0
+    (key,) = await objects.keys(f"bots/{bot.id}/pieces/")
+    assert len(read_piece(await objects.get(key))) == 200
 
 
 async def test_a_write_that_is_under_way_when_the_recorder_closes_is_not_lost(
