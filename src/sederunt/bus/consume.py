@@ -7,7 +7,9 @@ A job may last four hours. Four rules make that safe:
 2. A server that is killed forgets what it gave out in its last moments (measured: jobs delivered within some ten
    milliseconds before the kill are given out again when it is back). So whoever is given a job asks for its holder
    first, on a subject that the holder answers while it works. Nobody there is told at once. A holder that is there
-   takes the new delivery over as its own handle, and nothing is started a second time.
+   takes the new delivery over as its own handle, and nothing is started a second time. What is finished is answered
+   for until the server has confirmed that: one that was killed over it would have it done again. What is handed back
+   is answered for no more before the server hears of it: it may be another's in the same moment.
 3. After every connect nobody takes jobs for a moment, so that all holders are back before the first is given out.
 4. Whoever has had no answer for two ack waits cannot know whether somebody else holds the job by now: `cut_off` is
    set, and the work should end. Where the server runs on the same machine nobody else can have been given anything
@@ -17,6 +19,7 @@ A job may last four hours. Four rules make that safe:
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,6 +41,7 @@ ROOM_S = 0.5  # how often a full holder looks whether there is room again
 REFUSED_PAUSE_S = 0.25  # after a question the server would not take
 HELD_PAUSE_S = 5.0  # before a job is given out again that cannot be taken because its resource is at work
 UNCONFIRMED = 5  # tries to settle a job with a server that is there, but may not know it any more
+MOST_REFUSED = 1000  # jobs of which it is remembered how often they were refused here
 FAULT_PAUSE_S = 10.0  # before a job is given out again whose handler raised
 
 
@@ -67,7 +71,7 @@ class Delivery:
 
     kind: str
     message: Mapping[str, Any]  # the JSON that was published
-    delivered: int  # how often it was given out, this time included
+    delivered: int  # how often it was given out, this time included, and without the times this process refused it
     cut_off: asyncio.Event = field(default_factory=asyncio.Event)  # set when somebody else may hold it by now
 
 
@@ -100,6 +104,8 @@ class Consumer:
         self._has_room = has_room
         self._on_cut_off = on_cut_off
         self._held: dict[tuple[int, str], _Held] = {}  # by number in the stream and id of the resource
+        # A job that has to wait for another of its resource is refused every few seconds: that says nothing against it.
+        self._refused: Counter[tuple[int, str]] = Counter()
         self._changed = asyncio.Event()  # an answer came, a job ended, the bus is back, or we shall stop
         self._asked = False
         self._settled_at = 0.0
@@ -196,12 +202,12 @@ class Consumer:
         message = json.loads(msg.data)
         key = (msg.metadata.sequence.stream, str(message.get("id")))
         known = self._held.get(key)
-        if known is not None:
+        if known is not None and not known.handing_back:
             known.adopt(msg.reply)
         elif self._stopping or len(self._held) >= self._slots:
-            await self._bus.tell(msg.reply, nak(0))
+            await self._refuse(key, msg, 0)
         elif self.holds(key[1]):
-            await self._bus.tell(msg.reply, nak(HELD_PAUSE_S))
+            await self._refuse(key, msg, HELD_PAUSE_S)
         else:
             async with self._taking:
                 await self._take_unless_held(key, message, msg)
@@ -217,13 +223,21 @@ class Consumer:
             answer = {"adopted": False}  # somebody is connected for it, but did not answer
         logger.info("job is held elsewhere", action="job_held", kind=self.kind, id=key[1], **answer)
         if not answer.get("adopted"):
-            await self._bus.tell(msg.reply, nak(HELD_PAUSE_S))
+            await self._refuse(key, msg, HELD_PAUSE_S)
+
+    async def _refuse(self, key: tuple[int, str], msg: Msg, after_s: float) -> None:
+        if len(self._refused) >= MOST_REFUSED:  # of weeks; what is waiting now is refused again soon
+            self._refused.clear()
+        self._refused[key] += 1
+        await self._bus.tell(msg.reply, nak(after_s))
 
     async def _start(self, key: tuple[int, str], message: Mapping[str, Any], msg: Msg) -> None:
         if self._stopping:
-            await self._bus.tell(msg.reply, nak(0))
+            await self._refuse(key, msg, 0)
             return
-        delivery = Delivery(kind=self.kind, message=message, delivered=msg.metadata.num_delivered)
+        # A server that was killed may have forgotten deliveries that we remember.
+        delivered = max(msg.metadata.num_delivered - self._refused.get(key, 0), 1)
+        delivery = Delivery(kind=self.kind, message=message, delivered=delivered)
         held = _Held(self._bus, delivery, key, msg.reply, self._handler, self._on_cut_off)
         self._held[key] = held
         held.task.add_done_callback(lambda _: self._ended(key))
@@ -254,6 +268,7 @@ class _Held:
         self._sequence, self._id = key
         self._bus = bus
         self._handle = handle  # the subject on which the server hears about this delivery
+        self.handing_back = False  # nobody works at it any more, and whoever is given it shall
         self._on_cut_off = on_cut_off
         self._ack_wait_s = bus.settings.ack_wait_s
         self._confirmed_at = awake()
@@ -290,8 +305,11 @@ class _Held:
             outcome = Again(FAULT_PAUSE_S)
         finally:
             await asyncio.shield(end(keeper))
+        self.handing_back = isinstance(outcome, Again)
+        if answering is not None and self.handing_back:
+            await answering.close()
         await self._settle(outcome)
-        if answering is not None:
+        if answering is not None and not self.handing_back:
             await answering.close()
 
     async def _keep(self) -> None:

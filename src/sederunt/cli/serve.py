@@ -7,9 +7,10 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import IO
+from uuid import UUID
 
 import typer
 
@@ -87,7 +88,8 @@ def _lock(file: IO[str], data: Path) -> None:
 
 async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: float) -> None:
     stop, hurry = _signals()
-    key = await _first_key(settings)
+    async with _keys(settings):
+        pass  # the database is migrated and has its secrets, before four roles would see to it at once
     supervisor = Supervisor(settings.data / "run")
     environment = {"SEDERUNT_DATA": str(settings.data.resolve())}
     if settings.bus.url is None:
@@ -103,7 +105,7 @@ async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: flo
     environment["SEDERUNT_API__PORT"] = str(listener.getsockname()[1])
     children = [supervisor.start(role) for role in _roles(environment, listener.fileno(), drain_timeout_s)]
     if await _ready_or_stopped(children[0], stop):
-        _greet(address, key)
+        _greet(address, await _first_key(settings))
     await stop.wait()
     await _drain(supervisor, hurry, drain_timeout_s)
 
@@ -120,13 +122,19 @@ def _signals() -> tuple[asyncio.Event, asyncio.Event]:
     return stop, hurry
 
 
-async def _first_key(settings: Settings) -> str | None:
-    """Make the database ready; an API key where the house has none yet."""
+@contextlib.asynccontextmanager
+async def _keys(settings: Settings) -> AsyncIterator[tuple[Keys, UUID]]:
+    """The API keys and the account that a house begins with, in a database that is ready."""
     async with Database(database_url(settings)) as database:
-        keys = await Keys.open(database, load_sealer(settings))
-        if await keys.of(database.default_account_id):
+        yield await Keys.open(database, load_sealer(settings)), database.default_account_id
+
+
+async def _first_key(settings: Settings) -> str | None:
+    """An API key where the house has none yet. To be shown at once: nobody can see it later."""
+    async with _keys(settings) as (keys, account_id):
+        if await keys.of(account_id):
             return None
-        text, _ = await keys.create(database.default_account_id, "first")
+        text, _ = await keys.create(account_id, "first")
         return text
 
 
@@ -177,13 +185,15 @@ def _greet(address: str, key: str | None) -> None:
 
 
 async def _drain(supervisor: Supervisor, hurry: asyncio.Event, drain_timeout_s: float) -> None:
-    logger.info("draining", action="drain_began", within_s=drain_timeout_s)
+    with contextlib.suppress(OSError):  # nobody may be there any more to read it
+        logger.info("draining", action="drain_began", within_s=drain_timeout_s)
     impatience = asyncio.create_task(_hurry_on(hurry, supervisor))
     killed = await supervisor.stop(ROLES, drain_timeout_s + MARGIN_S)
     killed += await supervisor.stop(["nats"], NATS_END_S)
     impatience.cancel()
     await supervisor.clear_strays()
-    logger.info("stopped", action="stopped", killed=killed)
+    with contextlib.suppress(OSError):
+        logger.info("stopped", action="stopped", killed=killed)
 
 
 async def _hurry_on(hurry: asyncio.Event, supervisor: Supervisor) -> None:

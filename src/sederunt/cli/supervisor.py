@@ -4,6 +4,9 @@ A child is *ready* when it has printed a line {"ready": …} on its standard out
 child that ends is started again: at once the first time, then after pauses that double. Children die with this
 process even when it is killed (`tether`); what they leave behind when they are killed (browsers) comes to this
 process, which is their "subreaper", and is killed before the successor starts.
+
+What this machine lacks for a moment (room on the disk, memory, someone who reads the log) must not cost a role: a start
+that fails is a life that ended, and a line that cannot be written is lost.
 """
 
 import asyncio
@@ -114,7 +117,8 @@ class Supervisor:
                 # Ctrl-C goes to the foreground group: the children are to be drained by us, in our order.
                 start_new_session=True,
             )
-            self.pid_file(role.name).write_text(str(process.pid))
+            with contextlib.suppress(OSError):  # it runs, number noted or not
+                self.pid_file(role.name).write_text(str(process.pid))
         return Spawned(process=process, output=output.reader, errors=errors.reader)
 
     async def clear_strays(self) -> int:
@@ -137,7 +141,8 @@ class Supervisor:
     def write_line(self, name: str, line: str) -> None:
         """A child's log line: JSON as it is (it names its role itself), anything else under its name."""
         prefix = "" if line.startswith("{") else f"{name:6} | "
-        print(f"{prefix}{line}", file=self._log, flush=True)
+        with contextlib.suppress(OSError):  # who reads the child's lines must go on, or it blocks in its own writing
+            print(f"{prefix}{line}", file=self._log, flush=True)
 
 
 def next_pause_s(before_s: float, lived_s: float) -> float:
@@ -172,22 +177,24 @@ class Child:
         pause = 0.0
         while not self._stopping.is_set():
             started = time.monotonic()
-            code = await self._live_once()
-            strays = await self._supervisor.clear_strays()
+            end = await self._end_of_life()
             if self._stopping.is_set():
                 return
             pause = next_pause_s(pause, time.monotonic() - started)
-            logger.warning(
-                "role ended, starting it again",
-                action="role_ended",
-                role=self.role.name,
-                code=code,
-                strays=strays,
-                pause_s=pause,
-            )
+            with contextlib.suppress(OSError):
+                logger.warning(
+                    "role ended, starting it again", action="role_ended", role=self.role.name, pause_s=pause, **end
+                )
             self.restarts += 1
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
+
+    async def _end_of_life(self) -> dict[str, object]:
+        """Live once, to the last stray; how it ended. Nobody awaits this task: an error here would end the role."""
+        try:
+            return {"code": await self._live_once(), "strays": await self._supervisor.clear_strays()}
+        except (OSError, RuntimeError, psutil.Error) as error:  # RuntimeError: no thread to wait for the process
+            return {"error": str(error) or type(error).__name__}
 
     async def _live_once(self) -> int:
         """One process from its start to its end; its exit code, negative for a signal."""

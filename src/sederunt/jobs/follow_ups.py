@@ -34,6 +34,12 @@ NEEDED: Mapping[BotStatus, str] = {
 NEEDED_BY_RECORDINGS: Mapping[RecordingStatus, str] = {RecordingStatus.TRANSCRIBING: "transcribe"}
 
 
+# A job that kills its worker raises nothing: it is only given out again. Faults use up `times` at most; as often again
+# a job may be given out for reasons that are not its own, which the queue counts likewise: it was handed back by a
+# drain, everything was restarted, a neighbour in the same worker was the one that killed it.
+DEADLY_AFTER = 2  # × times
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kind:
     """One kind of job."""
@@ -53,6 +59,10 @@ class Kind:
     def is_last(self, delivered: int) -> bool:
         """Whether the `delivered`-th time was the last one."""
         return self.times is not None and delivered >= self.times
+
+    def is_deadly(self, delivered: int) -> bool:
+        """Whether a job that is given out for the `delivered`-th time must be what ended its workers before."""
+        return self.times is not None and delivered > self.times * DEADLY_AFTER
 
 
 KINDS: Mapping[str, Kind] = {

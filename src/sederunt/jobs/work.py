@@ -55,10 +55,13 @@ def handler_of(kind: Kind, house: "House") -> consume.Handler:
     """The kind's work, imported now, as the bus wants it."""
     work = cast(Work, _imported(kind.work))
     on_give_up = cast(OnGiveUp, _imported(kind.give_up)) if kind.give_up else None
+    untold: set[UUID] = set()  # could not be given up: they come back every minute, and this process outlived them
 
     async def handle(delivery: Delivery) -> Outcome:
         job = job_of(delivery)
         try:
+            if kind.is_deadly(job.delivered) and job.id not in untold:
+                raise GiveUp(f"It was begun {job.delivered - 1} times and came to no end: it seems to end its worker.")
             await work(job, house)
         except asyncio.CancelledError:
             raise
@@ -66,7 +69,9 @@ def handler_of(kind: Kind, house: "House") -> consume.Handler:
             outcome = outcome_of(error, kind, delivery.delivered)
             _tell(job, error, outcome)
             if isinstance(outcome, Drop) and on_give_up is not None:
-                return await _given_up(job, house, error, on_give_up)
+                outcome = await _given_up(job, house, error, on_give_up)
+                if isinstance(outcome, consume.Again):
+                    untold.add(job.id)
             return outcome
         return Done()
 

@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from nats.js.api import ConsumerInfo
 
 from harness.nats import Connections, NatsServer
 from sederunt.bus.connection import Bus
 from sederunt.bus.consume import Again, Consumer, Delivery, Done, Outcome
+from sederunt.bus.streams import QUEUES
 
 # Of a busy machine's stalls the longest are seconds; a holder who is asleep for two of these is told so.
 ACK_WAIT_S = 6.0
@@ -186,6 +189,104 @@ async def test_what_does_not_end_while_draining_is_handed_back_at_once(connect: 
     await until_empty(bus)
 
 
+async def until_server_says(bus: Bus, what: Callable[[ConsumerInfo], bool]) -> None:
+    """It sends no event for what it knows of a queue's holders."""
+    queue = QUEUES["attend"]
+    async with asyncio.timeout(60):
+        while not what(await bus.js.consumer_info(queue.stream, queue.kind)):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+def hard_of_hearing(bus: Bus, until: Callable[[], Awaitable[object]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server's confirmations reach this one late: what they set going is done by then."""
+    real = bus.confirm
+
+    async def confirm(*told: Any, **options: Any) -> bool:
+        confirmed = await real(*told, **options)
+        await until()
+        return confirmed
+
+    monkeypatch.setattr(bus, "confirm", confirm)
+
+
+async def test_who_waits_for_a_job_gets_at_once_what_another_hands_back(
+    connect: Connections, tally: Tally, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus, other_bus = await connect(ack_wait_s=150), await connect(ack_wait_s=150)
+    holder = Holder(bus, tally)
+    resource_id = await publish(bus)
+    await tally.reach(1)
+    other = Holder(other_bus, tally)
+    await until_server_says(bus, lambda info: info.num_waiting == 2)  # one question of each holder
+    asked = answered_once(other_bus, "request", monkeypatch)
+    hard_of_hearing(bus, asked.wait, monkeypatch)
+    assert await holder.consumer.drain(0.1) == 1
+    await tally.reach(2, within_s=30)  # long before the ack wait is over
+    assert tally.given == [resource_id] * 2
+    await other.close()
+    await until_empty(other_bus)
+
+
+def answered_once(bus: Bus, call: str, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set when a call of the bus has had its answer, whatever that was."""
+    answered = asyncio.Event()
+    real = getattr(bus, call)
+
+    async def noted(*asked: Any, **options: Any) -> Any:
+        try:
+            return await real(*asked, **options)
+        finally:
+            answered.set()
+
+    monkeypatch.setattr(bus, call, noted)
+    return answered
+
+
+async def test_a_job_that_comes_back_to_who_has_just_handed_it_back_is_worked_on(
+    connect: Connections, tally: Tally, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus, watching = await connect(ack_wait_s=150), await connect(ack_wait_s=150)
+    holder = Holder(bus, tally, outcome=Again())
+    await publish(bus)
+    await tally.reach(1)
+    await until_server_says(watching, lambda info: info.num_waiting == 1)  # the holder's own next question
+
+    async def given_back() -> None:
+        await until_server_says(watching, lambda info: info.delivered is not None and info.delivered.consumer_seq > 1)
+        await bus.flush()
+
+    hard_of_hearing(bus, given_back, monkeypatch)
+    holder.let_go.set()
+    await tally.reach(2, within_s=30)  # long before the ack wait is over
+    holder.outcome = Done()
+    await until_empty(watching)
+    await holder.close()
+
+
+async def test_what_is_finished_while_the_server_is_killed_is_not_done_again(
+    server: NatsServer, connect: Connections, tally: Tally, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus, other_bus = await connect(ack_wait_s=ACK_WAIT_S), await connect(ack_wait_s=ACK_WAIT_S)
+    holder = Holder(bus, tally)
+    begun, go_on = held_up(bus, "confirm", monkeypatch)
+    ids = [await publish(bus)]
+    await tally.reach(1)
+    await server.stop()  # it does not remember to whom it gave the job
+    holder.let_go.set()
+    await begun.wait()  # to tell the server that the job is done
+    other = Holder(other_bus, tally)
+    await server.start()
+    ids.append(await publish(other_bus))
+    await tally.reach(2)
+    await nothing_more(1.5 * ACK_WAIT_S)
+    go_on.set()
+    assert sorted(tally.given) == sorted(ids)
+    other.let_go.set()
+    await until_empty(other_bus)
+    for one in (holder, other):
+        await one.close()
+
+
 async def test_a_job_that_comes_to_a_holder_who_begins_to_drain_is_given_to_another_at_once(
     connect: Connections, tally: Tally, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +340,23 @@ async def test_a_second_job_for_a_resource_waits_while_the_first_is_at_work_else
     await tally.reach(2)
     for holder in holders:
         await holder.close()
+    await until_empty(bus)
+
+
+async def test_a_job_that_had_to_wait_for_another_of_its_resource_was_not_tried_meanwhile(
+    connect: Connections, tally: Tally
+) -> None:
+    bus = await connect()
+    holder = Holder(bus, tally)
+    resource_id = await publish(bus)
+    await tally.reach(1)
+    await publish(bus, resource_id=resource_id)
+    await until_server_says(bus, lambda info: info.delivered is not None and info.delivered.consumer_seq > 1)
+    await bus.flush()
+    holder.let_go.set()
+    await tally.reach(2)
+    assert [delivery.delivered for delivery in holder.deliveries] == [1, 1]
+    await holder.close()
     await until_empty(bus)
 
 

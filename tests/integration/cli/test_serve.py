@@ -25,7 +25,7 @@ def served(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @contextmanager
-def start(data: Path) -> Iterator[subprocess.Popen[str]]:
+def start(data: Path, **settings: str) -> Iterator[subprocess.Popen[str]]:
     """A serve, gone with everything it started at the end of the block."""
     with (data / "serve.log").open("w") as log:
         process = subprocess.Popen(
@@ -33,7 +33,7 @@ def start(data: Path) -> Iterator[subprocess.Popen[str]]:
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            env={**os.environ, "SEDERUNT_BROWSER__WARM": "0"},
+            env={**os.environ, "SEDERUNT_BROWSER__WARM": "0", **settings},
         )
     try:
         yield process
@@ -159,3 +159,13 @@ def test_the_first_start_shows_a_key_that_works_and_no_caller_is_refused_while_a
         assert greeting(second)[1] is None
         second.send_signal(signal.SIGTERM)
         second.wait(90)
+
+
+def test_a_start_that_did_not_get_far_enough_to_show_the_first_key_leaves_it_to_the_next(tmp_path: Path) -> None:
+    nobody = "nats://127.0.0.1:1"
+    with start(tmp_path, SEDERUNT_BUS__URL=nobody):
+        until(lambda: (tmp_path / "run" / "api.pid").read_text(), "the api, which will never be ready")
+    with start(tmp_path) as second:
+        url, key = greeting(second)
+        headers = {"Authorization": f"Bearer {key}"}
+        assert httpx.get(f"{url}/api/v1/bot/scheduled", headers=headers, timeout=60).json() == []

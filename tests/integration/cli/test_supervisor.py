@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -56,15 +58,18 @@ async def main():
 asyncio.run(main())
 """
 
+FULL = Path("/dev/full")  # a disk without room
+READY = """import time; print('{"ready": 1}', flush=True); time.sleep(600)"""  # a child that says that it is
+
 
 class Supervised:
-    def __init__(self, run: Path) -> None:
+    def __init__(self, run: Path, log: Path | None = None) -> None:
         self.run = run
-        self.log = run / "log"
-        run.mkdir()
-        with self.log.open("w") as log:
+        self.log = log or run / "log"
+        run.mkdir(exist_ok=True)
+        with self.log.open("w") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", SUPERVISOR, str(run)], stdout=subprocess.PIPE, stderr=log, text=True
+                [sys.executable, "-c", SUPERVISOR, str(run)], stdout=subprocess.PIPE, stderr=file, text=True
             )
         assert self.process.stdout is not None
         assert self.process.stdout.readline().strip() == "ready", self.log.read_text()
@@ -81,14 +86,31 @@ class Supervised:
         ends = [json.loads(line) for line in self.log.read_text().splitlines() if "role_ended" in line]
         return [end["pause_s"] for end in ends]
 
+    def playing(self, name: str, *, but: psutil.Process | None = None) -> psutil.Process | None:
+        """The process that plays a role now, pid file or not; None in between, or where it is still the old one."""
+        children = psutil.Process(self.process.pid).children()
+        return next((child for child in children if child != but and f'"ready": "{name}"' in said_to(child)), None)
+
     def everyone(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)
 
 
 @pytest.fixture
 def supervised(tmp_path: Path) -> Iterator[Supervised]:
-    supervised = Supervised(tmp_path / "run")
-    yield supervised
+    with ended(Supervised(tmp_path / "run")) as supervised:
+        yield supervised
+
+
+@contextmanager
+def ended(supervised: Supervised) -> Iterator[Supervised]:
+    """Gone with everything it started at the end of the block."""
+    try:
+        yield supervised
+    finally:
+        end(supervised)
+
+
+def end(supervised: Supervised) -> None:
     # By its own way out: to kill its children one by one has it start others meanwhile, which nobody would end.
     supervised.process.terminate()
     try:
@@ -98,6 +120,14 @@ def supervised(tmp_path: Path) -> Iterator[Supervised]:
             process.kill()
         supervised.process.kill()
         supervised.process.wait()
+
+
+def said_to(process: psutil.Process) -> str:
+    """Its command line; nothing where it has just ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
 
 
 def gone(pid: int) -> Callable[[], bool]:
@@ -147,8 +177,53 @@ def test_who_does_not_end_when_asked_is_killed_and_nothing_stays(supervised: Sup
         until(gone(process.pid), "its end")
 
 
-def test_a_child_that_ends_again_and_again_is_started_again_each_time(tmp_path: Path) -> None:
-    code = """
+def test_a_role_lives_on_while_neither_log_nor_pid_file_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "stubborn.pid").mkdir()
+    with ended(Supervised(tmp_path, log=FULL)) as supervised:
+        for name in ("plain", "stubborn"):
+            role = until(partial(supervised.playing, name), name)
+            role.kill()
+            until(partial(supervised.playing, name, but=role), f"another {name}")
+
+
+def test_a_start_that_fails_is_a_life_that_ended(tmp_path: Path) -> None:
+    done = supervise(
+        """
+    too_long = {"X": "x" * (1 << 20)}  # the system refuses to start a program with it
+    child = supervisor.start(Role(name="late", command=(sys.executable, "-c", READY), environment=too_long))
+    while child.restarts < 2:
+        await asyncio.sleep(0.05)
+    too_long.clear()
+    await child.ready.wait()
+    await supervisor.stop(["late"], 1)
+""",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    ends = [json.loads(line) for line in done.stderr.splitlines() if "role_ended" in line]
+    assert "Argument list too long" in ends[0]["error"]
+    assert ends[0]["pause_s"] == FIRST_PAUSE_S < ends[1]["pause_s"]
+
+
+def test_a_child_whose_lines_nobody_can_keep_does_not_block_in_its_writing(tmp_path: Path) -> None:
+    done = supervise(
+        """
+    chatty = (sys.executable, "-c", "import sys; sys.stderr.write(('x' * 1000 + chr(10)) * 4000); " + READY)
+    full = open("/dev/full", "w")  # to close it would fail, too
+    supervisor = Supervisor(Path(sys.argv[1]), write_log=full)
+    child = supervisor.start(Role(name="chatty", command=chatty))
+    async with asyncio.timeout(60):
+        await child.ready.wait()
+    await supervisor.stop(["chatty"], 1)
+""",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def supervise(steps: str, run: Path) -> subprocess.CompletedProcess[str]:
+    """Take these steps with a supervisor, in a process of its own."""
+    code = f"""
 import asyncio, sys
 from pathlib import Path
 from sederunt import log
@@ -156,14 +231,24 @@ from sederunt.cli.supervisor import Role, Supervisor
 
 log.configure()
 
+READY = {READY!r}
+
 async def main():
     supervisor = Supervisor(Path(sys.argv[1]))
+{steps}
+asyncio.run(main())
+"""
+    return subprocess.run([sys.executable, "-c", code, str(run)], capture_output=True, text=True, timeout=120)
+
+
+def test_a_child_that_ends_again_and_again_is_started_again_each_time(tmp_path: Path) -> None:
+    done = supervise(
+        """
     child = supervisor.start(Role(name="broken", command=(sys.executable, "-c", "raise SystemExit(3)")))
     while child.restarts < 3:
         await asyncio.sleep(0.05)
     await supervisor.stop(["broken"], 1)
-
-asyncio.run(main())
-"""
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120)
+""",
+        tmp_path,
+    )
     assert done.returncode == 0, done.stderr

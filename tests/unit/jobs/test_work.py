@@ -1,14 +1,18 @@
 """From what a handler raises to what becomes of its job."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import cast
 
 import pytest
 
 from sederunt.bus import consume
-from sederunt.bus.consume import Delivery, Done, Drop
+from sederunt.bus.consume import Delivery, Done, Drop, Outcome
 from sederunt.errors import BrokenMedia, DestinationError, NotFound, ProviderError, Superseded
 from sederunt.jobs.follow_ups import KINDS
-from sederunt.jobs.work import Again, GiveUp, job_of, outcome_of
+from sederunt.jobs.house import House
+from sederunt.jobs.work import GIVE_UP_PAUSE_S, Again, GiveUp, Job, handler_of, job_of, outcome_of
 
 TRANSCRIBE = KINDS["transcribe"]
 ATTEND = KINDS["attend"]
@@ -56,6 +60,50 @@ def test_a_bot_is_brought_back_as_often_as_its_row_says() -> None:
 
 def test_a_handler_names_its_own_pause() -> None:
     assert outcome_of(Again(42, "no room"), TRANSCRIBE, 10_000) == consume.Again(42)
+
+
+class Notes:
+    """In place of a house: what was done with a job, by its delivery."""
+
+    def __init__(self) -> None:
+        self.begun: list[int] = []
+        self.given_up: list[str] = []
+        self.can_be_told = True
+
+
+async def begin(job: Job, notes: Notes) -> None:
+    notes.begun.append(job.delivered)
+    raise OSError("disk full")
+
+
+async def give_up(job: Job, notes: Notes, error: BaseException) -> None:
+    if not notes.can_be_told:
+        raise OSError("disk full")
+    notes.given_up.append(str(error))
+
+
+def deliver_to(notes: Notes) -> Callable[[int], Awaitable[Outcome]]:
+    """Give the same job out for the n-th time."""
+    kind = replace(TRANSCRIBE, work=f"{__name__}:begin", give_up=f"{__name__}:give_up")
+    handle = handler_of(kind, cast(House, notes))
+    return lambda nth: handle(Delivery(kind="transcribe", message={"id": RESOURCE_ID}, delivered=nth))
+
+
+async def test_a_job_that_must_be_what_ends_its_workers_is_given_up_and_not_begun() -> None:
+    notes = Notes()
+    assert await deliver_to(notes)(25) == Drop()
+    assert notes.begun == []
+    assert "begun 24 times" in notes.given_up[0]
+
+
+async def test_a_job_that_comes_back_because_nobody_could_be_told_is_not_taken_for_deadly() -> None:
+    notes = Notes()
+    deliver = deliver_to(notes)
+    notes.can_be_told = False
+    assert await deliver(24) == consume.Again(GIVE_UP_PAUSE_S)
+    notes.can_be_told = True
+    assert await deliver(25) == Drop()
+    assert (notes.begun, notes.given_up) == ([24, 25], ["disk full"])
 
 
 def test_a_delivery_becomes_a_job() -> None:
