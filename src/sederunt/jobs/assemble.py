@@ -41,6 +41,8 @@ async def assemble(job: Job, house: House) -> None:
 
 
 async def give_up(job: Job, house: House, error: BaseException) -> None:
-    """The pieces stay; the bot has failed by our fault."""
+    """The pieces stay; the bot has failed by our fault, unless it had gone on already."""
+    if (await house.bots.get(job.id)).status is not BotStatus.PROCESSING:
+        return
     data = {"cause": "assembly_failed", "seen": str(error)[:500]}
     await house.bots.record_transition(job.id, Trigger.CRASHED, data=data, changes={"verdict": Verdict.ENGINE_FAILED})

@@ -53,15 +53,17 @@ async def assemble_recording(
         participants, sources: the roster, with speaking events; they tell whose picture is large in a video.
     """
     prefix = f"bots/{bot.id}"
-    if await objects.size(f"{prefix}/tracks.json") is None:
+    merged: tuple[list[str], ...] = ()
+    pieces = await _all_pieces(objects, bot.id)
+    # Another host may bring what an outage left on it only now: what was not merged must not be deleted.
+    while pieces != merged and (merged or await objects.size(f"{prefix}/tracks.json") is None):
         duration_s = _duration_s(bot)
-        keys = await _pieces(objects, bot.id, SOUND)
-        pictures = await _pieces(objects, bot.id, PICTURES)
-        if duration_s <= 0 and not keys:
+        if duration_s <= 0 and not pieces[0]:
             return None
         scene = scene_of(bot, duration_s, participants, sources or {})
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
-            await _merge_and_store(objects, prefix, keys, pictures, scene, Path(folder))
+            await _merge_and_store(objects, prefix, *pieces, scene, Path(folder))
+        merged, pieces = pieces, await _all_pieces(objects, bot.id)
     found: dict[str, Any] = json.loads(await objects.get(f"{prefix}/tracks.json"))
     await objects.delete_prefix(pieces_prefix(bot.id, SOUND))
     if not found.get("video_failed"):
@@ -69,8 +71,10 @@ async def assemble_recording(
     return found
 
 
-async def _pieces(objects: Objects, bot_id: UUID, kind: str) -> list[str]:
-    return sorted(await objects.keys(pieces_prefix(bot_id, kind)))
+async def _all_pieces(objects: Objects, bot_id: UUID) -> tuple[list[str], list[str]]:
+    """Keys of sound and of pictures, in order."""
+    sound, pictures = [sorted(await objects.keys(pieces_prefix(bot_id, kind))) for kind in (SOUND, PICTURES)]
+    return sound, pictures
 
 
 async def _merge_and_store(

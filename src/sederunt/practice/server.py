@@ -30,6 +30,7 @@ from sederunt.practice.visit import keep_line, visit
 # Of meeting time that is made up for. What is lost beyond it, receivers take for a sender whose clock stood still, and
 # a recording gets a hole there, perhaps in a word.
 CATCH_UP_S = 2.0
+HELD_S = 2.0  # a page that is frozen asks again and again; an end of this server must not wait for it
 
 logger = log.get(room="practice")
 
@@ -186,6 +187,10 @@ def _site_app(meetings: dict[str, Meeting]) -> Starlette:
     async def signed_in(request: Request) -> Response:
         return sign_in.session(request)
 
+    async def held(_request: Request) -> Response:
+        await asyncio.sleep(HELD_S)
+        return Response(status_code=204)
+
     async def framed(request: Request) -> Response:
         meeting = meetings.get(request.query_params.get("code", ""))
         return JSONResponse({"frame": bool(meeting and meeting.variant.frame)})
@@ -195,6 +200,7 @@ def _site_app(meetings: dict[str, Meeting]) -> Starlette:
             WebSocketRoute("/practice/socket", line),
             WebSocketRoute("/{path:path}", own_line),
             Route("/practice/framed", framed),
+            Route("/practice/held", held),
             Route("/practice/session", signed_in),
             Route("/practice/recaptcha/anchor", challenge),
             Route("/practice/{service}/{name}", static),

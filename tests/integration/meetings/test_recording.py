@@ -82,6 +82,18 @@ async def test_sound_and_pictures_of_two_pages_and_holders_become_one_webm_and_t
     assert await assemble_recording(bot, objects, tmp_path) == found, "a second run finds what is there"
 
 
+async def test_pieces_that_come_while_others_are_merged_are_in_the_recording(
+    make_recorder: MakeRecorder, objects: FailingObjects, bot: Bot, tmp_path: Path
+) -> None:
+    """Another host stores what an outage left on it."""
+    await _record(make_recorder(), 0, 4)
+    objects.meanwhile = lambda: _record(make_recorder(stay_name(2, 1)), 4, 8)
+    found = await assemble_recording(bot, objects, tmp_path)
+    assert found is not None
+    assert found["heard_s"] > 4, "more than the first four seconds"
+    assert await objects.keys(f"bots/{bot.id}/pieces/") == []
+
+
 async def test_without_pictures_the_recording_is_the_sound(
     make_recorder: MakeRecorder, objects: Objects, bot: Bot, tmp_path: Path
 ) -> None:
