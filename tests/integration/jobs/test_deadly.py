@@ -7,6 +7,8 @@ import signal
 import sys
 from collections.abc import Callable
 
+import pytest
+
 from harness.nats import NatsServer
 from sederunt.bus.connection import Bus
 from sederunt.database.bots import Bots
@@ -75,6 +77,7 @@ async def life_of_a_worker(server: NatsServer, address: str) -> int:
             await worker.wait()
 
 
+@pytest.mark.parametrize("address", ["sqlite"], indirect=True)  # the database has no part in it
 async def test_a_job_that_kills_its_worker_again_and_again_is_given_up(
     bus: Bus, server: NatsServer, address: str, database: Database, bots: Bots, make_bot: MakeBot
 ) -> None:
