@@ -32,6 +32,8 @@ logger = log.get(room="cli")
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 15.0
 HEALTHY_AFTER_S = 30.0  # a child that ran so long starts at once again when it ends
+# What a start meets on a machine that lacks something; RuntimeError: no thread to wait for the process.
+_FAULTS = (OSError, RuntimeError, psutil.Error)
 _PR_SET_CHILD_SUBREAPER = 36
 _LINE_LIMIT = 1 << 20  # a log line longer than this is cut
 
@@ -193,7 +195,9 @@ class Child:
         """Live once, to the last stray; how it ended. Nobody awaits this task: an error here would end the role."""
         try:
             return {"code": await self._live_once(), "strays": await self._supervisor.clear_strays()}
-        except (OSError, RuntimeError, psutil.Error) as error:  # RuntimeError: no thread to wait for the process
+        except _FAULTS as error:
+            with contextlib.suppress(*_FAULTS):  # what was forked before it failed is nobody's child
+                await self._supervisor.clear_strays()
             return {"error": str(error) or type(error).__name__}
 
     async def _live_once(self) -> int:

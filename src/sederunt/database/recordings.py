@@ -90,8 +90,7 @@ class Recordings:
         messages = [outbox.job(job, "recording", recording.id, "created")] if job else []
         async with self._database.begin() as connection:
             await connection.execute(insert(t.recordings).values(_columns(recording)))
-            if recording.recording_object is not None:
-                await row_is_there(connection, recording.id)
+            await row_is_there(connection, recording.id)
             rows = await outbox.post(connection, messages, self._database)
         self._database.announce(rows)
         return recording

@@ -53,28 +53,53 @@ async def assemble_recording(
         participants, sources: the roster, with speaking events; they tell whose picture is large in a video.
     """
     prefix = f"bots/{bot.id}"
-    merged: tuple[list[str], ...] = ()
-    pieces = await _all_pieces(objects, bot.id)
-    # Another host may bring what an outage left on it only now: what was not merged must not be deleted.
-    while pieces != merged and (merged or await objects.size(f"{prefix}/tracks.json") is None):
+    found = await _facts(objects, prefix)
+    sound, pictures = await _pieces(objects, bot.id, SOUND), await _pieces(objects, bot.id, PICTURES)
+    while found is None or _lacks_some(found, [*sound, *pictures]):
         duration_s = _duration_s(bot)
-        if duration_s <= 0 and not pieces[0]:
+        if duration_s <= 0 and not sound:
             return None
         scene = scene_of(bot, duration_s, participants, sources or {})
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
-            await _merge_and_store(objects, prefix, *pieces, scene, Path(folder))
-        merged, pieces = pieces, await _all_pieces(objects, bot.id)
-    found: dict[str, Any] = json.loads(await objects.get(f"{prefix}/tracks.json"))
-    await objects.delete_prefix(pieces_prefix(bot.id, SOUND))
+            await _merge_and_store(objects, prefix, sound, pictures, scene, Path(folder))
+        found = await _facts(objects, prefix)
+        sound, pictures = await _pieces(objects, bot.id, SOUND), await _pieces(objects, bot.id, PICTURES)
+    await _remove_merged(objects, bot.id, SOUND, found)
     if not found.get("video_failed"):
-        await objects.delete_prefix(pieces_prefix(bot.id, PICTURES))
+        await _remove_merged(objects, bot.id, PICTURES, found)
     return found
 
 
-async def _all_pieces(objects: Objects, bot_id: UUID) -> tuple[list[str], list[str]]:
-    """Keys of sound and of pictures, in order."""
-    sound, pictures = [sorted(await objects.keys(pieces_prefix(bot_id, kind))) for kind in (SOUND, PICTURES)]
-    return sound, pictures
+async def _facts(objects: Objects, prefix: str) -> dict[str, Any] | None:
+    """What an earlier merge wrote down; None where there was none."""
+    if await objects.size(f"{prefix}/tracks.json") is None:
+        return None
+    found: dict[str, Any] = json.loads(await objects.get(f"{prefix}/tracks.json"))
+    return found
+
+
+def _lacks_some(found: Mapping[str, Any], keys: Sequence[str]) -> bool:
+    """Whether another host brought what an outage had left on it after the merge, and all of the rest is there still.
+
+    Where some is gone already, somebody has begun to remove what was merged: to merge again would make silence of it.
+    """
+    return "merged" in found and set(found["merged"]) < set(keys)
+
+
+async def _remove_merged(objects: Objects, bot_id: UUID, kind: str, found: Mapping[str, Any]) -> None:
+    """Remove the pieces that are in the recording; others stay until the bot's media go."""
+    keys = await _pieces(objects, bot_id, kind)
+    merged = set(found.get("merged", keys))
+    if merged.issuperset(keys):
+        await objects.delete_prefix(pieces_prefix(bot_id, kind))
+        return
+    logger.warning("pieces came too late", action="pieces_late", bot_id=str(bot_id), count=len(set(keys) - merged))
+    for key in merged.intersection(keys):
+        await objects.delete(key)
+
+
+async def _pieces(objects: Objects, bot_id: UUID, kind: str) -> list[str]:
+    return sorted(await objects.keys(pieces_prefix(bot_id, kind)))
 
 
 async def _merge_and_store(
@@ -102,6 +127,7 @@ async def _merge_and_store(
             logger.exception("pictures not composed", action="composition_failed", object=prefix)
             recording, facts["video_failed"] = mixed, str(error)[:300]
     await _store(objects, f"{prefix}/recording.webm", recording)
+    facts["merged"] = [*keys, *pictures]
     await objects.put(f"{prefix}/tracks.json", json.dumps(facts).encode())
 
 

@@ -6,6 +6,7 @@ disk takes nothing. Nothing is decoded.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Generic, TypeVar
 from uuid import UUID
@@ -18,11 +19,12 @@ from sederunt.media.pieces import write_piece
 from sederunt.media.timeline import Span, Timeline
 from sederunt.media.video import VIDEO_CODECS, VideoFrame, VideoPieces, VideoTimeline
 from sederunt.meetings.spans import keep_spans
-from sederunt.meetings.spool import PICTURES, SOUND, Spool, pauses
+from sederunt.meetings.spool import PAUSES_S, PICTURES, SOUND, Spool
 from sederunt.model.audio import CapturedFrame, Codec, Packet
 from sederunt.storage.objects import Objects
 
 SPANS_EVERY = 15  # pieces
+UPLOAD_S = 10.0  # a bot that comes back must not wait for a storage that hangs
 _VIDEO = frozenset((*VIDEO_CODECS, Codec.OTHER_VIDEO))
 
 logger = log.get(room="meetings")
@@ -175,26 +177,31 @@ class Recorder:
             logger.exception("spans not kept", action="spans_failed", bot_id=str(self._bot_id))
 
     async def close(self) -> None:
-        """Make the rest durable on this disk, for as long as that takes, and try once to store what waits there.
+        """Make the rest durable on this disk, within a minute, and try shortly to store what waits there.
 
         Storage may be away: whoever concludes the stay waits for it, and who comes back to the meeting does not.
         """
         self._over.set()
+        self._spool.in_haste = True
         if self._writing is not None:
             await self._writing  # never cancelled: a write that nobody waits for could end after the sweep
         self._take(self._timeline.flush())
         self._film.add(self._pictures.flush())
         await self._cut_all()
         await self._keep_spans()
-        await self._spool.upload()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(UPLOAD_S):
+                await self._spool.upload()
 
     async def _cut_all(self) -> None:
-        """What this disk does not take is nowhere else."""
-        for pause_s in pauses():
+        """What this disk does not take is nowhere else; but a bot whose page broke has a meeting to go back to."""
+        for pause_s in (*PAUSES_S, None):
             await self.cut()
             if self._sound.is_cut and self._film.is_cut:
                 return
-            await self._clock.sleep(pause_s)
+            if pause_s is not None:
+                await self._clock.sleep(pause_s)
+        logger.error("the last piece is lost: this disk takes nothing", action="piece_lost", bot_id=str(self._bot_id))
 
     def spans(self, since_s: float) -> Sequence[Span]:
         """Who contributed to mixed tracks since a moment, in seconds of the recording."""

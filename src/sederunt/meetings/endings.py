@@ -88,7 +88,7 @@ async def _known_heard_s(bot: Bot, seat: Seat) -> float:
     spooled_s = _end_s(waiting) if waiting else 0.0
     try:
         async with asyncio.timeout(ASK_STORAGE_S):
-            return max(spooled_s, await _stored_s(bot, seat))
+            return max(spooled_s, await _stored_s(bot, seat), bot.gaps[-1].end if bot.gaps else 0.0)
     except Exception:
         logger.exception("storage not asked when the bot came back", action="gap_guessed", bot_id=str(bot.id))
         return max(spooled_s, await _noted_s(bot, seat))

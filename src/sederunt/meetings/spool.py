@@ -57,6 +57,7 @@ class Spool:
         self._folder, self._bot_id, self._objects = folder / str(bot_id), bot_id, objects
         self._turn = _TURNS.setdefault(self._folder, asyncio.Lock())
         self._refused = False  # and said so: an outage is told once, not with every piece
+        self.in_haste = False  # whoever waits for `keep` now has no time for older pieces
 
     async def keep(self, name: str, make: Callable[[], bytes]) -> None:
         """Make a piece (in a thread) and store it. What storage does not take now stays here; it is tried again after
@@ -66,10 +67,10 @@ class Spool:
         """
         path = self._folder / name
         await asyncio.to_thread(_write_durably, path, make)
-        if not await self._store(path):
+        if not await self._store(path) or self.in_haste:
             return
         for older in self._waiting()[:OLDER_AT_ONCE]:
-            if not await self._store(older):
+            if self.in_haste or not await self._store(older):
                 return
 
     async def upload(self) -> int:

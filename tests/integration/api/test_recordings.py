@@ -43,6 +43,7 @@ async def test_a_form_without_a_file_may_name_an_address(room: ApiRoom) -> None:
     files = {"recording_url": (None, URL), "transcription_model": (None, "whisper")}
     answer = await room.client.post("/recording", files=files)
     assert answer.status_code == 200, answer.text
+    assert not await room.receipts(), "it is not to be removed"
 
 
 @pytest.mark.parametrize(

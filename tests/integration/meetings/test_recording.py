@@ -94,6 +94,18 @@ async def test_pieces_that_come_while_others_are_merged_are_in_the_recording(
     assert await objects.keys(f"bots/{bot.id}/pieces/") == []
 
 
+async def test_a_second_worker_that_comes_late_leaves_the_recording_as_it_is(
+    make_recorder: MakeRecorder, objects: FailingObjects, bot: Bot, tmp_path: Path
+) -> None:
+    """Both merge; the one that ends last finds no piece any more."""
+    await _record(make_recorder(), 0, 8)
+    objects.meanwhile = lambda: assemble_recording(bot, objects, tmp_path)
+    found = await assemble_recording(bot, objects, tmp_path)
+    assert found is not None
+    assert found["heard_s"] > 4
+    assert await objects.keys(f"bots/{bot.id}/pieces/") == []
+
+
 async def test_without_pictures_the_recording_is_the_sound(
     make_recorder: MakeRecorder, objects: Objects, bot: Bot, tmp_path: Path
 ) -> None:
