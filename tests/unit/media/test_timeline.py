@@ -453,12 +453,17 @@ def test_three_tracks_cost_a_fraction_of_a_percent_of_a_core() -> None:
         for frame in _sent(3_000)
         for track in range(3)
     ]
+    # The least of three: a neighbour's cache and this process's collector only add.
+    assert min(_cpu_s(frames) for _ in range(3)) / 60 < 0.002  # measured 0.05 %
+
+
+def _cpu_s(frames: Sequence[CapturedFrame]) -> float:
+    """CPU time that a fresh timeline takes for these, as they come from the page."""
     timeline = Timeline(STARTED_MS)
     before = time.thread_time()
     for at in range(0, len(frames), 30):
         timeline.add(frames[at : at + 30])
-    share = (time.thread_time() - before) / 60
-    assert share < 0.002  # measured 0.05 %; the rest is slack for a busy machine
+    return time.thread_time() - before
 
 
 def _red(older: Sequence[CapturedFrame], frame: CapturedFrame) -> bytes:
