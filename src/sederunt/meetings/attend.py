@@ -12,14 +12,14 @@ from typing import Any
 
 from sederunt import log
 from sederunt.clock import Clock, unix_ms
-from sederunt.errors import PageError, Superseded
+from sederunt.errors import PageError
 from sederunt.meetings.avatar import picture_of
 from sederunt.meetings.endings import conclude, give_up_lost, record, refuse, write_admission, write_departure
 from sederunt.meetings.evidence import keep_evidence
 from sederunt.meetings.live import warm_up
 from sederunt.meetings.orders import Orders
 from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, SignInNeeded, SignInRejected, broken
-from sederunt.meetings.seat import Seat
+from sederunt.meetings.seat import Seat, still_ours
 from sederunt.meetings.sign_in import GUEST, Identity, NoIdentity, VoidIdentity, identity_of, renew
 from sederunt.meetings.visit import Visit
 from sederunt.model.bot import Bot
@@ -82,7 +82,7 @@ async def _try_pages(bot: Bot, seat: Seat, orders: Orders, platform: Platform, l
         if isinstance(outcome, CutOff):
             await conclude(bot, seat, outcome)
             return
-        bot = await _still_ours(bot, seat)
+        bot = await still_ours(bot, seat)
         used, identity = identity, visit.identity
         if isinstance(outcome, SignInRejected) and (another := used.next_after_rejection(identity)) is not None:
             identity = another
@@ -139,18 +139,9 @@ async def _rest(bot: Bot, seat: Seat, orders: Orders, pause_s: float) -> Outcome
             task.cancel()
     if orders.cut_off.is_set():
         return CutOff()
-    if (await _still_ours(bot, seat)).stop_requested or orders.stop.is_set():
+    if (await still_ours(bot, seat)).stop_requested or orders.stop.is_set():
         return Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")
     return None
-
-
-async def _still_ours(bot: Bot, seat: Seat) -> Bot:
-    """The row as it stands now. Raises Superseded where it has another holder: by that one's epoch this one would write
-    on, and knock beside it."""
-    row = await seat.bots.get(bot.id)
-    if row.epoch != bot.epoch:
-        raise Superseded(f"Bot {bot.id} is at epoch {row.epoch}, this holder at {bot.epoch}.")
-    return row
 
 
 def _insists(bot: Bot) -> bool:

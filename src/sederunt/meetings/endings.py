@@ -7,7 +7,6 @@ from typing import Any
 
 from sederunt import log
 from sederunt.clock import unix_ms
-from sederunt.errors import Superseded
 from sederunt.media.pieces import read_piece
 from sederunt.meetings.listeners import message_of
 from sederunt.meetings.outcomes import (
@@ -21,7 +20,7 @@ from sederunt.meetings.outcomes import (
     SignInRejected,
 )
 from sederunt.meetings.scene import silenced
-from sederunt.meetings.seat import Seat
+from sederunt.meetings.seat import Seat, still_ours
 from sederunt.meetings.spool import SOUND, pauses, pieces_prefix
 from sederunt.meetings.stop_rules import Departure
 from sederunt.model.bot import Bot, Gap, Verdict
@@ -85,22 +84,21 @@ async def _known_heard_s(bot: Bot, seat: Seat) -> float:
     this host's spool and the rows do, less exactly.
     """
     waiting = await asyncio.to_thread(seat.spool_of(bot.id).newest)
-    spooled_s = _end_s(waiting) if waiting else 0.0
+    known_s = max(_end_s(waiting) if waiting else 0.0, bot.gaps[-1].end if bot.gaps else 0.0)
     try:
         async with asyncio.timeout(ASK_STORAGE_S):
-            return max(spooled_s, await _stored_s(bot, seat), bot.gaps[-1].end if bot.gaps else 0.0)
+            return max(known_s, await _stored_s(bot, seat))
     except Exception:
         logger.exception("storage not asked when the bot came back", action="gap_guessed", bot_id=str(bot.id))
-        return max(spooled_s, await _noted_s(bot, seat))
+        return max(known_s, await _noted_s(bot, seat))
 
 
 async def _noted_s(bot: Bot, seat: Seat) -> float:
-    """The same by the rows: the bot was there when somebody's speech was marked, and when its last gap ended."""
+    """The same by the rows: the bot was there when somebody's speech was marked."""
     assert bot.recording_started_at is not None
     participants = await seat.bots.participants(bot.id, with_events=True)
     marked_ms = max((event.timestamp for person in participants for event in person.events), default=0)
-    marked_s = (marked_ms - unix_ms(bot.recording_started_at)) / 1000 - UNSURE_S
-    return max(marked_s, bot.gaps[-1].end if bot.gaps else 0.0)
+    return (marked_ms - unix_ms(bot.recording_started_at)) / 1000 - UNSURE_S
 
 
 async def _stored_s(bot: Bot, seat: Seat) -> float:
@@ -130,18 +128,10 @@ async def _all_stored_s(bot: Bot, seat: Seat) -> float:
                 logger.exception("storage does not answer", action="storage_awaited", bot_id=str(bot.id))
             told = True
         await seat.clock.sleep(pause_s)
-        if await _is_to_go(bot, seat):
+        if (await still_ours(bot, seat)).delete_requested:
             await spool.discard()
             break
     return 0.0
-
-
-async def _is_to_go(bot: Bot, seat: Seat) -> bool:
-    """Whether its deletion was asked for. Raises Superseded where another host holds it now."""
-    row = await seat.bots.get(bot.id)
-    if row.epoch != bot.epoch:
-        raise Superseded(f"Bot {bot.id} is at epoch {row.epoch}, this holder at {bot.epoch}.")
-    return row.delete_requested
 
 
 async def write_departure(bot: Bot, seat: Seat, departure: Departure) -> None:

@@ -9,8 +9,10 @@ from sederunt.bus.feeds import EventPublisher
 from sederunt.clock import Clock
 from sederunt.database.bots import Bots
 from sederunt.database.live_lines import LiveLines
+from sederunt.errors import Superseded
 from sederunt.meetings.sign_in import MeetingAccounts
 from sederunt.meetings.spool import Spool
+from sederunt.model.bot import Bot
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 
@@ -31,3 +33,12 @@ class Seat:
     def spool_of(self, bot_id: UUID) -> Spool:
         """Where a bot's pieces wait until storage has them."""
         return Spool(self.settings.data / "spool", bot_id, self.objects)
+
+
+async def still_ours(bot: Bot, seat: Seat) -> Bot:
+    """The row as it stands now. Raises Superseded where it has another holder: by that one's epoch this one would write
+    on, and knock beside it."""
+    row = await seat.bots.get(bot.id)
+    if row.epoch != bot.epoch:
+        raise Superseded(f"Bot {bot.id} is at epoch {row.epoch}, this holder at {bot.epoch}.")
+    return row

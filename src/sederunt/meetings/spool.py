@@ -67,11 +67,10 @@ class Spool:
         """
         path = self._folder / name
         await asyncio.to_thread(_write_durably, path, make)
-        if not await self._store(path) or self.in_haste:
-            return
-        for older in self._waiting()[:OLDER_AT_ONCE]:
-            if self.in_haste or not await self._store(older):
-                return
+        if await self._store(path):
+            for older in self._waiting()[:OLDER_AT_ONCE]:
+                if self.in_haste or not await self._store(older):
+                    return
 
     async def upload(self) -> int:
         """Store what an outage or a dead host left here; returns how many pieces remain."""

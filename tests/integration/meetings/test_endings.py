@@ -127,12 +127,18 @@ async def test_an_ending_waits_until_storage_has_every_piece(stay: Stay, ending:
     assert not stay.folder.exists()
 
 
-async def test_an_ending_that_was_handed_back_while_it_waited_goes_on_with_the_same_pieces(stay: Stay) -> None:
+async def begin_to_wait(stay: Stay) -> "asyncio.Task[None]":
+    """A bot is leaving with a piece that storage does not take."""
     stay.objects.away = True
     await stay.hear(0, 4)
     await stay.leave()
     concluding = asyncio.create_task(leave_for_good(stay.bot, stay.seat))
     await stay.clock.pause()
+    return concluding
+
+
+async def test_an_ending_that_was_handed_back_while_it_waited_goes_on_with_the_same_pieces(stay: Stay) -> None:
+    concluding = await begin_to_wait(stay)
     concluding.cancel()
     with pytest.raises(asyncio.CancelledError):
         await concluding
@@ -144,11 +150,7 @@ async def test_an_ending_that_was_handed_back_while_it_waited_goes_on_with_the_s
 
 
 async def test_who_waits_with_an_ending_writes_none_once_another_host_holds_the_bot(stay: Stay) -> None:
-    stay.objects.away = True
-    await stay.hear(0, 4)
-    await stay.leave()
-    concluding = asyncio.create_task(leave_for_good(stay.bot, stay.seat))
-    await stay.clock.pause()
+    concluding = await begin_to_wait(stay)
     await stay.seat.bots.claim(stay.bot.id, "another")
     stay.clock.advance(30)
     with pytest.raises(Superseded):
@@ -157,11 +159,7 @@ async def test_who_waits_with_an_ending_writes_none_once_another_host_holds_the_
 
 
 async def test_a_bot_that_is_to_be_deleted_waits_for_no_storage(stay: Stay) -> None:
-    stay.objects.away = True
-    await stay.hear(0, 4)
-    await stay.leave()
-    concluding = asyncio.create_task(leave_for_good(stay.bot, stay.seat))
-    await stay.clock.pause()
+    concluding = await begin_to_wait(stay)
     await stay.seat.bots.request_deletion(stay.bot.id, stay.account)
     stay.clock.advance(30)
     await concluding
