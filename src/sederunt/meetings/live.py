@@ -45,7 +45,6 @@ MOST_LATE_S = 1.0  # sound later than this is not reckoned with when silence is 
 LATE_HALVED_S = 3.0  # how soon it is forgotten that packets came late
 NAMES_S = 1.0  # how often lines without a name are looked at again
 TOLD_AGAIN_S = 60.0  # what the last holder wrote so shortly before its death, listeners may not have heard
-CLOSE_S = 15.0  # how long the transcription may take to settle what is open; its own limit is shorter
 WRITE_S = 60.0  # how long the last lines wait for a database that is away
 PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 
@@ -288,23 +287,22 @@ class LiveStay:
 
     # --- the end -------------------------------------------------------------------------------------------------
 
-    def end(self) -> None:
-        """The stay is over: the mix ends with this moment, and what was said becomes final meanwhile."""
-        if self._closing is None and self._tasks:
-            self._closing = asyncio.create_task(self._settle(), name=f"live end {self._bot.id}")
+    def end(self, *, patient: bool = False) -> None:
+        """The stay is over: the mix ends with this moment, and what was said becomes final meanwhile.
 
-    async def _settle(self) -> None:
+        Args:
+            patient: nobody waits for this stay to be closed, as the next one would, or a host that shall end.
+        """
+        if self._closing is None and self._tasks:
+            self._closing = asyncio.create_task(self._settle(patient=patient), name=f"live end {self._bot.id}")
+
+    async def _settle(self, *, patient: bool) -> None:
         ended_s = self._now_s()
         await self._tasks[0]
         await self._turn()
         await self._publish(self._sound.end(ended_s))
-        if self._transcription is None:
-            return
-        try:
-            async with asyncio.timeout(CLOSE_S):
-                await self._transcription.close()
-        except TimeoutError:
-            self._trouble("Live transcription did not end; what was said last may be missing.")
+        if self._transcription is not None:
+            await self._transcription.close(patient=patient)
 
     async def close(self) -> None:
         """Everything that was said is written and told when this returns, if the database takes it at all."""
@@ -315,6 +313,9 @@ class LiveStay:
             await self._closing
         except Exception:
             self._faulty("the end was not transcribed")
+        except asyncio.CancelledError:  # this host shall end; the next one has the recording transcribed
+            self._tasks[1].cancel()
+            raise
         self._over = True
         self._some.set()
         try:

@@ -206,14 +206,15 @@ class Visit:
             self._live.start(self.recorder)
         self._seated_at = self._seat.clock.monotonic()
         greeting = asyncio.ensure_future(self._greet())
+        outcome: Outcome | None = None
         try:
-            return await self._watch(rules)
+            outcome = await self._watch(rules)
         except PageError as error:
-            return await self._broken(error)
+            outcome = await self._broken(error)
         finally:
             self.sat_s = self._seat.clock.monotonic() - self._seated_at
             if self._live is not None:
-                self._live.end()
+                self._live.end(patient=isinstance(outcome, Departed))
             await self._settling.close()
             greeting.cancel()
             with contextlib.suppress(asyncio.CancelledError, PageError):
@@ -221,6 +222,7 @@ class Visit:
             self._announce(self.scene.hush(self._now_ms()))
             with contextlib.suppress(Superseded):
                 await self._journal()
+        return outcome
 
     async def _greet(self) -> None:
         """After admission: close notices, open the chat, say the first word."""

@@ -97,5 +97,9 @@ class LiveTranscription(Protocol):
     def tick(self, now: float) -> None:
         """Every frame that begins before `now` has been heard: what did not come is silence."""
 
-    async def close(self) -> None:
-        """Make everything open final, within about ten seconds, then return; no event comes after that."""
+    async def close(self, *, patient: bool = False) -> None:
+        """Make everything open final, then return; no event comes after that.
+
+        What does not become final in ten seconds stays as its drafts were. Who is `patient` waits as long as something
+        comes at least every twenty seconds, two minutes at most: a machine that is behind catches up meanwhile.
+        """

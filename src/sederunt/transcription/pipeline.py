@@ -14,6 +14,8 @@ from sederunt.transcription.stream import Stream
 
 # What sessions may take to settle what is open when the bot leaves.
 CLOSE_S = 10.0
+# The same where nothing hurries: so long without an event, and so long in all.
+QUIET_S, LONGEST_S = 20.0, 120.0
 
 
 class Pipeline:
@@ -37,6 +39,7 @@ class Pipeline:
         self._numbers, self._labels = itertools.count(1), itertools.count(0)
         self._troubles: set[str] = set()
         self._closed, self._all_over = False, asyncio.Event()
+        self._patience: Patience | None = None
 
     def hear(self, frames: Sequence[Frame]) -> None:
         if self._closed:
@@ -52,7 +55,7 @@ class Pipeline:
             for stream in self._streams.values():
                 stream.silence_until(now)
 
-    async def close(self) -> None:
+    async def close(self, *, patient: bool = False) -> None:
         if self._closed:
             return
         self._closed = True
@@ -60,10 +63,13 @@ class Pipeline:
             stream.finish()
         self.one_is_over()
         try:
-            async with asyncio.timeout(self._close_s):
+            async with asyncio.timeout(self._close_s) as limit:
+                self._patience = Patience(limit) if patient else None
                 await self._all_over.wait()
         except TimeoutError:
             self.trouble("Live transcription did not end in time: its last drafts are kept as they were.")
+        finally:
+            self._patience = None
         for stream in self._streams.values():
             stream.drop()
 
@@ -73,6 +79,8 @@ class Pipeline:
         return self._provider.open(self._settings, replace(self._order, mixed=mixed), tell)
 
     def tell(self, events: Sequence[Event]) -> None:
+        if self._patience is not None and events:
+            self._patience.renew()
         for event in events:
             self._on_event(event)
 
@@ -92,3 +100,16 @@ class Pipeline:
         """A session has ended; when the bot is closing and it was the last, closing can go on."""
         if self._closed and not any(stream.is_settling for stream in self._streams.values()):
             self._all_over.set()
+
+
+class Patience:
+    """A limit that is put off whenever something came, as far as the longest wait allows."""
+
+    def __init__(self, limit: asyncio.Timeout) -> None:
+        self._limit, self._clock = limit, asyncio.get_running_loop().time
+        self._last = self._clock() + LONGEST_S
+        self.renew()
+
+    def renew(self) -> None:
+        if not self._limit.expired():
+            self._limit.reschedule(min(self._last, self._clock() + QUIET_S))

@@ -54,6 +54,7 @@ class Script:
         self.heard: list[Frame] = []
         self.now = 0.0
         self.last_words: list[Event] = []
+        self.waited_for = False
 
     def hear(self, frames: Sequence[Frame]) -> None:
         self.heard += frames
@@ -61,7 +62,8 @@ class Script:
     def tick(self, now: float) -> None:
         self.now = now
 
-    async def close(self) -> None:
+    async def close(self, *, patient: bool = False) -> None:
+        self.waited_for = patient
         for event in self.last_words:
             self._on_event(event)
 
@@ -316,8 +318,9 @@ async def test_what_is_said_last_and_its_language_are_written_when_the_stay_is_c
     live = await room.open(make_recorder)
     script = room.scripts[0]
     script.last_words = [Final(replace(script.segment(1, "Good bye."), lang="en"))]
-    live.end()
+    live.end(patient=True)
     await live.close()
+    assert script.waited_for
     assert await room.texts() == ["Good bye."]
     assert (await room.seat.bots.get(room.bot.id)).detected_lang == "en"
     assert [each["transcript"] for each in await room.events(1)] == ["Good bye."]

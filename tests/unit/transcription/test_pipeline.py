@@ -3,6 +3,7 @@
 The vendor is a script: sessions note what they were fed, and say what the test makes them say.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from sederunt.errors import SetupError
 from sederunt.model.transcript import Word
 from sederunt.settings import Settings
-from sederunt.transcription import models
+from sederunt.transcription import models, pipeline
 from sederunt.transcription.live import Ended, Event, Final, Frame, Partial, Revised, Started, Trouble
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.pipeline import Pipeline
@@ -348,6 +349,35 @@ async def test_a_session_that_does_not_end_leaves_its_drafts(bot: MakeBot) -> No
     b.talk(0, 2)
     b.sessions[0].tell(Draft(said("a", 0, 1, "so far")))
     await b.pipeline.close()
+    assert b.sessions[0].abandoned
+    assert b.finals() == [("e1-1", 0, 1, "so far")]
+    assert len(b.of(Trouble)) == 1
+
+
+async def test_who_is_patient_waits_for_a_machine_that_is_behind(bot: MakeBot) -> None:
+    b = bot(prompt=False, close_s=0)
+    b.talk(0, 2)
+    closing = asyncio.create_task(b.pipeline.close(patient=True))
+    await asyncio.sleep(0.02)
+    assert not closing.done()
+    b.sessions[0].tell(Settled(said("a", 0, 2, "so long")))
+    b.sessions[0].tell(Over())
+    await closing
+    assert b.finals() == [("e1-1", 0, 2, "so long")]
+    assert b.of(Trouble) == []
+
+
+@pytest.mark.parametrize("limit", ["QUIET_S", "LONGEST_S"])
+async def test_patience_ends_when_nothing_comes_and_at_last_in_any_case(
+    bot: MakeBot, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    b = bot(prompt=False)
+    b.talk(0, 2)
+    monkeypatch.setattr(pipeline, limit, 0.0)
+    closing = asyncio.create_task(b.pipeline.close(patient=True))
+    await asyncio.sleep(0)
+    b.sessions[0].tell(Draft(said("a", 0, 1, "so far")))
+    await closing
     assert b.sessions[0].abandoned
     assert b.finals() == [("e1-1", 0, 1, "so far")]
     assert len(b.of(Trouble)) == 1
