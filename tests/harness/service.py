@@ -53,16 +53,18 @@ class Service:
             stderr=self.log.open("ab"),
             text=True,
         )
-        self.url = self._wait_for_address() + "/api/v1"
-        self.key = self.create_key("tests")
+        address, self.key = self._wait_for_address()
+        self.url = address + "/api/v1"
 
-    def _wait_for_address(self) -> str:
+    def _wait_for_address(self) -> tuple[str, str]:
+        """Where it listens, and the key that a first start shows."""
         assert self.process.stdout is not None
+        said: dict[str, str] = {}
         for line in self.process.stdout:
-            found = re.search(r"Listening on (\S+)", line)
-            if found:
+            said |= re.findall(r"^(API key:|Listening on) (\S+)", line)
+            if "Listening on" in said:
                 threading.Thread(target=self.process.stdout.read, daemon=True).start()
-                return found[1]
+                return said["Listening on"], said["API key:"]
         raise AssertionError(f"serve ended before it listened:\n{self.log.read_text()[-4000:]}")
 
     def run(self, *arguments: str, given: str = "") -> str:
@@ -78,9 +80,6 @@ class Service:
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
-
-    def create_key(self, name: str, *arguments: str) -> str:
-        return self.run("keys", "create", name, *arguments).strip()
 
     def pid(self, role: str) -> int:
         """Process id of a role: api, host, worker, nats."""

@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
+from harness.commands import Commands
 from sederunt.accounts.credentials import Credentials
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
@@ -26,27 +27,30 @@ from sederunt.settings import Settings
 class Command:
     """`sederunt` on one data directory."""
 
-    def __init__(self, data: Path) -> None:
-        self.settings = Settings(data=data)
+    def __init__(self, commands: Commands, data: Path) -> None:
+        self._commands, self.settings = commands, Settings(data=data)
 
     def __call__(self, *arguments: str, given: str = "", code: int = 0, keys: Sequence[str] = ()) -> str:
         """Its standard output, or what it complains of where another code than 0 is expected."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SEDERUNT_")}
-        done = subprocess.run(
-            [sys.executable, "-m", "sederunt.cli.main", *arguments, "--data", str(self.settings.data)],
-            input=given,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env={**clean, **({"SEDERUNT_SECRET_KEYS": json.dumps(keys)} if keys else {})},
+        done = self._commands.run(
+            [*arguments, "--data", str(self.settings.data)],
+            environment={**clean, **({"SEDERUNT_SECRET_KEYS": json.dumps(keys)} if keys else {})},
+            given=given,
         )
         assert done.returncode == code, done.stderr
         return done.stdout if code == 0 else done.stderr
 
 
+@pytest.fixture(scope="module")
+def commands() -> Iterator[Commands]:
+    with Commands() as commands:
+        yield commands
+
+
 @pytest.fixture
-def command(tmp_path: Path) -> Command:
-    return Command(tmp_path / "not" / "there" / "yet")
+def command(commands: Commands, tmp_path: Path) -> Command:
+    return Command(commands, tmp_path / "not" / "there" / "yet")
 
 
 def test_a_new_data_directory_is_announced_lest_it_be_the_wrong_one(tmp_path: Path) -> None:
