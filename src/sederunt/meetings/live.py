@@ -186,8 +186,8 @@ class LiveStay:
                     self._languages[segment.lang] += max(1, round(segment.end - segment.start))
             case Partial(segment):
                 self._drafts[segment.segment_id] = segment
-            case Trouble(message):
-                self._trouble(message)
+            case Trouble(message, lossy):
+                self._trouble(message, lossy=lossy)
                 return
             case _:
                 return
@@ -258,11 +258,12 @@ class LiveStay:
 
     # --- trouble -------------------------------------------------------------------------------------------------
 
-    def _trouble(self, message: str) -> None:
+    def _trouble(self, message: str, *, lossy: bool = True) -> None:
         logger.warning("live transcription", action="live_trouble", bot_id=str(self._bot.id), why=message)
         self._seat.events.put(self._bot.id, {"type": "error", "data": {"message": message}})
-        self._troubles.append(message)
-        self._some.set()
+        if lossy:
+            self._troubles.append(message)
+            self._some.set()
 
     def _faulty(self, what: str) -> None:
         """A fault of our own, in one of the tasks here; told once, for it may come back with every packet."""

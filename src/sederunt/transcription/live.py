@@ -79,9 +79,10 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something an operator should know; some speech may be missing."""
+    """Something an operator should know."""
 
     message: str
+    lossy: bool = True  # some speech may be missing
 
 
 Event: TypeAlias = Started | Partial | Final | Revised | Ended | Trouble

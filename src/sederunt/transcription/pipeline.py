@@ -84,11 +84,11 @@ class Pipeline:
         for event in events:
             self._on_event(event)
 
-    def trouble(self, message: str) -> None:
+    def trouble(self, message: str, *, lossy: bool = True) -> None:
         """Tell a trouble once."""
         if message not in self._troubles:
             self._troubles.add(message)
-            self.tell([Trouble(message)])
+            self.tell([Trouble(message, lossy)])
 
     def new_id(self) -> str:
         return f"{self._prefix}-{next(self._numbers)}"

@@ -86,6 +86,7 @@ class Over:
 @dataclass(frozen=True, slots=True)
 class Warned:
     message: str
+    lossy: bool = True  # some speech may be missing
 
 
 SessionEvent: TypeAlias = Onset | Draft | Settled | Over | Warned

@@ -195,7 +195,7 @@ class Stream:
         if self._gone:
             return
         if isinstance(event, Warned):
-            self._bot.trouble(event.message)
+            self._bot.trouble(event.message, lossy=event.lossy)
         elif isinstance(event, Over):
             self._over(opened, event)
         else:

@@ -55,6 +55,8 @@ class Script:
         self.now = 0.0
         self.last_words: list[Event] = []
         self.waited_for = False
+        self.closing, self.closed = asyncio.Event(), asyncio.Event()
+        self.closed.set()
 
     def hear(self, frames: Sequence[Frame]) -> None:
         self.heard += frames
@@ -64,14 +66,16 @@ class Script:
 
     async def close(self, *, patient: bool = False) -> None:
         self.waited_for = patient
+        self.closing.set()
+        await self.closed.wait()
         for event in self.last_words:
             self._on_event(event)
 
     def say(self, kind: type[Final] | type[Partial], number: int, text: str, *, start: float = 1.0) -> None:
         self._on_event(kind(self.segment(number, text, start)))
 
-    def fail(self, message: str) -> None:
-        self._on_event(Trouble(message))
+    def fail(self, message: str, *, lossy: bool = True) -> None:
+        self._on_event(Trouble(message, lossy))
 
     def segment(self, number: int, text: str, start: float = 1.0) -> LiveSegment:
         return LiveSegment(
@@ -326,6 +330,19 @@ async def test_what_is_said_last_and_its_language_are_written_when_the_stay_is_c
     assert [each["transcript"] for each in await room.events(1)] == ["Good bye."]
 
 
+async def test_a_host_that_shall_end_is_not_held_up_by_the_last_words(room: Room, make_recorder: MakeRecorder) -> None:
+    live = await room.open(make_recorder)
+    room.scripts[0].closed.clear()
+    live.end(patient=True)
+    closing = asyncio.create_task(live.close())
+    await room.scripts[0].closing.wait()
+    closing.cancel()
+    await asyncio.wait({closing})
+    assert closing.cancelled()
+    await asyncio.sleep(0)  # for the tasks that it cancelled
+    assert not [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("live ")]
+
+
 async def test_drafts_are_told_and_not_kept(room: Room, make_recorder: MakeRecorder) -> None:
     live = await room.open(make_recorder)
     drafts = await _listen(room, drafts_subject)
@@ -349,6 +366,16 @@ async def test_trouble_is_told_and_makes_the_transcript_doubtful(room: Room, mak
     events = await room.seat.bots.events(room.bot.id)
     lines = await room.seat.live_lines.of(room.bot.id)
     assert "fell behind" in str(doubt(lines, events=events, gaps=(), tracks=()))
+
+
+async def test_trouble_that_costs_no_words_is_told_and_the_transcript_stays(
+    room: Room, make_recorder: MakeRecorder
+) -> None:
+    live = await room.open(make_recorder)
+    room.scripts[0].fail("Finals come late.", lossy=False)
+    assert await room.events(1, "error") == [{"message": "Finals come late."}]
+    await live.close()
+    assert await room.seat.bots.events(room.bot.id) == []
 
 
 async def test_an_engine_that_cannot_begin_costs_the_transcript_and_nothing_else(

@@ -323,9 +323,9 @@ async def test_a_session_that_cannot_be_opened_is_told(bot: MakeBot) -> None:
 async def test_a_warning_is_told_once(bot: MakeBot) -> None:
     b = bot()
     b.talk(0, 1)
-    b.sessions[0].tell(Warned("slow"))
-    b.sessions[0].tell(Warned("slow"))
-    assert b.of(Trouble) == [Trouble("slow")]
+    b.sessions[0].tell(Warned("slow", lossy=False))
+    b.sessions[0].tell(Warned("slow", lossy=False))
+    assert b.of(Trouble) == [Trouble("slow", lossy=False)]
 
 
 async def test_closing_waits_for_what_is_open_and_nothing_comes_after_it(bot: MakeBot) -> None:

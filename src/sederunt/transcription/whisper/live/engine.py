@@ -144,7 +144,7 @@ class Engine:
         for utterance in opened:
             place.tell(Onset(utterance.key, utterance.first / RATE))
         if len(place.track.closed) > place.track.cuts.most_waiting:
-            place.tell(Warned(BEHIND))
+            place.tell(Warned(BEHIND, lossy=False))
         if place.track.given_up:
             place.tell(Warned(LOST))
 
