@@ -13,7 +13,6 @@ from sederunt.practice.script import Service, Variant, demo
 
 BACK_WITHIN_S = 90.0  # forty seconds where the machine is not busy
 CAUSES = {"freeze": "page_stuck", "crash": "page_crashed"}
-SITES: tuple[Service, ...] = ("gmeet", "teams", "zoom")
 
 
 async def break_page(meeting: MeetingHandle, trouble: str) -> None:
@@ -59,7 +58,7 @@ async def test_a_page_that_breaks_in_the_call_is_replaced_and_the_gap_is_marked(
         assert receiver.statuses(bot["id"]).count("recording") == 1
         return await look(api, bot)
 
-    cases = list(itertools.product(SITES, CAUSES))
+    cases: list[tuple[Service, str]] = [("gmeet", "freeze"), ("teams", "crash"), ("zoom", "freeze")]
     played = dict(zip(cases, await asyncio.gather(*(play(*case) for case in cases)), strict=True))
     gaps = {case: [gap["cause"] for gap in found["recording_gaps"]] for case, found in played.items()}
     assert gaps == {(site, trouble): [CAUSES[trouble]] for site, trouble in cases}
