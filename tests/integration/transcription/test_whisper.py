@@ -81,7 +81,9 @@ def test_a_track_of_two_hours_with_little_speech_costs_little(tiny: Whisper, cli
     sparse = tape(7200, (1800, clip), (5400, clip))
     before = cpu_s()
     heard = tiny.transcribe(sparse, lang="en")
-    assert cpu_s() - before < 7200 * 0.001
+    between = cpu_s()
+    tiny.transcribe(tape(40, (1, clip), (20, clip)), lang="en")
+    assert between - before < 4 * (cpu_s() - between)  # measured 1.3
     assert {round(utterance.start / 1800) for utterance in heard.utterances} == {1, 3}
 
 

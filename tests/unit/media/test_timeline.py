@@ -453,16 +453,23 @@ def test_three_tracks_cost_a_fraction_of_a_percent_of_a_core() -> None:
         for frame in _sent(3_000)
         for track in range(3)
     ]
-    # The least of three: a neighbour's cache and this process's collector only add.
-    assert min(_cpu_s(frames) for _ in range(3)) / 60 < 0.002  # measured 0.05 %
+
+    def placed() -> None:
+        timeline = Timeline(STARTED_MS)
+        for at in range(0, len(frames), 30):  # as they come from the page
+            timeline.add(frames[at : at + 30])
+
+    def copied() -> None:
+        for frame in frames:
+            replace(frame, track=0)
+
+    # Beside what is as dear on this machine at this moment; the least of three, for neighbours only add.
+    assert min(_cpu_s(placed) for _ in range(3)) < 5 * min(_cpu_s(copied) for _ in range(3))  # measured 1 to 1.7
 
 
-def _cpu_s(frames: Sequence[CapturedFrame]) -> float:
-    """CPU time that a fresh timeline takes for these, as they come from the page."""
-    timeline = Timeline(STARTED_MS)
+def _cpu_s(act: Callable[[], None]) -> float:
     before = time.thread_time()
-    for at in range(0, len(frames), 30):
-        timeline.add(frames[at : at + 30])
+    act()
     return time.thread_time() - before
 
 
