@@ -54,6 +54,11 @@ class Cell:
         return self.status == "finished"
 
     @property
+    def is_to_hear(self) -> bool:
+        """Whether somebody speaks while the bot is there for sure."""
+        return self.gets_in and self.turns > 0 and not any(event == "status:recording" for event, _ in self.deeds)
+
+    @property
     def patience_s(self) -> float:
         """How long one of its steps may take on a busy machine."""
         return 420 if self.long else 200
@@ -199,10 +204,12 @@ async def play(cell: Cell, api: httpx.AsyncClient, meetings: PracticeClient, rec
 
 
 async def _begin(cell: Cell, meeting: MeetingHandle, bot: Mapping[str, Any], receiver: Receiver) -> None:
-    """Words count from the first, so nobody speaks before the bot says that it records: on a busy machine it is a while
-    in the call before it knows."""
+    """Words count from the first, so nobody speaks before the bot says that it records, and before it can hear: on a
+    busy machine it is a while in the call before it knows, and before a site's question about sound is answered."""
     if cell.gets_in:
         await asyncio.to_thread(receiver.wait, bot["id"], "recording", *ENDINGS, timeout_s=cell.patience_s)
+        if cell.is_to_hear:
+            await meeting.wait_for("media_connected", timeout_s=cell.patience_s)
         await meeting.do("start")
 
 
