@@ -117,7 +117,7 @@ def _evidence_table(rows: Sequence[EvidenceRow]) -> list[str]:
     for row in rows:
         reason = f"`{row.reason}`" if row.reason else ""
         lines.append(
-            f"| `{row.id}` | {row.kind} | {row.phase} | {row.standing or '(witness)'} | {reason} "
+            f"| `{row.id}` | {row.kind} | {row.phase} | {row.state or '(witness)'} | {reason} "
             f"| {row.settle_s:g} s | {row.source} | {row.seen} |\n"
         )
     return lines

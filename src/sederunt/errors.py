@@ -1,4 +1,4 @@
-"""Every error the house raises on purpose.
+"""Every error the service raises on purpose.
 
 SederuntError
 ├── RequestError            the caller's fault

@@ -27,7 +27,7 @@ class Stage:
         return await self.room.bot_in(status, **{"realtime_audio": True, **fields})
 
     async def row(self, bot: dict[str, Any]) -> Bot:
-        """The bot as the house knows it."""
+        """The bot as the service knows it."""
         return await self.room.bots.get(UUID(bot["id"]))
 
     def address(self, bot: dict[str, Any], kind: str = "websocket_url") -> str:

@@ -12,7 +12,7 @@ from sederunt.database.vault import CredentialRow, Vault
 from sederunt.errors import InvalidConfig
 from sederunt.transcription.models import PROVIDERS
 
-logger = log.get(room="accounts")
+logger = log.get(component="accounts")
 
 _HINT = 4  # last characters of a key that lists show
 

@@ -9,14 +9,14 @@ from datetime import timedelta
 from uuid import UUID
 
 from sederunt import log
-from sederunt.accounts.house_secrets import PEPPER, house_secret
+from sederunt.accounts.installation_secrets import PEPPER, installation_secret
 from sederunt.accounts.sealing import Sealer
 from sederunt.clock import Clock
 from sederunt.database.accounts import Accounts, ApiKey
 from sederunt.database.engine import Database
 from sederunt.errors import Unauthorized
 
-logger = log.get(room="accounts")
+logger = log.get(component="accounts")
 
 _PREFIX = "sk_"
 _SHOWN = 11  # characters of a key that lists show: "sk_" and 8 more of 43
@@ -51,8 +51,8 @@ class Keys:
 
     @classmethod
     async def open(cls, database: Database, sealer: Sealer, clock: Clock | None = None) -> "Keys":
-        """With the pepper of this house."""
-        return cls(database, await house_secret(database, sealer, PEPPER), clock)
+        """With the pepper of this installation."""
+        return cls(database, await installation_secret(database, sealer, PEPPER), clock)
 
     async def create(self, account_id: UUID, name: str) -> tuple[str, ApiKey]:
         """(the key, what is kept of it). The key cannot be shown again."""

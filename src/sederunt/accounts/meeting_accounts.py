@@ -18,7 +18,7 @@ from sederunt.database.vault import MeetingAccountRow, Vault
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Service
 
-logger = log.get(room="accounts")
+logger = log.get(component="accounts")
 
 _PLACE = ("meeting_accounts", "secret")
 SERVICES = (Service.GMEET, Service.TEAMS)

@@ -73,7 +73,7 @@ class Sealer:
 
 
 def load_sealer(settings: Settings) -> Sealer:
-    """The sealer of this house: the keys from the settings, else one made in the data directory at the first use."""
+    """Load the sealer: the keys from the settings, else one made in the data directory at the first use."""
     if settings.secret_keys:
         return Sealer([key.get_secret_value() for key in settings.secret_keys])
     try:

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from sederunt.api import values as v
+from sederunt.api.context import ApiContext
 from sederunt.api.faults import read
-from sederunt.api.rooms import Rooms
 from sederunt.api.running import change_avatar, order_stop, post_chat
 from sederunt.api.schemas import Body
 from sederunt.errors import InvalidConfig, RequestError
@@ -30,20 +30,20 @@ class Action:
 
     data: type[BaseModel]
     required: Sequence[str]
-    act: Callable[[Rooms, Bot, Any], Awaitable[None]]
+    act: Callable[[ApiContext, Bot, Any], Awaitable[None]]
     at_once: bool = False  # does not wait for actions that came before
 
 
-async def _chat(rooms: Rooms, bot: Bot, data: ChatData) -> None:
-    await post_chat(rooms, bot, data.content)
+async def _chat(context: ApiContext, bot: Bot, data: ChatData) -> None:
+    await post_chat(context, bot, data.content)
 
 
-async def _avatar(rooms: Rooms, bot: Bot, data: AvatarData) -> None:
-    await change_avatar(rooms, bot, data.avatar_url)
+async def _avatar(context: ApiContext, bot: Bot, data: AvatarData) -> None:
+    await change_avatar(context, bot, data.avatar_url)
 
 
-async def _stop(rooms: Rooms, bot: Bot, _data: Body) -> None:
-    await order_stop(rooms, bot.id, bot.account_id)
+async def _stop(context: ApiContext, bot: Bot, _data: Body) -> None:
+    await order_stop(context, bot.id, bot.account_id)
 
 
 ACTIONS: Mapping[str, Action] = {
@@ -60,10 +60,10 @@ class Order:
     action: Action
     data: BaseModel
 
-    async def carry_out(self, rooms: Rooms, of: Bot) -> None:
+    async def carry_out(self, context: ApiContext, of: Bot) -> None:
         """Raises what a REST request would have raised: RequestError, BusAway."""
-        bot = await rooms.bots.get(of.id, of.account_id)
-        await self.action.act(rooms, bot, self.data)
+        bot = await context.bots.get(of.id, of.account_id)
+        await self.action.act(context, bot, self.data)
 
 
 def order_of(frame: str | bytes) -> Order:

@@ -20,12 +20,12 @@ from starlette.types import ASGIApp
 
 from sederunt.api import files, probes, sockets
 from sederunt.api.call import Call
+from sederunt.api.context import ApiContext, open_context
 from sederunt.api.docs import docs_page
 from sederunt.api.door import Door, visit_of
 from sederunt.api.failures import answer_to, http_exception, text_response
 from sederunt.api.metrics import Metrics
 from sederunt.api.openapi import PREFIX, document
-from sederunt.api.rooms import Rooms, open_rooms
 from sederunt.api.routes import ROUTES, Handler
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.settings import Settings
@@ -33,7 +33,7 @@ from sederunt.settings import Settings
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 _FILES = "/files/{resource}/{id}/{name:path}"
 
-OpenHandler = Callable[[Rooms, Request], Awaitable[Response]]
+OpenHandler = Callable[[ApiContext, Request], Awaitable[Response]]
 
 
 def create_app(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
@@ -42,8 +42,8 @@ def create_app(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with open_rooms(settings, clock, metrics) as rooms:
-            app.state.rooms = rooms
+        async with open_context(settings, clock, metrics) as context:
+            app.state.context = context
             yield
 
     app = Starlette(
@@ -81,10 +81,10 @@ def _other_methods(route: Path) -> Path:
 def _routes_without() -> list[Path]:
     described = json.dumps(document())
 
-    async def openapi(_rooms: Rooms, _request: Request) -> Response:
+    async def openapi(_context: ApiContext, _request: Request) -> Response:
         return text_response(described)
 
-    async def docs(_rooms: Rooms, _request: Request) -> Response:
+    async def docs(_context: ApiContext, _request: Request) -> Response:
         return HTMLResponse(docs_page())
 
     # Found at the root and below the version prefix, where a caller may look first.
@@ -111,12 +111,12 @@ def _with_key(handlers: Mapping[str, Handler], path: str) -> Callable[[Request],
     async def endpoint(request: Request) -> Response:
         visit = visit_of(request)
         visit.route = path
-        rooms: Rooms = request.app.state.rooms
+        context: ApiContext = request.app.state.context
         try:
-            caller = await rooms.auth.caller(request.headers.get("authorization"))
+            caller = await context.auth.caller(request.headers.get("authorization"))
             visit.key_id = str(caller.key_id)
             handler = handlers["GET" if request.method == "HEAD" else request.method]
-            return await handler(Call(rooms, request, caller))
+            return await handler(Call(context, request, caller))
         except Exception as error:
             return answer_to(error)
 
@@ -128,7 +128,7 @@ def _without_key(handler: OpenHandler, path: str, *, quiet: bool) -> Callable[[R
         visit = visit_of(request)
         visit.route, visit.quiet = path, quiet
         try:
-            return await handler(request.app.state.rooms, request)
+            return await handler(request.app.state.context, request)
         except Exception as error:
             return answer_to(error)
 

@@ -22,7 +22,7 @@ from sederunt.errors import Conflict, InvalidConfig
 from sederunt.model.bot import Bot, BotConfig
 from sederunt.model.status import BotStatus, Trigger
 
-logger = log.get(room="api")
+logger = log.get(component="api")
 
 BREATH = 100  # bots written before others are served: the list has no pages, and there may be ten thousand
 _FILTER = "metadata["
@@ -31,10 +31,10 @@ _FILTER = "metadata["
 async def create_bot(call: Call) -> Response:
     """POST /bot"""
     found, config = await _checked(call)
-    now = call.rooms.clock.now()
+    now = call.context.clock.now()
     start = start_of(found.fields, now)
     if start.is_now:
-        await call.rooms.checks.live_room(config, call.rooms.bots)
+        await call.context.checks.live_room(config, call.context.bots)
     bot = Bot(
         id=new_id(now),
         account_id=call.account_id,
@@ -45,15 +45,15 @@ async def create_bot(call: Call) -> Response:
         secret=secrets.token_urlsafe(24),
     )
     if found.fields.bot_avatar_file:
-        await call.rooms.deletions.expect_row("bot", bot.id, bot.account_id)
+        await call.context.deletions.expect_row("bot", bot.id, bot.account_id)
     try:
         bot = await _with_avatar(call, bot, found.fields)
-        most = call.rooms.settings.api.concurrent_bots if start.is_now else None
-        await call.rooms.bots.create(bot, most=most)
+        most = call.context.settings.api.concurrent_bots if start.is_now else None
+        await call.context.bots.create(bot, most=most)
     except BaseException:
         if found.fields.bot_avatar_file:
             await _without_avatar(call, bot)
-            await call.rooms.deletions.expect_none(bot.id)
+            await call.context.deletions.expect_none(bot.id)
         raise
     logger.info("bot created", action="bot_created", bot_id=str(bot.id), status=bot.status.value)
     return text_response(plain_bot_json(bot, call.addresses))
@@ -72,11 +72,11 @@ async def get_bot(call: Call) -> Response:
 
 async def update_bot(call: Call) -> Response:
     """PATCH /bot/{id}"""
-    bot = await call.rooms.bots.get(call.id("bot"), call.account_id)
+    bot = await call.context.bots.get(call.id("bot"), call.account_id)
     _refuse_unscheduled(bot)
     found = read(BotFields, await call.body())
     while not await _change(call, bot, found):  # another change came between: this one is made of what that left
-        bot = await call.rooms.bots.get(bot.id, call.account_id)
+        bot = await call.context.bots.get(bot.id, call.account_id)
     return text_response(await _seen(call, bot.id))
 
 
@@ -85,52 +85,52 @@ async def _change(call: Call, bot: Bot, found: Read[BotFields]) -> bool:
     fields = found.fields
     config = changed_config(bot.config, fields)
     await _check(call, found, config)
-    now = call.rooms.clock.now()
+    now = call.context.clock.now()
     when = start_of(fields, now) if "scheduled_start_time" in fields.model_fields_set else Start(bot.scheduled_for)
     if when.is_now:
-        await call.rooms.checks.live_room(config, call.rooms.bots)
+        await call.context.checks.live_room(config, call.context.bots)
     changed = await _with_avatar(call, replace(bot, config=config), fields)
-    most = call.rooms.settings.api.concurrent_bots if when.is_now else None
+    most = call.context.settings.api.concurrent_bots if when.is_now else None
     done = False
     try:
-        done = await call.rooms.bots.update_config(bot, changed.config, when.at or now, most=most)
+        done = await call.context.bots.update_config(bot, changed.config, when.at or now, most=most)
     finally:
         await (_without_avatar(call, bot, but=changed) if done else _without_avatar(call, changed, but=bot))
     if done and when.is_now:
         # Due now: a change that came meanwhile may have moved it to a later time.
-        await call.rooms.bots.record_transition(bot.id, Trigger.DUE, due_at=now)
+        await call.context.bots.record_transition(bot.id, Trigger.DUE, due_at=now)
     return done
 
 
 async def delete_bot(call: Call) -> Response:
     """DELETE /bot/{id}"""
-    bot = await call.rooms.bots.request_deletion(call.id("bot"), call.account_id)
+    bot = await call.context.bots.request_deletion(call.id("bot"), call.account_id)
     logger.info("bot deleted", action="bot_deleted", bot_id=str(bot.id), status=bot.status.value)
     if bot.status is BotStatus.LEAVING:
         return message_response("The bot is leaving its meeting; then it is deleted with all its data.")
-    await remove_files(call.rooms.objects, f"bots/{bot.id}/")
+    await remove_files(call.context.objects, f"bots/{bot.id}/")
     return message_response("The bot and its data were deleted.")
 
 
 async def stop_bot(call: Call) -> Response:
     """POST /bot/{id}/stop"""
-    await order_stop(call.rooms, call.id("bot"), call.account_id)
+    await order_stop(call.context, call.id("bot"), call.account_id)
     return message_response("The bot is stopping.")
 
 
 async def chat(call: Call) -> Response:
     """POST /bot/{id}/chat-message"""
-    bot = await call.rooms.bots.get(call.id("bot"), call.account_id)
+    bot = await call.context.bots.get(call.id("bot"), call.account_id)
     found = read(ChatFields, await call.body(), ("message",))
     _refuse(found.faults)
-    await post_chat(call.rooms, bot, found.fields.message)
+    await post_chat(call.context, bot, found.fields.message)
     return message_response("The message was posted.")
 
 
 async def scheduled_bots(call: Call) -> Response:
     """GET /bot/scheduled: a bare array, soonest first."""
     addresses = call.addresses
-    bots = await call.rooms.bots.scheduled(call.account_id)
+    bots = await call.context.bots.scheduled(call.account_id)
     parts: list[str] = []
     for number, bot in enumerate(bots, 1):
         parts.append(plain_bot_json(bot, addresses))
@@ -143,7 +143,7 @@ async def list_bots(call: Call) -> Response:
     """GET /bot: newest first, without transcript, participants and events."""
     query = call.request.query_params
     addresses = call.addresses
-    page = await call.rooms.bots.find(
+    page = await call.context.bots.find(
         call.account_id,
         status=call.word("status", BotStatus),
         metadata=_metadata_filter(query),
@@ -166,7 +166,7 @@ def _metadata_filter(query: QueryParams) -> dict[str, str]:
 
 
 async def _seen(call: Call, bot_id: UUID, *, with_speaker_events: bool = False) -> str:
-    view = await call.rooms.bots.view(bot_id, call.account_id, with_speaker_events=with_speaker_events)
+    view = await call.context.bots.view(bot_id, call.account_id, with_speaker_events=with_speaker_events)
     return bot_json(view, call.addresses, with_speaker_events=with_speaker_events)
 
 
@@ -179,7 +179,7 @@ async def _checked(call: Call) -> tuple[Read[BotFields], BotConfig]:
 
 
 async def _check(call: Call, found: Read[BotFields], config: BotConfig) -> None:
-    await call.rooms.checks.bot(call.account_id, config, found.fields.model_fields_set, found.faults)
+    await call.context.checks.bot(call.account_id, config, found.fields.model_fields_set, found.faults)
     _refuse(in_order(BotFields, found.faults))
 
 
@@ -200,7 +200,7 @@ async def _with_avatar(call: Call, bot: Bot, fields: BotFields) -> Bot:
     if not fields.bot_avatar_file:
         return replace(bot, config=replace(bot.config, bot_avatar_object=None))
     stored = f"bots/{bot.id}/avatar-{secrets.token_hex(4)}"  # never over the one that stays where this is refused
-    await call.rooms.objects.put(stored, fields.bot_avatar_file)
+    await call.context.objects.put(stored, fields.bot_avatar_file)
     return replace(bot, config=replace(bot.config, bot_avatar_object=stored))
 
 
@@ -208,4 +208,4 @@ async def _without_avatar(call: Call, bot: Bot, *, but: Bot | None = None) -> No
     """Remove the bot's uploaded picture, but for one that the other bot has as well."""
     stored = bot.config.bot_avatar_object
     if stored and (but is None or but.config.bot_avatar_object != stored):
-        await call.rooms.objects.delete(stored)
+        await call.context.objects.delete(stored)

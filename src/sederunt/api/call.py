@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from sederunt.accounts.keys import Caller
 from sederunt.api.bodies import json_body
-from sederunt.api.rooms import Rooms
+from sederunt.api.context import ApiContext
 from sederunt.api.views import Addresses
 from sederunt.errors import InvalidConfig, NotFound
 
@@ -24,7 +24,7 @@ _FLAGS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": Fals
 class Call:
     """A request, who makes it, and what there is to answer it with."""
 
-    rooms: Rooms
+    context: ApiContext
     request: Request
     caller: Caller
 
@@ -36,13 +36,13 @@ class Call:
     def base_url(self) -> str:
         """How this caller reaches us, without a slash at the end."""
         scope = self.request.scope
-        return self.rooms.base_url(scope["scheme"], self.request.headers.get("host", ""))
+        return self.context.base_url(scope["scheme"], self.request.headers.get("host", ""))
 
     @property
     def addresses(self) -> Addresses:
         """For the addresses an answer holds."""
         base = self.base_url
-        return Addresses(base_url=base, links=self.rooms.links(base), now=self.rooms.clock.now())
+        return Addresses(base_url=base, links=self.context.links(base), now=self.context.clock.now())
 
     def id(self, what: str) -> UUID:
         """The id in the path. Raises NotFound for one that is none: what has no such id does not exist."""
@@ -56,7 +56,7 @@ class Call:
 
     async def body(self) -> Any:
         """The JSON body. Raises InvalidConfig, TooLarge."""
-        return await json_body(self.request, self.rooms.settings.api.max_body_mb * 1_000_000)
+        return await json_body(self.request, self.context.settings.api.max_body_mb * 1_000_000)
 
     def flag(self, name: str) -> bool:
         """A boolean of the query, false where it is absent. Raises InvalidConfig."""

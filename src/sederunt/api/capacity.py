@@ -18,31 +18,31 @@ FREE_WAITING_MIN = 10  # waiting longer than this costs a bot that was not admit
 
 async def bot_pricing(call: Call) -> Response:
     """GET /bot/{id}/pricing"""
-    bot = await call.rooms.bots.get(call.id("bot"), call.account_id)
-    return json_response(pricing_of(bot, call.rooms.settings.pricing))
+    bot = await call.context.bots.get(call.id("bot"), call.account_id)
+    return json_response(pricing_of(bot, call.context.settings.pricing))
 
 
 async def get_capacity(call: Call) -> Response:
     """GET /reserved-capacity"""
-    account = await call.rooms.accounts.get(call.account_id)
+    account = await call.context.accounts.get(call.account_id)
     return await _capacity(call, account.reserved)
 
 
 async def set_capacity(call: Call) -> Response:
     """PUT /reserved-capacity"""
     found = read(CapacityFields, await call.body(), ("count",))
-    most = call.rooms.settings.api.concurrent_bots
+    most = call.context.settings.api.concurrent_bots
     if not found.faults and found.fields.count > most:
         add(found.faults, "count", f"count must not be more than {most}, the most bots an account may have at work.")
     if found.faults:
         raise InvalidConfig(found.faults)
-    account = await call.rooms.accounts.reserve(call.account_id, found.fields.count)
+    account = await call.context.accounts.reserve(call.account_id, found.fields.count)
     return await _capacity(call, account.reserved)
 
 
 async def _capacity(call: Call, reserved: int) -> Response:
     """`available`: how many of the bots booked ahead are not at work."""
-    active = await call.rooms.bots.active_count(call.account_id)
+    active = await call.context.bots.active_count(call.account_id)
     return json_response({"reserved": reserved, "available": max(0, reserved - active)})
 
 

@@ -1,4 +1,4 @@
-"""From what a caller sent to what the house keeps: pure, for new bots, changed bots and recordings."""
+"""From what a caller sent to what the service keeps: pure, for new bots, changed bots and recordings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -18,7 +18,7 @@ from sederunt.api.failures import answer_to
 from sederunt.api.metrics import Metrics
 from sederunt.api.traffic import Traffic
 
-logger = log.get(room="api")
+logger = log.get(component="api")
 
 VISIT = "sederunt.visit"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
@@ -27,7 +27,7 @@ _UNKNOWN_ROUTE = "(none)"
 
 
 @dataclass(slots=True)
-class Visit:
+class RequestInfo:
     """What is known of one request while it lasts."""
 
     request_id: str
@@ -52,7 +52,7 @@ class Door:
         if scope["type"] != "http":
             await self._app(scope, receive, _plainly(send) if scope["type"] == "lifespan" else send)
             return
-        visit = scope[VISIT] = Visit(_request_id(scope), self._traffic)
+        visit = scope[VISIT] = RequestInfo(_request_id(scope), self._traffic)
         started = time.perf_counter()
 
         async def send_noted(message: Message) -> None:
@@ -73,7 +73,7 @@ class Door:
         finally:
             self._note(scope["method"], visit, time.perf_counter() - started)
 
-    def _note(self, method: str, visit: Visit, seconds: float) -> None:
+    def _note(self, method: str, visit: RequestInfo, seconds: float) -> None:
         method = method if method in _METHODS else "OTHER"
         self._metrics.answered(method, visit.route, visit.status, seconds)
         if not visit.quiet:
@@ -88,9 +88,9 @@ class Door:
             )
 
 
-def visit_of(request: Request) -> Visit:
+def visit_of(request: Request) -> RequestInfo:
     """The visit a request belongs to."""
-    visit: Visit = request.scope[VISIT]
+    visit: RequestInfo = request.scope[VISIT]
     return visit
 
 

@@ -14,7 +14,7 @@ from sederunt import log
 from sederunt.bus.connection import BusAway
 from sederunt.errors import InvalidConfig, RequestError, SetupError, TooManyRequests
 
-logger = log.get(room="api")
+logger = log.get(component="api")
 
 RETRY_AFTER_S = 5  # what is temporarily away on our side is usually back by then
 ROOM_AFTER_S = 60  # somebody has to do something

@@ -7,9 +7,9 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from sederunt.api.context import ApiContext
 from sederunt.api.failures import message_response
 from sederunt.api.ranges import Span, Unsatisfiable, requested_span
-from sederunt.api.rooms import Rooms
 from sederunt.api.values import picture_type
 from sederunt.media.containers import media_type_of
 from sederunt.storage.objects import CONTENT_TYPES
@@ -24,26 +24,26 @@ _SAFE = {
 _FIRST_BYTES = 4096
 
 
-async def get_file(rooms: Rooms, request: Request) -> Response:
+async def get_file(context: ApiContext, request: Request) -> Response:
     """GET and HEAD /files/{resource}/{id}/{name}"""
-    key = _checked_key(rooms, request)
-    size = await rooms.objects.size(key) if key else None
+    key = _checked_key(context, request)
+    size = await context.objects.size(key) if key else None
     if key is None or size is None:
         # One answer for a wrong signature, an expired one and a file that is gone: nothing can be learned by trying.
         return message_response("There is no such file, or its address has expired.", 404)
-    if request.method == "GET" and (elsewhere := await rooms.objects.presigned(key, REDIRECT_S)):
+    if request.method == "GET" and (elsewhere := await context.objects.presigned(key, REDIRECT_S)):
         return RedirectResponse(elsewhere, 302, headers={"Cache-Control": "no-store"})
     try:
         span = requested_span(request.headers.get("range"), size)
     except Unsatisfiable:
         headers = {"Content-Range": f"bytes */{size}", "Accept-Ranges": "bytes"}
         return message_response(f"The file has only {size} bytes.", 416, headers)
-    headers = {**await _headers(rooms, key, size), **_SAFE}
-    return _answer(rooms, request, key, size, span, headers)
+    headers = {**await _headers(context, key, size), **_SAFE}
+    return _answer(context, request, key, size, span, headers)
 
 
 def _answer(
-    rooms: Rooms, request: Request, key: str, size: int, span: Span | None, headers: Mapping[str, str]
+    context: ApiContext, request: Request, key: str, size: int, span: Span | None, headers: Mapping[str, str]
 ) -> Response:
     whole = Span(0, size)
     part = span or whole
@@ -53,39 +53,39 @@ def _answer(
     status = 206 if span is not None else 200
     if request.method == "HEAD" or size == 0:
         return Response(status_code=status, headers=headers)
-    return StreamingResponse(_bytes(rooms, key, part), status, headers)
+    return StreamingResponse(_bytes(context, key, part), status, headers)
 
 
-async def _bytes(rooms: Rooms, key: str, part: Span) -> AsyncIterator[bytes]:
-    async for data in rooms.objects.stream(key, part.start, part.end):
+async def _bytes(context: ApiContext, key: str, part: Span) -> AsyncIterator[bytes]:
+    async for data in context.objects.stream(key, part.start, part.end):
         yield data
 
 
-def _checked_key(rooms: Rooms, request: Request) -> str | None:
+def _checked_key(context: ApiContext, request: Request) -> str | None:
     """Where the file lies, if this address was signed by us and still holds."""
     resource, id_, name = (request.path_params[part] for part in ("resource", "id", "name"))
     query = request.query_params
     try:
-        links = rooms.links("")
+        links = context.links("")
         good = links.check(
             resource,
             UUID(id_),
             name,
             until=query.get("until", ""),
             signature=query.get("signature", ""),
-            now=rooms.clock.now(),
+            now=context.clock.now(),
         )
     except ValueError:
         return None
     return f"{resource}/{id_}/{name}" if good else None
 
 
-async def _headers(rooms: Rooms, key: str, size: int) -> dict[str, str]:
+async def _headers(context: ApiContext, key: str, size: int) -> dict[str, str]:
     name = key.rsplit("/", 1)[1]
     stem, extension = Path(name).stem, Path(name).suffix
     kind = CONTENT_TYPES.get(extension)
     if kind is None:
-        kind, extension = _sniffed(await rooms.objects.read_range(key, 0, min(size, _FIRST_BYTES)))
+        kind, extension = _sniffed(await context.objects.read_range(key, 0, min(size, _FIRST_BYTES)))
     id_ = key.split("/")[1]
     return {
         "Content-Type": kind,

@@ -3,31 +3,31 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sederunt.api.context import ApiContext
 from sederunt.api.failures import json_response
-from sederunt.api.rooms import Rooms
 
 
-async def health(_rooms: Rooms, _request: Request) -> Response:
+async def health(_context: ApiContext, _request: Request) -> Response:
     """GET /health: the process answers."""
     return json_response({"status": "ok"})
 
 
-async def ready(rooms: Rooms, _request: Request) -> Response:
+async def ready(context: ApiContext, _request: Request) -> Response:
     """GET /ready: database and bus can be reached."""
-    parts = {"database": await _database_answers(rooms), "bus": rooms.bus.connected}
+    parts = {"database": await _database_answers(context), "bus": context.bus.connected}
     is_ready = all(parts.values())
     words = {name: "ok" if works else "away" for name, works in parts.items()}
     return json_response({"status": "ready" if is_ready else "not ready", **words}, 200 if is_ready else 503)
 
 
-async def metrics(rooms: Rooms, _request: Request) -> Response:
+async def metrics(context: ApiContext, _request: Request) -> Response:
     """GET /metrics, for Prometheus."""
-    return Response(rooms.metrics.text(), media_type="text/plain; version=0.0.4")
+    return Response(context.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
-async def _database_answers(rooms: Rooms) -> bool:
+async def _database_answers(context: ApiContext) -> bool:
     try:
-        await rooms.accounts.all()
+        await context.accounts.all()
     except Exception:  # whatever the driver raises: this question is about just that
         return False
     return True

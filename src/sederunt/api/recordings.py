@@ -24,7 +24,7 @@ from sederunt.model.recording import Recording
 from sederunt.model.status import RecordingStatus
 from sederunt.transcription.models import find
 
-logger = log.get(room="api")
+logger = log.get(component="api")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,30 +45,30 @@ async def create_recording(call: Call) -> Response:
     boundary = boundary_of(call.request)
     if boundary is None:
         body = await call.body()
-        return await _accept(call, new_id(call.rooms.clock.now()), body, upload=None)
-    recording_id = new_id(call.rooms.clock.now())
+        return await _accept(call, new_id(call.context.clock.now()), body, upload=None)
+    recording_id = new_id(call.context.clock.now())
     key = f"recordings/{recording_id}/source"
-    limits = call.rooms.settings.api
-    call.rooms.metrics.uploads.inc()
+    limits = call.context.settings.api
+    call.context.metrics.uploads.inc()
     try:
-        await call.rooms.deletions.expect_row("recording", recording_id, call.account_id)
+        await call.context.deletions.expect_row("recording", recording_id, call.account_id)
         form = await take_form(
             call.request,
             boundary,
-            call.rooms.objects,
+            call.context.objects,
             key,
             file_field="recording_file",
             most_bytes=limits.max_upload_bytes,
         )
         if form.upload is not None:
-            call.rooms.metrics.uploaded_bytes.inc(form.upload.size)
+            call.context.metrics.uploaded_bytes.inc(form.upload.size)
         return await _accept(call, recording_id, form_values(RecordingFields, form.fields), upload=form.upload)
     except BaseException:
-        await call.rooms.objects.delete_prefix(f"recordings/{recording_id}/")
-        await call.rooms.deletions.expect_none(recording_id)
+        await call.context.objects.delete_prefix(f"recordings/{recording_id}/")
+        await call.context.deletions.expect_none(recording_id)
         raise
     finally:
-        call.rooms.metrics.uploads.dec()
+        call.context.metrics.uploads.dec()
 
 
 async def _accept(call: Call, recording_id: UUID, body: object, *, upload: Upload | None) -> Response:
@@ -86,10 +86,10 @@ async def _accept(call: Call, recording_id: UUID, body: object, *, upload: Uploa
     else:
         config = recording_config(found.fields, base)
         _check_model(config.transcription_model, faults)
-        await call.rooms.checks.recording(call.account_id, config, faults)
+        await call.context.checks.recording(call.account_id, config, faults)
     if faults or config is None:
         raise InvalidConfig(in_order(RecordingFields, faults))
-    now = call.rooms.clock.now()
+    now = call.context.clock.now()
     recording = Recording(
         id=recording_id,
         account_id=call.account_id,
@@ -101,7 +101,7 @@ async def _accept(call: Call, recording_id: UUID, body: object, *, upload: Uploa
         recording_object=source.stored,
         recording_available_until=kept_until("recording", for_1_year=config.store_recording_for_1_year, since=now),
     )
-    recording = await call.rooms.recordings.create(recording, job=source.job)
+    recording = await call.context.recordings.create(recording, job=source.job)
     logger.info("recording created", action="recording_created", recording_id=str(recording.id), job=source.job)
     return text_response(plain_recording_json(recording, call.addresses))
 
@@ -114,7 +114,7 @@ async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: U
         return _Source()
     if upload is not None:
         try:
-            await upload.check(most_hours=call.rooms.settings.api.max_recording_hours)
+            await upload.check(most_hours=call.context.settings.api.max_recording_hours)
         except MediaError as error:
             add(faults, "recording_file", f"recording_file cannot be used: {error}")
         return _Source(stored=upload.key)
@@ -127,7 +127,7 @@ async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: U
 
 async def _source_bot(call: Call, bot_id: UUID, faults: Faults) -> Bot | None:
     try:
-        bot = await call.rooms.bots.get(bot_id, call.account_id)
+        bot = await call.context.bots.get(bot_id, call.account_id)
     except NotFound:
         add(faults, "meeting_bot_id", "meeting_bot_id is not the id of one of your bots.")
         return None
@@ -146,14 +146,14 @@ def _check_model(identifier: str, faults: Faults) -> None:
 
 async def get_recording(call: Call) -> Response:
     """GET /recording/{id}"""
-    view = await call.rooms.recordings.view(call.id("recording"), call.account_id)
+    view = await call.context.recordings.view(call.id("recording"), call.account_id)
     return text_response(recording_json(view, call.addresses))
 
 
 async def list_recordings(call: Call) -> Response:
     """GET /recording: newest first, without transcript and events."""
     addresses = call.addresses
-    page = await call.rooms.recordings.find(
+    page = await call.context.recordings.find(
         call.account_id,
         status=call.word("status", RecordingStatus),
         cursor=call.request.query_params.get("cursor"),
@@ -165,7 +165,7 @@ async def list_recordings(call: Call) -> Response:
 
 async def delete_recording(call: Call) -> Response:
     """DELETE /recording/{id}"""
-    recording = await call.rooms.recordings.request_deletion(call.id("recording"), call.account_id)
+    recording = await call.context.recordings.request_deletion(call.id("recording"), call.account_id)
     logger.info("recording deleted", action="recording_deleted", recording_id=str(recording.id))
-    await remove_files(call.rooms.objects, f"recordings/{recording.id}/")
+    await remove_files(call.context.objects, f"recordings/{recording.id}/")
     return message_response("The recording and its data were deleted.")

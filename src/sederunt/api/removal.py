@@ -3,7 +3,7 @@
 from sederunt import log
 from sederunt.storage.objects import Objects
 
-logger = log.get(room="api")
+logger = log.get(component="api")
 
 
 async def remove_files(objects: Objects, prefix: str) -> None:

@@ -7,13 +7,13 @@ from typing import Any
 from uuid import UUID
 
 from sederunt import log
-from sederunt.api.rooms import Rooms
+from sederunt.api.context import ApiContext
 from sederunt.bus.connection import BusAway, NoResponder
 from sederunt.errors import Conflict, NotFound, Superseded
 from sederunt.model.bot import Bot
 from sederunt.model.status import BotStatus, StopReason, Trigger
 
-logger = log.get(room="api")
+logger = log.get(component="api")
 
 STOP_S = 2.0  # how long a host may take to hear of a stop; the row has it anyway
 ACT_S = 30.0  # the page types, sends and looks whether the message is there
@@ -21,12 +21,12 @@ SETTLING_S = 25.0  # how long a bot that was just let in may be unable to act
 ASK_AGAIN_S = 0.25
 
 
-async def order_stop(rooms: Rooms, bot_id: UUID, account_id: UUID) -> None:
+async def order_stop(context: ApiContext, bot_id: UUID, account_id: UUID) -> None:
     """Let a running bot leave its meeting. Raises Conflict, NotFound."""
-    bot = await rooms.bots.request_stop(bot_id, account_id)
-    if not await _stopped_unheld(rooms, bot):
+    bot = await context.bots.request_stop(bot_id, account_id)
+    if not await _stopped_unheld(context, bot):
         try:
-            await rooms.bus.command(bot.id, {"do": "stop"}, within_s=STOP_S)
+            await context.bus.command(bot.id, {"do": "stop"}, within_s=STOP_S)
         except NoResponder:
             logger.info("nobody holds the bot, the row has the stop", action="stop_kept", bot_id=str(bot.id))
         except BusAway:
@@ -34,12 +34,14 @@ async def order_stop(rooms: Rooms, bot_id: UUID, account_id: UUID) -> None:
     logger.info("bot stopped", action="stop_requested", bot_id=str(bot.id))
 
 
-async def _stopped_unheld(rooms: Rooms, bot: Bot) -> bool:
+async def _stopped_unheld(context: ApiContext, bot: Bot) -> bool:
     """Stop a bot that no host ever claimed: it need not wait for one in order to be told. False where one has it."""
     if bot.status is not BotStatus.BOOTING or bot.epoch:
         return False
     try:
-        await rooms.bots.record_transition(bot.id, Trigger.STOPPED, reason=StopReason.MANUALLY_STOPPED, epoch=bot.epoch)
+        await context.bots.record_transition(
+            bot.id, Trigger.STOPPED, reason=StopReason.MANUALLY_STOPPED, epoch=bot.epoch
+        )
     except Superseded:  # claimed at this moment
         return False
     except NotFound:  # deleted at this moment
@@ -47,34 +49,34 @@ async def _stopped_unheld(rooms: Rooms, bot: Bot) -> bool:
     return True
 
 
-async def post_chat(rooms: Rooms, bot: Bot, message: str) -> None:
+async def post_chat(context: ApiContext, bot: Bot, message: str) -> None:
     """Post to the meeting's chat; returns when the message is there. Raises Conflict, BusAway."""
-    await _act(rooms, bot, {"do": "chat", "message": message}, "post to the chat")
+    await _act(context, bot, {"do": "chat", "message": message}, "post to the chat")
 
 
-async def change_avatar(rooms: Rooms, bot: Bot, avatar_url: str) -> None:
+async def change_avatar(context: ApiContext, bot: Bot, avatar_url: str) -> None:
     """Show another picture; returns when the bot has it. Raises Conflict, BusAway."""
-    await _act(rooms, bot, {"do": "change-avatar", "avatar_url": avatar_url}, "show a picture")
+    await _act(context, bot, {"do": "change-avatar", "avatar_url": avatar_url}, "show a picture")
 
 
-async def _act(rooms: Rooms, bot: Bot, order: Mapping[str, Any], what: str) -> None:
+async def _act(context: ApiContext, bot: Bot, order: Mapping[str, Any], what: str) -> None:
     if bot.status is not BotStatus.RECORDING:
         raise Conflict(f"Only a bot that is in its meeting can {what}; this one is {bot.status}.")
     try:
-        answer = await _answer(rooms, bot, order)
+        answer = await _answer(context, bot, order)
     except NoResponder:
         raise Conflict(f"The bot cannot be reached right now; it is {bot.status}.") from None
     if not answer.get("ok"):
         why = answer.get("message") or answer.get("error") or "The meeting did not take it."
-        now = await rooms.bots.get(bot.id)  # it may be over because the meeting is
+        now = await context.bots.get(bot.id)  # it may be over because the meeting is
         raise Conflict(f"{why} The bot is {now.status}.")
 
 
-async def _answer(rooms: Rooms, bot: Bot, order: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _answer(context: ApiContext, bot: Bot, order: Mapping[str, Any]) -> Mapping[str, Any]:
     """The host's answer. A bot that was let in a moment ago has notices to close first: it is asked again."""
     give_up_at = time.monotonic() + SETTLING_S
     while True:
-        answer = await rooms.bus.command(bot.id, order, within_s=ACT_S)
+        answer = await context.bus.command(bot.id, order, within_s=ACT_S)
         if not answer.get("later") or time.monotonic() > give_up_at:
             return answer
         await asyncio.sleep(ASK_AGAIN_S)

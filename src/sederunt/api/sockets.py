@@ -16,9 +16,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sederunt import log
 from sederunt.api.actions import Order, order_of
+from sederunt.api.context import ApiContext
 from sederunt.api.failures import answer_to
 from sederunt.api.limits import RateLimit
-from sederunt.api.rooms import Rooms
 from sederunt.api.views import is_realtime
 from sederunt.bus import feeds
 from sederunt.bus.tasks import end
@@ -40,24 +40,24 @@ MOST_ORDERS = 16  # actions of one client that wait for the one before
 # A challenged bot may be about to try again; of the others nothing more is to be heard.
 _OVER = ENDINGS - {BotStatus.BOT_DETECTED}
 
-logger = log.get(room="api")
+logger = log.get(component="api")
 
 Outgoing = AsyncGenerator[str | bytes | Closing, None]
 
 
 async def realtime(websocket: WebSocket) -> None:
     """Every socket of every bot."""
-    rooms: Rooms = websocket.app.state.rooms
+    context: ApiContext = websocket.app.state.context
     async with contextlib.AsyncExitStack() as stack:
         try:
-            bot, kind = await _opened(rooms, websocket)
-            outgoing = await stack.enter_async_context(_outgoing(rooms, bot, kind, _since(websocket)))
+            bot, kind = await _opened(context, websocket)
+            outgoing = await stack.enter_async_context(_outgoing(context, bot, kind, _since(websocket)))
         except Exception as error:
             await websocket.send_denial_response(answer_to(error))
             return
         await websocket.accept()
-        stack.enter_context(rooms.metrics.listening(kind))
-        await _Connection(websocket, rooms, bot, kind).serve(outgoing)
+        stack.enter_context(context.metrics.listening(kind))
+        await _Connection(websocket, context, bot, kind).serve(outgoing)
 
 
 async def nowhere(websocket: WebSocket) -> None:
@@ -65,14 +65,14 @@ async def nowhere(websocket: WebSocket) -> None:
     await websocket.send_denial_response(answer_to(NotFound("There is no socket at this path.")))
 
 
-async def _opened(rooms: Rooms, websocket: WebSocket) -> tuple[Bot, SocketKind]:
+async def _opened(context: ApiContext, websocket: WebSocket) -> tuple[Bot, SocketKind]:
     """Which socket of which bot this address opens. Raises NotFound, Unauthorized."""
     parts = websocket.path_params
     try:
         kind, bot_id = SocketKind(parts["kind"]), UUID(parts["id"])
     except ValueError:
         raise NotFound("There is no socket at this path.") from None
-    bot = await rooms.bots.get(bot_id)
+    bot = await context.bots.get(bot_id)
     if bot.delete_requested or not is_realtime(bot):
         raise NotFound("There is no bot with this id, or it has no sockets.")
     if not may_open(bot, kind, parts["token"]):
@@ -91,21 +91,21 @@ def _since(websocket: WebSocket) -> int | None:
 
 
 @asynccontextmanager
-async def _outgoing(rooms: Rooms, bot: Bot, kind: SocketKind, since: int | None) -> AsyncIterator[Outgoing]:
+async def _outgoing(context: ApiContext, bot: Bot, kind: SocketKind, since: int | None) -> AsyncIterator[Outgoing]:
     """What a listener is to be sent. Raises BusAway."""
     if bot.status in _OVER:
-        newest = await feeds.last_sequence(rooms.bus, bot.id)
+        newest = await feeds.last_sequence(context.bus, bot.id)
         if kind is SocketKind.AUDIO or since is None or not newest:
-            yield _afterwards(await _final(rooms, bot, newest) if kind is not SocketKind.AUDIO else None)
+            yield _afterwards(await _final(context, bot, newest) if kind is not SocketKind.AUDIO else None)
             return
-    async with rooms.hub.channel(await rooms.bots.as_told(bot)) as channel:
+    async with context.hub.channel(await context.bots.as_told(bot)) as channel:
         outgoing: Outgoing = channel.audio() if kind is SocketKind.AUDIO else channel.events(since)
         async with aclosing(outgoing):
             yield outgoing
 
 
-async def _final(rooms: Rooms, bot: Bot, newest: int) -> str:
-    return messages.connected(final_values(await rooms.bots.view(bot.id, bot.account_id)), newest)
+async def _final(context: ApiContext, bot: Bot, newest: int) -> str:
+    return messages.connected(final_values(await context.bots.view(bot.id, bot.account_id)), newest)
 
 
 async def _afterwards(final: str | None) -> Outgoing:
@@ -117,10 +117,10 @@ async def _afterwards(final: str | None) -> Outgoing:
 class _Connection:
     """One listener, from the handshake to the end."""
 
-    def __init__(self, websocket: WebSocket, rooms: Rooms, bot: Bot, kind: SocketKind) -> None:
-        self._websocket, self._rooms, self._bot, self._kind = websocket, rooms, bot, kind
+    def __init__(self, websocket: WebSocket, context: ApiContext, bot: Bot, kind: SocketKind) -> None:
+        self._websocket, self._context, self._bot, self._kind = websocket, context, bot, kind
         self._orders: asyncio.Queue[Order] = asyncio.Queue(MOST_ORDERS)
-        self._pace = RateLimit(FRAMES_PER_MINUTE, rooms.clock.monotonic)
+        self._pace = RateLimit(FRAMES_PER_MINUTE, context.clock.monotonic)
         self._sent = 0
 
     async def serve(self, outgoing: Outgoing) -> None:
@@ -137,7 +137,7 @@ class _Connection:
             await self._orders.join()  # whoever says goodbye after an order still means it
         finally:
             await end(acting, *talks)
-        self._rooms.metrics.socket_closed(self._kind, closing.code)
+        self._context.metrics.socket_closed(self._kind, closing.code)
         lasted_s = round(time.monotonic() - opened, 1)
         logger.info(
             "listener left", action="socket_closed", code=closing.code, sent=self._sent, seconds=lasted_s, **facts
@@ -170,7 +170,7 @@ class _Connection:
             if message["type"] == "websocket.disconnect":
                 return Closing(message.get("code", 1005), "")
             while wait_s := self._pace.wait_s(self):
-                await self._rooms.clock.sleep(wait_s)
+                await self._context.clock.sleep(wait_s)
             await self._take(message.get("text") or message.get("bytes") or "")
 
     async def _take(self, frame: str | bytes) -> None:
@@ -181,7 +181,7 @@ class _Connection:
                 raise Conflict("This socket is read-only: actions go to websocket_url.")
             order = order_of(frame)
             if order.action.at_once:
-                await order.carry_out(self._rooms, self._bot)
+                await order.carry_out(self._context, self._bot)
             elif self._orders.full():
                 raise LimitReached(f"{MOST_ORDERS} actions wait to be carried out: try again when one is done.")
             else:
@@ -194,7 +194,7 @@ class _Connection:
         while True:
             order = await self._orders.get()
             try:
-                await order.carry_out(self._rooms, self._bot)
+                await order.carry_out(self._context, self._bot)
             except Exception as error:
                 with contextlib.suppress(WebSocketDisconnect, TimeoutError, RuntimeError):  # it left meanwhile
                     await self._refuse(error)

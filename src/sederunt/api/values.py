@@ -44,7 +44,7 @@ def refusal(predicate: str) -> PydanticCustomError:
 
 
 def text_of(value: object, *, most: int) -> str:
-    """A string that every part of the house can carry: no NUL, no half of a surrogate pair, not blank."""
+    """A string that every part of the service can carry: no NUL, no half of a surrogate pair, not blank."""
     text = _string(value)
     if not text.strip():
         raise refusal("must not be empty")

@@ -27,8 +27,8 @@ from sederunt.transcription.sessions import Draft, SessionEvent, Settled
 from sederunt.transcription.whisper import resolution
 from sederunt.transcription.whisper.live.engine import Engine, Place
 from sederunt.transcription.whisper.live.pace import Pace
+from sederunt.transcription.whisper.live.selector import LanguageSelector
 from sederunt.transcription.whisper.live.session import engine_of
-from sederunt.transcription.whisper.live.tongue import Tongue
 from sederunt.transcription.whisper.speech import RATE, Samples
 
 ENGINE, BASELINE = "sederunt", "LocalAgreement-2"
@@ -53,7 +53,7 @@ def driven(settings: Settings, tracks: Sequence[Samples]) -> Followed:
     places = [_place(settings, n, heard) for n in range(len(tracks))]
     for place in places:
         engine.join(place)
-        place.tongue.reader()  # the model is loaded before the clock runs
+        place.selector.reader()  # the model is loaded before the clock runs
     late: list[float] = []
     engine.observe = late.append
     pcm = [_pcm(track) for track in tracks]
@@ -158,7 +158,7 @@ FOLLOWERS: Mapping[str, Callable[[Settings, Sequence[Samples]], Followed]] = Map
 
 
 def _place(settings: Settings, number: int, heard: list[tuple[int, SessionEvent]]) -> Place:
-    return Place(Tongue(settings, "en", ()), lambda event: heard.append((number, event)))
+    return Place(LanguageSelector(settings, "en", ()), lambda event: heard.append((number, event)))
 
 
 def _told(at: float, event: Draft | Settled) -> Told:

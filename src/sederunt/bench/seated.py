@@ -25,7 +25,7 @@ from sederunt.meetings.visit import READ_EVERY_S
 from sederunt.model.audio import CapturedFrame, Codec
 from sederunt.model.bot import Service
 from sederunt.platforms.admission import join
-from sederunt.platforms.platform import Platform, Standing
+from sederunt.platforms.platform import PageState, Platform
 from sederunt.platforms.registry import platform_of
 from sederunt.settings import BrowserSettings
 
@@ -80,7 +80,7 @@ async def seat_all(plan: Plan) -> None:
     )
     platform = platform_of(Service(plan.service))
     async with BrowserPool(settings) as pool:
-        bots = [await seat(plan, pool, platform, url) for url in plan.urls]
+        bots = [await context(plan, pool, platform, url) for url in plan.urls]
         await asyncio.wait_for(asyncio.gather(*(bot.heard.wait() for bot in bots)), 60)
         say({"event": "seated", "first_audio_s": [bot.first_audio_s for bot in bots]})
         looking = [asyncio.create_task(look_again(bot, platform)) for bot in bots]
@@ -93,7 +93,7 @@ async def seat_all(plan: Plan) -> None:
                 await bot.page.close()
 
 
-async def seat(plan: Plan, pool: BrowserPool, platform: Platform, url: str) -> SeatedBot:
+async def context(plan: Plan, pool: BrowserPool, platform: Platform, url: str) -> SeatedBot:
     bot = SeatedBot(keep=plan.keep)
     bot.page = await pool.open(
         PageRequest(
@@ -116,9 +116,9 @@ async def seat(plan: Plan, pool: BrowserPool, platform: Platform, url: str) -> S
         name="Bench",
         waiting_room_s=30,
         clock=SYSTEM_CLOCK,
-        on_standing=lambda reading: None,
+        on_state=lambda reading: None,
     )
-    if admission.reading.standing is not Standing.IN_CALL:
+    if admission.reading.state is not PageState.IN_CALL:
         raise SystemExit(f"not let in: {admission.reading}")
     await platform.settle(bot.page, roster_heard=True)  # Zoom plays nothing before its sound was joined
     return bot

@@ -21,7 +21,7 @@ from sederunt.settings import BrowserSettings
 START_S = 30.0
 CLOSE_S = 5.0
 
-logger = log.get(room="browser")
+logger = log.get(component="browser")
 
 
 class Chromium:

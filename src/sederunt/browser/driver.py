@@ -25,7 +25,7 @@ from sederunt import log
 
 PREFIX = "sederunt-browsers-"
 
-logger = log.get(room="browser")
+logger = log.get(component="browser")
 
 
 @dataclass(frozen=True, slots=True)

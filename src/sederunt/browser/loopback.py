@@ -25,7 +25,7 @@ from sederunt.model.audio import CapturedFrame
 MOST_BYTES = 32 << 20  # a batch of video key frames or a large response body; more is a fault
 MEDIA, SIGNALS = "media", "signals"
 
-logger = log.get(room="browser")
+logger = log.get(component="browser")
 _quiet = logging.getLogger("sederunt.browser.loopback")
 _quiet.addHandler(logging.NullHandler())
 _quiet.propagate = False

@@ -35,7 +35,7 @@ from sederunt.settings import BrowserSettings
 OPEN_S = 30.0
 VIEWPORT = {"width": 1280, "height": 720}
 
-logger = log.get(room="browser")
+logger = log.get(component="browser")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

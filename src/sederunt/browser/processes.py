@@ -15,7 +15,7 @@ from sederunt import log
 OWNER_VARIABLE = "SEDERUNT_OWNER"  # in the environment of every child: "<pid>:<start of that process in ticks>"
 LAUNCH_VARIABLE = "SEDERUNT_LAUNCH"  # in the environment of a browser's processes: which launch they come from
 
-logger = log.get(room="browser")
+logger = log.get(component="browser")
 
 
 @cache

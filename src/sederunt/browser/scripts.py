@@ -19,17 +19,17 @@ ORDER = (
     "receivers.js",
     "contributors.js",
     "negotiation.js",
-    "calm.js",
+    "disable_painting.js",
     "avatar.js",
     "channels.js",
-    "shadows.js",
+    "shadow_roots.js",
     "readings.js",
     "observers.js",
     "control.js",
 )
 # Texts that the scripts start elsewhere: in the worker, and on the audio thread.
 WORKER = ("packing.js", "tap_worker.js")
-EARS = ("ears.js",)
+EARS = ("pcm_worklet.js",)
 
 # Run twice, or where there is no window to speak of, the scripts do nothing. Nothing may ever throw into the site,
 # and a script that fails must not take the others with it.

@@ -25,7 +25,7 @@ from sederunt.bus import streams
 from sederunt.errors import SederuntError, SetupError
 from sederunt.settings import BusSettings
 
-logger = log.get(room="bus")
+logger = log.get(component="bus")
 
 RETRY_S = 0.25  # between two tries to reconnect
 FLUSH_S = 2.0

@@ -31,7 +31,7 @@ from sederunt.bus import streams
 from sederunt.bus.connection import Bus, BusAway, NoResponder, Subscription
 from sederunt.bus.tasks import end
 
-logger = log.get(room="bus")
+logger = log.get(component="bus")
 
 PULL_S = 30.0  # how long the server may keep our question for a job open
 SETTLE_S = 1.5  # after a connect, before jobs are taken; a client looks for the server four times a second

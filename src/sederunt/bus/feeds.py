@@ -23,7 +23,7 @@ from sederunt.bus import streams
 from sederunt.bus.connection import Bus, BusAway, Subscription
 from sederunt.bus.tasks import notice_cancellation
 
-logger = log.get(room="bus")
+logger = log.get(component="bus")
 
 BATCH = 500  # events asked for at once when catching up
 ANSWER_S = 5.0

@@ -13,7 +13,7 @@ from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
 from sederunt.accounts.rotation import reseal as reseal_all
 from sederunt.accounts.webhook_secrets import WebhookSecrets
 from sederunt.browser.window import sign_in_by_hand
-from sederunt.cli.house import OF_DEFAULT, AccountName, AsJson, Data, House, run, show, uuid_of
+from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, run, show, uuid_of
 from sederunt.database.accounts import Accounts
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Service
@@ -32,8 +32,8 @@ START_PAGES: Mapping[Service, str] = {
 def create(name: Annotated[str, typer.Argument(help="The new account's name.")], data: Data = None) -> None:
     """Make an account and print its id. Accounts see nothing of each other."""
 
-    async def act(house: House) -> None:
-        typer.echo(str((await Accounts(house.database).create(name)).id))
+    async def act(context: CommandContext) -> None:
+        typer.echo(str((await Accounts(context.database).create(name)).id))
 
     run(act, data)
 
@@ -42,10 +42,10 @@ def create(name: Annotated[str, typer.Argument(help="The new account's name.")],
 def list_(data: Data = None, as_json: AsJson = False) -> None:
     """Show all accounts."""
 
-    async def act(house: House) -> None:
+    async def act(context: CommandContext) -> None:
         rows = [
             {"id": account.id, "name": account.name, "reserved": account.reserved, "created_at": account.created_at}
-            for account in await Accounts(house.database).all()
+            for account in await Accounts(context.database).all()
         ]
         show(rows, as_json=as_json, nothing="No accounts.")
 
@@ -60,9 +60,9 @@ def webhook_secret(
 ) -> None:
     """Print the secret an account's webhooks are signed with (Standard Webhooks)."""
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
-        webhook_secrets = WebhookSecrets(house.database, house.sealer)
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        webhook_secrets = WebhookSecrets(context.database, context.sealer)
         typer.echo(await (webhook_secrets.renew(owner.id) if renew else webhook_secrets.get(owner.id)))
 
     run(act, data)
@@ -87,9 +87,9 @@ def add_meeting(
     password = _password() if with_password or state is None else None
     sign_in = SignIn(service=service, email=email, state=_state(state), password=password)
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
-        typer.echo(str((await MeetingAccounts(house.database, house.sealer).add(owner.id, sign_in)).id))
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        typer.echo(str((await MeetingAccounts(context.database, context.sealer).add(owner.id, sign_in)).id))
 
     run(act, data)
 
@@ -115,14 +115,14 @@ def login(
         )
     shown_on = display
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
         typer.echo("Sign in, then close the window.", err=True)
         state = await sign_in_by_hand(load().browser, START_PAGES[service], display=shown_on)
         if not state["cookies"]:
             raise InvalidConfig({"email": ["Nothing was signed in: the browser was left without a cookie."]})
         sign_in = SignIn(service=service, email=email, state=state)
-        typer.echo(str((await MeetingAccounts(house.database, house.sealer).keep_state(owner.id, sign_in)).id))
+        typer.echo(str((await MeetingAccounts(context.database, context.sealer).keep_state(owner.id, sign_in)).id))
 
     run(act, data)
 
@@ -131,8 +131,8 @@ def login(
 def list_meeting(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson = False) -> None:
     """Show the meeting accounts."""
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
         rows = [
             {
                 "id": known.id,
@@ -141,7 +141,7 @@ def list_meeting(data: Data = None, account: AccountName = OF_DEFAULT, as_json: 
                 "created_at": known.created_at,
                 "updated_at": known.updated_at,
             }
-            for known in await MeetingAccounts(house.database, house.sealer).of(owner.id)
+            for known in await MeetingAccounts(context.database, context.sealer).of(owner.id)
         ]
         show(rows, as_json=as_json, nothing="No meeting accounts yet: sederunt accounts add-meeting SERVICE EMAIL")
 
@@ -156,9 +156,9 @@ def remove_meeting(
 ) -> None:
     """Forget a meeting account."""
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
-        known = MeetingAccounts(house.database, house.sealer)
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        known = MeetingAccounts(context.database, context.sealer)
         await known.remove(uuid_of(meeting_account_id, "a meeting account"), owner.id)
         typer.echo("Removed.", err=True)
 
@@ -169,8 +169,8 @@ def remove_meeting(
 def reseal(data: Data = None) -> None:
     """Seal every stored secret with the first of SEDERUNT_SECRET_KEYS; afterwards the older ones can go."""
 
-    async def act(house: House) -> None:
-        typer.echo(f"{await reseal_all(house.database, house.sealer)} secrets were sealed anew.", err=True)
+    async def act(context: CommandContext) -> None:
+        typer.echo(f"{await reseal_all(context.database, context.sealer)} secrets were sealed anew.", err=True)
 
     run(act, data)
 

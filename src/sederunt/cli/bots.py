@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sederunt.cli.house import OF_DEFAULT, AccountName, AsJson, Data, House, json_text, run, show, uuid_of
+from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, json_text, run, show, uuid_of
 from sederunt.database.bot_reading import BotReading
 from sederunt.database.bot_view import BotView
 from sederunt.model.status import BotStatus
@@ -24,9 +24,9 @@ def list_(
 ) -> None:
     """Show the newest bots."""
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
-        page = await BotReading(house.database).find(owner.id, status=status, limit=limit)
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        page = await BotReading(context.database).find(owner.id, status=status, limit=limit)
         rows = [
             {
                 "id": bot.id,
@@ -53,9 +53,9 @@ def show_(
 ) -> None:
     """Show one bot: what was asked, what happened, what was said."""
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
-        view = await BotReading(house.database).view(uuid_of(bot_id, "a bot"), owner.id)
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        view = await BotReading(context.database).view(uuid_of(bot_id, "a bot"), owner.id)
         if as_json:
             typer.echo(json.dumps(_facts(view), default=json_text))
         else:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sederunt.accounts.credentials import Credentials
-from sederunt.cli.house import OF_DEFAULT, AccountName, AsJson, Data, House, run, show, uuid_of
+from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, run, show, uuid_of
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -25,9 +25,9 @@ def add(
     """Keep a vendor's key and print its id: the value of `transcription_credentials`."""
     text = key if key is not None else _asked()
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
-        credentials = Credentials(house.database, house.sealer)
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        credentials = Credentials(context.database, context.sealer)
         added = await credentials.add(owner.id, provider, text, region=region, organisation=organisation)
         typer.echo(str(added.id))
 
@@ -38,8 +38,8 @@ def add(
 def list_(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson = False) -> None:
     """Show an account's credentials: never the keys."""
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
         rows = [
             {
                 "id": credential.id,
@@ -49,7 +49,7 @@ def list_(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson 
                 "organisation": credential.organisation,
                 "created_at": credential.created_at,
             }
-            for credential in await Credentials(house.database, house.sealer).of(owner.id)
+            for credential in await Credentials(context.database, context.sealer).of(owner.id)
         ]
         show(rows, as_json=as_json, nothing="No credentials yet: sederunt credentials add PROVIDER")
 
@@ -64,9 +64,9 @@ def remove(
 ) -> None:
     """Forget a credential."""
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
-        await Credentials(house.database, house.sealer).remove(uuid_of(credential_id, "a credential"), owner.id)
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        await Credentials(context.database, context.sealer).remove(uuid_of(credential_id, "a credential"), owner.id)
         typer.echo("Removed.", err=True)
 
     run(act, data)

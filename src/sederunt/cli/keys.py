@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sederunt.accounts.keys import Keys
-from sederunt.cli.house import OF_DEFAULT, AccountName, AsJson, Data, House, run, show, uuid_of
+from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, run, show, uuid_of
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -18,9 +18,9 @@ def create(
 ) -> None:
     """Make a key and print it, alone, on standard output. It cannot be shown again."""
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
-        keys = await Keys.open(house.database, house.sealer)
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        keys = await Keys.open(context.database, context.sealer)
         text, _ = await keys.create(owner.id, name)
         typer.echo(text)
 
@@ -31,9 +31,9 @@ def create(
 def list_(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson = False) -> None:
     """Show an account's keys: never the keys themselves."""
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
-        keys = await Keys.open(house.database, house.sealer)
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        keys = await Keys.open(context.database, context.sealer)
         rows = [
             {
                 "id": key.id,
@@ -58,9 +58,9 @@ def revoke(
 ) -> None:
     """Withdraw a key; a running service stops answering to it within 5 seconds."""
 
-    async def act(house: House) -> None:
-        owner = await house.account(account)
-        keys = await Keys.open(house.database, house.sealer)
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        keys = await Keys.open(context.database, context.sealer)
         await keys.revoke(owner.id, uuid_of(key_id, "a key"))
         typer.echo("Revoked.", err=True)
 

@@ -24,7 +24,7 @@ from sederunt.database.engine import Database, database_url
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load
 
-logger = log.get(room="cli", role="serve")
+logger = log.get(component="cli", role="serve")
 
 ROLES = ("api", "host", "worker")
 NATS_END_S = 10.0  # nats-server writes its state when asked to end
@@ -124,13 +124,13 @@ def _signals() -> tuple[asyncio.Event, asyncio.Event]:
 
 @contextlib.asynccontextmanager
 async def _keys(settings: Settings) -> AsyncIterator[tuple[Keys, UUID]]:
-    """The API keys and the account that a house begins with, in a database that is ready."""
+    """The API keys and the account that an installation begins with, in a database that is ready."""
     async with Database(database_url(settings)) as database:
         yield await Keys.open(database, load_sealer(settings)), database.default_account_id
 
 
 async def _first_key(settings: Settings) -> str | None:
-    """An API key where the house has none yet. To be shown at once: nobody can see it later."""
+    """An API key where the service has none yet. To be shown at once: nobody can see it later."""
     async with _keys(settings) as (keys, account_id):
         if await keys.of(account_id):
             return None

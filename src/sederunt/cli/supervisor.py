@@ -27,7 +27,7 @@ import psutil
 from sederunt import log
 from sederunt.cli import tether
 
-logger = log.get(room="cli")
+logger = log.get(component="cli")
 
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 15.0

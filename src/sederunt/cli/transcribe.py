@@ -15,9 +15,9 @@ from sederunt.media.probe import probe
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings, load
 from sederunt.transcription import profanity
-from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute
 from sederunt.transcription.models import ModelRow, find
 from sederunt.transcription.provider import Task, provider
+from sederunt.transcripts.attribution import Meeting, SourceSpeech, attribute
 
 _WHISPER = "vendor1"
 

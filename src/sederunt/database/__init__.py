@@ -1,4 +1,4 @@
-"""The rows of the house: tables, migrations, and one store per resource. The only place with SQL.
+"""The rows of the service: tables, migrations, and one store per resource. The only place with SQL.
 
 Two engines, one code: a SQLite file in the data directory, or PostgreSQL. The differences live in `engine` alone.
 

@@ -163,8 +163,8 @@ class Accounts:
         return self._database.clock.now()
 
 
-class HouseSecrets:
-    """Sealed secrets that every process of one house shares."""
+class InstallationSecrets:
+    """Sealed secrets that every process of one installation shares."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

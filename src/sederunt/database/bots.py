@@ -42,7 +42,7 @@ from sederunt.model.status import (
     advance,
 )
 
-logger = log.get(room="database")
+logger = log.get(component="database")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

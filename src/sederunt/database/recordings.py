@@ -27,7 +27,7 @@ from sederunt.model.recording import Recording, RecordingConfig
 from sederunt.model.status import ForbiddenTransition, RecordingStatus, Trigger, advance_recording
 from sederunt.model.transcript import Transcript
 
-logger = log.get(room="database")
+logger = log.get(component="database")
 
 # What `mark` and `record_transition(changes=…)` may write besides the status.
 FACTS = frozenset({"recording_object", "recording_available_until", "detected_lang"})

@@ -13,7 +13,7 @@ from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.database.outbox import Resource
 
-logger = log.get(room="database")
+logger = log.get(component="database")
 
 # resource → (by default, with store_recording_for_1_year)
 KEPT: dict[Resource, tuple[timedelta, timedelta]] = {

@@ -47,7 +47,7 @@ api_keys = Table(
     Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("name", Text, nullable=False),
     Column("prefix", Text, nullable=False),  # the first characters, for people to tell keys apart
-    Column("digest", LargeBinary, nullable=False, unique=True),  # HMAC-SHA-256 under the house's pepper
+    Column("digest", LargeBinary, nullable=False, unique=True),  # HMAC-SHA-256 under the service's pepper
     Column("created_at", Moment, nullable=False),
     Column("last_used_at", Moment),
     Column("revoked_at", Moment),

@@ -2,7 +2,7 @@
 
 from sederunt import log
 from sederunt.database.retention import kept_until
-from sederunt.jobs.house import House
+from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.work import Job
 from sederunt.meetings.assemble import assemble_recording, verdict_of
@@ -10,21 +10,21 @@ from sederunt.model.bot import Verdict
 from sederunt.model.status import BotStatus, Trigger
 from sederunt.transcription.models import find
 
-logger = log.get(room="jobs")
+logger = log.get(component="jobs")
 
 
-async def assemble(job: Job, house: House) -> None:
+async def assemble(job: Job, context: WorkerContext) -> None:
     """Idempotent: a second run finds the stored recording and only moves the status on."""
-    bot = await house.bots.get(job.id)
+    bot = await context.bots.get(job.id)
     if bot.status is not BotStatus.PROCESSING:
         return
-    with scratch_of(house, job) as scratch:
+    with scratch_of(context, job) as scratch:
         tracks = await assemble_recording(
             bot,
-            house.objects,
+            context.objects,
             scratch,
-            participants=await house.bots.participants(bot.id, with_events=bot.config.video),
-            sources=await house.bots.sources(bot.id),
+            participants=await context.bots.participants(bot.id, with_events=bot.config.video),
+            sources=await context.bots.sources(bot.id),
         )
     model = find(bot.config.transcription_model)
     wants_transcript = tracks is not None and model is not None and model.provider is not None
@@ -32,17 +32,17 @@ async def assemble(job: Job, house: House) -> None:
         "verdict": verdict_of(bot, tracks["heard_s"] if tracks else 0.0),
         "recording_object": f"bots/{bot.id}/recording.webm" if tracks else None,
         "recording_available_until": kept_until(
-            "bot", for_1_year=bot.config.store_recording_for_1_year, since=house.clock.now()
+            "bot", for_1_year=bot.config.store_recording_for_1_year, since=context.clock.now()
         ),
     }
     trigger = Trigger.ASSEMBLED if wants_transcript else Trigger.CLOSED
-    await house.bots.record_transition(bot.id, trigger, changes=changes)
+    await context.bots.record_transition(bot.id, trigger, changes=changes)
     logger.info("recording assembled", action="assembled", bot_id=str(bot.id))
 
 
-async def give_up(job: Job, house: House, error: BaseException) -> None:
+async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
     """The pieces stay; the bot has failed by our fault, unless it had gone on already."""
-    if (await house.bots.get(job.id)).status is not BotStatus.PROCESSING:
+    if (await context.bots.get(job.id)).status is not BotStatus.PROCESSING:
         return
     data = {"cause": "assembly_failed", "seen": str(error)[:500]}
-    await house.bots.record_transition(job.id, Trigger.CRASHED, data=data, changes={"verdict": Verdict.ENGINE_FAILED})
+    await context.bots.record_transition(job.id, Trigger.CRASHED, data=data, changes={"verdict": Verdict.ENGINE_FAILED})

@@ -5,12 +5,12 @@ off from the queue. The job ends when a receiver has to be tried again later; ho
 that time has come, and likewise for an event that was written while this job was about to end.
 """
 
-from sederunt.jobs.house import House
+from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.work import Again, Job
 
 
-async def deliver(job: Job, house: House) -> None:
+async def deliver(job: Job, context: WorkerContext) -> None:
     """Deliver what is pending and due."""
-    await house.postman.deliver_all(job.id, job.cut_off)
+    await context.postman.deliver_all(job.id, job.cut_off)
     if job.cut_off.is_set():
         raise Again(0.0, "this worker was cut off")

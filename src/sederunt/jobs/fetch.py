@@ -6,7 +6,7 @@ from pathlib import Path
 from sederunt import log
 from sederunt.addresses import guarded_client
 from sederunt.errors import NotFound, SederuntError
-from sederunt.jobs.house import House
+from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.work import GiveUp, Job
 from sederunt.media.probe import probe, refuse_overlong
@@ -14,25 +14,25 @@ from sederunt.model.recording import Recording
 from sederunt.model.status import RecordingStatus, Trigger
 from sederunt.recordings.download import download
 
-logger = log.get(room="jobs")
+logger = log.get(component="jobs")
 
 IDLE_S = 60.0  # how long an address may send nothing
 
 
-async def fetch(job: Job, house: House) -> None:
+async def fetch(job: Job, context: WorkerContext) -> None:
     """Idempotent: the object is written whole, and noted together with the call for the job that follows."""
-    recording = await house.recordings.get(job.id)
+    recording = await context.recordings.get(job.id)
     if recording.status is not RecordingStatus.TRANSCRIBING or recording.recording_object is not None:
         return
     key = f"recordings/{recording.id}/source"
-    with scratch_of(house, job) as scratch:
+    with scratch_of(context, job) as scratch:
         path = scratch / "source"
-        await _bring(recording, path, house)
+        await _bring(recording, path, context)
         facts = await asyncio.to_thread(probe, path)
         if recording.source_bot_id is None:  # our own are as long as their meetings were
-            refuse_overlong(facts, house.settings.api.max_recording_hours)
-        await house.objects.put_file(key, path)
-    await house.recordings.mark(recording.id, job="job.transcribe", recording_object=key)
+            refuse_overlong(facts, context.settings.api.max_recording_hours)
+        await context.objects.put_file(key, path)
+    await context.recordings.mark(recording.id, job="job.transcribe", recording_object=key)
     logger.info(
         "recording fetched",
         action="fetched",
@@ -42,13 +42,13 @@ async def fetch(job: Job, house: House) -> None:
     )
 
 
-async def _bring(recording: Recording, path: Path, house: House) -> None:
+async def _bring(recording: Recording, path: Path, context: WorkerContext) -> None:
     if recording.source_bot_id is not None:
-        await _copy(recording, path, house)
+        await _copy(recording, path, context)
         return
     if recording.source_url is None:
         raise GiveUp("The recording has neither a file nor an address.")
-    settings = house.settings
+    settings = context.settings
     async with guarded_client(allow_private=settings.allow_private_addresses, timeout_s=IDLE_S) as client:
         await download(
             client,
@@ -59,20 +59,20 @@ async def _bring(recording: Recording, path: Path, house: House) -> None:
         )
 
 
-async def _copy(recording: Recording, path: Path, house: House) -> None:
+async def _copy(recording: Recording, path: Path, context: WorkerContext) -> None:
     """The bot's recording as it is now. A bot that is deleted meanwhile takes nothing from its copies."""
     assert recording.source_bot_id is not None
     try:
-        bot = await house.bots.get(recording.source_bot_id, recording.account_id)
+        bot = await context.bots.get(recording.source_bot_id, recording.account_id)
     except NotFound:
         raise GiveUp("The bot of this recording is deleted.") from None
     if bot.recording_object is None:
         raise GiveUp("The bot of this recording has none any more.")
-    await house.objects.get_file(bot.recording_object, path)
+    await context.objects.get_file(bot.recording_object, path)
 
 
-async def give_up(job: Job, house: House, error: BaseException) -> None:
+async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
     """The recording has failed; its event says why."""
     sentence = str(error) if isinstance(error, SederuntError) else "The recording could not be fetched."
     data = {"cause": "fetch_failed", "message": sentence[:500]}
-    await house.recordings.record_transition(job.id, Trigger.CRASHED, data=data)
+    await context.recordings.record_transition(job.id, Trigger.CRASHED, data=data)

@@ -25,7 +25,7 @@ from sederunt.jobs.scratch import remove_left
 from sederunt.model.recording import Recording
 from sederunt.storage.objects import Objects
 
-logger = log.get(room="jobs")
+logger = log.get(component="jobs")
 
 UNSENT_AFTER_S = 5.0  # by then the writer has published its rows, or is dead, or NATS is away
 QUICK_EVERY_S = 1.0

@@ -17,7 +17,7 @@ from sederunt.database.engine import Database, OutboxRow, database_url
 from sederunt.database.outbox import Outbox, payload_of
 from sederunt.settings import Settings
 
-logger = log.get(room="jobs")
+logger = log.get(component="jobs")
 
 MAX_WAITING = 5000  # rows of this process while NATS is away; more than these are left to the sweep
 

@@ -1,4 +1,4 @@
-"""The host and the worker: open the house, take jobs, drain when asked."""
+"""The host and the worker: open the service, take jobs, drain when asked."""
 
 import asyncio
 import os
@@ -14,16 +14,16 @@ from sederunt.bus.consume import Consumer
 from sederunt.bus.streams import holds_subject
 from sederunt.bus.tasks import end
 from sederunt.errors import SetupError
+from sederunt.jobs.capacity import Capacity
+from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS
-from sederunt.jobs.house import House, open_house
 from sederunt.jobs.housekeeping import Housekeeping, Stores
-from sederunt.jobs.room import Room
 from sederunt.jobs.scratch import folder_of
 from sederunt.jobs.work import handler_of
 from sederunt.meetings.spool import Leftovers
 from sederunt.settings import Settings
 
-logger = log.get(room="jobs")
+logger = log.get(component="jobs")
 
 LOW_PRIORITY = 10  # of workers: a meeting is lost when it is late, a transcript is not
 
@@ -32,18 +32,18 @@ Ready = Callable[[str, dict[str, object]], None]
 
 async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
     """Take bots while there is room, until `stop`; then let them sit for `drain_timeout_s` and hand back the rest."""
-    async with BrowserPool(settings.browser) as pool, open_house(settings, role="host", pool=pool) as house:
-        await _refuse_namesake(house)
+    async with BrowserPool(settings.browser) as pool, open_context(settings, role="host", pool=pool) as context:
+        await _refuse_namesake(context)
         consumers: list[Consumer] = []
-        room = Room(
+        room = Capacity(
             settings.host,
             lambda: sum(consumer.held for consumer in consumers),
-            live=lambda: len(house.transcribed_live),
+            live=lambda: len(context.transcribed_live),
         )
-        consumers += _consumers("host", house, room.has_room)
-        answering = await house.bus.serve(holds_subject(house.name), lambda asked: _holds(consumers, asked))
-        say_ready = partial(ready, "host", {"name": house.name, "pid": os.getpid()})
-        async with _storing_leftovers(house, consumers):
+        consumers += _consumers("host", context, room.has_room)
+        answering = await context.bus.serve(holds_subject(context.name), lambda asked: _holds(consumers, asked))
+        say_ready = partial(ready, "host", {"name": context.name, "pid": os.getpid()})
+        async with _storing_leftovers(context, consumers):
             await _work(consumers, stop, drain_timeout_s, say_ready)
         await answering.close()
 
@@ -51,18 +51,18 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
 async def run_worker(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
     """Work through the queues and keep house until `stop`; then let jobs end for a while, and hand back the rest."""
     os.nice(LOW_PRIORITY)
-    async with open_house(settings, role="worker") as house, _housekeeping(house):
-        consumers = _consumers("worker", house, lambda: True)
+    async with open_context(settings, role="worker") as context, _housekeeping(context):
+        consumers = _consumers("worker", context, lambda: True)
         await _work(consumers, stop, drain_timeout_s, lambda: ready("worker", {"pid": os.getpid()}))
 
 
-def _consumers(role: Literal["host", "worker"], house: House, has_room: Callable[[], bool]) -> list[Consumer]:
+def _consumers(role: Literal["host", "worker"], context: WorkerContext, has_room: Callable[[], bool]) -> list[Consumer]:
     return [
         Consumer(
-            house.bus,
+            context.bus,
             kind.kind,
-            handler_of(kind, house),
-            slots=kind.slots(house.settings),
+            handler_of(kind, context),
+            slots=kind.slots(context.settings),
             has_room=has_room,
         )
         for kind in KINDS.values()
@@ -89,22 +89,22 @@ async def _holds(consumers: Sequence[Consumer], asked: Mapping[str, Any]) -> Map
     return {"holds": any(consumer.holds(str(asked.get("id"))) for consumer in consumers)}
 
 
-async def _refuse_namesake(house: House) -> None:
+async def _refuse_namesake(context: WorkerContext) -> None:
     """Two hosts of one name would answer for each other's bots."""
     with suppress(NoResponder, BusAway):
-        await house.bus.request(holds_subject(house.name), {"id": ""}, within_s=1)
-        raise SetupError(f"Another host is called '{house.name}'. Give each its own SEDERUNT_HOST__NAME.")
+        await context.bus.request(holds_subject(context.name), {"id": ""}, within_s=1)
+        raise SetupError(f"Another host is called '{context.name}'. Give each its own SEDERUNT_HOST__NAME.")
 
 
 @asynccontextmanager
-async def _storing_leftovers(house: House, consumers: Sequence[Consumer]) -> AsyncIterator[None]:
+async def _storing_leftovers(context: WorkerContext, consumers: Sequence[Consumer]) -> AsyncIterator[None]:
     """Beside the bots: what others left in the spool of this host goes to storage."""
     leftovers = Leftovers(
-        house.settings.data / "spool",
-        bots=house.bots,
-        deletions=house.deletions,
-        objects=house.objects,
-        clock=house.clock,
+        context.settings.data / "spool",
+        bots=context.bots,
+        deletions=context.deletions,
+        objects=context.objects,
+        clock=context.clock,
         held=lambda bot_id: any(consumer.holds(str(bot_id)) for consumer in consumers),
     )
     storing = asyncio.create_task(leftovers.run(), name="leftovers")
@@ -115,17 +115,17 @@ async def _storing_leftovers(house: House, consumers: Sequence[Consumer]) -> Asy
 
 
 @asynccontextmanager
-async def _housekeeping(house: House) -> AsyncIterator[None]:
+async def _housekeeping(context: WorkerContext) -> AsyncIterator[None]:
     stores = Stores(
-        bots=house.bots,
-        recordings=house.recordings,
-        deliveries=house.deliveries,
-        deletions=house.deletions,
-        outbox=house.outbox,
-        objects=house.objects,
-        scratch=folder_of(house.settings),
+        bots=context.bots,
+        recordings=context.recordings,
+        deliveries=context.deliveries,
+        deletions=context.deletions,
+        outbox=context.outbox,
+        objects=context.objects,
+        scratch=folder_of(context.settings),
     )
-    keeping = asyncio.create_task(Housekeeping(stores, house.bus, house.clock).run(), name="housekeeping")
+    keeping = asyncio.create_task(Housekeeping(stores, context.bus, context.clock).run(), name="housekeeping")
     try:
         yield
     finally:

@@ -12,19 +12,19 @@ from pathlib import Path
 from uuid import UUID
 
 from sederunt import log
-from sederunt.jobs.house import House
+from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.work import Job
 from sederunt.settings import Settings
 
-logger = log.get(room="jobs")
+logger = log.get(component="jobs")
 
 LEFT_AFTER_S = 86_400.0  # no job works for a day without touching its folder
 
 
 @contextmanager
-def scratch_of(house: House, job: Job) -> Iterator[Path]:
+def scratch_of(context: WorkerContext, job: Job) -> Iterator[Path]:
     """A folder for one job's temporary files, emptied before and after: a killed worker leaves its own to the next."""
-    path = folder_of(house.settings) / f"{job.kind}-{job.id}"
+    path = folder_of(context.settings) / f"{job.kind}-{job.id}"
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
     try:

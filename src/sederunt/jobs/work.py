@@ -17,9 +17,9 @@ from sederunt.errors import DestinationError, MediaError, NotFound, ProviderErro
 from sederunt.jobs.follow_ups import Kind
 
 if TYPE_CHECKING:
-    from sederunt.jobs.house import House
+    from sederunt.jobs.context import WorkerContext
 
-logger = log.get(room="jobs")
+logger = log.get(component="jobs")
 
 GIVE_UP_PAUSE_S = 60.0
 
@@ -47,11 +47,11 @@ class GiveUp(SederuntError):
     """The job will never succeed; the sentence says why."""
 
 
-Work = Callable[[Job, "House"], Awaitable[None]]
-OnGiveUp = Callable[[Job, "House", BaseException], Awaitable[None]]
+Work = Callable[[Job, "WorkerContext"], Awaitable[None]]
+OnGiveUp = Callable[[Job, "WorkerContext", BaseException], Awaitable[None]]
 
 
-def handler_of(kind: Kind, house: "House") -> consume.Handler:
+def handler_of(kind: Kind, context: "WorkerContext") -> consume.Handler:
     """The kind's work, imported now, as the bus wants it."""
     work = cast(Work, _imported(kind.work))
     on_give_up = cast(OnGiveUp, _imported(kind.give_up)) if kind.give_up else None
@@ -62,14 +62,14 @@ def handler_of(kind: Kind, house: "House") -> consume.Handler:
         try:
             if kind.is_deadly(job.delivered) and job.id not in untold:
                 raise GiveUp(f"It was begun {job.delivered - 1} times and came to no end: it seems to end its worker.")
-            await work(job, house)
+            await work(job, context)
         except asyncio.CancelledError:
             raise
         except Exception as error:
             outcome = outcome_of(error, kind, delivery.delivered)
             _tell(job, error, outcome)
             if isinstance(outcome, Drop) and on_give_up is not None:
-                outcome = await _given_up(job, house, error, on_give_up)
+                outcome = await _given_up(job, context, error, on_give_up)
                 if isinstance(outcome, consume.Again):
                     untold.add(job.id)
             return outcome
@@ -103,10 +103,10 @@ def outcome_of(error: Exception, kind: Kind, delivered: int) -> Outcome:
     return Drop() if kind.is_last(delivered) else consume.Again(kind.pause_s(delivered))
 
 
-async def _given_up(job: Job, house: "House", error: Exception, on_give_up: OnGiveUp) -> Outcome:
+async def _given_up(job: Job, context: "WorkerContext", error: Exception, on_give_up: OnGiveUp) -> Outcome:
     """The row must learn of it, or the resource would hang for ever: until then the job stays."""
     try:
-        await on_give_up(job, house, error)
+        await on_give_up(job, context, error)
     except (NotFound, Superseded):
         return Done()
     except Exception:

@@ -57,7 +57,7 @@ class CompositionFacts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Scene:
+class VideoLayout:
     """What the pictures cannot tell."""
 
     duration_s: float
@@ -67,14 +67,19 @@ class Scene:
 
 
 def compose(
-    pieces: Iterable[bytes], *, audio: Path, target: Path, scene: Scene, progress: Callable[[float], None] | None = None
+    pieces: Iterable[bytes],
+    *,
+    audio: Path,
+    target: Path,
+    layout: VideoLayout,
+    progress: Callable[[float], None] | None = None,
 ) -> CompositionFacts:
     """Write `target` (WebM) out of video pieces in any order and the mixed recording `audio`, whose packets are kept.
 
     Without any picture the target holds the sound alone.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="compose", initializer=_step_back) as behind:
-        return behind.submit(_compose, pieces, audio, target, scene, progress).result()
+        return behind.submit(_compose, pieces, audio, target, layout, progress).result()
 
 
 def _step_back() -> None:
@@ -83,7 +88,7 @@ def _step_back() -> None:
 
 
 def _compose(
-    pieces: Iterable[bytes], audio: Path, target: Path, scene: Scene, progress: Callable[[float], None] | None
+    pieces: Iterable[bytes], audio: Path, target: Path, layout: VideoLayout, progress: Callable[[float], None] | None
 ) -> CompositionFacts:
     with tempfile.TemporaryFile(dir=target.parent) as scratch:
         spool = Spool(scratch, lambda data, salvage: read_video_piece(data, salvage=salvage))
@@ -97,19 +102,19 @@ def _compose(
             if alone:
                 work: _TakenOver | _Composed = _TakenOver(file, next(iter(first.values())))
             else:
-                work = _Composed(file, scene, has_pictures=bool(first))
+                work = _Composed(file, layout, has_pictures=bool(first))
             read = 0
             for frame in spool.items():
-                if frame.start < scene.duration_s:
+                if frame.start < layout.duration_s:
                     read += 1
                     work.take(frame)
                     if progress and read % 500 == 0:
-                        progress(frame.start / scene.duration_s)
-            work.finish(scene.duration_s)
+                        progress(frame.start / layout.duration_s)
+            work.finish(layout.duration_s)
     if progress:
         progress(1.0)
     return CompositionFacts(
-        duration_s=scene.duration_s,
+        duration_s=layout.duration_s,
         sources=tuple(sorted({source for source, _ in first})),
         frames_read=read,
         frames_written=work.written,
@@ -173,11 +178,11 @@ class _TakenOver:
 class _Composed:
     """All sources on one canvas."""
 
-    def __init__(self, file: _File, scene: Scene, *, has_pictures: bool) -> None:
-        self._file, self._canvas = file, scene.canvas
-        self._stream = _encoder(file.container, scene.canvas) if has_pictures else None
+    def __init__(self, file: _File, layout: VideoLayout, *, has_pictures: bool) -> None:
+        self._file, self._canvas = file, layout.canvas
+        self._stream = _encoder(file.container, layout.canvas) if has_pictures else None
         self._gallery = Gallery()
-        self._stage = Stage(scene.spoken, scene.screens)
+        self._stage = Stage(layout.spoken, layout.screens)
         self._number = self.written = 0
         self._shown: object = None
         self._shown_s = 0.0

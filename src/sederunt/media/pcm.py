@@ -23,7 +23,7 @@ LEAST_DECODED = 0.05  # frames per packet that was refused; of noise, as encrypt
 
 Samples = npt.NDArray[np.float32]
 
-logger = log.get(room="media")
+logger = log.get(component="media")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,7 @@ from typing import IO, Generic, Protocol, TypeVar
 from sederunt import log
 from sederunt.errors import BrokenMedia
 
-logger = log.get(room="media")
+logger = log.get(component="media")
 
 
 class Timed(Protocol):

@@ -27,7 +27,7 @@ from sederunt.model.audio import CapturedFrame, Codec
 PER_MS = 90.0  # RTP's clock of all video
 TIME_BASE = Fraction(1, 1000)
 VIDEO_CODECS: Mapping[Codec, str] = {Codec.VP8: "vp8", Codec.VP9: "vp9", Codec.H264: "h264"}
-logger = log.get(room="media")
+logger = log.get(component="media")
 
 _CODECS_BY_NAME = {name: codec for codec, name in VIDEO_CODECS.items()}
 _FOUR_LETTERS = {Codec.VP8: b"VP80", Codec.VP9: b"VP90"}

@@ -19,10 +19,10 @@ import av
 from sederunt import log
 from sederunt.errors import BrokenMedia, MediaError
 from sederunt.media.assembly import AssemblyFacts, assemble
-from sederunt.media.composition import Scene, compose
+from sederunt.media.composition import VideoLayout, compose
 from sederunt.media.probe import probe
-from sederunt.meetings.film import scene_of
 from sederunt.meetings.spool import PICTURES, SOUND, pieces_prefix
+from sederunt.meetings.video_layout import layout_of
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.participant import Participant
 from sederunt.storage.objects import Objects
@@ -32,7 +32,7 @@ STOPPING_S = 20.0  # how long a thread may take to see that nobody wants its wor
 COMPOSING = asyncio.Semaphore(max(1, (os.cpu_count() or 1) // 2))  # at once in a worker: minutes of a core each
 SLACK_S = 1.0  # by which a composed recording may differ from its sound
 
-logger = log.get(room="meetings")
+logger = log.get(component="meetings")
 
 T = TypeVar("T")
 Progress = Callable[[float], None]
@@ -59,9 +59,9 @@ async def assemble_recording(
         duration_s = _duration_s(bot)
         if duration_s <= 0 and not sound:
             return None
-        scene = scene_of(bot, duration_s, participants, sources or {})
+        layout = layout_of(bot, duration_s, participants, sources or {})
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
-            await _merge_and_store(objects, prefix, sound, pictures, scene, Path(folder))
+            await _merge_and_store(objects, prefix, sound, pictures, layout, Path(folder))
         found = await _facts(objects, prefix)
         sound, pictures = await _pieces(objects, bot.id, SOUND), await _pieces(objects, bot.id, PICTURES)
     await _remove_merged(objects, bot.id, SOUND, found)
@@ -103,13 +103,13 @@ async def _pieces(objects: Objects, bot_id: UUID, kind: str) -> list[str]:
 
 
 async def _merge_and_store(
-    objects: Objects, prefix: str, keys: list[str], pictures: list[str], scene: Scene, folder: Path
+    objects: Objects, prefix: str, keys: list[str], pictures: list[str], layout: VideoLayout, folder: Path
 ) -> None:
     mixed, tracks = folder / "sound.webm", folder / "tracks"
     tracks.mkdir()
 
     def merge(pieces: Iterator[bytes], progress: Progress) -> AssemblyFacts:
-        return assemble(pieces, mixed=mixed, tracks=tracks, duration_s=scene.duration_s, progress=progress)
+        return assemble(pieces, mixed=mixed, tracks=tracks, duration_s=layout.duration_s, progress=progress)
 
     facts = asdict(await _with_pieces(objects, keys, merge))
     for path in sorted(tracks.iterdir()):
@@ -120,7 +120,7 @@ async def _merge_and_store(
         try:
             recording = folder / "recording.webm"
             facts["video"] = await _film(
-                objects, pictures, mixed, recording, replace(scene, duration_s=facts["duration_s"])
+                objects, pictures, mixed, recording, replace(layout, duration_s=facts["duration_s"])
             )
         except (MediaError, av.FFmpegError, ValueError) as error:
             # The sound must not be lost with the pictures; these are kept, and go with the bot.
@@ -131,16 +131,16 @@ async def _merge_and_store(
     await objects.put(f"{prefix}/tracks.json", json.dumps(facts).encode())
 
 
-async def _film(objects: Objects, keys: list[str], mixed: Path, target: Path, scene: Scene) -> dict[str, Any]:
+async def _film(objects: Objects, keys: list[str], mixed: Path, target: Path, layout: VideoLayout) -> dict[str, Any]:
     """Compose the pictures with the sound into `target`, and look whether it is what it should be."""
 
     def work(pieces: Iterator[bytes], progress: Progress) -> dict[str, Any]:
-        facts = compose(pieces, audio=mixed, target=target, scene=scene, progress=progress)
+        facts = compose(pieces, audio=mixed, target=target, layout=layout, progress=progress)
         made = probe(target)
         if facts.sources and not made.has_video:
             raise BrokenMedia(f"The composed recording has no pictures, of {facts.frames_read} that were kept.")
-        if abs(made.duration_s - scene.duration_s) > SLACK_S:
-            raise BrokenMedia(f"The composed recording has {made.duration_s} s, its sound {scene.duration_s} s.")
+        if abs(made.duration_s - layout.duration_s) > SLACK_S:
+            raise BrokenMedia(f"The composed recording has {made.duration_s} s, its sound {layout.duration_s} s.")
         return asdict(facts)
 
     async with COMPOSING:

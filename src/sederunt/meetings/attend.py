@@ -14,14 +14,14 @@ from sederunt import log
 from sederunt.clock import Clock, unix_ms
 from sederunt.errors import PageError
 from sederunt.meetings.avatar import picture_of
+from sederunt.meetings.context import BotContext, still_ours
 from sederunt.meetings.endings import conclude, give_up_lost, record, refuse, write_admission, write_departure
 from sederunt.meetings.evidence import keep_evidence
 from sederunt.meetings.live import warm_up
 from sederunt.meetings.orders import Orders
 from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, SignInNeeded, SignInRejected, broken
-from sederunt.meetings.seat import Seat, still_ours
 from sederunt.meetings.sign_in import GUEST, Identity, NoIdentity, VoidIdentity, identity_of, renew
-from sederunt.meetings.visit import Visit
+from sederunt.meetings.visit import MeetingSession
 from sederunt.model.bot import Bot
 from sederunt.model.status import BotStatus, StopReason, Trigger
 from sederunt.platforms.platform import InvalidLink, MeetingLink, Platform
@@ -37,69 +37,69 @@ PAUSES_S = (1.0, 5.0, 15.0, 30.0)
 OUTAGE_S = 300.0
 MOST_PAGES = 20  # fresh pages in a row though each sat for a moment: each is one more coming and going in the meeting
 
-logger = log.get(room="meetings")
+logger = log.get(component="meetings")
 
 
-async def attend(bot: Bot, seat: Seat, orders: Orders) -> None:
+async def attend(bot: Bot, context: BotContext, orders: Orders) -> None:
     """Bring the bot into its meeting, record, leave. Returns when the row says what came of it.
 
     Raises Superseded when another host took the bot over, and lets storage and database faults through: the job is
     then given out again.
     """
     if bot.status is BotStatus.LEAVING:
-        await give_up_lost(bot, seat, cause="host_lost")
+        await give_up_lost(bot, context, cause="host_lost")
         return
     if bot.stop_requested:  # while nobody held it: nobody wants to see it knock any more
-        await conclude(bot, seat, Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop"))
+        await conclude(bot, context, Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop"))
         return
     platform = platform_of(bot.config.service)
     try:
         link = platform.parse_link(bot.config.meeting_url)
     except InvalidLink:
-        await refuse(bot, seat, Refused(reason=StopReason.INVALID_MEETING_URL, row="link.form"))
+        await refuse(bot, context, Refused(reason=StopReason.INVALID_MEETING_URL, row="link.form"))
         return
     if bot.status is BotStatus.BOOTING:
-        bot = await record(bot, seat, Trigger.LAUNCHED) or bot
-    warming = asyncio.create_task(warm_up(bot, seat), name=f"warm up {bot.id}")
+        bot = await record(bot, context, Trigger.LAUNCHED) or bot
+    warming = asyncio.create_task(warm_up(bot, context), name=f"warm up {bot.id}")
     try:
-        await _try_pages(bot, seat, orders, platform, link)
+        await _try_pages(bot, context, orders, platform, link)
     finally:
         warming.cancel()
 
 
-async def _try_pages(bot: Bot, seat: Seat, orders: Orders, platform: Platform, link: MeetingLink) -> None:
+async def _try_pages(bot: Bot, context: BotContext, orders: Orders, platform: Platform, link: MeetingLink) -> None:
     """Visit the meeting on fresh pages, as a guest first, until an outcome is worth believing."""
-    avatar = await picture_of(bot, seat.settings, seat.objects)
-    open_page = partial(Visit, seat=seat, platform=platform, link=link, orders=orders, avatar=avatar)
-    identity = await _sign_in(bot, seat, SignInNeeded(row="order.always_authenticate")) if _insists(bot) else GUEST
-    failures, away_cause = Failures(seat.clock), "host_lost"
+    avatar = await picture_of(bot, context.settings, context.objects)
+    open_page = partial(MeetingSession, context=context, platform=platform, link=link, orders=orders, avatar=avatar)
+    identity = await _sign_in(bot, context, SignInNeeded(row="order.always_authenticate")) if _insists(bot) else GUEST
+    failures, away_cause = Failures(context.clock), "host_lost"
     for number in itertools.count(1):
         if not isinstance(identity, Identity):
-            await conclude(bot, seat, identity)
+            await conclude(bot, context, identity)
             return
         visit = open_page(bot=bot, number=number, identity=identity)
-        outcome = await _visit(bot, seat, visit, away_cause)
+        outcome = await _visit(bot, context, visit, away_cause)
         if isinstance(outcome, CutOff):
-            await conclude(bot, seat, outcome)
+            await conclude(bot, context, outcome)
             return
-        bot = await still_ours(bot, seat)
+        bot = await still_ours(bot, context)
         used, identity = identity, visit.identity
         if isinstance(outcome, SignInRejected) and (another := used.next_after_rejection(identity)) is not None:
             identity = another
             continue
         if isinstance(outcome, SignInNeeded) and identity is GUEST:
-            identity = await _sign_in(bot, seat, outcome)
+            identity = await _sign_in(bot, context, outcome)
             continue
         if isinstance(outcome, Broken):
             failures.add(sat_s=visit.sat_s)
             away_cause = outcome.cause if visit.sat_s else away_cause  # what threw it out, not what kept it out
             if outcome.again and not failures.are_believed(recording=bot.recording_started_at is not None):
                 logger.warning("page broken", action="page_broken", bot_id=str(bot.id), cause=outcome.cause)
-                ordered = await _rest(bot, seat, orders, failures.pause_s)
+                ordered = await _rest(bot, context, orders, failures.pause_s)
                 if ordered is None:
                     continue
                 outcome = ordered
-        await conclude(bot, seat, outcome)
+        await conclude(bot, context, outcome)
         return
 
 
@@ -128,9 +128,9 @@ class Failures:
         return PAUSES_S[min(self._count, len(PAUSES_S)) - 1]
 
 
-async def _rest(bot: Bot, seat: Seat, orders: Orders, pause_s: float) -> Outcome | None:
+async def _rest(bot: Bot, context: BotContext, orders: Orders, pause_s: float) -> Outcome | None:
     """Wait before another page is tried. How it ended, where an order came meanwhile. Raises Superseded."""
-    waiting = [seat.clock.sleep(pause_s), orders.stop.wait(), orders.cut_off.wait()]
+    waiting = [context.clock.sleep(pause_s), orders.stop.wait(), orders.cut_off.wait()]
     tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(each) for each in waiting]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -139,7 +139,7 @@ async def _rest(bot: Bot, seat: Seat, orders: Orders, pause_s: float) -> Outcome
             task.cancel()
     if orders.cut_off.is_set():
         return CutOff()
-    if (await still_ours(bot, seat)).stop_requested or orders.stop.is_set():
+    if (await still_ours(bot, context)).stop_requested or orders.stop.is_set():
         return Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")
     return None
 
@@ -148,29 +148,29 @@ def _insists(bot: Bot) -> bool:
     return bot.config.authentication is not None and bot.config.authentication.always_authenticate
 
 
-async def _sign_in(bot: Bot, seat: Seat, needed: SignInNeeded) -> Identity | Outcome:
+async def _sign_in(bot: Bot, context: BotContext, needed: SignInNeeded) -> Identity | Outcome:
     """As whom the bot goes on now that a guest is not let in, or how it ends."""
     try:
-        return await identity_of(bot, seat.accounts)
+        return await identity_of(bot, context.accounts)
     except NoIdentity:
         return needed
     except VoidIdentity as error:
         return SignInRejected(row=str(error))
 
 
-async def _visit(bot: Bot, seat: Seat, visit: Visit, away_cause: str) -> Outcome:
+async def _visit(bot: Bot, context: BotContext, visit: MeetingSession, away_cause: str) -> Outcome:
     """One page: knock, sit, leave. What it shows of an odd ending is kept while it still stands."""
     try:
         async with visit:
             outcome = await visit.knock()
             if outcome is None:
-                started = await write_admission(bot, seat, away_cause)
+                started = await write_admission(bot, context, away_cause)
                 outcome = await visit.sit(started_ms=unix_ms(started))
             if isinstance(outcome, Departed):
-                await write_departure(bot, seat, outcome.departure)
-            await _keep_facts(bot, seat, visit, outcome)
+                await write_departure(bot, context, outcome.departure)
+            await _keep_facts(bot, context, visit, outcome)
             if isinstance(outcome, Departed):
-                await renew(bot, visit.identity, visit.page, seat.accounts)
+                await renew(bot, visit.identity, visit.page, context.accounts)
                 if outcome.departure.reason not in (StopReason.KICKED, StopReason.MEETING_ENDED):
                     await visit.leave()
         return outcome
@@ -178,17 +178,17 @@ async def _visit(bot: Bot, seat: Seat, visit: Visit, away_cause: str) -> Outcome
         return broken(error)
 
 
-async def _keep_facts(bot: Bot, seat: Seat, visit: Visit, outcome: Outcome) -> None:
+async def _keep_facts(bot: Bot, context: BotContext, visit: MeetingSession, outcome: Outcome) -> None:
     """What was captured; of an ending that nobody ordered, the evidence."""
     if _wants_evidence(outcome):
         row, seen = _decided_by(outcome)
-        page, objects = visit.page, seat.objects
+        page, objects = visit.page, context.objects
         kept = await keep_evidence(
             bot.id, page, visit.signals, row=row, seen=seen, objects=objects, answers=visit.answers
         )
-        await seat.bots.mark(bot.id, epoch=bot.epoch, evidence=kept)
+        await context.bots.mark(bot.id, epoch=bot.epoch, evidence=kept)
     if visit.recorder is not None and not isinstance(outcome, CutOff):
-        await seat.bots.mark(bot.id, epoch=bot.epoch, capture=await visit.capture_facts(ask=visit.answers))
+        await context.bots.mark(bot.id, epoch=bot.epoch, capture=await visit.capture_facts(ask=visit.answers))
 
 
 def _wants_evidence(outcome: Outcome) -> bool:

@@ -14,7 +14,7 @@ MOST_BYTES = 5_000_000
 FETCH_S = 15.0  # a picture is not worth being late for a meeting
 IDLE_S = 5.0
 
-logger = log.get(room="meetings")
+logger = log.get(component="meetings")
 
 
 async def picture_of(bot: Bot, settings: Settings, objects: Objects) -> bytes | None:

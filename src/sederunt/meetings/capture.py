@@ -27,7 +27,7 @@ SPANS_EVERY = 15  # pieces
 UPLOAD_S = 10.0  # a bot that comes back must not wait for a storage that hangs
 _VIDEO = frozenset((*VIDEO_CODECS, Codec.OTHER_VIDEO))
 
-logger = log.get(room="meetings")
+logger = log.get(component="meetings")
 
 Item = TypeVar("Item")
 
@@ -37,7 +37,7 @@ def stay_name(epoch: int, page: int) -> str:
     return f"{epoch:06d}.{page:02d}"
 
 
-class Reel(Generic[Item]):
+class PieceBuffer(Generic[Item]):
     """What came since the last piece, and how it becomes the next one.
 
     Args:
@@ -114,8 +114,8 @@ class Recorder:
         self._spool, self._objects, self._on_speech, self._on_packets = spool, objects, on_speech, on_packets
         self._timeline, self._pictures = Timeline(started_ms), VideoTimeline(started_ms)
         self._activity = Activity()
-        self._sound: Reel[Packet] = Reel(spool, f"{stay}-{{:06d}}{SOUND}", write_piece)
-        self._film: Reel[VideoFrame] = Reel(spool, f"{stay}-{{:06d}}{PICTURES}", VideoPieces().write)
+        self._sound: PieceBuffer[Packet] = PieceBuffer(spool, f"{stay}-{{:06d}}{SOUND}", write_piece)
+        self._film: PieceBuffer[VideoFrame] = PieceBuffer(spool, f"{stay}-{{:06d}}{PICTURES}", VideoPieces().write)
         self._over = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
         self.frames = 0

@@ -9,7 +9,7 @@ from sederunt.browser.page import MeetingPage, Signal
 from sederunt.errors import PageError
 from sederunt.storage.objects import Objects
 
-logger = log.get(room="meetings")
+logger = log.get(component="meetings")
 
 
 async def keep_evidence(

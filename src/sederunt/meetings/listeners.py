@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sederunt.meetings.scene import Change, Left, Spoke, Tracked, Wrote
+from sederunt.meetings.roster import Change, Left, Spoke, Tracked, Wrote
 from sederunt.model.participant import Participant
 
 

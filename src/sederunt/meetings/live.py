@@ -18,15 +18,14 @@ from sederunt.clock import unix_ms
 from sederunt.errors import NotFound, SederuntError, Superseded
 from sederunt.media.live import BEHIND_S, LiveSound
 from sederunt.meetings.capture import Recorder
-from sederunt.meetings.minutes import RECENT_S, Minutes, told
-from sederunt.meetings.scene import Scene
-from sederunt.meetings.seat import Seat
+from sederunt.meetings.context import BotContext
+from sederunt.meetings.live_lines import RECENT_S, LiveLines, told
+from sederunt.meetings.roster import Roster
 from sederunt.model.audio import Packet
 from sederunt.model.bot import Bot
 from sederunt.model.history import LIVE_TROUBLE
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import LiveLine
-from sederunt.transcription.attribution import Meeting
 from sederunt.transcription.live import (
     Event,
     Final,
@@ -39,6 +38,7 @@ from sederunt.transcription.live import (
 )
 from sederunt.transcription.models import ModelRow, find, has_sockets
 from sederunt.transcription.realtime import open_live, prepare_live
+from sederunt.transcripts.attribution import Meeting
 
 BEAT_S = 0.05  # how often sound that is due is let go
 MOST_LATE_S = 1.0  # sound later than this is not reckoned with when silence is told from sound to come
@@ -48,23 +48,25 @@ TOLD_AGAIN_S = 60.0  # what the last holder wrote so shortly before its death, l
 WRITE_S = 60.0  # how long the last lines wait for a database that is away
 PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 
-logger = log.get(room="meetings")
+logger = log.get(component="meetings")
 
 Said: TypeAlias = Final | Revised
 
 
-async def warm_up(bot: Bot, seat: Seat) -> None:
+async def warm_up(bot: Bot, context: BotContext) -> None:
     """Load the live model while the bot still knocks: the first words of a host's first bot must not wait for it."""
     model = find(bot.config.transcription_model)
     if model is None or not model.realtime:
         return
     try:
-        await asyncio.to_thread(prepare_live, seat.settings, model, bot.config.lang)
+        await asyncio.to_thread(prepare_live, context.settings, model, bot.config.lang)
     except SederuntError as error:  # told to the listeners when the bot sits, if it is so still
         logger.warning("live model not loaded", action="warm_up_failed", bot_id=str(bot.id), why=str(error))
 
 
-async def open_live_stay(bot: Bot, seat: Seat, *, stay: str, started_ms: int, scene: Scene) -> "LiveStay | None":
+async def open_live_session(
+    bot: Bot, context: BotContext, *, stay: str, started_ms: int, roster: Roster
+) -> "LiveSession | None":
     """For one page of a bot with realtime sockets; None for any other bot, which then pays nothing.
 
     Args:
@@ -75,27 +77,27 @@ async def open_live_stay(bot: Bot, seat: Seat, *, stay: str, started_ms: int, sc
         return None
     model = find(bot.config.transcription_model)
     realtime = model if model is not None and model.realtime else None
-    kept = await seat.live_lines.of(bot.id) if realtime else []
-    return LiveStay(bot, seat, stay=stay, started_ms=started_ms, scene=scene, model=realtime, kept=kept)
+    kept = await context.live_lines.of(bot.id) if realtime else []
+    return LiveSession(bot, context, stay=stay, started_ms=started_ms, roster=roster, model=realtime, kept=kept)
 
 
-class LiveStay:
+class LiveSession:
     """`start` it with the recorder, hand it the recorder's packets, `end` it with the stay, `close` it at last."""
 
     def __init__(
         self,
         bot: Bot,
-        seat: Seat,
+        context: BotContext,
         *,
         stay: str,
         started_ms: int,
-        scene: Scene,
+        roster: Roster,
         model: ModelRow | None,
         kept: Sequence[LiveLine],
     ) -> None:
-        self._bot, self._seat, self._scene, self._started_ms = bot, seat, scene, started_ms
+        self._bot, self._context, self._roster, self._started_ms = bot, context, roster, started_ms
         self._sound = LiveSound(self._now_s())
-        self._minutes = Minutes(kept, mask_lang=(bot.config.lang or "en") if bot.config.profanity_filter else None)
+        self._live_lines = LiveLines(kept, mask_lang=(bot.config.lang or "en") if bot.config.profanity_filter else None)
         self._finals: list[Said] = []
         self._drafts: dict[str, LiveSegment] = {}
         self._troubles: list[str] = []
@@ -113,7 +115,7 @@ class LiveStay:
         config = self._bot.config
         try:
             return open_live(
-                self._seat.settings,
+                self._context.settings,
                 model,
                 on_event=self._on_event,
                 prefix=stay,
@@ -173,7 +175,7 @@ class LiveStay:
 
     async def _publish(self, blocks: Sequence[bytes]) -> None:
         for block in blocks:
-            await publish_audio(self._seat.bus, self._bot.id, block)
+            await publish_audio(self._context.bus, self._bot.id, block)
 
     # --- lines ---------------------------------------------------------------------------------------------------
 
@@ -211,25 +213,25 @@ class LiveStay:
     async def _write_down(self) -> None:
         finals, self._finals = self._finals, []
         drafts, self._drafts = self._drafts, {}
-        if not (finals or drafts or self._minutes.lacks_names):
+        if not (finals or drafts or self._live_lines.lacks_names):
             return
         meeting = self._meeting([*(said.segment for said in finals), *drafts.values()])
-        lines = [line for said in finals for line in self._minutes.final(said.segment, meeting)]
-        lines += self._minutes.renamed(meeting)
+        lines = [line for said in finals for line in self._live_lines.final(said.segment, meeting)]
+        lines += self._live_lines.renamed(meeting)
         if lines:
             await self._keep(lines)
             for line in lines:
                 self._tell(line)
         for segment in drafts.values():
-            message = {"type": "ts-draft", "data": self._minutes.draft(segment, meeting)}
-            await publish_draft(self._seat.bus, self._bot.id, message)
+            message = {"type": "ts-draft", "data": self._live_lines.draft(segment, meeting)}
+            await publish_draft(self._context.bus, self._bot.id, message)
 
     async def _keep(self, lines: Sequence[LiveLine]) -> None:
         """Into the database, however long it is away: nobody is told what could still be lost."""
         last = {line.segment_id: line for line in lines}  # of two states of one line the later
         for pause_s in itertools.chain(PAUSES_S, itertools.repeat(PAUSES_S[-1])):
             try:
-                await self._seat.live_lines.save(self._bot.id, list(last.values()), epoch=self._bot.epoch)
+                await self._context.live_lines.save(self._bot.id, list(last.values()), epoch=self._bot.epoch)
                 return
             except (Superseded, NotFound):
                 raise
@@ -241,7 +243,7 @@ class LiveStay:
         """A line is one `ts` for good; what is found out later has a type of its own, for clients that append."""
         message_id = f"ts-{self._bot.id}-{line.segment_id}-{line.revision}"
         kind = "ts-revised" if line.revision else "ts"
-        self._seat.events.put(self._bot.id, {"type": kind, "data": told(line)}, message_id)
+        self._context.events.put(self._bot.id, {"type": kind, "data": told(line)}, message_id)
 
     def _meeting(self, said: Sequence[LiveSegment]) -> Meeting:
         """What is known now of who is there and who speaks; of speaking only what is recent."""
@@ -251,8 +253,8 @@ class LiveStay:
         return Meeting(
             duration_s=now_s,
             started_ms=self._started_ms,
-            participants=[_lately(person, since_ms) for person in self._scene.participants],
-            links=self._scene.sources,
+            participants=[_lately(person, since_ms) for person in self._roster.participants],
+            links=self._roster.sources,
             spans=self._recorder.spans(since_s) if self._recorder is not None else (),
         )
 
@@ -260,7 +262,7 @@ class LiveStay:
 
     def _trouble(self, message: str, *, lossy: bool = True) -> None:
         logger.warning("live transcription", action="live_trouble", bot_id=str(self._bot.id), why=message)
-        self._seat.events.put(self._bot.id, {"type": "error", "data": {"message": message}})
+        self._context.events.put(self._bot.id, {"type": "error", "data": {"message": message}})
         if lossy:
             self._troubles.append(message)
             self._some.set()
@@ -277,7 +279,7 @@ class LiveStay:
         while self._troubles:
             try:
                 data = {"message": self._troubles[0][:500]}
-                await self._seat.bots.add_event(self._bot.id, LIVE_TROUBLE, data, epoch=self._bot.epoch)
+                await self._context.bots.add_event(self._bot.id, LIVE_TROUBLE, data, epoch=self._bot.epoch)
             except (Superseded, NotFound):
                 raise
             except Exception:
@@ -323,7 +325,7 @@ class LiveStay:
             async with asyncio.timeout(WRITE_S):
                 await self._tasks[1]
                 for language, _ in self._languages.most_common(1):
-                    await self._seat.bots.mark(self._bot.id, epoch=self._bot.epoch, detected_lang=language)
+                    await self._context.bots.mark(self._bot.id, epoch=self._bot.epoch, detected_lang=language)
         except (Superseded, NotFound) as error:
             logger.info("lines are another holder's", action="lines_left", bot_id=str(self._bot.id), why=str(error))
         except TimeoutError:
@@ -332,7 +334,7 @@ class LiveStay:
             logger.exception("live side not closed in order", action="live_faulty", bot_id=str(self._bot.id))
 
     def _now_ms(self) -> int:
-        return unix_ms(self._seat.clock.now())
+        return unix_ms(self._context.clock.now())
 
     def _now_s(self) -> float:
         return (self._now_ms() - self._started_ms) / 1000

@@ -7,7 +7,7 @@ from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.meetings.stop_rules import Departure
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import Admission
-from sederunt.platforms.platform import Reading, Standing
+from sederunt.platforms.platform import PageState, Reading
 from sederunt.platforms.sign_in import SignInEnd
 
 
@@ -59,21 +59,21 @@ class CutOff:
 Outcome = Departed | Refused | SignInNeeded | SignInRejected | Challenged | Broken | CutOff
 
 
-_REFUSALS: dict[Standing, Callable[[Reading], Outcome | None]] = {
-    Standing.IN_CALL: lambda reading: None,
-    Standing.REFUSED: lambda reading: Refused(reason=reading.reason, row=reading.row),
-    Standing.OVER: lambda reading: Refused(reason=reading.reason or StopReason.CALL_ALREADY_FINISHED, row=reading.row),
-    Standing.REMOVED: lambda reading: Refused(reason=StopReason.REQUEST_DENIED, row=reading.row),
-    Standing.SIGN_IN_NEEDED: lambda reading: SignInNeeded(row=reading.row),
-    Standing.SIGN_IN_REJECTED: lambda reading: SignInRejected(row=reading.row),
-    Standing.CHALLENGED: lambda reading: Challenged(row=reading.row),
+_REFUSALS: dict[PageState, Callable[[Reading], Outcome | None]] = {
+    PageState.IN_CALL: lambda reading: None,
+    PageState.REFUSED: lambda reading: Refused(reason=reading.reason, row=reading.row),
+    PageState.OVER: lambda reading: Refused(reason=reading.reason or StopReason.CALL_ALREADY_FINISHED, row=reading.row),
+    PageState.REMOVED: lambda reading: Refused(reason=StopReason.REQUEST_DENIED, row=reading.row),
+    PageState.SIGN_IN_NEEDED: lambda reading: SignInNeeded(row=reading.row),
+    PageState.SIGN_IN_REJECTED: lambda reading: SignInRejected(row=reading.row),
+    PageState.CHALLENGED: lambda reading: Challenged(row=reading.row),
 }
 
 
 def outcome_of(admission: Admission) -> Outcome | None:
     """How a finished try to join went; None when the bot is inside."""
     reading = admission.reading
-    known = _REFUSALS.get(reading.standing)
+    known = _REFUSALS.get(reading.state)
     if known is None:
         return Broken(cause="page_changed", seen=f"{reading.row}: {reading.seen}")
     return known(reading)
@@ -82,13 +82,13 @@ def outcome_of(admission: Admission) -> Outcome | None:
 def outcome_of_sign_in(end: SignInEnd) -> Outcome | None:
     """How signing in with a password went; None when the site let the account through."""
     reading = end.reading
-    match reading.standing:
-        case Standing.SIGNED_IN:
+    match reading.state:
+        case PageState.SIGNED_IN:
             return None
-        case Standing.CHALLENGED:
+        case PageState.CHALLENGED:
             return Challenged(row=reading.row, again=False)
-        case Standing.SIGN_IN_NEEDED | Standing.SIGN_IN_REJECTED:
-            return _REFUSALS[reading.standing](reading)
+        case PageState.SIGN_IN_NEEDED | PageState.SIGN_IN_REJECTED:
+            return _REFUSALS[reading.state](reading)
     return Broken(cause="page_changed", seen=f"{reading.row}: {reading.seen}", again=not end.password_sent)
 
 

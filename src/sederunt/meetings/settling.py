@@ -14,7 +14,7 @@ from sederunt.platforms.platform import Platform
 PATIENCE_S = 3.0
 AGAIN_S = 20.0  # pause between two looks at lists of which one may have closed the other
 
-logger = log.get(room="meetings")
+logger = log.get(component="meetings")
 
 
 class Settling:

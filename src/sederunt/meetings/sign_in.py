@@ -14,7 +14,7 @@ from sederunt.errors import NotFound, PageError
 from sederunt.model.bot import Bot, Service
 from sederunt.platforms.sign_in import Credentials
 
-logger = log.get(room="meetings")
+logger = log.get(component="meetings")
 
 
 class SignIn(Protocol):

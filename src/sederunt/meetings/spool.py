@@ -33,7 +33,7 @@ PASS_EVERY_S = 30.0
 # By folder: the lock under which its pieces are stored. See `Spool._store`.
 _TURNS: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
 
-logger = log.get(room="meetings")
+logger = log.get(component="meetings")
 
 
 def pieces_prefix(bot_id: UUID, kind: str) -> str:

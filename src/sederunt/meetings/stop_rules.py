@@ -6,7 +6,7 @@ Order: the time limit is a promise about cost and goes first; company and silenc
 from dataclasses import dataclass
 from typing import Protocol
 
-from sederunt.meetings.scene import Scene
+from sederunt.meetings.roster import Roster
 from sederunt.model.bot import StopOptions
 from sederunt.model.status import StopReason, Trigger
 
@@ -22,7 +22,7 @@ class Departure:
 
 
 class StopRule(Protocol):
-    def check(self, scene: Scene, now_ms: int) -> Departure | None:
+    def check(self, roster: Roster, now_ms: int) -> Departure | None:
         """A departure if this rule's time has come. `now_ms` is Unix milliseconds."""
 
 
@@ -32,7 +32,7 @@ class TimeLimit:
     def __init__(self, minutes: int, started_ms: int) -> None:
         self._until_ms = started_ms + minutes * 60_000
 
-    def check(self, scene: Scene, now_ms: int) -> Departure | None:
+    def check(self, roster: Roster, now_ms: int) -> Departure | None:
         return Departure(cause="time_limit", row="rule.time_limit") if now_ms >= self._until_ms else None
 
 
@@ -43,8 +43,8 @@ class Alone:
         self._limit_ms = minutes * 60_000
         self._since_ms: int | None = None
 
-    def check(self, scene: Scene, now_ms: int) -> Departure | None:
-        if not scene.company_seen or scene.has_company:
+    def check(self, roster: Roster, now_ms: int) -> Departure | None:
+        if not roster.company_seen or roster.has_company:
             self._since_ms = None
             return None
         if self._since_ms is None:
@@ -61,8 +61,8 @@ class Silence:
         self._limit_ms = minutes * 60_000
         self._started_ms = started_ms
 
-    def check(self, scene: Scene, now_ms: int) -> Departure | None:
-        if now_ms - max(scene.last_sound_ms or 0, self._started_ms) < self._limit_ms:
+    def check(self, roster: Roster, now_ms: int) -> Departure | None:
+        if now_ms - max(roster.last_sound_ms or 0, self._started_ms) < self._limit_ms:
             return None
         return Departure(reason=StopReason.SILENCE_DETECTION_TRIGGERED, row="rule.silence")
 
@@ -77,5 +77,5 @@ def rules_for(options: StopOptions, *, started_ms: int, resumed_ms: int) -> tupl
     return tuple(rules)
 
 
-def first_departure(rules: tuple[StopRule, ...], scene: Scene, now_ms: int) -> Departure | None:
-    return next((departure for rule in rules if (departure := rule.check(scene, now_ms))), None)
+def first_departure(rules: tuple[StopRule, ...], roster: Roster, now_ms: int) -> Departure | None:
+    return next((departure for rule in rules if (departure := rule.check(roster, now_ms))), None)

@@ -13,21 +13,21 @@ from sederunt.clock import unix_ms
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
 from sederunt.meetings.avatar import picture_at
 from sederunt.meetings.capture import Recorder, stay_name
+from sederunt.meetings.context import BotContext
 from sederunt.meetings.entry import enter
 from sederunt.meetings.launch import batch_ms, page_request
 from sederunt.meetings.listeners import message_of
-from sederunt.meetings.live import LiveStay, open_live_stay
+from sederunt.meetings.live import LiveSession, open_live_session
 from sederunt.meetings.orders import Orders
 from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, broken
-from sederunt.meetings.scene import Change, Scene, Wrote
-from sederunt.meetings.seat import Seat
+from sederunt.meetings.roster import Change, Roster, Wrote
 from sederunt.meetings.settling import Settling
 from sederunt.meetings.sign_in import GUEST, Identity
 from sederunt.meetings.stop_rules import Departure, first_departure, rules_for
 from sederunt.model.audio import CapturedFrame
 from sederunt.model.bot import Bot
 from sederunt.model.status import StopReason
-from sederunt.platforms.platform import MeetingLink, Platform, Reading, Standing
+from sederunt.platforms.platform import MeetingLink, PageState, Platform, Reading
 
 TICK_S = 1.0
 READ_EVERY_S = 3.0  # the page itself is asked this often; signals from the page come by themselves
@@ -41,10 +41,10 @@ DYING_S = 1.0  # a page that did not answer may be dead, and its death be told a
 CAMERA_S = 5.0  # how long a site may take to switch the bot's camera on
 KEPT_SIGNALS = 50
 
-logger = log.get(room="meetings")
+logger = log.get(component="meetings")
 
 
-class Visit:
+class MeetingSession:
     """Holds the page, the scene and the recorder of one try.
 
     Args:
@@ -57,7 +57,7 @@ class Visit:
         self,
         *,
         bot: Bot,
-        seat: Seat,
+        context: BotContext,
         platform: Platform,
         link: MeetingLink,
         orders: Orders,
@@ -69,11 +69,11 @@ class Visit:
         self.sat_s = 0.0  # how long it was in the meeting
         self._seated_at = 0.0
         self._stay = stay_name(bot.epoch, number)
-        self._bot, self._seat, self._platform, self._link, self._orders = bot, seat, platform, link, orders
+        self._bot, self._context, self._platform, self._link, self._orders = bot, context, platform, link, orders
         self._decoder = platform.decoder(own_name=bot.config.bot_name)
-        self.scene = Scene()
+        self.roster = Roster()
         self.recorder: Recorder | None = None
-        self._live: LiveStay | None = None
+        self._live: LiveSession | None = None
         self._news = asyncio.Event()  # something that live listeners must not wait for
         self._tab: MeetingPage | None = None
         self.signals: deque[Signal] = deque(maxlen=KEPT_SIGNALS)
@@ -87,17 +87,17 @@ class Visit:
         self._settling = Settling(
             platform,
             str(bot.id),
-            anybody_known=lambda: bool(self.scene.participants),
+            anybody_known=lambda: bool(self.roster.participants),
             network_heard=lambda: self._decoder.roster_heard,
         )
 
-    async def __aenter__(self) -> "Visit":
+    async def __aenter__(self) -> "MeetingSession":
         request = page_request(
-            self._bot, self._platform, self._seat.settings, identity=self.identity, avatar=self._avatar
+            self._bot, self._platform, self._context.settings, identity=self.identity, avatar=self._avatar
         )
         if self._bot.recording_started_at is not None:
-            self.scene.recall(await self._seat.bots.participants(self._bot.id))
-        self._tab = await self._seat.pool.open(request, on_frames=self._on_frames, on_signal=self._on_signal)
+            self.roster.recall(await self._context.bots.participants(self._bot.id))
+        self._tab = await self._context.pool.open(request, on_frames=self._on_frames, on_signal=self._on_signal)
         return self
 
     async def __aexit__(
@@ -121,12 +121,12 @@ class Visit:
         joining = asyncio.ensure_future(
             enter(
                 self._bot,
-                self._seat,
+                self._context,
                 self._platform,
                 self._link,
                 self.page,
                 self.identity,
-                on_standing=self._note_standing,
+                on_state=self._note_state,
                 on_identity=self._become,
                 noted=lambda: self._decoder.noted,
             )
@@ -153,10 +153,8 @@ class Visit:
     def _become(self, identity: Identity) -> None:
         self.identity = identity
 
-    def _note_standing(self, reading: Reading) -> None:
-        logger.info(
-            "standing", action="standing_changed", bot_id=str(self._bot.id), to=reading.standing, row=reading.row
-        )
+    def _note_state(self, reading: Reading) -> None:
+        logger.info("standing", action="standing_changed", bot_id=str(self._bot.id), to=reading.state, row=reading.row)
 
     async def _until(self, joining: "asyncio.Future[Outcome | None]") -> Outcome | None:
         """Wait for the end of joining, watching for orders and the row."""
@@ -186,17 +184,17 @@ class Visit:
     async def sit(self, *, started_ms: int) -> Outcome:
         """Record until something ends the stay. The recorder runs from here on."""
         now_ms = self._now_ms()
-        self._live = await open_live_stay(
-            self._bot, self._seat, stay=self._stay, started_ms=started_ms, scene=self.scene
+        self._live = await open_live_session(
+            self._bot, self._context, stay=self._stay, started_ms=started_ms, roster=self.roster
         )
         self.recorder = Recorder(
             bot_id=self._bot.id,
             stay=self._stay,
             started_ms=started_ms,
-            piece_s=self._seat.settings.capture.piece_s,
-            batch_ms=batch_ms(self._bot, self._seat.settings),
-            spool=self._seat.spool_of(self._bot.id),
-            objects=self._seat.objects,
+            piece_s=self._context.settings.capture.piece_s,
+            batch_ms=batch_ms(self._bot, self._context.settings),
+            spool=self._context.spool_of(self._bot.id),
+            objects=self._context.objects,
             on_speech=self._on_speech,
             on_packets=self._live.take if self._live else None,
         )
@@ -204,7 +202,7 @@ class Visit:
         self.recorder.start()
         if self._live is not None:
             self._live.start(self.recorder)
-        self._seated_at = self._seat.clock.monotonic()
+        self._seated_at = self._context.clock.monotonic()
         greeting = asyncio.ensure_future(self._greet())
         outcome: Outcome | None = None
         try:
@@ -212,14 +210,14 @@ class Visit:
         except PageError as error:
             outcome = await self._broken(error)
         finally:
-            self.sat_s = self._seat.clock.monotonic() - self._seated_at
+            self.sat_s = self._context.clock.monotonic() - self._seated_at
             if self._live is not None:
                 self._live.end(patient=isinstance(outcome, Departed))
             await self._settling.close()
             greeting.cancel()
             with contextlib.suppress(asyncio.CancelledError, PageError):
                 await greeting
-            self._announce(self.scene.hush(self._now_ms()))
+            self._announce(self.roster.hush(self._now_ms()))
             with contextlib.suppress(Superseded):
                 await self._journal()
         return outcome
@@ -242,28 +240,28 @@ class Visit:
 
     async def _show(self, address: str) -> None:
         """Another picture for the bot's camera. Raises with a sentence where it cannot be had, or not be shown."""
-        picture = await picture_at(address, self._seat.settings)
+        picture = await picture_at(address, self._context.settings)
         if not await self.page.show_picture(picture):
             raise PageError("this page shows no pictures of bots.")
         self._avatar = self._orders.picture = picture
         if await self.page.shows_picture():
             return
         await self._settle()
-        until = self._seat.clock.monotonic() + CAMERA_S
+        until = self._context.clock.monotonic() + CAMERA_S
         while not await self.page.shows_picture():
-            if self._seat.clock.monotonic() > until:
+            if self._context.clock.monotonic() > until:
                 raise PageError("the site has not switched the bot's camera on.")
             await self._settle()
 
     async def _watch(self, rules: tuple[Any, ...]) -> Outcome:
         """The long wait: once a second look at orders, rules and the scene; less often at page and row."""
-        trouble_since: dict[Standing, float] = {}
-        next_read = next_row = self._seat.clock.monotonic()
+        trouble_since: dict[PageState, float] = {}
+        next_read = next_row = self._context.clock.monotonic()
         while True:
             ended = self._ended(rules)
             if ended is not None:
                 return ended
-            now = self._seat.clock.monotonic()
+            now = self._context.clock.monotonic()
             if now >= next_read:
                 next_read = now + READ_EVERY_S
                 outcome = await self._look(trouble_since, now)
@@ -281,40 +279,40 @@ class Visit:
         if self.recorder is not None:
             self.recorder.tick(now_ms)
         if self._audible:
-            self.scene.sound(now_ms)
+            self.roster.sound(now_ms)
         if self._orders.cut_off.is_set():
             return CutOff()
         if self.page.gone.is_set():
             return Broken(cause="page_crashed", seen="in the meeting")
         if self._orders.stop.is_set():
             return Departed(departure=Departure(reason=StopReason.MANUALLY_STOPPED, row="order.stop"))
-        if self.scene.removed:
+        if self.roster.removed:
             return Departed(departure=Departure(reason=StopReason.KICKED, row="signal.removed"))
-        if self.scene.over:
+        if self.roster.over:
             return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row="signal.over"))
-        departure = first_departure(rules, self.scene, now_ms)
+        departure = first_departure(rules, self.roster, now_ms)
         return Departed(departure=departure) if departure else None
 
-    async def _look(self, trouble_since: dict[Standing, float], now: float) -> Outcome | None:
+    async def _look(self, trouble_since: dict[PageState, float], now: float) -> Outcome | None:
         """Read the page's standing and say whether it ends the stay."""
         reading = await self._read(now)
         if reading is None:
             return None
-        match reading.standing:
-            case Standing.IN_CALL:
+        match reading.state:
+            case PageState.IN_CALL:
                 trouble_since.clear()
                 inside_s = now - self._seated_at
                 self._settling.look_for_people(self.page, camera=self._avatar is not None, inside_s=inside_s)
-            case Standing.DIALOG:
+            case PageState.DIALOG:
                 if not self._settling.is_busy:  # else it is asked again at the next look
                     await self._settle()
-            case Standing.REMOVED:
+            case PageState.REMOVED:
                 return Departed(departure=Departure(reason=StopReason.KICKED, row=reading.row))
-            case Standing.OVER:
+            case PageState.OVER:
                 return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row=reading.row))
-            case standing:
-                since = trouble_since.setdefault(standing, now)
-                limit = RECONNECT_S if standing is Standing.RECONNECTING else LOST_S
+            case state:
+                since = trouble_since.setdefault(state, now)
+                limit = RECONNECT_S if state is PageState.RECONNECTING else LOST_S
                 if now - since >= limit:
                     return Broken(cause="connection_lost", seen=f"{reading.row}: {reading.seen}")
         return None
@@ -326,7 +324,7 @@ class Visit:
             reading = await self._platform.read(self.page, joined=True, noted=self._decoder.noted)
         except PageStuck as error:
             since = self._unanswered_since = now if self._unanswered_since is None else self._unanswered_since
-            if self._seat.clock.monotonic() - since >= (BUSY_S if self._is_fed else FROZEN_S):
+            if self._context.clock.monotonic() - since >= (BUSY_S if self._is_fed else FROZEN_S):
                 raise
             logger.warning("look not answered", action="look_unanswered", bot_id=str(self._bot.id), why=str(error))
             return None
@@ -342,15 +340,15 @@ class Visit:
     async def _listen_harder(self) -> None:
         """Somebody is shown speaking and no frame comes: change the capture backend, once."""
         now_ms = self._now_ms()
-        if not self.scene.someone_shown_speaking or self.recorder is None:
+        if not self.roster.someone_shown_speaking or self.recorder is None:
             self._shown_since_ms = None
             return
         self._shown_since_ms = self._shown_since_ms or now_ms
         last_ms = max(self.recorder.last_frame_ms or 0, self._shown_since_ms)
-        if now_ms - last_ms < self._seat.settings.capture.deaf_after_s * 1000 or self._fallback_asked:
+        if now_ms - last_ms < self._context.settings.capture.deaf_after_s * 1000 or self._fallback_asked:
             return
         self._fallback_asked = True
-        if self._seat.settings.capture.backend == "auto":
+        if self._context.settings.capture.backend == "auto":
             logger.warning("capture is deaf", action="capture_fell_back", bot_id=str(self._bot.id))
             try:
                 await self.page.use_backend("worklet")
@@ -360,7 +358,7 @@ class Visit:
     async def capture_facts(self, *, ask: bool = True) -> dict[str, object]:
         """What was captured and how; where nothing was, by what the page listened, unless it is known not to answer."""
         facts: dict[str, object] = dict(self.recorder.facts()) if self.recorder else {}
-        facts["shown_speaking"] = any(p.events for p in self.scene.participants)
+        facts["shown_speaking"] = any(p.events for p in self.roster.participants)
         if facts.get("backend") or not ask:
             return facts
         with contextlib.suppress(PageError):
@@ -383,11 +381,11 @@ class Visit:
     def _on_signal(self, signal: Signal) -> None:
         self.signals.append(signal)
         for event in self._decoder.decode(signal):
-            self._announce(self.scene.apply(event))
+            self._announce(self.roster.apply(event))
 
     def _on_speech(self, source: str, speaking: bool, at_ms: int) -> None:
         (self._audible.add if speaking else self._audible.discard)(source)
-        self._announce(self.scene.heard(source, speaking, at_ms))
+        self._announce(self.roster.heard(source, speaking, at_ms))
 
     def _announce(self, changes: Sequence[Change]) -> None:
         self._outbox.extend(changes)
@@ -398,28 +396,28 @@ class Visit:
         """Write what changed to the row's tables, then tell the listeners. A database that is away ends no meeting."""
         (changes, self._outbox), told = (self._outbox, []), 0
         self._news.clear()
-        changed, sources = self.scene.take_changed(), dict(self.scene.sources)
+        changed, sources = self.roster.take_changed(), dict(self.roster.sources)
         try:
             if changed or changes or sources != self._kept_sources:
-                await self._seat.bots.save_participants(self._bot.id, changed, sources, epoch=self._bot.epoch)
+                await self._context.bots.save_participants(self._bot.id, changed, sources, epoch=self._bot.epoch)
                 self._kept_sources = sources
             for change in changes:
                 if isinstance(change, Wrote):
                     data = {"username": change.message.username, "content": change.message.content}
-                    await self._seat.bots.add_event(self._bot.id, "chat_message", data)
-                self._seat.events.put(self._bot.id, message_of(change))
+                    await self._context.bots.add_event(self._bot.id, "chat_message", data)
+                self._context.events.put(self._bot.id, message_of(change))
                 told += 1
         except Superseded:
             raise
         except Exception:
             logger.exception("journal not written, kept for later", action="journal_kept", bot_id=str(self._bot.id))
-            self.scene.keep_changed(changed)
+            self.roster.keep_changed(changed)
             self._outbox = [*changes[told:], *self._outbox]
 
     async def _ask_row(self) -> None:
         """A stop may stand on the row alone. A database that is away is asked again later."""
         try:
-            if (await self._seat.bots.get(self._bot.id)).stop_requested:
+            if (await self._context.bots.get(self._bot.id)).stop_requested:
                 self._orders.stop.set()
         except Exception:
             logger.exception("row not read", action="row_unread", bot_id=str(self._bot.id))
@@ -447,4 +445,4 @@ class Visit:
         return not (self._silent or self.page.gone.is_set())
 
     def _now_ms(self) -> int:
-        return unix_ms(self._seat.clock.now())
+        return unix_ms(self._context.clock.now())

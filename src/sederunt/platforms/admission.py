@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from sederunt.clock import Clock
 from sederunt.model.status import StopReason
-from sederunt.platforms.platform import MeetingLink, Platform, Reading, Standing
-from sederunt.platforms.targets import Act, Found
-from sederunt.platforms.way import LOOK_EVERY_S, OUR_LIMIT, Way
+from sederunt.platforms.platform import MeetingLink, PageState, Platform, Reading
+from sederunt.platforms.targets import Act, FoundControl
+from sederunt.platforms.way import LOOK_EVERY_S, OUR_LIMIT, PageFlow
 from sederunt.platforms.words import cut
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ async def join(
     name: str,
     waiting_room_s: float,
     clock: Clock,
-    on_standing: Callable[[Reading], None],
+    on_state: Callable[[Reading], None],
     noted: Callable[[], Collection[str]] = tuple,
     signed_in: bool = False,
 ) -> Admission:
@@ -51,7 +51,7 @@ async def join(
     """
     # The other door is for guests: it knows neither token nor account.
     doors = (link.url,) if signed_in or link.fallback_url is None else (link.url, link.fallback_url)
-    way = Way(
+    way = PageFlow(
         pages=platform,
         page=page,
         doors=doors,
@@ -62,7 +62,7 @@ async def join(
     while True:
         reading, found = await way.look(noted())
         if way.is_news(reading):
-            on_standing(reading)
+            on_state(reading)
         if signed_in and (rejected := _void_session(way, reading, found)) is not None:
             return Admission(reading=rejected)
         if await way.load_again_if_premature(reading):
@@ -74,10 +74,12 @@ async def join(
         stepped = await way.step(reading, found)
         if not stepped:
             await way.load_again_if_stalled(reading)
-            await clock.sleep(WAITING_LOOK_EVERY_S if reading.standing is Standing.LOBBY else LOOK_EVERY_S)
+            await clock.sleep(WAITING_LOOK_EVERY_S if reading.state is PageState.LOBBY else LOOK_EVERY_S)
 
 
-def _lacking_passcode(way: Way, link: MeetingLink, reading: Reading, found: Mapping[str, Found]) -> Reading | None:
+def _lacking_passcode(
+    way: PageFlow, link: MeetingLink, reading: Reading, found: Mapping[str, FoundControl]
+) -> Reading | None:
     """The site wants a passcode that neither the link nor the caller's text had."""
     asked = [step for step in way.pages.journey.steps if step.act is Act.FILL_PASSCODE and step.id in found]
     if not asked or link.passcode is not None or found[asked[0].id].value:
@@ -85,7 +87,7 @@ def _lacking_passcode(way: Way, link: MeetingLink, reading: Reading, found: Mapp
     if way.clock.monotonic() - way.shown_since[asked[0].id] < PASSCODE_S:
         return None
     return Reading(
-        standing=Standing.REFUSED,
+        state=PageState.REFUSED,
         reason=StopReason.INVALID_MEETING_URL,
         row="admission.passcode_unknown",
         url=reading.url,
@@ -93,12 +95,12 @@ def _lacking_passcode(way: Way, link: MeetingLink, reading: Reading, found: Mapp
     )
 
 
-def _void_session(way: Way, reading: Reading, found: Mapping[str, Found]) -> Reading | None:
+def _void_session(way: PageFlow, reading: Reading, found: Mapping[str, FoundControl]) -> Reading | None:
     """A signed-in browser that is asked for a name, or to sign in, is signed in no more."""
-    asked = reading.standing is Standing.SIGN_IN_NEEDED and way.ending(reading, 0) is not None
+    asked = reading.state is PageState.SIGN_IN_NEEDED and way.ending(reading, 0) is not None
     named = way.pages.journey.name_means_guest and any(
         step.act is Act.FILL_NAME and step.id in found for step in way.pages.journey.steps
     )
     if not (asked or named):
         return None
-    return Reading(standing=Standing.SIGN_IN_REJECTED, row="admission.void_session", url=reading.url, seen=reading.seen)
+    return Reading(state=PageState.SIGN_IN_REJECTED, row="admission.void_session", url=reading.url, seen=reading.seen)

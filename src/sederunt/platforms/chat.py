@@ -11,7 +11,7 @@ from sederunt import log
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.platforms.evidence import EvidenceRow, normalised
 from sederunt.platforms.survey import Tally, press, survey
-from sederunt.platforms.targets import Found, Target
+from sederunt.platforms.targets import FoundControl, Target
 from sederunt.platforms.words import parts
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SENDING_S = 4.0
 TYPING_S = 40.0  # the longest messages are typed key by key
 BETWEEN_LOOKS_S = 0.2
 
-logger = log.get(room="platforms")
+logger = log.get(component="platforms")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +44,7 @@ async def send(page: MeetingPage, panel: ChatPanel, text: str, *, limit: int) ->
         await _read_back(page, panel, part, before)
 
 
-async def _composer(page: MeetingPage, panel: ChatPanel) -> Found:
+async def _composer(page: MeetingPage, panel: ChatPanel) -> FoundControl:
     """The text field, opening the panel where it is closed."""
     deadline = asyncio.get_running_loop().time() + OPENING_S
     next_press = 0.0
@@ -64,7 +64,7 @@ async def _composer(page: MeetingPage, panel: ChatPanel) -> Found:
         await asyncio.sleep(BETWEEN_LOOKS_S)
 
 
-async def _type(page: MeetingPage, panel: ChatPanel, composer: Found, part: str) -> None:
+async def _type(page: MeetingPage, panel: ChatPanel, composer: FoundControl, part: str) -> None:
     try:
         taken = await page.type_text([composer.handle, *panel.composer.selectors], part, deadline_s=TYPING_S)
     except (PageCrashed, PageStuck):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sederunt.model.status import StopReason
-from sederunt.platforms.platform import Reading, Standing
+from sederunt.platforms.platform import PageState, Reading
 
 # What lies over a page, whoever made it.
 DIALOGS = ('[role="dialog"]', '[role="alertdialog"]', '[aria-modal="true"]', "dialog")
@@ -51,7 +51,7 @@ class EvidenceRow:
     id: str
     kind: Kind
     patterns: tuple[str, ...]
-    standing: Standing | None = None
+    state: PageState | None = None
     reason: StopReason | None = None
     phase: Phase = Phase.ANY
     within: tuple[str, ...] = ()  # selectors; a text or button counts only inside one of them
@@ -66,7 +66,7 @@ class EvidenceRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Look:
+class PageSnapshot:
     """What one survey of a page found, all frames together."""
 
     url: str = ""
@@ -83,29 +83,29 @@ def normalised(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip().lower()
 
 
-def decide(rows: Sequence[EvidenceRow], look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+def decide(rows: Sequence[EvidenceRow], look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
     """What a look means. LOADING where no row matches."""
     matched = {row.id: found for row in rows if (found := _found(row, look, noted))}
     phase = Phase.AFTER if joined else Phase.BEFORE
     for row in rows:
         if (
-            row.standing is not None
+            row.state is not None
             and row.id in matched
             and row.phase in (phase, Phase.ANY)
             and not any(veto in matched for veto in row.unless)
         ):
             return Reading(
-                standing=row.standing,
+                state=row.state,
                 reason=row.reason,
                 row=row.id,
                 url=look.url,
                 seen=matched[row.id],
                 settle_s=row.settle_s,
             )
-    return Reading(standing=Standing.LOADING, url=look.url)
+    return Reading(state=PageState.LOADING, url=look.url)
 
 
-def _found(row: EvidenceRow, look: Look, noted: Collection[str]) -> str:
+def _found(row: EvidenceRow, look: PageSnapshot, noted: Collection[str]) -> str:
     """What of the row was seen, in words; empty where too little was."""
     match row.kind:
         case Kind.SIGNAL:

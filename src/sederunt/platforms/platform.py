@@ -1,4 +1,4 @@
-"""What the house asks of a meeting site: the protocol, and the small records that pass through it.
+"""Define what the service asks of a meeting site: the protocol, and the small records that pass through it.
 
 Nothing here imports the browser at run time: the API parses links with these names and stays light.
 """
@@ -18,12 +18,12 @@ from sederunt.model.status import StopReason
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
     from sederunt.browser.signals import Signal
-    from sederunt.platforms.evidence import Look
+    from sederunt.platforms.evidence import PageSnapshot
     from sederunt.platforms.sign_in import SignInPages
-    from sederunt.platforms.targets import Found, Journey, Target
+    from sederunt.platforms.targets import FoundControl, Journey, Target
 
 
-class Standing(StrEnum):
+class PageState(StrEnum):
     """Where a bot stands with the site, as far as its page tells."""
 
     LOADING = "loading"  # nothing known yet
@@ -43,15 +43,15 @@ class Standing(StrEnum):
 
 
 # A try to join is at its end with one of these. TROUBLE and CHALLENGED may be tried again on a fresh context.
-ENDINGS: frozenset[Standing] = frozenset(
+ENDINGS: frozenset[PageState] = frozenset(
     {
-        Standing.REFUSED,
-        Standing.SIGN_IN_NEEDED,
-        Standing.SIGN_IN_REJECTED,
-        Standing.CHALLENGED,
-        Standing.REMOVED,
-        Standing.OVER,
-        Standing.TROUBLE,
+        PageState.REFUSED,
+        PageState.SIGN_IN_NEEDED,
+        PageState.SIGN_IN_REJECTED,
+        PageState.CHALLENGED,
+        PageState.REMOVED,
+        PageState.OVER,
+        PageState.TROUBLE,
     }
 )
 
@@ -75,7 +75,7 @@ class MeetingLink:
 class Reading:
     """What one look at the page means."""
 
-    standing: Standing
+    state: PageState
     reason: StopReason | None = None
     row: str = ""  # id of the evidence row that decided
     url: str = ""
@@ -137,10 +137,12 @@ class Platform(Protocol):
         """A fresh decoder for one stay in one meeting. Some rosters have no mark of one's own entry: there the bot is
         known by `own_name`, as it was given to `join`."""
 
-    async def look(self, page: MeetingPage, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]:
+    async def look(
+        self, page: MeetingPage, targets: Sequence[Target] = ()
+    ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
         """What is on the page now, and which of the targets. Raises PageStuck and PageCrashed."""
 
-    def judge(self, look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+    def judge(self, look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         """What a look means by this site's evidence table. Pure."""
 
     async def read(self, page: MeetingPage, *, joined: bool, noted: Collection[str] = ()) -> Reading:

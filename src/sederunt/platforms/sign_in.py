@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from sederunt import log
 from sederunt.clock import Clock
 from sederunt.errors import PageCrashed, PageError, PageStuck
-from sederunt.platforms.evidence import EvidenceRow, Kind, Look, decide
-from sederunt.platforms.platform import Reading, Standing
+from sederunt.platforms.evidence import EvidenceRow, Kind, PageSnapshot, decide
+from sederunt.platforms.platform import PageState, Reading
 from sederunt.platforms.survey import survey
-from sederunt.platforms.targets import Act, Found, Journey, Target
-from sederunt.platforms.way import LOOK_EVERY_S, Way
+from sederunt.platforms.targets import Act, FoundControl, Journey, Target
+from sederunt.platforms.way import LOOK_EVERY_S, PageFlow
 
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
@@ -30,7 +30,7 @@ SILENT_S = 8.0  # after the password no page that we know for so long: the cooki
 # Words for rows of kind `signal`: how far we are.
 NOTHING_SENT, PASSWORD_DUE = "nothing_sent", "password_due"
 
-logger = log.get(room="platforms")
+logger = log.get(component="platforms")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,10 +52,12 @@ class SignInPages:
     def owns(self, url: str) -> bool:
         return re.search(self.hosts, url, re.IGNORECASE) is not None
 
-    async def look(self, page: MeetingPage, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]:
+    async def look(
+        self, page: MeetingPage, targets: Sequence[Target] = ()
+    ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
         return await survey(page, rows=self.rows, targets=targets)
 
-    def judge(self, look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+    def judge(self, look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         return decide(self.rows, look, joined=joined, noted=noted)
 
 
@@ -76,7 +78,7 @@ def rows_of_every_site(site: str, password: Target, *, seen: str) -> tuple[Evide
             id=f"{begin}.broken",
             kind=Kind.ADDRESS,
             patterns=(r"^chrome-error:",),
-            standing=Standing.TROUBLE,
+            state=PageState.TROUBLE,
             settle_s=5.0,
             source="own",
             seen=seen,
@@ -85,7 +87,7 @@ def rows_of_every_site(site: str, password: Target, *, seen: str) -> tuple[Evide
             id=f"{begin}.server",
             kind=Kind.STATUS,
             patterns=("5..",),
-            standing=Standing.TROUBLE,
+            state=PageState.TROUBLE,
             settle_s=5.0,
             source="B2",
         ),
@@ -106,7 +108,7 @@ async def sign_in(
     credentials: Credentials,
     *,
     clock: Clock,
-    on_standing: Callable[[Reading], None],
+    on_state: Callable[[Reading], None],
 ) -> SignInEnd:
     """Sign the page's browser in. `on_standing` hears of every change of standing.
 
@@ -114,13 +116,13 @@ async def sign_in(
     its renderer is gone.
     """
     answers = {Act.FILL_ACCOUNT: credentials.email, Act.FILL_PASSWORD: credentials.password}
-    way = Way(pages=pages, page=page, doors=pages.doors, answers=answers, clock=clock)
+    way = PageFlow(pages=pages, page=page, doors=pages.doors, answers=answers, clock=clock)
     doubts = _Doubts(pages=pages, way=way)
     await _open(way)
     while True:
         reading, found = await way.look(_progress(way))
         if way.is_news(reading):
-            on_standing(reading)
+            on_state(reading)
         ended = way.ending(reading, math.inf) or doubts.asked_again(reading, found) or await doubts.cookies(reading)
         if ended is not None:
             return SignInEnd(reading=ended, password_sent=Act.FILL_PASSWORD in way.sent)
@@ -129,12 +131,12 @@ async def sign_in(
             await clock.sleep(LOOK_EVERY_S)
 
 
-def _progress(way: Way) -> tuple[str, ...]:
+def _progress(way: PageFlow) -> tuple[str, ...]:
     due = () if Act.FILL_PASSWORD in way.sent else (PASSWORD_DUE,)
     return due if way.sent else (*due, NOTHING_SENT)
 
 
-async def _open(way: Way) -> None:
+async def _open(way: PageFlow) -> None:
     """The first door that can be reached."""
     for number, door in enumerate(way.doors):
         way.reloads = number
@@ -149,7 +151,7 @@ async def _open(way: Way) -> None:
             logger.warning("door not reached", action="door_unreachable", number=number, why=str(error))
 
 
-async def _load_again(way: Way, reading: Reading) -> None:
+async def _load_again(way: PageFlow, reading: Reading) -> None:
     try:
         await way.load_again_if_stalled(reading)
     except (PageStuck, PageCrashed):
@@ -163,11 +165,11 @@ class _Doubts:
     """What tells an ending where no row does."""
 
     pages: SignInPages
-    way: Way
+    way: PageFlow
     emptied_since: float | None = None
     asked_at: float = -math.inf
 
-    def asked_again(self, reading: Reading, found: Mapping[str, Found]) -> Reading | None:
+    def asked_again(self, reading: Reading, found: Mapping[str, FoundControl]) -> Reading | None:
         """A site that goes on asking for the password it was given has refused it, whatever its words are."""
         now = self.way.clock.monotonic()
         field_ids = [step.id for step in self.pages.journey.steps if step.act is Act.FILL_PASSWORD]
@@ -177,12 +179,12 @@ class _Doubts:
         self.emptied_since = (self.emptied_since or now) if emptied else None
         if self.emptied_since is None or now - self.emptied_since < ASKED_AGAIN_S:
             return None
-        return Reading(standing=Standing.SIGN_IN_REJECTED, row="sign_in.asked_again", url=reading.url)
+        return Reading(state=PageState.SIGN_IN_REJECTED, row="sign_in.asked_again", url=reading.url)
 
     async def cookies(self, reading: Reading) -> Reading | None:
         """After the password a page may follow that we do not know, though the account is signed in by then."""
         now = self.way.clock.monotonic()
-        silent = reading.standing is Standing.LOADING and now - self.way.standing_since >= SILENT_S
+        silent = reading.state is PageState.LOADING and now - self.way.standing_since >= SILENT_S
         if not silent or Act.FILL_PASSWORD not in self.way.sent or now - self.asked_at < SILENT_S:
             return None
         self.asked_at = now
@@ -190,4 +192,4 @@ class _Doubts:
         known = next((name for name in self.pages.cookies if name in there), None)
         if known is None:
             return None
-        return Reading(standing=Standing.SIGNED_IN, row="sign_in.cookie", url=reading.url, seen=known)
+        return Reading(state=PageState.SIGNED_IN, row="sign_in.cookie", url=reading.url, seen=known)

@@ -12,11 +12,11 @@ from sederunt.errors import PageStuck
 from sederunt.model.bot import Service
 from sederunt.platforms import chat
 from sederunt.platforms.addresses import with_parameter
-from sederunt.platforms.evidence import EvidenceRow, Look, decide
+from sederunt.platforms.evidence import EvidenceRow, PageSnapshot, decide
 from sederunt.platforms.platform import ENDINGS, Decoder, MeetingLink, Reading
 from sederunt.platforms.sign_in import SignInPages
 from sederunt.platforms.survey import press, survey
-from sederunt.platforms.targets import Camera, Found, Journey, Step, Target
+from sederunt.platforms.targets import Camera, FoundControl, Journey, Step, Target
 from sederunt.platforms.words import cut
 
 if TYPE_CHECKING:
@@ -75,17 +75,19 @@ class Site:
     def decoder(self, own_name: str = "") -> Decoder:
         return self.make_decoder(cut(own_name, self.name_limit))
 
-    async def look(self, page: MeetingPage, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]:
+    async def look(
+        self, page: MeetingPage, targets: Sequence[Target] = ()
+    ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
         """The raw look behind a reading, with the targets that are there."""
         return await survey(page, rows=self.rows, targets=targets, never=self.never)
 
-    def judge(self, look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+    def judge(self, look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         return decide(self.rows, look, joined=joined, noted=noted)
 
     async def read(self, page: MeetingPage, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         """One look; an ending is looked at once more after a pause, since pages pass through odd states."""
         reading = self.judge((await self.look(page))[0], joined=joined, noted=noted)
-        if reading.standing not in ENDINGS:
+        if reading.state not in ENDINGS:
             return reading
         await asyncio.sleep(reading.settle_s)
         return self.judge((await self.look(page))[0], joined=joined, noted=noted)

@@ -9,8 +9,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from sederunt.platforms.evidence import EvidenceRow, Kind, Look, normalised
-from sederunt.platforms.targets import Found, Target
+from sederunt.platforms.evidence import EvidenceRow, Kind, PageSnapshot, normalised
+from sederunt.platforms.targets import FoundControl, Target
 
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
@@ -37,7 +37,7 @@ async def survey(
     targets: Sequence[Target] = (),
     never: Sequence[str] = (),
     tally: Tally | None = None,
-) -> tuple[Look, Mapping[str, Found]]:
+) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
     """What is on the page now. `never` are subtrees that people fill: their text and buttons do not count.
 
     Raises PageStuck past the deadline, PageCrashed when the renderer is gone.
@@ -51,7 +51,9 @@ async def survey(
     return _look(answers, page.url), _targets_in(answers)
 
 
-async def press(page: MeetingPage, found: Found, *, by_pointer: bool | None = None, deadline_s: float = 3.0) -> bool:
+async def press(
+    page: MeetingPage, found: FoundControl, *, by_pointer: bool | None = None, deadline_s: float = 3.0
+) -> bool:
     """Press a control: with the pointer like a person, or without; where that is not said, as it can be reached."""
     if found.takes_pointer if by_pointer is None else by_pointer:
         return await page.click([found.handle], deadline_s=deadline_s) is not None
@@ -108,7 +110,7 @@ def _target(target: Target) -> dict[str, Any]:
     }
 
 
-def _look(answers: Iterable[Mapping[str, Any]], url: str) -> Look:
+def _look(answers: Iterable[Mapping[str, Any]], url: str) -> PageSnapshot:
     title, status, tally = "", 0, 0
     matches: dict[str, set[str]] = {}
     for answer in answers:
@@ -117,16 +119,16 @@ def _look(answers: Iterable[Mapping[str, Any]], url: str) -> Look:
         tally += int(answer.get("tally") or 0)
         for row, patterns in answer.get("matches", {}).items():
             matches.setdefault(row, set()).update(patterns)
-    return Look(url=url, title=title, status=status, matches=matches, tally=tally)
+    return PageSnapshot(url=url, title=title, status=status, matches=matches, tally=tally)
 
 
-def _targets_in(answers: Iterable[Mapping[str, Any]]) -> dict[str, Found]:
-    found: dict[str, Found] = {}
+def _targets_in(answers: Iterable[Mapping[str, Any]]) -> dict[str, FoundControl]:
+    found: dict[str, FoundControl] = {}
     for answer in answers:
         for entry in answer.get("found", []):
             found.setdefault(
                 entry["id"],
-                Found(
+                FoundControl(
                     id=entry["id"],
                     handle=entry["handle"],
                     label=entry["label"],

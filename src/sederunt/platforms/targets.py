@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sederunt.platforms.evidence import READ, Showing
-from sederunt.platforms.platform import Standing
+from sederunt.platforms.platform import PageState
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,7 +26,7 @@ class Target:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class FoundControl:
     """A target that is on the page now."""
 
     id: str
@@ -74,7 +74,9 @@ class Act(StrEnum):
 
 
 # On the way in, steps are taken in these standings.
-ON_THE_WAY = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN, Standing.LOBBY, Standing.RECONNECTING})
+ON_THE_WAY = frozenset(
+    {PageState.LOADING, PageState.DIALOG, PageState.PREJOIN, PageState.LOBBY, PageState.RECONNECTING}
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +85,7 @@ class Step:
 
     target: Target
     act: Act = Act.CLICK
-    standings: frozenset[Standing] = ON_THE_WAY
+    states: frozenset[PageState] = ON_THE_WAY
     most: int = 3  # times in all; what does not go away after that is left alone
     again_s: float = 2.0  # pause before the same step once more
     unpointed: int = 1  # which repeat goes without the pointer; where something lies over the control, the first

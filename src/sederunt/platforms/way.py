@@ -14,13 +14,13 @@ from sederunt import log
 from sederunt.clock import Clock
 from sederunt.errors import PageCrashed, PageError, PageStuck
 from sederunt.model.status import StopReason
-from sederunt.platforms.platform import ENDINGS, Reading, Standing
+from sederunt.platforms.platform import ENDINGS, PageState, Reading
 from sederunt.platforms.survey import press
-from sederunt.platforms.targets import Act, Found, Journey, Step, Target
+from sederunt.platforms.targets import Act, FoundControl, Journey, Step, Target
 
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
-    from sederunt.platforms.evidence import Look
+    from sederunt.platforms.evidence import PageSnapshot
 
 LOOK_EVERY_S = 0.15
 FROZEN_S = 10.0  # a page that answers nothing for so long is dead: two looks
@@ -29,9 +29,9 @@ STUCK_S = 90.0  # on the way, and nothing came of any step for so long
 RECONNECT_S = 60.0
 SHORT_PAUSE_S = 1.0
 OUR_LIMIT = "admission.waiting_room_limit"
-ARRIVED = frozenset({Standing.IN_CALL, Standing.SIGNED_IN})
+ARRIVED = frozenset({PageState.IN_CALL, PageState.SIGNED_IN})
 
-logger = log.get(room="platforms")
+logger = log.get(component="platforms")
 
 
 class Pages(Protocol):
@@ -40,13 +40,15 @@ class Pages(Protocol):
     @property
     def journey(self) -> Journey: ...
 
-    async def look(self, page: MeetingPage, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]: ...
+    async def look(
+        self, page: MeetingPage, targets: Sequence[Target] = ()
+    ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]: ...
 
-    def judge(self, look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading: ...
+    def judge(self, look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading: ...
 
 
 @dataclass(kw_only=True, slots=True)
-class Way:
+class PageFlow:
     """What one try has seen and done so far. Times are the clock's monotonic seconds.
 
     `doors` are addresses: the first is opened, the others in their order where the one before shows nothing we know.
@@ -80,7 +82,7 @@ class Way:
         self.knocked = False
         self.moved_at = self.clock.monotonic()
 
-    async def look(self, noted: Collection[str]) -> tuple[Reading, Mapping[str, Found]]:
+    async def look(self, noted: Collection[str]) -> tuple[Reading, Mapping[str, FoundControl]]:
         """One look. A page that does not answer reads as LOADING until it has been frozen for too long."""
         started = self.clock.monotonic()
         try:
@@ -89,12 +91,12 @@ class Way:
             self.frozen_since = started if self.frozen_since is None else self.frozen_since
             if self.clock.monotonic() - self.frozen_since >= FROZEN_S:
                 raise
-            return Reading(standing=Standing.LOADING, row="admission.frozen", url=self.page.url), {}
+            return Reading(state=PageState.LOADING, row="admission.frozen", url=self.page.url), {}
         except PageCrashed:
             raise
         except PageError as error:  # a document that is just being replaced
             logger.warning("page could not be read", action="look_failed", why=str(error))
-            return Reading(standing=Standing.LOADING, row="admission.unread", url=self.page.url), {}
+            return Reading(state=PageState.LOADING, row="admission.unread", url=self.page.url), {}
         self.frozen_since = None
         self._note_shown(found)
         return self.pages.judge(look, joined=False, noted=noted), found
@@ -102,12 +104,12 @@ class Way:
     def is_news(self, reading: Reading) -> bool:
         """Keep the reading; say whether the standing or its row changed."""
         now = self.clock.monotonic()
-        if self.last is not None and (self.last.standing, self.last.row) == (reading.standing, reading.row):
+        if self.last is not None and (self.last.state, self.last.row) == (reading.state, reading.row):
             return False
-        if self.last is None or self.last.standing is not reading.standing:
+        if self.last is None or self.last.state is not reading.state:
             self.moved_at = now
         self.last, self.standing_since = reading, now
-        if reading.standing is Standing.LOBBY and self.lobby_since is None:
+        if reading.state is PageState.LOBBY and self.lobby_since is None:
             self.lobby_since = now
         return True
 
@@ -115,28 +117,28 @@ class Way:
         """The reading that ends the try, once it has been seen for long enough to be believed."""
         now = self.clock.monotonic()
         held_s = now - self.standing_since
-        if reading.standing in ENDINGS or reading.standing in ARRIVED:
+        if reading.state in ENDINGS or reading.state in ARRIVED:
             return reading if held_s >= reading.settle_s else None
-        if reading.standing is Standing.PREJOIN and reading.reason is not None and held_s >= reading.settle_s:
-            return replace(reading, standing=Standing.REFUSED)  # the site asks again and again for what we lack
+        if reading.state is PageState.PREJOIN and reading.reason is not None and held_s >= reading.settle_s:
+            return replace(reading, state=PageState.REFUSED)  # the site asks again and again for what we lack
         if self.lobby_since is not None and now - self.lobby_since >= waiting_room_s:
             return Reading(
-                standing=Standing.REFUSED,
+                state=PageState.REFUSED,
                 reason=StopReason.WAITING_ROOM_TIMEOUT,
                 row=OUR_LIMIT,
                 url=reading.url,
                 seen=reading.seen,
             )
-        if reading.standing is Standing.RECONNECTING and held_s >= RECONNECT_S:
+        if reading.state is PageState.RECONNECTING and held_s >= RECONNECT_S:
             return _trouble("admission.reconnecting", reading)
-        if reading.standing is not Standing.LOBBY and now - self.moved_at >= STUCK_S:
+        if reading.state is not PageState.LOBBY and now - self.moved_at >= STUCK_S:
             return _trouble("admission.nothing_helped", reading)
         return None
 
-    async def step(self, reading: Reading, found: Mapping[str, Found]) -> bool:
+    async def step(self, reading: Reading, found: Mapping[str, FoundControl]) -> bool:
         """Take the first step that is due. False where there is none."""
         for step in self.pages.journey.steps:
-            if step.id not in found or reading.standing not in step.standings:
+            if step.id not in found or reading.state not in step.states:
                 continue
             if step.beside and not any(other in found for other in step.beside):
                 continue
@@ -165,7 +167,7 @@ class Way:
         """A page that stays unknown is loaded again, by the other door where the site has one; after a knock it may
         be a waiting room in words we do not know, which is not left for that."""
         journey = self.pages.journey
-        stalled = reading.standing is Standing.LOADING and (
+        stalled = reading.state is PageState.LOADING and (
             self.clock.monotonic() - max(self.moved_at, max(self.done_at.values(), default=0.0)) >= journey.loading_s
         )
         if not stalled or self.knocked or self.reloads >= journey.reloads:
@@ -175,7 +177,7 @@ class Way:
         logger.warning("page stalled, loading it again", action="page_reloaded", times=self.reloads)
         await self.open(self.doors[min(self.reloads, len(self.doors) - 1)])
 
-    def _is_due(self, step: Step, found: Found) -> bool:
+    def _is_due(self, step: Step, found: FoundControl) -> bool:
         if self.done.get(step.id, 0) >= step.most:
             return False
         now = self.clock.monotonic()
@@ -188,7 +190,7 @@ class Way:
         patience_s = step.patience_s if self.named else max(step.patience_s, step.without_name_s)
         return now - self.shown_since.get(step.id, now) >= patience_s
 
-    def _wants_filling(self, step: Step, found: Found) -> bool:
+    def _wants_filling(self, step: Step, found: FoundControl) -> bool:
         """Whether a field lacks what we have for it; of a control that is no field: yes."""
         match step.act:
             case Act.FILL_NAME:
@@ -207,7 +209,7 @@ class Way:
         patient = self.last_step == step.id and self.last_worked
         return step.again_s if patient else min(step.again_s, SHORT_PAUSE_S)
 
-    def _holds_up(self, step: Step, found: Found) -> bool:
+    def _holds_up(self, step: Step, found: FoundControl) -> bool:
         """Nobody knocks before name and passcode, or account and password, stand in their fields."""
         match step.act:
             case Act.FILL_NAME:
@@ -218,7 +220,7 @@ class Way:
                 return not found.value
         return False
 
-    async def _take(self, step: Step, found: Found) -> bool:
+    async def _take(self, step: Step, found: FoundControl) -> bool:
         """Do it. Whether it worked, the next look tells: a field that slipped away is only one that is tried again."""
         try:
             worked = await self._act(step, found)
@@ -242,7 +244,7 @@ class Way:
         logger.info("step taken", action="step_taken", step=step.id, worked=worked)
         return True
 
-    async def _act(self, step: Step, found: Found) -> bool:
+    async def _act(self, step: Step, found: FoundControl) -> bool:
         match step.act:
             case Act.FILL_PASSWORD:
                 # Into the field that was seen and no other: the page may be another one by now.
@@ -260,10 +262,10 @@ class Way:
         assert answer is not None, "a field is filled only with what we have"
         return answer
 
-    def _note_shown(self, found: Mapping[str, Found]) -> None:
+    def _note_shown(self, found: Mapping[str, FoundControl]) -> None:
         now = self.clock.monotonic()
         self.shown_since = {step: self.shown_since.get(step, now) for step in found}
 
 
 def _trouble(row: str, reading: Reading) -> Reading:
-    return Reading(standing=Standing.TROUBLE, row=row, url=reading.url, seen=reading.row or reading.seen)
+    return Reading(state=PageState.TROUBLE, row=row, url=reading.url, seen=reading.row or reading.seen)

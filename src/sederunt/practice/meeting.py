@@ -24,7 +24,7 @@ from sederunt.practice.sound import TICK_S, Sound
 from sederunt.practice.timeline import Timeline
 from sederunt.practice.video import Video
 
-logger = log.get(room="practice")
+logger = log.get(component="practice")
 
 
 class Meeting:

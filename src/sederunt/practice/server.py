@@ -32,7 +32,7 @@ from sederunt.practice.visit import keep_line, visit
 CATCH_UP_S = 2.0
 HELD_S = 2.0  # a page that is frozen asks again and again; an end of this server must not wait for it
 
-logger = log.get(room="practice")
+logger = log.get(component="practice")
 
 
 class PracticeServer:

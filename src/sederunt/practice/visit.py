@@ -15,7 +15,7 @@ from sederunt.practice.people import Visitor
 from sederunt.practice.script import Variant
 from sederunt.practice.sfu import Peer
 
-logger = log.get(room="practice")
+logger = log.get(component="practice")
 
 
 async def visit(socket: WebSocket, meeting: Meeting | None) -> None:

@@ -35,7 +35,7 @@ MOST_BEHIND = 2000  # events; a listener that was up to date and falls behind so
 MOST_AUDIO = 100  # blocks of a tenth of a second
 MOST_DRAFTS = 64  # segments that are being said at the same time
 
-logger = log.get(room="realtime")
+logger = log.get(component="realtime")
 
 # The bot as its row has it, but with the status that its listeners were told (`Bots.as_told`); None where there is
 # none or it is about to be deleted.

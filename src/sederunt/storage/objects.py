@@ -56,7 +56,7 @@ _TIMEOUTS = {"connect_timeout": "10s", "timeout": "120s"}
 _RETRY_TIME = timedelta(seconds=60)
 _SEGMENT = re.compile(r"[A-Za-z0-9_.-]+")
 
-logger = log.get(room="storage")
+logger = log.get(component="storage")
 
 
 def open_objects(settings: Settings, *, most_retries: int = 4) -> "Objects":

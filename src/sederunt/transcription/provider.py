@@ -1,4 +1,4 @@
-"""What the house asks of a transcription provider, and where providers introduce themselves.
+"""Define what the service asks of a transcription provider, and where providers introduce themselves.
 
 Light to import: nothing here loads a model, a client or numpy. A provider is an object behind the entry point group
 "sederunt.transcribers"; its name is the `provider` of the rows in `models`.

@@ -1,4 +1,4 @@
-"""What the house asks of a provider that transcribes while people speak, one session per stream of sound.
+"""Define what the service asks of a provider that transcribes while people speak, one session per stream of sound.
 
 A session knows nothing of meetings: it is fed sound without gaps, counts seconds from its own first sample, names its
 segments by keys and its voices by labels of its own. The pipeline turns all that into the recording's terms, and opens

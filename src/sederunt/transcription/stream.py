@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sederunt.transcription.pipeline import Pipeline
 
-logger = log.get(room="transcription")
+logger = log.get(component="transcription")
 
 RATE = 16_000
 # Samples no louder than this (two steps of 16 bit) are a muted track.

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from harness.fake_clock import FakeClock
-from sederunt.accounts.house_secrets import LINKS, house_secret
+from sederunt.accounts.installation_secrets import LINKS, installation_secret
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import Sealer
 from sederunt.database.accounts import Accounts
@@ -103,7 +103,7 @@ async def test_capacity_is_reserved_per_account(database: Database) -> None:
 
 
 async def test_processes_that_ask_at_once_share_one_secret(database: Database, sealer: Sealer) -> None:
-    found = await asyncio.gather(*(house_secret(database, sealer, LINKS) for _ in range(5)))
+    found = await asyncio.gather(*(installation_secret(database, sealer, LINKS) for _ in range(5)))
     assert len(set(found)) == 1
     assert len(found[0]) == 32
 

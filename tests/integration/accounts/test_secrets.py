@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from sederunt.accounts.credentials import Credentials
-from sederunt.accounts.house_secrets import LINKS, house_secret
+from sederunt.accounts.installation_secrets import LINKS, installation_secret
 from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
 from sederunt.accounts.rotation import reseal
 from sederunt.accounts.sealing import Sealer
@@ -109,7 +109,7 @@ async def test_nothing_secret_lies_open_in_the_database_and_everything_can_be_se
     credential = await Credentials(database, sealer).add(account, "gladia", "s3cret-gladia")
     meeting_account = await MeetingAccounts(database, sealer).add(account, SIGN_IN)
     webhook_secret = await WebhookSecrets(database, sealer).get(account)
-    links = await house_secret(database, sealer, LINKS)
+    links = await installation_secret(database, sealer, LINKS)
     bot = await Bots(database, seals=sealer).create(_zoom_bot(database))
     stored = await _everything(database)
     for secret in ("s3cret", webhook_secret, links.hex()):
@@ -121,7 +121,7 @@ async def test_nothing_secret_lies_open_in_the_database_and_everything_can_be_se
     assert (await Credentials(database, new).open(credential.id, account)).key == "s3cret-gladia"
     assert await MeetingAccounts(database, new).open(meeting_account.id, account) == SIGN_IN
     assert await WebhookSecrets(database, new).get(account) == webhook_secret
-    assert await house_secret(database, new, LINKS) == links
+    assert await installation_secret(database, new, LINKS) == links
     assert await Bots(database, seals=new).get(bot.id) == bot
 
 

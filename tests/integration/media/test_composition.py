@@ -15,7 +15,7 @@ from av.video.codeccontext import VideoCodecContext
 
 from sederunt.media import opus
 from sederunt.media.assembly import assemble
-from sederunt.media.composition import CompositionFacts, Scene, compose
+from sederunt.media.composition import CompositionFacts, VideoLayout, compose
 from sederunt.media.layout import Canvas, Spoke
 from sederunt.media.pieces import write_piece
 from sederunt.media.probe import probe
@@ -72,13 +72,13 @@ Run = Callable[..., CompositionFacts]
 
 @pytest.fixture
 def run(audio: Path, tmp_path: Path) -> Run:
-    def composed(frames: list[VideoFrame], **scene: object) -> CompositionFacts:
+    def composed(frames: list[VideoFrame], **layout: object) -> CompositionFacts:
         writer = VideoPieces()
         frames.sort(key=lambda frame: frame.start)
         cut = [[f for f in frames if at <= f.start < at + 2] for at in range(0, int(DURATION_S), 2)]
         pieces = [writer.write(part) for part in cut if part]
-        facts = Scene(duration_s=DURATION_S, canvas=CANVAS, **scene)  # type: ignore[arg-type]
-        return compose(reversed(pieces), audio=audio, target=tmp_path / "out.webm", scene=facts)
+        facts = VideoLayout(duration_s=DURATION_S, canvas=CANVAS, **layout)  # type: ignore[arg-type]
+        return compose(reversed(pieces), audio=audio, target=tmp_path / "out.webm", layout=facts)
 
     return composed
 

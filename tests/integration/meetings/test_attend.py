@@ -21,13 +21,13 @@ from sederunt.database.live_lines import LiveLines
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
 from sederunt.meetings import visit
 from sederunt.meetings.attend import attend
+from sederunt.meetings.context import BotContext
 from sederunt.meetings.orders import Orders
-from sederunt.meetings.seat import Seat
 from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
 from sederunt.model.events import MeetingEvent, ParticipantSeen, SpeakingChanged
 from sederunt.model.participant import Participant
 from sederunt.model.status import BotStatus, StopReason, Trigger
-from sederunt.platforms.platform import MeetingLink, Reading, Standing
+from sederunt.platforms.platform import MeetingLink, PageState, Reading
 from sederunt.platforms.targets import Journey
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.parametrize("address", ["sqlite"], indirect=True)  # wh
 
 AWAY = PageError("The page could not open the meeting's address: Page.goto: net::ERR_INTERNET_DISCONNECTED")
 STUCK = PageStuck("The page did not answer a question within 5 s.")
-SELF = ParticipantSeen(key="b", name="Minutes", at_ms=0, is_self=True)
+SELF = ParticipantSeen(key="b", name="LiveLines", at_ms=0, is_self=True)
 
 
 class Hurried(FakeClock):
@@ -55,10 +55,10 @@ class Hurried(FakeClock):
 
 
 @dataclass
-class Look:
+class Shown:
     """What one look at the page finds, and how long it takes."""
 
-    finds: Standing | PageError = Standing.IN_CALL
+    finds: PageState | PageError = PageState.IN_CALL
     takes_s: float = 5.0
     told: Sequence[MeetingEvent] = ()  # before it answers
     frames: bool = False  # sound comes meanwhile
@@ -69,7 +69,7 @@ class Look:
 class Tab:
     """A page: it opens, or not, and is then looked at so many times. One that is looked at once more is gone."""
 
-    looks: Sequence[Look] = ()
+    looks: Sequence[Shown] = ()
     opens: PageError | None = None
     knocks: Callable[[], Any] | None = None  # what happens while it opens
     backends: list[PageError | None] = field(default_factory=list)  # what comes of each question for another one
@@ -79,7 +79,7 @@ class Tab:
     def __post_init__(self) -> None:
         self.gone = asyncio.Event()
         self.url = "https://meet.example/abc"
-        self._looks: Iterator[Look] = iter(self.looks)
+        self._looks: Iterator[Shown] = iter(self.looks)
 
     def attach(self, clock: FakeClock, on_frames: Any, on_signal: Any) -> None:
         self._clock, self._on_frames, self._on_signal = clock, on_frames, on_signal
@@ -105,7 +105,7 @@ class Tab:
             await look.then()
         if isinstance(look.finds, PageError):
             raise look.finds
-        return Reading(standing=look.finds, row="r")
+        return Reading(state=look.finds, row="r")
 
     async def use_backend(self, backend: str) -> None:
         self.asked_backend += 1
@@ -170,7 +170,7 @@ class Site:
         return None, {}
 
     def judge(self, look: None, *, joined: bool, noted: object = ()) -> Reading:
-        return Reading(standing=Standing.IN_CALL, row="in")
+        return Reading(state=PageState.IN_CALL, row="in")
 
     async def read(self, page: Tab, *, joined: bool, noted: object = ()) -> Reading:
         return await page.look()
@@ -182,7 +182,7 @@ class Site:
 
 @dataclass
 class Stage:
-    seat: Seat
+    context: BotContext
     clock: Hurried
     pool: Pool
     orders: Orders
@@ -191,16 +191,16 @@ class Stage:
     async def play(self, *tabs: Tab | Iterator[Tab], earlier: Sequence[Participant] = ()) -> Bot:
         """Attend by these pages; gives the row as it is once all is done."""
         self.pool.script = (tab for each in tabs for tab in ([each] if isinstance(each, Tab) else each))
-        bot = await self.seat.bots.claim(self.bot.id, "host")
-        await self.seat.bots.save_participants(bot.id, earlier, epoch=bot.epoch)
-        await attend(bot, self.seat, self.orders)
-        bot = await self.seat.bots.get(bot.id)
+        bot = await self.context.bots.claim(self.bot.id, "host")
+        await self.context.bots.save_participants(bot.id, earlier, epoch=bot.epoch)
+        await attend(bot, self.context, self.orders)
+        bot = await self.context.bots.get(bot.id)
         if bot.status is BotStatus.PROCESSING:  # the reason is shown at the end only
-            bot = await self.seat.bots.record_transition(bot.id, Trigger.CLOSED) or bot
+            bot = await self.context.bots.record_transition(bot.id, Trigger.CLOSED) or bot
         return bot
 
     async def last_cause(self) -> str:
-        found = await self.seat.bots.events(self.bot.id)
+        found = await self.context.bots.events(self.bot.id)
         return str(next(event.data["cause"] for event in reversed(found) if event.data.get("cause")))
 
 
@@ -226,7 +226,7 @@ async def make_stage(
             config = BotConfig(
                 service=Service.GMEET,
                 meeting_url="https://meet.example/abc",
-                bot_name="Minutes",
+                bot_name="LiveLines",
                 transcription_model="none",
                 stop_options=StopOptions(last_person_detection=2, silence_detection=0),
             )
@@ -238,7 +238,7 @@ async def make_stage(
                 created_at=clock.now(),
                 recording_started_at=clock.now() if status is BotStatus.RECORDING else None,
             )
-            seat = Seat(
+            context = BotContext(
                 settings=Settings(data=tmp_path),
                 bots=bots,
                 objects=objects,
@@ -250,14 +250,14 @@ async def make_stage(
                 clock=clock,
                 host="host",
             )
-            return Stage(seat, clock, pool, Orders(), await bots.create(bot, job=False))
+            return Stage(context, clock, pool, Orders(), await bots.create(bot, job=False))
 
         yield make
 
 
 def ended() -> Tab:
     """A page that sits for two minutes and sees the meeting end."""
-    return Tab([Look(takes_s=60), Look(takes_s=60), Look(Standing.OVER)])
+    return Tab([Shown(takes_s=60), Shown(takes_s=60), Shown(PageState.OVER)])
 
 
 def for_ever(make: Callable[[], Tab]) -> Iterator[Tab]:
@@ -270,7 +270,7 @@ def for_ever(make: Callable[[], Tab]) -> Iterator[Tab]:
 
 async def test_an_outage_of_minutes_is_outlived_with_growing_pauses(make_stage: MakeStage) -> None:
     stage = await make_stage()
-    bot = await stage.play(Tab([Look(takes_s=100)]), *(Tab(opens=AWAY) for _ in range(9)), ended())
+    bot = await stage.play(Tab([Shown(takes_s=100)]), *(Tab(opens=AWAY) for _ in range(9)), ended())
     assert stage.clock.slept == [1, 5, 15, *[30] * 7]
     assert (bot.status, bot.stop_reason) == (BotStatus.FINISHED, StopReason.MEETING_ENDED)
     assert [gap.cause for gap in bot.gaps] == ["page_crashed"], "what threw it out, not what kept it out"
@@ -278,7 +278,7 @@ async def test_an_outage_of_minutes_is_outlived_with_growing_pauses(make_stage: 
 
 async def test_a_recording_that_nothing_gets_back_into_is_given_up_after_minutes(make_stage: MakeStage) -> None:
     stage = await make_stage()
-    bot = await stage.play(Tab([Look(takes_s=100)]), for_ever(lambda: Tab(opens=AWAY)))
+    bot = await stage.play(Tab([Shown(takes_s=100)]), for_ever(lambda: Tab(opens=AWAY)))
     assert bot.status is BotStatus.FINISHED
     assert await stage.last_cause() == "connection_lost"
     assert 300 <= sum(stage.clock.slept) < 330
@@ -286,7 +286,7 @@ async def test_a_recording_that_nothing_gets_back_into_is_given_up_after_minutes
 
 async def test_pages_that_each_sit_for_a_moment_are_not_tried_for_ever(make_stage: MakeStage) -> None:
     stage = await make_stage()
-    bot = await stage.play(for_ever(lambda: Tab([Look(takes_s=40)])))
+    bot = await stage.play(for_ever(lambda: Tab([Shown(takes_s=40)])))
     assert bot.status is BotStatus.FINISHED
     assert len(stage.pool.given) == 20
 
@@ -304,7 +304,7 @@ async def test_an_order_ends_the_waiting_for_another_page(make_stage: MakeStage,
 
     async def order() -> None:
         if by == "row":  # whose command was lost is seen when the pause is over
-            await stage.seat.bots.request_stop(stage.bot.id)
+            await stage.context.bots.request_stop(stage.bot.id)
             return
         (stage.orders.stop if by == "command" else stage.orders.cut_off).set()
         await asyncio.Event().wait()  # the pause itself would not end
@@ -318,23 +318,23 @@ async def test_an_order_ends_the_waiting_for_another_page(make_stage: MakeStage,
 
 async def test_who_was_superseded_while_away_knocks_no_more(make_stage: MakeStage) -> None:
     stage = await make_stage()
-    stage.clock.on_sleep = partial(stage.seat.bots.claim, stage.bot.id, "another")
+    stage.clock.on_sleep = partial(stage.context.bots.claim, stage.bot.id, "another")
     with pytest.raises(Superseded):
         await stage.play(Tab(opens=AWAY))
-    assert (await stage.seat.bots.get(stage.bot.id)).status is BotStatus.RECORDING
+    assert (await stage.context.bots.get(stage.bot.id)).status is BotStatus.RECORDING
 
 
 async def test_who_was_superseded_writes_nothing_of_an_order_that_came_later(make_stage: MakeStage) -> None:
     stage = await make_stage()
 
     async def superseded_then_stopped() -> None:
-        await stage.seat.bots.claim(stage.bot.id, "another")
+        await stage.context.bots.claim(stage.bot.id, "another")
         stage.orders.stop.set()
         await asyncio.Event().wait()  # the page opens for ever
 
     with pytest.raises(Superseded):
         await stage.play(Tab(knocks=superseded_then_stopped))
-    bot = await stage.seat.bots.get(stage.bot.id)
+    bot = await stage.context.bots.get(stage.bot.id)
     assert (bot.status, bot.epoch) == (BotStatus.RECORDING, 2)
 
 
@@ -343,8 +343,8 @@ async def test_who_was_superseded_writes_nothing_of_an_order_that_came_later(mak
 
 async def test_a_look_that_is_not_answered_ends_nothing(make_stage: MakeStage) -> None:
     stage = await make_stage()
-    again_and_again = [Look(STUCK), Look(STUCK), Look()] * 5
-    bot = await stage.play(Tab([*again_and_again, Look(Standing.OVER)]))
+    again_and_again = [Shown(STUCK), Shown(STUCK), Shown()] * 5
+    bot = await stage.play(Tab([*again_and_again, Shown(PageState.OVER)]))
     assert len(stage.pool.given) == 1
     assert bot.stop_reason is StopReason.MEETING_ENDED
 
@@ -354,7 +354,7 @@ async def test_a_page_that_answers_no_look_is_replaced_later_while_its_sound_com
     make_stage: MakeStage, frames: bool, looks: int
 ) -> None:
     stage = await make_stage()
-    frozen = Tab([Look(), *(Look(STUCK, frames=frames) for _ in range(20))])
+    frozen = Tab([Shown(), *(Shown(STUCK, frames=frames) for _ in range(20))])
     bot = await stage.play(frozen, ended())
     assert frozen.looked - 1 == looks, "15 s, or 25 s"
     assert bot.gaps[-1].cause == "page_stuck"
@@ -363,8 +363,13 @@ async def test_a_page_that_answers_no_look_is_replaced_later_while_its_sound_com
 
 async def test_a_page_too_busy_to_change_its_capture_is_asked_again(make_stage: MakeStage) -> None:
     stage = await make_stage()
-    talks = Look(told=[ParticipantSeen(key="a", name="Ada", at_ms=0), SpeakingChanged(key="a", speaking=True, at_ms=0)])
-    tab = Tab([talks, Look(), Look(), Look(), Look(), Look(Standing.OVER)], backends=[STUCK, STUCK])
+    talks = Shown(
+        told=[ParticipantSeen(key="a", name="Ada", at_ms=0), SpeakingChanged(key="a", speaking=True, at_ms=0)]
+    )
+    tab = Tab(
+        [talks, Shown(), Shown(), Shown(), Shown(), Shown(PageState.OVER)],
+        backends=[STUCK, STUCK],
+    )
     bot = await stage.play(tab)
     assert (len(stage.pool.given), tab.asked_backend) == (1, 3)
     assert bot.stop_reason is StopReason.MEETING_ENDED
@@ -378,7 +383,7 @@ async def test_a_page_too_busy_to_change_its_capture_is_asked_again(make_stage: 
     [
         ([], [SELF], StopReason.MEETING_ENDED),
         (["Ada"], [SELF, SpeakingChanged(key="g", speaking=True, at_ms=0)], StopReason.MEETING_ENDED),
-        (["Acme Notetaker", "Minutes"], [SELF], StopReason.MEETING_ENDED),
+        (["Acme Notetaker", "LiveLines"], [SELF], StopReason.MEETING_ENDED),
         (["Ada"], [], StopReason.MEETING_ENDED),
         (["Acme Notetaker", "Ada"], [SELF], StopReason.LAST_PERSON_DETECTED),
     ],
@@ -389,6 +394,6 @@ async def test_a_bot_that_came_back_is_alone_only_where_people_had_come_and_it_c
 ) -> None:
     stage = await make_stage()
     known = [Participant(key=name, name=name, avatar=None, first_seen_at=clock.now()) for name in earlier]
-    looks = [Look(told=listed), *(Look(takes_s=30) for _ in range(20)), Look(Standing.OVER)]
+    looks = [Shown(told=listed), *(Shown(takes_s=30) for _ in range(20)), Shown(PageState.OVER)]
     bot = await stage.play(Tab(looks), earlier=known)
     assert bot.stop_reason is reason

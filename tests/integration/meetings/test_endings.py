@@ -20,9 +20,9 @@ from sederunt.errors import Superseded
 from sederunt.media.pieces import write_piece
 from sederunt.media.timeline import Timeline
 from sederunt.meetings import endings
+from sederunt.meetings.context import BotContext
 from sederunt.meetings.endings import conclude, give_up_lost, write_admission, write_departure
 from sederunt.meetings.outcomes import Departed
-from sederunt.meetings.seat import Seat
 from sederunt.meetings.stop_rules import Departure
 from sederunt.model.bot import Bot, BotConfig, Gap, Service
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
@@ -37,7 +37,7 @@ class Stay:
     """A bot that records, the host it sits on, and what a test moves."""
 
     bot: Bot
-    seat: Seat
+    context: BotContext
     clock: WatchedClock
     objects: FailingObjects
     folder: Path
@@ -48,14 +48,14 @@ class Stay:
         timeline = Timeline(sound(0, 0.02)[0].at_ms)
         packets = [*timeline.add(sound(start_s, end_s)), *timeline.flush()]
         name = f"000001.01-{start_s:06d}.mka"
-        await self.seat.spool_of(self.bot.id).keep(name, lambda: write_piece(packets))
+        await self.context.spool_of(self.bot.id).keep(name, lambda: write_piece(packets))
 
     async def leave(self) -> None:
-        await write_departure(self.bot, self.seat, OVER)
-        self.bot = await self.seat.bots.get(self.bot.id)
+        await write_departure(self.bot, self.context, OVER)
+        self.bot = await self.context.bots.get(self.bot.id)
 
     async def status(self) -> BotStatus:
-        return (await self.seat.bots.get(self.bot.id)).status
+        return (await self.context.bots.get(self.bot.id)).status
 
     async def stored(self) -> int:
         return len(await self.objects.keys(f"bots/{self.bot.id}/"))
@@ -70,14 +70,14 @@ async def stay(tmp_path: Path, objects: FailingObjects) -> AsyncIterator[Stay]:
             id=new_id(clock.now()),
             account_id=database.default_account_id,
             config=BotConfig(
-                service=Service.GMEET, meeting_url="https://x", bot_name="Minutes", transcription_model="none"
+                service=Service.GMEET, meeting_url="https://x", bot_name="LiveLines", transcription_model="none"
             ),
             status=BotStatus.RECORDING,
             created_at=clock.now(),
             recording_started_at=clock.now(),
         )
         await bots.create(bot, job=False)
-        seat = Seat(
+        context = BotContext(
             settings=Settings(data=tmp_path),
             bots=bots,
             objects=objects,
@@ -90,22 +90,22 @@ async def stay(tmp_path: Path, objects: FailingObjects) -> AsyncIterator[Stay]:
             host="host",
         )
         bot = await bots.claim(bot.id, "host")
-        yield Stay(bot, seat, clock, objects, tmp_path / "spool" / str(bot.id), database.default_account_id)
+        yield Stay(bot, context, clock, objects, tmp_path / "spool" / str(bot.id), database.default_account_id)
 
 
 class _Silent:
     def put(self, *_: object) -> None: ...
 
 
-async def leave_for_good(bot: Bot, seat: Seat) -> None:
-    await conclude(bot, seat, Departed(departure=OVER))
+async def leave_for_good(bot: Bot, context: BotContext) -> None:
+    await conclude(bot, context, Departed(departure=OVER))
 
 
-async def give_up(bot: Bot, seat: Seat) -> None:
-    await give_up_lost(bot, seat, cause="host_lost")
+async def give_up(bot: Bot, context: BotContext) -> None:
+    await give_up_lost(bot, context, cause="host_lost")
 
 
-Ending = Callable[[Bot, Seat], Coroutine[Any, Any, None]]
+Ending = Callable[[Bot, BotContext], Coroutine[Any, Any, None]]
 
 
 @pytest.mark.parametrize("ending", [leave_for_good, give_up])
@@ -114,7 +114,7 @@ async def test_an_ending_waits_until_storage_has_every_piece(stay: Stay, ending:
     with capture_logs() as logs:
         await stay.hear(0, 4)
         await stay.leave()
-        concluding = asyncio.create_task(ending(stay.bot, stay.seat))
+        concluding = asyncio.create_task(ending(stay.bot, stay.context))
         for _ in range(10):  # more than there are different pauses
             await stay.clock.pause()
             assert await stay.status() is BotStatus.LEAVING
@@ -132,7 +132,7 @@ async def begin_to_wait(stay: Stay) -> "asyncio.Task[None]":
     stay.objects.away = True
     await stay.hear(0, 4)
     await stay.leave()
-    concluding = asyncio.create_task(leave_for_good(stay.bot, stay.seat))
+    concluding = asyncio.create_task(leave_for_good(stay.bot, stay.context))
     await stay.clock.pause()
     return concluding
 
@@ -144,14 +144,14 @@ async def test_an_ending_that_was_handed_back_while_it_waited_goes_on_with_the_s
         await concluding
     assert await stay.status() is BotStatus.LEAVING
     stay.objects.away = False
-    await give_up(await stay.seat.bots.claim(stay.bot.id, "host"), stay.seat)
+    await give_up(await stay.context.bots.claim(stay.bot.id, "host"), stay.context)
     assert await stay.status() is BotStatus.PROCESSING
     assert await stay.stored() == 1
 
 
 async def test_who_waits_with_an_ending_writes_none_once_another_host_holds_the_bot(stay: Stay) -> None:
     concluding = await begin_to_wait(stay)
-    await stay.seat.bots.claim(stay.bot.id, "another")
+    await stay.context.bots.claim(stay.bot.id, "another")
     stay.clock.advance(30)
     with pytest.raises(Superseded):
         await concluding
@@ -160,7 +160,7 @@ async def test_who_waits_with_an_ending_writes_none_once_another_host_holds_the_
 
 async def test_a_bot_that_is_to_be_deleted_waits_for_no_storage(stay: Stay) -> None:
     concluding = await begin_to_wait(stay)
-    await stay.seat.bots.request_deletion(stay.bot.id, stay.account)
+    await stay.context.bots.request_deletion(stay.bot.id, stay.account)
     stay.clock.advance(30)
     await concluding
     assert await stay.status() is BotStatus.PROCESSING, "it is out, and the receipt is written"
@@ -185,7 +185,7 @@ async def test_while_storage_is_away_a_gap_begins_when_the_bot_is_known_to_have_
 ) -> None:
     await stay.hear(450, 454)
     if marked_s is not None:
-        await stay.seat.bots.save_participants(stay.bot.id, [_speaker(stay.bot, marked_s)])
+        await stay.context.bots.save_participants(stay.bot.id, [_speaker(stay.bot, marked_s)])
     if last_gap_s is not None:
         stay.bot = replace(stay.bot, gaps=(Gap(start=90, end=last_gap_s, cause="host_lost"),))
     stay.objects.away = True
@@ -211,8 +211,8 @@ async def _came_back(stay: Stay, *, at_s: float) -> Gap:
     zero = stay.bot.recording_started_at
     assert zero is not None
     stay.clock.advance((zero + timedelta(seconds=at_s) - stay.clock.now()).total_seconds())
-    assert await write_admission(stay.bot, stay.seat, "page_crashed") == zero
-    stay.bot = await stay.seat.bots.get(stay.bot.id)
+    assert await write_admission(stay.bot, stay.context, "page_crashed") == zero
+    stay.bot = await stay.context.bots.get(stay.bot.id)
     return stay.bot.gaps[-1]
 
 

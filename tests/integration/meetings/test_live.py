@@ -30,9 +30,9 @@ from sederunt.database.ids import new_id
 from sederunt.database.live_lines import LiveLines
 from sederunt.errors import SetupError
 from sederunt.meetings.capture import stay_name
-from sederunt.meetings.live import LiveStay, open_live_stay
-from sederunt.meetings.scene import Scene
-from sederunt.meetings.seat import Seat
+from sederunt.meetings.context import BotContext
+from sederunt.meetings.live import LiveSession, open_live_session
+from sederunt.meetings.roster import Roster
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.events import ParticipantSeen, SourceNamed
 from sederunt.model.status import BotStatus
@@ -41,7 +41,7 @@ from sederunt.practice import clips
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.transcription.live import Event, Final, Frame, LiveSegment, OnEvent, Partial, Trouble
-from sederunt.transcripts.of_live import doubt
+from sederunt.transcripts.live_transcript import doubt
 
 CLIP = "cities_times"
 
@@ -92,17 +92,19 @@ class Script:
 class Room:
     """One bot that is recording, and all that its live side needs."""
 
-    seat: Seat
+    context: BotContext
     bot: Bot
     clock: FakeClock
     database: Database
     scripts: list[Script]
 
-    async def open(self, make_recorder: Callable[..., Any], scene: Scene | None = None) -> LiveStay:
+    async def open(self, make_recorder: Callable[..., Any], roster: Roster | None = None) -> LiveSession:
         """The live side of the bot's newest holder, started."""
-        self.bot = await self.seat.bots.claim(self.bot.id, "host")
+        self.bot = await self.context.bots.claim(self.bot.id, "host")
         stay = stay_name(self.bot.epoch, 1)
-        live = await open_live_stay(self.bot, self.seat, stay=stay, started_ms=ZERO_MS, scene=scene or company())
+        live = await open_live_session(
+            self.bot, self.context, stay=stay, started_ms=ZERO_MS, roster=roster or company()
+        )
         assert live is not None
         live.start(make_recorder(stay, on_packets=live.take))
         return live
@@ -111,20 +113,20 @@ class Room:
         """The data of the first so many events of some kinds (lines and their revisions), once they are there."""
         found = []
         async with asyncio.timeout(60):
-            async for event in feeds.events(self.seat.bus, self.bot.id, since=0):
+            async for event in feeds.events(self.context.bus, self.bot.id, since=0):
                 found += [event.event["data"]] if event.event["type"] in (of or ("ts", "ts-revised")) else []
                 if len(found) == count:
                     return found
         raise AssertionError("the feed ended")
 
     async def texts(self) -> list[str]:
-        return [line.segment.transcript for line in await self.seat.live_lines.of(self.bot.id)]
+        return [line.segment.transcript for line in await self.context.live_lines.of(self.bot.id)]
 
 
-def company() -> Scene:
-    scene = Scene()
-    scene.apply(ParticipantSeen(key="ada", name="Ada", at_ms=ZERO_MS))
-    return scene
+def company() -> Roster:
+    roster = Roster()
+    roster.apply(ParticipantSeen(key="ada", name="Ada", at_ms=ZERO_MS))
+    return roster
 
 
 @pytest.fixture
@@ -160,14 +162,14 @@ async def room(
             config=BotConfig(
                 service=Service.GMEET,
                 meeting_url="https://x",
-                bot_name="Minutes",
+                bot_name="LiveLines",
                 transcription_model="vendor1-realtime",
             ),
             status=BotStatus.RECORDING,
             created_at=clock.now(),
             recording_started_at=clock.now(),
         )
-        seat = Seat(
+        context = BotContext(
             settings=Settings(data=tmp_path),
             bots=bots,
             objects=objects,
@@ -179,7 +181,7 @@ async def room(
             clock=clock,
             host="host",
         )
-        yield Room(seat, await bots.create(bot, job=False), clock, database, scripts)
+        yield Room(context, await bots.create(bot, job=False), clock, database, scripts)
         await end(publishing)
 
 
@@ -235,8 +237,8 @@ async def _listen(room: Room, to: Callable[[UUID], str] = audio_subject) -> asyn
     async def on_message(message: Msg) -> None:
         await blocks.put(message.data)
 
-    await room.seat.bus.subscribe(to(room.bot.id), on_message)
-    await room.seat.bus.flush()
+    await room.context.bus.subscribe(to(room.bot.id), on_message)
+    await room.context.bus.flush()
     return blocks
 
 
@@ -254,14 +256,14 @@ class Watching(LiveLines):
         self.feed_before: list[int] = []
 
     async def save(self, bot_id: UUID, lines: Sequence[LiveLine], *, epoch: int) -> None:
-        await self._room.seat.events.flush()
-        self.feed_before.append(await feeds.last_sequence(self._room.seat.bus, bot_id))
+        await self._room.context.events.flush()
+        self.feed_before.append(await feeds.last_sequence(self._room.context.bus, bot_id))
         await super().save(bot_id, lines, epoch=epoch)
 
 
 async def test_a_line_is_in_the_database_before_anybody_is_told(room: Room, make_recorder: MakeRecorder) -> None:
     lines = Watching(room)
-    room.seat = replace(room.seat, live_lines=lines)
+    room.context = replace(room.context, live_lines=lines)
     live = await room.open(make_recorder)
     room.scripts[0].say(Final, 1, "Good morning.")
     (told,) = await room.events(1)
@@ -274,16 +276,16 @@ async def test_a_line_is_in_the_database_before_anybody_is_told(room: Room, make
 async def test_a_line_gets_its_name_when_the_site_tells_whose_source_it_is(
     room: Room, make_recorder: MakeRecorder
 ) -> None:
-    scene = company()
-    live = await room.open(make_recorder, scene)
+    roster = company()
+    live = await room.open(make_recorder, roster)
     room.clock.advance(3)
     room.scripts[0].say(Final, 1, "Good morning.")
     (unnamed,) = await room.events(1)
-    scene.apply(SourceNamed(source="7", key="ada", at_ms=ZERO_MS + 2000))
+    roster.apply(SourceNamed(source="7", key="ada", at_ms=ZERO_MS + 2000))
     (named,) = await room.events(1, "ts-revised")
     assert unnamed["speaker_name"] is None
     assert named == {**{k: v for k, v in unnamed.items() if k != "potential_speaker_names"}, "speaker_name": "Ada"}
-    (line,) = await room.seat.live_lines.of(room.bot.id)
+    (line,) = await room.context.live_lines.of(room.bot.id)
     assert (line.revision, line.segment.speaker_name) == (1, "Ada")
     await live.close()
 
@@ -294,26 +296,26 @@ async def test_the_next_holder_goes_on_and_tells_what_the_last_one_only_wrote(
     await room.open(make_recorder)  # and is killed: nobody closes it
     room.scripts[0].say(Final, 1, "Good morning.", start=1)
     (first,) = await room.events(1)
-    (line,) = await room.seat.live_lines.of(room.bot.id)
+    (line,) = await room.context.live_lines.of(room.bot.id)
     untold = replace(line, segment_id="000001.01-2", segment=replace(line.segment, start=3.0, end=4.0))
-    await room.seat.live_lines.save(room.bot.id, [untold], epoch=room.bot.epoch)
+    await room.context.live_lines.save(room.bot.id, [untold], epoch=room.bot.epoch)
     live = await room.open(make_recorder)
     room.scripts[1].say(Final, 1, "Here I am again.", start=30)
     told = await room.events(3)
     assert [each["segment_id"] for each in told] == ["000001.01-1", "000001.01-2", "000002.01-1"]
     assert {each["speaker"] for each in told} == {first["speaker"]}
     await live.close()
-    assert await feeds.last_sequence(room.seat.bus, room.bot.id) == 3, "nothing was told twice"
+    assert await feeds.last_sequence(room.context.bus, room.bot.id) == 3, "nothing was told twice"
 
 
 async def test_a_holder_that_was_given_up_writes_and_tells_nothing(room: Room, make_recorder: MakeRecorder) -> None:
     old = await room.open(make_recorder)
-    await room.seat.bots.claim(room.bot.id, "other")
+    await room.context.bots.claim(room.bot.id, "other")
     room.scripts[0].say(Final, 1, "Who am I?")
     await old.close()
     assert await room.texts() == []
-    await room.seat.events.flush()
-    assert await feeds.last_sequence(room.seat.bus, room.bot.id) == 0
+    await room.context.events.flush()
+    assert await feeds.last_sequence(room.context.bus, room.bot.id) == 0
 
 
 async def test_what_is_said_last_and_its_language_are_written_when_the_stay_is_closed(
@@ -326,7 +328,7 @@ async def test_what_is_said_last_and_its_language_are_written_when_the_stay_is_c
     await live.close()
     assert script.waited_for
     assert await room.texts() == ["Good bye."]
-    assert (await room.seat.bots.get(room.bot.id)).detected_lang == "en"
+    assert (await room.context.bots.get(room.bot.id)).detected_lang == "en"
     assert [each["transcript"] for each in await room.events(1)] == ["Good bye."]
 
 
@@ -363,8 +365,8 @@ async def test_trouble_is_told_and_makes_the_transcript_doubtful(room: Room, mak
     room.scripts[0].say(Final, 1, "It goes on.")
     await room.events(1)
     await live.close()
-    events = await room.seat.bots.events(room.bot.id)
-    lines = await room.seat.live_lines.of(room.bot.id)
+    events = await room.context.bots.events(room.bot.id)
+    lines = await room.context.live_lines.of(room.bot.id)
     assert "fell behind" in str(doubt(lines, events=events, gaps=(), tracks=()))
 
 
@@ -375,7 +377,7 @@ async def test_trouble_that_costs_no_words_is_told_and_the_transcript_stays(
     room.scripts[0].fail("Finals come late.", lossy=False)
     assert await room.events(1, "error") == [{"message": "Finals come late."}]
     await live.close()
-    assert await room.seat.bots.events(room.bot.id) == []
+    assert await room.context.bots.events(room.bot.id) == []
 
 
 async def test_an_engine_that_cannot_begin_costs_the_transcript_and_nothing_else(
@@ -390,7 +392,7 @@ async def test_an_engine_that_cannot_begin_costs_the_transcript_and_nothing_else
     assert "there is no model here" in told["message"]
     room.clock.advance(1)
     await live.close()
-    assert [event.event for event in await room.seat.bots.events(room.bot.id)] == ["live_trouble"]
+    assert [event.event for event in await room.context.bots.events(room.bot.id)] == ["live_trouble"]
 
 
 async def test_a_bot_without_sockets_has_no_live_side_and_one_for_sound_alone_no_transcript(
@@ -400,9 +402,9 @@ async def test_a_bot_without_sockets_has_no_live_side_and_one_for_sound_alone_no
         return replace(room.bot, config=replace(room.bot.config, **fields))
 
     plain = asks(transcription_model="whisper")
-    assert await open_live_stay(plain, room.seat, stay="1", started_ms=ZERO_MS, scene=company()) is None
+    assert await open_live_session(plain, room.context, stay="1", started_ms=ZERO_MS, roster=company()) is None
     heard = asks(transcription_model="whisper", realtime_audio=True)
-    live = await open_live_stay(heard, room.seat, stay="1", started_ms=ZERO_MS, scene=company())
+    live = await open_live_session(heard, room.context, stay="1", started_ms=ZERO_MS, roster=company())
     assert live is not None
     live.start(make_recorder(on_packets=live.take))
     listener = await _listen(room)

@@ -14,7 +14,7 @@ from sederunt.model.bot import Service
 from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantSeen, SourceNamed
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import join
-from sederunt.platforms.platform import Decoder, Platform, Reading, Standing
+from sederunt.platforms.platform import Decoder, PageState, Platform, Reading
 from sederunt.platforms.registry import platform_of
 from sederunt.platforms.words import parts
 from sederunt.practice.script import Participant, Script, Variant
@@ -32,7 +32,7 @@ class Stay:
     opened: Opened
     meeting: Any
     decoder: Decoder
-    standings: list[str] = field(default_factory=list)
+    states: list[str] = field(default_factory=list)
     waits: asyncio.Event = field(default_factory=asyncio.Event)  # set in the waiting room
 
     async def join(self, *, waiting_room_s: float = 20, name: str = NAME, **more: Any) -> Reading:
@@ -44,14 +44,14 @@ class Stay:
             name=name,
             waiting_room_s=waiting_room_s,
             clock=SYSTEM_CLOCK,
-            on_standing=self._hear,
+            on_state=self._hear,
             **more,
         )
         return admission.reading
 
     def _hear(self, reading: Reading) -> None:
-        self.standings.append(reading.standing)
-        if reading.standing is Standing.LOBBY:
+        self.states.append(reading.state)
+        if reading.state is PageState.LOBBY:
             self.waits.set()
 
     def events(self) -> list[MeetingEvent]:
@@ -70,11 +70,11 @@ class Stay:
             raise TimeoutError(f"the page told only {self.events()}") from None
         return events
 
-    async def stands(self, *standings: Standing) -> Reading:
+    async def stands(self, *states: PageState) -> Reading:
         """Wait until the page in the call is read as one of these."""
         async with asyncio.timeout(60):
             reading = await self.platform.read(self.opened.page, joined=True)
-            while reading.standing not in standings:
+            while reading.state not in states:
                 reading = await self.platform.read(self.opened.page, joined=True)
         return reading
 
@@ -113,7 +113,7 @@ async def test_an_open_meeting_is_entered_and_its_people_are_known(
 ) -> None:
     stay = await visit(service, entry="open", **variant)
     reading = await stay.join()
-    assert reading.standing is Standing.IN_CALL, (reading, stay.standings)
+    assert reading.state is PageState.IN_CALL, (reading, stay.states)
     assert stay.meeting.visitor().name == NAME
     shown = stay.meeting.visitor().facts  # the switches as the site was told of them
     assert (shown.get("microphone"), shown.get("camera")) == (False, False)
@@ -134,40 +134,40 @@ async def test_a_knock_waits_until_somebody_opens(visit: OpenStay, service: Serv
     await stay.meeting.wait_for("knocked")
     await asyncio.wait_for(stay.waits.wait(), 60)
     stay.meeting.admit(stay.meeting.visitor())
-    assert (await joining).standing is Standing.IN_CALL
+    assert (await joining).state is PageState.IN_CALL
 
 
-REFUSALS: list[tuple[Service, dict[str, Any], Standing, StopReason | None]] = [
-    *((service, {"entry": "deny_after"}, Standing.REFUSED, StopReason.REQUEST_DENIED) for service in Service),
-    (Service.TEAMS, {"entry": "ended"}, Standing.REFUSED, StopReason.CALL_ALREADY_FINISHED),
-    (Service.GMEET, {"entry": "sign_in"}, Standing.SIGN_IN_NEEDED, None),
-    (Service.TEAMS, {"entry": "captcha"}, Standing.CHALLENGED, None),
-    (Service.TEAMS, {"entry": "invalid"}, Standing.REFUSED, StopReason.INVALID_MEETING_URL),
-    (Service.GMEET, {"entry": "server_timeout"}, Standing.REFUSED, StopReason.WAITING_ROOM_TIMEOUT),
-    (Service.GMEET, {"entry": "blocked"}, Standing.CHALLENGED, None),
-    (Service.GMEET, {"entry": "blocked", "redirect_s": 0.1}, Standing.CHALLENGED, None),
-    (Service.ZOOM, {"entry": "blocked"}, Standing.CHALLENGED, None),
-    (Service.TEAMS, {"entry": "problem"}, Standing.TROUBLE, None),
-    (Service.ZOOM, {"entry": "locked"}, Standing.REFUSED, StopReason.REQUEST_DENIED),
-    (Service.ZOOM, {"entry": "host_elsewhere"}, Standing.REFUSED, StopReason.HOST_IN_ANOTHER_MEETING),
-    (Service.ZOOM, {"passcode": "864210"}, Standing.REFUSED, StopReason.INVALID_MEETING_URL),
+REFUSALS: list[tuple[Service, dict[str, Any], PageState, StopReason | None]] = [
+    *((service, {"entry": "deny_after"}, PageState.REFUSED, StopReason.REQUEST_DENIED) for service in Service),
+    (Service.TEAMS, {"entry": "ended"}, PageState.REFUSED, StopReason.CALL_ALREADY_FINISHED),
+    (Service.GMEET, {"entry": "sign_in"}, PageState.SIGN_IN_NEEDED, None),
+    (Service.TEAMS, {"entry": "captcha"}, PageState.CHALLENGED, None),
+    (Service.TEAMS, {"entry": "invalid"}, PageState.REFUSED, StopReason.INVALID_MEETING_URL),
+    (Service.GMEET, {"entry": "server_timeout"}, PageState.REFUSED, StopReason.WAITING_ROOM_TIMEOUT),
+    (Service.GMEET, {"entry": "blocked"}, PageState.CHALLENGED, None),
+    (Service.GMEET, {"entry": "blocked", "redirect_s": 0.1}, PageState.CHALLENGED, None),
+    (Service.ZOOM, {"entry": "blocked"}, PageState.CHALLENGED, None),
+    (Service.TEAMS, {"entry": "problem"}, PageState.TROUBLE, None),
+    (Service.ZOOM, {"entry": "locked"}, PageState.REFUSED, StopReason.REQUEST_DENIED),
+    (Service.ZOOM, {"entry": "host_elsewhere"}, PageState.REFUSED, StopReason.HOST_IN_ANOTHER_MEETING),
+    (Service.ZOOM, {"passcode": "864210"}, PageState.REFUSED, StopReason.INVALID_MEETING_URL),
 ]
 
 
-@pytest.mark.parametrize(("service", "variant", "standing", "reason"), REFUSALS, ids=str)
+@pytest.mark.parametrize(("service", "variant", "state", "reason"), REFUSALS, ids=str)
 async def test_who_is_not_let_in_knows_why(
-    visit: OpenStay, service: Service, variant: dict[str, Any], standing: Standing, reason: StopReason | None
+    visit: OpenStay, service: Service, variant: dict[str, Any], state: PageState, reason: StopReason | None
 ) -> None:
     stay = await visit(service, **{"entry": "open", "after_s": 0.2, **variant})
     reading = await stay.join()
-    assert (reading.standing, reading.reason) == (standing, reason), (reading, stay.standings)
+    assert (reading.state, reading.reason) == (state, reason), (reading, stay.states)
 
 
 @pytest.mark.parametrize("service", list(Service))
 async def test_the_waiting_room_is_left_at_our_own_limit(visit: OpenStay, service: Service) -> None:
     stay = await visit(service, entry="knock")
     reading = await stay.join(waiting_room_s=1)
-    assert (reading.standing, reading.reason) == (Standing.REFUSED, StopReason.WAITING_ROOM_TIMEOUT)
+    assert (reading.state, reading.reason) == (PageState.REFUSED, StopReason.WAITING_ROOM_TIMEOUT)
     await stay.meeting.wait_for("left")
 
 
@@ -209,11 +209,11 @@ async def test_the_end_of_the_call_is_told_from_a_removal(visit: OpenStay, servi
     ended = await visit(service, entry="open")
     await ended.join()
     ended.meeting.end()
-    assert (await ended.stands(Standing.OVER)).reason is StopReason.MEETING_ENDED
+    assert (await ended.stands(PageState.OVER)).reason is StopReason.MEETING_ENDED
     kicked = await visit(service, entry="open")
     await kicked.join()
     kicked.meeting.kick(kicked.meeting.visitor())
-    assert (await kicked.stands(Standing.REMOVED, Standing.OVER)).reason is StopReason.KICKED
+    assert (await kicked.stands(PageState.REMOVED, PageState.OVER)).reason is StopReason.KICKED
 
 
 @pytest.mark.parametrize("service", list(Service))
@@ -223,4 +223,4 @@ async def test_an_ending_in_the_chat_ends_nothing(visit: OpenStay, service: Serv
     await stay.platform.settle(stay.opened.page, roster_heard=True)
     text = "You have been removed from this meeting. The meeting has ended"
     await stay.platform.send_chat(stay.opened.page, text)
-    assert (await stay.platform.read(stay.opened.page, joined=True)).standing is Standing.IN_CALL
+    assert (await stay.platform.read(stay.opened.page, joined=True)).state is PageState.IN_CALL

@@ -30,7 +30,7 @@ class Way:
 
 
 def ways() -> list[Way]:
-    """`<!-- service: standing [reason]: name -->` and the script of that site."""
+    """`<!-- service: state [reason]: name -->` and the script of that site."""
     text = (Path(__file__).parent / "pages" / "others.html").read_text(encoding="utf-8")
     pieces = _HEADER.split(text)[1:]
     start, found = "", []
@@ -68,10 +68,10 @@ async def test_a_way_ends_as_it_must(show: ShowPage, way: Way) -> None:
         name="Sederunt",
         waiting_room_s=4,
         clock=SYSTEM_CLOCK,
-        on_standing=lambda reading: None,
+        on_state=lambda reading: None,
     )
     reading = admission.reading
-    assert " ".join(filter(None, (reading.standing, reading.reason))) == way.ends, reading
+    assert " ".join(filter(None, (reading.state, reading.reason))) == way.ends, reading
     expected = next((done for part, done in DONE.items() if f": {part}" in way.name), None)
     if expected is not None:
         assert await page.evaluate("() => window.did") == expected

@@ -8,7 +8,7 @@ from sederunt.model.audio import CapturedFrame
 from sederunt.model.bot import Service
 from sederunt.model.events import ParticipantSeen, SourceNamed, SpeakingChanged, StageTaken
 from sederunt.platforms.admission import join
-from sederunt.platforms.platform import Standing
+from sederunt.platforms.platform import PageState
 from sederunt.platforms.registry import platform_of
 from sederunt.practice import clips
 from sederunt.practice.script import Act, Participant, Script, Variant
@@ -36,9 +36,9 @@ async def test_each_track_is_known_by_its_streams_name(practice: PracticeServer,
         name="Minutes",
         waiting_room_s=20,
         clock=SYSTEM_CLOCK,
-        on_standing=lambda reading: None,
+        on_state=lambda reading: None,
     )
-    assert admission.reading.standing is Standing.IN_CALL
+    assert admission.reading.state is PageState.IN_CALL
     await ZOOM.settle(opened.page, roster_heard=True)
     for who in SAID:
         await meeting.wait_for("fell_silent", who=who)

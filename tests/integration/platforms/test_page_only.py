@@ -10,7 +10,7 @@ from sederunt.clock import SYSTEM_CLOCK
 from sederunt.model.bot import Service
 from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantLeft, ParticipantSeen
 from sederunt.platforms.admission import join
-from sederunt.platforms.platform import Standing
+from sederunt.platforms.platform import PageState
 from sederunt.platforms.registry import platform_of
 from sederunt.practice.script import Act, Participant, Script, Variant
 from sederunt.practice.server import PracticeServer
@@ -40,9 +40,9 @@ async def test_people_come_write_and_go(
         name="Minutes",
         waiting_room_s=20,
         clock=SYSTEM_CLOCK,
-        on_standing=lambda reading: None,
+        on_state=lambda reading: None,
     )
-    assert admission.reading.standing is Standing.IN_CALL
+    assert admission.reading.state is PageState.IN_CALL
 
     def told() -> list[MeetingEvent]:
         decoder = site.decoder(own_name="Minutes")

@@ -10,7 +10,7 @@ from harness.platforms_room import ShowPage, StaticSite
 from sederunt.browser.page import MeetingPage
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.model.bot import Service
-from sederunt.platforms.platform import Reading, Standing
+from sederunt.platforms.platform import PageState, Reading
 from sederunt.platforms.registry import platform_of
 from sederunt.platforms.sign_in import Credentials, SignInEnd, sign_in
 
@@ -47,7 +47,7 @@ async def enter(page: MeetingPage, service: Service) -> tuple[SignInEnd, list[Re
     pages = platform_of(service).sign_in_pages
     assert pages is not None
     seen: list[Reading] = []
-    return await sign_in(pages, page, CREDENTIALS, clock=SYSTEM_CLOCK, on_standing=seen.append), seen
+    return await sign_in(pages, page, CREDENTIALS, clock=SYSTEM_CLOCK, on_state=seen.append), seen
 
 
 @pytest.mark.parametrize("way", WAYS, ids=[way.name for way in WAYS])
@@ -59,8 +59,8 @@ async def test_signing_in_ends_as_the_pages_say(way: Way, site: StaticSite, show
     site.put(DOORS[way.service], way.html)
     page = await show("", url="https://meet.google.com/before")
     end, seen = await enter(page, way.service)
-    assert f"{end.reading.standing} {end.reading.row}" == way.ends, seen
-    if end.reading.standing is Standing.SIGNED_IN:
+    assert f"{end.reading.state} {end.reading.row}" == way.ends, seen
+    if end.reading.state is PageState.SIGNED_IN:
         return
     # What stands in a field may be the password: it was typed once, nowhere else, and no picture shows it.
     if end.reading.row == "gmeet.sign_in.elsewhere":
@@ -76,7 +76,7 @@ async def test_a_door_behind_which_nothing_is_leads_to_the_next(site: StaticSite
     site.put("/", next(way for way in WAYS if "both fields" in way.name).html)
     page = await show("", url="https://meet.google.com/before")
     end, _ = await enter(page, Service.TEAMS)
-    assert (end.reading.standing, page.url) == (Standing.SIGNED_IN, "https://www.office.com/home")
+    assert (end.reading.state, page.url) == (PageState.SIGNED_IN, "https://www.office.com/home")
 
 
 async def test_a_picture_is_taken_without_what_stands_in_password_fields(show: ShowPage) -> None:

@@ -9,7 +9,7 @@ import pytest
 from harness.platforms_room import ShowPage
 from sederunt.model.bot import Service
 from sederunt.model.status import StopReason
-from sederunt.platforms.platform import Standing
+from sederunt.platforms.platform import PageState
 from sederunt.platforms.registry import platform_of
 
 URLS = {
@@ -24,14 +24,14 @@ _HEADER = re.compile(r"<!-- (define|before|after):? ?([^:]*?)(?:: (.*?))? -->\n"
 class Case:
     service: Service
     joined: bool
-    standing: Standing
+    state: PageState
     reason: StopReason | None
     name: str
     html: str
 
 
 def cases(service: Service) -> list[Case]:
-    """The cases of a file: `<!-- before|after: standing [reason]: name -->` and the page that follows."""
+    """The cases of a file: `<!-- before|after: state [reason]: name -->` and the page that follows."""
     text = (Path(__file__).parent / "pages" / f"{service.value}.html").read_text(encoding="utf-8")
     pieces = _HEADER.split(text)[1:]
     defined: dict[str, str] = {}
@@ -41,12 +41,12 @@ def cases(service: Service) -> list[Case]:
         if kind == "define":
             defined[means] = html
             continue
-        standing, _, reason = means.partition(" ")
+        state, _, reason = means.partition(" ")
         found.append(
             Case(
                 service=service,
                 joined=kind == "after",
-                standing=Standing(standing),
+                state=PageState(state),
                 reason=StopReason(reason) if reason else None,
                 name=f"{service}, {kind}: {name}",
                 html=html,
@@ -63,26 +63,26 @@ async def test_a_page_means(show: ShowPage, case: Case) -> None:
     platform = platform_of(case.service)
     look, _ = await platform.look(await show(case.html, url=URLS[case.service]))
     reading = platform.judge(look, joined=case.joined)
-    assert (reading.standing, reading.reason) == (case.standing, case.reason), reading
+    assert (reading.state, reading.reason) == (case.state, case.reason), reading
 
 
 @pytest.mark.parametrize(
-    ("service", "url", "standing"),
+    ("service", "url", "state"),
     [
-        (Service.GMEET, "https://accounts.google.com/v3/signin", Standing.SIGN_IN_NEEDED),
-        (Service.GMEET, "https://workspace.google.com/products/meet", Standing.CHALLENGED),
-        (Service.GMEET, "https://www.example.org/", Standing.CHALLENGED),
-        (Service.TEAMS, "https://login.microsoftonline.com/common", Standing.SIGN_IN_NEEDED),
-        (Service.TEAMS, "https://login.live.com/oauth20", Standing.SIGN_IN_NEEDED),
-        (Service.TEAMS, "https://www.example.org/", Standing.TROUBLE),
-        (Service.ZOOM, "https://zoom.us/signin", Standing.SIGN_IN_NEEDED),
-        (Service.ZOOM, "https://app.zoom.us/postattendee", Standing.REFUSED),
+        (Service.GMEET, "https://accounts.google.com/v3/signin", PageState.SIGN_IN_NEEDED),
+        (Service.GMEET, "https://workspace.google.com/products/meet", PageState.CHALLENGED),
+        (Service.GMEET, "https://www.example.org/", PageState.CHALLENGED),
+        (Service.TEAMS, "https://login.microsoftonline.com/common", PageState.SIGN_IN_NEEDED),
+        (Service.TEAMS, "https://login.live.com/oauth20", PageState.SIGN_IN_NEEDED),
+        (Service.TEAMS, "https://www.example.org/", PageState.TROUBLE),
+        (Service.ZOOM, "https://zoom.us/signin", PageState.SIGN_IN_NEEDED),
+        (Service.ZOOM, "https://app.zoom.us/postattendee", PageState.REFUSED),
     ],
 )
-async def test_an_address_speaks_for_itself(show: ShowPage, service: Service, url: str, standing: Standing) -> None:
+async def test_an_address_speaks_for_itself(show: ShowPage, service: Service, url: str, state: PageState) -> None:
     platform = platform_of(service)
     look, _ = await platform.look(await show("<h1>Elsewhere</h1>", url=url))
-    assert platform.judge(look, joined=False).standing is standing
+    assert platform.judge(look, joined=False).state is state
 
 
 @pytest.mark.parametrize(
@@ -101,18 +101,18 @@ async def test_a_call_may_end_by_its_address_alone(show: ShowPage, service: Serv
     platform = platform_of(service)
     look, _ = await platform.look(await show("<p>Thank you</p>", url=url))
     reading = platform.judge(look, joined=True)
-    assert (reading.standing, reading.reason) == (Standing.OVER, StopReason.MEETING_ENDED), reading
+    assert (reading.state, reading.reason) == (PageState.OVER, StopReason.MEETING_ENDED), reading
 
 
 @pytest.mark.parametrize("service", list(Service))
 async def test_an_error_of_the_server_is_the_sites_trouble(show: ShowPage, service: Service) -> None:
     platform = platform_of(service)
     look, _ = await platform.look(await show("", url=URLS[service], status=503))
-    assert platform.judge(look, joined=False).standing is Standing.TROUBLE
+    assert platform.judge(look, joined=False).state is PageState.TROUBLE
 
 
 async def test_a_page_that_paints_nothing_is_read_all_the_same(show: ShowPage) -> None:
     platform = platform_of(Service.GMEET)
     lobby = "<h1>Asking to be let in</h1><p hidden>You can't join this video call</p>"
     look, _ = await platform.look(await show(f"<style>html{{display:none}}</style>{lobby}"))
-    assert platform.judge(look, joined=False).standing is Standing.LOBBY
+    assert platform.judge(look, joined=False).state is PageState.LOBBY

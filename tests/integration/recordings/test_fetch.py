@@ -9,8 +9,8 @@ import pytest
 from harness.api_room import ApiRoom, tone_wav
 from harness.file_server import Files
 from sederunt.bus.consume import Again, Delivery, Done, Drop, Outcome
+from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS
-from sederunt.jobs.house import House, open_house
 from sederunt.jobs.work import handler_of
 from sederunt.model.status import Trigger
 
@@ -18,8 +18,8 @@ WAV = tone_wav()
 
 
 @pytest.fixture
-async def house(room: ApiRoom) -> AsyncIterator[House]:
-    async with open_house(room.settings, role="worker") as opened:
+async def context(room: ApiRoom) -> AsyncIterator[WorkerContext]:
+    async with open_context(room.settings, role="worker") as opened:
         yield opened
 
 
@@ -30,10 +30,10 @@ async def ordered(room: ApiRoom, **body: Any) -> dict[str, Any]:
     return made
 
 
-async def fetched(house: House, made: dict[str, Any], delivered: int = 1) -> Outcome:
+async def fetched(context: WorkerContext, made: dict[str, Any], delivered: int = 1) -> Outcome:
     """The job, done once."""
     message = {"id": made["id"], "resource": "recording"}
-    return await handler_of(KINDS["fetch"], house)(Delivery(kind="fetch", message=message, delivered=delivered))
+    return await handler_of(KINDS["fetch"], context)(Delivery(kind="fetch", message=message, delivered=delivered))
 
 
 async def look(room: ApiRoom, made: dict[str, Any]) -> dict[str, Any]:
@@ -51,31 +51,31 @@ def why(found: dict[str, Any]) -> str:
     return sentence
 
 
-async def test_an_address_is_fetched_stored_and_handed_on(room: ApiRoom, house: House, files: Files) -> None:
+async def test_an_address_is_fetched_stored_and_handed_on(room: ApiRoom, context: WorkerContext, files: Files) -> None:
     made = await ordered(room, recording_url=files.give("/talk?take=2", WAV))
-    assert await fetched(house, made) == Done()
+    assert await fetched(context, made) == Done()
     found = await look(room, made)
     assert found["status"] == "transcribing"
     async with room.client_of(None) as anyone:
         assert (await anyone.get(found["recording_url"])).content == WAV
     assert files.asked == ["/talk?take=2"]
-    assert await fetched(house, made, delivered=2) == Done()
+    assert await fetched(context, made, delivered=2) == Done()
     assert files.asked == ["/talk?take=2"]
 
 
-async def test_a_redirect_is_followed(room: ApiRoom, house: House, files: Files) -> None:
+async def test_a_redirect_is_followed(room: ApiRoom, context: WorkerContext, files: Files) -> None:
     files.give("/there", WAV)
     made = await ordered(room, recording_url=files.give("/here", b"", 302, Location="/there"))
-    assert await fetched(house, made) == Done()
+    assert await fetched(context, made) == Done()
     assert (await look(room, made))["status"] == "transcribing"
 
 
 @pytest.mark.parametrize("allow_private", [False], indirect=True)
 async def test_an_address_in_a_private_network_fails_without_being_asked(
-    room: ApiRoom, house: House, files: Files
+    room: ApiRoom, context: WorkerContext, files: Files
 ) -> None:
     made = await ordered(room, recording_url=files.give("/talk.wav", WAV))
-    assert await fetched(house, made) == Drop()
+    assert await fetched(context, made) == Drop()
     assert why(await look(room, made)) == "This address leads into a private network."
     assert files.asked == []
 
@@ -93,29 +93,29 @@ async def test_an_address_in_a_private_network_fails_without_being_asked(
     ],
 )
 async def test_what_an_address_gives_is_judged_and_the_caller_told(
-    room: ApiRoom, house: House, files: Files, body: bytes, status: int, said: str
+    room: ApiRoom, context: WorkerContext, files: Files, body: bytes, status: int, said: str
 ) -> None:
     made = await ordered(room, recording_url=files.give("/talk", body, status))
-    assert await fetched(house, made) == Drop()
+    assert await fetched(context, made) == Drop()
     assert said in why(await look(room, made))
     assert await room.objects.keys("recordings") == []
 
 
 async def test_a_passing_fault_is_tried_again_and_told_after_the_last_time(
-    room: ApiRoom, house: House, files: Files
+    room: ApiRoom, context: WorkerContext, files: Files
 ) -> None:
     made = await ordered(room, recording_url=files.give("/talk", b"", 503))
     last = KINDS["fetch"].times or 0
     for delivered in range(1, last):
-        assert isinstance(await fetched(house, made, delivered), Again)
+        assert isinstance(await fetched(context, made, delivered), Again)
         assert (await look(room, made))["status"] == "transcribing"
-    assert await fetched(house, made, last) == Drop()
+    assert await fetched(context, made, last) == Drop()
     assert "503" in why(await look(room, made))
 
 
-async def test_a_body_that_breaks_off_is_tried_again(room: ApiRoom, house: House, files: Files) -> None:
+async def test_a_body_that_breaks_off_is_tried_again(room: ApiRoom, context: WorkerContext, files: Files) -> None:
     made = await ordered(room, recording_url=files.give("/talk", WAV[:1000], 200, **{"Content-Length": str(len(WAV))}))
-    assert isinstance(await fetched(house, made), Again)
+    assert isinstance(await fetched(context, made), Again)
 
 
 async def bot_with_recording(room: ApiRoom) -> dict[str, Any]:
@@ -126,18 +126,18 @@ async def bot_with_recording(room: ApiRoom) -> dict[str, Any]:
     return bot
 
 
-async def test_the_recording_of_a_bot_becomes_one_of_its_own(room: ApiRoom, house: House) -> None:
+async def test_the_recording_of_a_bot_becomes_one_of_its_own(room: ApiRoom, context: WorkerContext) -> None:
     bot = await bot_with_recording(room)
     made = await ordered(room, meeting_bot_id=bot["id"])
-    assert await fetched(house, made) == Done()
+    assert await fetched(context, made) == Done()
     await room.client.delete(f"/bot/{bot['id']}")
     await room.objects.delete_prefix(f"bots/{bot['id']}")
     assert await room.objects.get(f"recordings/{made['id']}/source") == WAV
 
 
-async def test_a_bot_that_was_deleted_meanwhile_gives_nothing(room: ApiRoom, house: House) -> None:
+async def test_a_bot_that_was_deleted_meanwhile_gives_nothing(room: ApiRoom, context: WorkerContext) -> None:
     bot = await bot_with_recording(room)
     made = await ordered(room, meeting_bot_id=bot["id"])
     await room.client.delete(f"/bot/{bot['id']}")
-    assert await fetched(house, made) == Drop()
+    assert await fetched(context, made) == Drop()
     assert why(await look(room, made)) == "The bot of this recording is deleted."

@@ -20,7 +20,7 @@ from sederunt.transcription.sessions import Draft, Onset, Over, SessionEvent, Se
 from sederunt.transcription.whisper.engine import Whisper
 from sederunt.transcription.whisper.live.engine import Engine, Place
 from sederunt.transcription.whisper.live.pace import LONGEST_S, Pace
-from sederunt.transcription.whisper.live.tongue import Tongue
+from sederunt.transcription.whisper.live.selector import LanguageSelector
 from sederunt.transcription.whisper.speech import RATE, Samples
 
 Clips = dict[str, Any]
@@ -30,9 +30,9 @@ PIECE = RATE // 10
 class Stream:
     """A place in the engine, and what was told of it."""
 
-    def __init__(self, engine: Engine, tongue: Tongue) -> None:
+    def __init__(self, engine: Engine, selector: LanguageSelector) -> None:
         self.events: list[SessionEvent] = []
-        self.engine, self.place = engine, Place(tongue, self.events.append)
+        self.engine, self.place = engine, Place(selector, self.events.append)
         engine.join(self.place)
 
     def finals(self) -> list[Settled]:
@@ -61,8 +61,8 @@ def stream(tiny: Whisper, settings: Settings) -> Callable[..., Stream]:
     """A stream of an engine, by default its own, read in English by tiny.en."""
 
     def make(engine: Engine | None = None, lang: str | None = "en", vocabulary: Sequence[str] = ()) -> Stream:
-        tongue = Tongue(settings, lang, vocabulary, load=lambda _settings, _model: tiny)
-        return Stream(engine or engine_of(), tongue)
+        selector = LanguageSelector(settings, lang, vocabulary, load=lambda _settings, _model: tiny)
+        return Stream(engine or engine_of(), selector)
 
     return make
 
@@ -171,7 +171,7 @@ def test_without_a_language_the_first_utterance_decides(
     settings = Settings(data=models)
     for lang, first in (("sv", [None]), ("en-US", ["tiny.en"]), (None, ["tiny.en", None])):
         asked.clear()
-        s, clip = Stream(engine_of(), Tongue(settings, lang, (), load=load)), clips["librivox_0870"]
+        s, clip = Stream(engine_of(), LanguageSelector(settings, lang, (), load=load)), clips["librivox_0870"]
         feed([s], [pcm(clip.samples)])
         assert asked == first
         assert {event.said.lang for event in s.finals()} == {"en" if lang is None else None}

@@ -17,14 +17,14 @@ async def told_at_start(fault: Exception) -> str:
     """The message of the server's protocol when the rooms cannot be opened."""
 
     @asynccontextmanager
-    async def rooms(_app: Starlette) -> AsyncIterator[None]:
+    async def context(_app: Starlette) -> AsyncIterator[None]:
         raise fault
         yield
 
     said: asyncio.Queue[Message] = asyncio.Queue()
     heard: asyncio.Queue[Message] = asyncio.Queue()
     await said.put({"type": "lifespan.startup"})
-    door = Door(Starlette(lifespan=rooms), Metrics())
+    door = Door(Starlette(lifespan=context), Metrics())
     with pytest.raises(type(fault)):
         await door({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, said.get, heard.put)
     message = await heard.get()

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
+from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.deliver import deliver
-from sederunt.jobs.house import House
 from sederunt.jobs.work import Again, Job
 
 
@@ -20,6 +20,6 @@ async def test_the_job_of_a_worker_that_was_cut_off_goes_back() -> None:
         cut_off.set()
         return 1
 
-    house = cast(House, SimpleNamespace(postman=SimpleNamespace(deliver_all=deliver_all)))
+    context = cast(WorkerContext, SimpleNamespace(postman=SimpleNamespace(deliver_all=deliver_all)))
     with pytest.raises(Again):
-        await deliver(job, house)
+        await deliver(job, context)

@@ -10,8 +10,8 @@ import pytest
 from sederunt.bus import consume
 from sederunt.bus.consume import Delivery, Done, Drop, Outcome
 from sederunt.errors import BrokenMedia, DestinationError, NotFound, ProviderError, Superseded
+from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.follow_ups import KINDS
-from sederunt.jobs.house import House
 from sederunt.jobs.work import GIVE_UP_PAUSE_S, Again, GiveUp, Job, handler_of, job_of, outcome_of
 
 TRANSCRIBE = KINDS["transcribe"]
@@ -85,7 +85,7 @@ async def give_up(job: Job, notes: Notes, error: BaseException) -> None:
 def deliver_to(notes: Notes) -> Callable[[int], Awaitable[Outcome]]:
     """Give the same job out for the n-th time."""
     kind = replace(TRANSCRIBE, work=f"{__name__}:begin", give_up=f"{__name__}:give_up")
-    handle = handler_of(kind, cast(House, notes))
+    handle = handler_of(kind, cast(WorkerContext, notes))
     return lambda nth: handle(Delivery(kind="transcribe", message={"id": RESOURCE_ID}, delivered=nth))
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from sederunt.meetings.listeners import message_of
-from sederunt.meetings.scene import Left, Spoke, Tracked, Wrote
+from sederunt.meetings.roster import Left, Spoke, Tracked, Wrote
 from sederunt.model.events import ChatReceived
 from sederunt.model.participant import Participant
 

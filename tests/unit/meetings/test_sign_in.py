@@ -13,7 +13,7 @@ from sederunt.meetings.outcomes import Broken, Challenged, Outcome, SignInNeeded
 from sederunt.meetings.sign_in import GUEST, Identity, NoIdentity, VoidIdentity, identity_of
 from sederunt.model.bot import Authentication, Bot, BotConfig, Service
 from sederunt.model.status import BotStatus
-from sederunt.platforms.platform import Reading, Standing
+from sederunt.platforms.platform import PageState, Reading
 from sederunt.platforms.sign_in import Credentials, SignInEnd
 
 STATE = {"cookies": [{"name": "SID"}], "origins": []}
@@ -48,7 +48,7 @@ def bot(service: Service = Service.GMEET, **given: Any) -> Bot:
     config = BotConfig(
         service=service,
         meeting_url="https://meet.google.com/abc-defg-hij",
-        bot_name="Minutes",
+        bot_name="LiveLines",
         transcription_model="none",
         authentication=authentication,
     )
@@ -119,16 +119,16 @@ def test_after_a_rejection_the_password_is_tried_once_and_the_state_it_gave_once
 
 
 @pytest.mark.parametrize(
-    ("standing", "sent", "outcome"),
+    ("state", "sent", "outcome"),
     [
-        (Standing.SIGNED_IN, True, None),
-        (Standing.SIGN_IN_REJECTED, True, SignInRejected(row="r")),
-        (Standing.SIGN_IN_NEEDED, True, SignInNeeded(row="r")),
-        (Standing.CHALLENGED, True, Challenged(row="r", again=False)),
-        (Standing.TROUBLE, False, Broken(cause="page_changed", seen="r: s", again=True)),
-        (Standing.TROUBLE, True, Broken(cause="page_changed", seen="r: s", again=False)),
+        (PageState.SIGNED_IN, True, None),
+        (PageState.SIGN_IN_REJECTED, True, SignInRejected(row="r")),
+        (PageState.SIGN_IN_NEEDED, True, SignInNeeded(row="r")),
+        (PageState.CHALLENGED, True, Challenged(row="r", again=False)),
+        (PageState.TROUBLE, False, Broken(cause="page_changed", seen="r: s", again=True)),
+        (PageState.TROUBLE, True, Broken(cause="page_changed", seen="r: s", again=False)),
     ],
 )
-def test_what_the_sign_in_pages_said_is_the_outcome(standing: Standing, sent: bool, outcome: Outcome | None) -> None:
-    end = SignInEnd(reading=Reading(standing=standing, row="r", seen="s"), password_sent=sent)
+def test_what_the_sign_in_pages_said_is_the_outcome(state: PageState, sent: bool, outcome: Outcome | None) -> None:
+    end = SignInEnd(reading=Reading(state=state, row="r", seen="s"), password_sent=sent)
     assert outcome_of_sign_in(end) == outcome

@@ -12,9 +12,9 @@ from sederunt.errors import PageCrashed, PageError, PageStuck
 from sederunt.model.bot import Service
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import Admission, join
-from sederunt.platforms.evidence import Look
-from sederunt.platforms.platform import MeetingLink, Reading, Standing
-from sederunt.platforms.targets import Act, Found, Journey, Step, Target
+from sederunt.platforms.evidence import PageSnapshot
+from sederunt.platforms.platform import MeetingLink, PageState, Reading
+from sederunt.platforms.targets import Act, FoundControl, Journey, Step, Target
 
 LINK = MeetingLink(service=Service.ZOOM, url="https://door.example/1", meeting_id="1", fallback_url="https://other/1")
 NAME = Step(target=Target(id="name"), act=Act.FILL_NAME)
@@ -67,30 +67,30 @@ class Scripted:
     name_limit: int = 10
     left: int = 0
 
-    async def look(self, page: Any, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]:
+    async def look(self, page: Any, targets: Sequence[Target] = ()) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
         scene = self.scene()
         if isinstance(scene, Exception):
             raise scene
         self._reading, there = scene
-        return Look(), {
-            name: Found(id=name, handle=name, label="", value=self.page.values.get(name, ""), disabled=False)
+        return PageSnapshot(), {
+            name: FoundControl(id=name, handle=name, label="", value=self.page.values.get(name, ""), disabled=False)
             for name in there
         }
 
-    def judge(self, look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+    def judge(self, look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         return self._reading
 
     async def leave(self, page: Any) -> None:
         self.left += 1
 
 
-def reading(standing: Standing, **more: Any) -> Reading:
-    return Reading(standing=standing, row=more.pop("row", f"x.{standing}"), **more)
+def reading(state: PageState, **more: Any) -> Reading:
+    return Reading(state=state, row=more.pop("row", f"x.{state}"), **more)
 
 
-PREJOIN = reading(Standing.PREJOIN)
-LOBBY = reading(Standing.LOBBY)
-IN_CALL = reading(Standing.IN_CALL, settle_s=0.2)
+PREJOIN = reading(PageState.PREJOIN)
+LOBBY = reading(PageState.LOBBY)
+IN_CALL = reading(PageState.IN_CALL, settle_s=0.2)
 
 
 class Try:
@@ -98,9 +98,9 @@ class Try:
 
     def __init__(self, clock: FakeClock, *steps: Step, **journey: Any) -> None:
         self.clock, self.page = clock, Page()
-        self.show: Callable[[], Scene] = lambda: (reading(Standing.LOADING), ())
+        self.show: Callable[[], Scene] = lambda: (reading(PageState.LOADING), ())
         self.platform = Scripted(self.page, lambda: self.show(), Journey(steps=steps, **journey))
-        self.standings: list[str] = []
+        self.states: list[str] = []
 
     async def run(self, within_s: float = 400, **more: Any) -> Admission:
         wishes: dict[str, Any] = {"name": "Ada Lovelace", "waiting_room_s": 60.0, "link": LINK, **more}
@@ -111,7 +111,7 @@ class Try:
                 self.page,  # type: ignore[arg-type]
                 link,
                 clock=self.clock,
-                on_standing=lambda found: self.standings.append(found.row),
+                on_state=lambda found: self.states.append(found.row),
                 **wishes,
             )
         )
@@ -122,7 +122,7 @@ class Try:
                 self.clock.advance(0.25)
         if not joining.done():
             joining.cancel()
-            raise TimeoutError(f"not done after {within_s} s: {self.standings} {self.page.acts}")
+            raise TimeoutError(f"not done after {within_s} s: {self.states} {self.page.acts}")
         return joining.result()
 
     @property
@@ -140,17 +140,17 @@ async def test_the_name_is_given_cut_before_the_knock_and_once(clock: FakeClock)
         return (IN_CALL, ()) if "click knock" in way.page.acts else (PREJOIN, ("name", "knock"))
 
     way.show = scene
-    assert (await way.run()).reading.standing is Standing.IN_CALL
+    assert (await way.run()).reading.state is PageState.IN_CALL
     assert way.acts() == ["type name Ada Lovela", "click knock"]
-    assert way.standings == ["x.prejoin", "x.in_call"]
+    assert way.states == ["x.prejoin", "x.in_call"]
 
 
 async def test_a_moment_in_the_call_is_not_believed(clock: FakeClock) -> None:
     way = Try(clock, KNOCK)
     scenes = iter([(PREJOIN, ()), (IN_CALL, ()), (PREJOIN, ()), (IN_CALL, ()), (IN_CALL, ()), (IN_CALL, ())])
     way.show = lambda: next(scenes)
-    assert (await way.run()).reading.standing is Standing.IN_CALL
-    assert way.standings == ["x.prejoin", "x.in_call", "x.prejoin", "x.in_call"]
+    assert (await way.run()).reading.state is PageState.IN_CALL
+    assert way.states == ["x.prejoin", "x.in_call", "x.prejoin", "x.in_call"]
 
 
 async def test_without_a_name_field_the_knock_waits_for_it_to_come(clock: FakeClock) -> None:
@@ -176,7 +176,7 @@ async def test_a_signed_in_account_knocks_without_a_name_after_a_while(clock: Fa
 async def test_a_void_session_is_told_by_the_question_for_a_name(clock: FakeClock) -> None:
     way = Try(clock, NAME, KNOCK)
     way.show = lambda: (PREJOIN, ("name", "knock"))
-    assert (await way.run(signed_in=True)).reading.standing is Standing.SIGN_IN_REJECTED
+    assert (await way.run(signed_in=True)).reading.state is PageState.SIGN_IN_REJECTED
 
 
 async def test_a_field_that_slips_away_is_filled_again(clock: FakeClock) -> None:
@@ -196,7 +196,7 @@ async def test_after_an_answered_dialog_the_knock_is_repeated_at_once(clock: Fak
         if done.count("click knock") > len(knocks):
             knocks.append(way.passed_s)
         if done == ["click knock"]:
-            return reading(Standing.DIALOG), ("notice", "knock")
+            return reading(PageState.DIALOG), ("notice", "knock")
         return (IN_CALL, ()) if len(knocks) > 1 else (PREJOIN, ("knock",))
 
     way.show = scene
@@ -207,7 +207,7 @@ async def test_after_an_answered_dialog_the_knock_is_repeated_at_once(clock: Fak
 
 async def test_a_control_under_another_is_pressed_without_the_pointer_the_second_time(clock: FakeClock) -> None:
     way = Try(clock, NOTICE)
-    way.show = lambda: (IN_CALL, ()) if "insist notice" in way.page.acts else (reading(Standing.DIALOG), ("notice",))
+    way.show = lambda: (IN_CALL, ()) if "insist notice" in way.page.acts else (reading(PageState.DIALOG), ("notice",))
     await way.run()
     assert way.acts() == ["click notice", "insist notice"]
 
@@ -216,14 +216,14 @@ async def test_the_waiting_room_has_a_limit_and_is_left(clock: FakeClock) -> Non
     way = Try(clock)
     way.show = lambda: (LOBBY, ())
     found = (await way.run(waiting_room_s=120)).reading
-    assert (found.standing, found.reason) == (Standing.REFUSED, StopReason.WAITING_ROOM_TIMEOUT)
+    assert (found.state, found.reason) == (PageState.REFUSED, StopReason.WAITING_ROOM_TIMEOUT)
     assert 120 <= way.passed_s < 123
     assert way.platform.left == 1
 
 
 async def test_a_refusal_in_the_waiting_room_is_told_with_its_row(clock: FakeClock) -> None:
     way = Try(clock)
-    denied = reading(Standing.REFUSED, row="x.denied", reason=StopReason.REQUEST_DENIED, settle_s=0.4)
+    denied = reading(PageState.REFUSED, row="x.denied", reason=StopReason.REQUEST_DENIED, settle_s=0.4)
     way.show = lambda: (denied if way.passed_s > 20 else LOBBY, ())
     assert (await way.run()).reading.row == "x.denied"
     assert way.platform.left == 0
@@ -231,15 +231,15 @@ async def test_a_refusal_in_the_waiting_room_is_told_with_its_row(clock: FakeClo
 
 async def test_a_silent_sign_in_check_that_comes_back_is_no_refusal(clock: FakeClock) -> None:
     way = Try(clock)
-    check = reading(Standing.SIGN_IN_NEEDED, settle_s=8.0)
+    check = reading(PageState.SIGN_IN_NEEDED, settle_s=8.0)
     way.show = lambda: (check if 1 < way.passed_s < 7 else IN_CALL if way.passed_s >= 7 else PREJOIN, ())
-    assert (await way.run()).reading.standing is Standing.IN_CALL
+    assert (await way.run()).reading.state is PageState.IN_CALL
 
 
 async def test_a_page_that_stays_unknown_is_loaded_again_by_the_other_door(clock: FakeClock) -> None:
     way = Try(clock, loading_s=20.0, reloads=2)
     found = (await way.run()).reading
-    assert (found.standing, found.row) == (Standing.TROUBLE, "admission.nothing_helped")
+    assert (found.state, found.row) == (PageState.TROUBLE, "admission.nothing_helped")
     assert way.page.acts == ["goto https://door.example/1", "goto https://other/1", "goto https://other/1"]
 
 
@@ -251,20 +251,20 @@ async def test_who_is_signed_in_is_not_led_to_the_door_for_guests(clock: FakeClo
 
 async def test_after_the_knock_an_unknown_page_may_be_a_waiting_room_and_is_not_loaded_again(clock: FakeClock) -> None:
     way = Try(clock, replace(KNOCK, knocks=True, without_name_s=0.0), loading_s=20.0)
-    unknown = (reading(Standing.LOADING), ())
+    unknown = (reading(PageState.LOADING), ())
     way.show = lambda: (PREJOIN, ("knock",)) if "click knock" not in way.page.acts else unknown
     found = (await way.run()).reading
-    assert (found.standing, found.row) == (Standing.TROUBLE, "admission.nothing_helped")
+    assert (found.state, found.row) == (PageState.TROUBLE, "admission.nothing_helped")
     assert way.page.acts == ["goto https://door.example/1", "click knock"]
 
 
 async def test_a_premature_refusal_is_looked_at_again_on_a_fresh_load(clock: FakeClock) -> None:
     way = Try(clock, load_again={"x.unknown": (10.0, 2)})
-    unknown = reading(Standing.REFUSED, row="x.unknown", reason=StopReason.INVALID_MEETING_URL)
+    unknown = reading(PageState.REFUSED, row="x.unknown", reason=StopReason.INVALID_MEETING_URL)
     way.show = lambda: (unknown, ()) if way.page.acts.count(f"goto {LINK.url}") < 3 else (LOBBY, ())
     with pytest.raises(TimeoutError):
         await way.run(within_s=50, waiting_room_s=100)
-    assert way.standings[-1] == "x.lobby"
+    assert way.states[-1] == "x.lobby"
     still = Try(FakeClock(), load_again={"x.unknown": (10.0, 2)})
     still.show = lambda: (unknown, ())
     assert (await still.run()).reading.reason is StopReason.INVALID_MEETING_URL
@@ -283,22 +283,22 @@ async def test_a_passcode_nobody_told_makes_the_link_invalid(clock: FakeClock) -
     way = Try(clock, NAME, PASSCODE, KNOCK)
     way.show = lambda: (PREJOIN, ("name", "passcode", "knock"))
     found = (await way.run()).reading
-    assert (found.standing, found.reason) == (Standing.REFUSED, StopReason.INVALID_MEETING_URL)
+    assert (found.state, found.reason) == (PageState.REFUSED, StopReason.INVALID_MEETING_URL)
     assert "click knock" not in way.page.acts
 
 
 async def test_a_question_asked_again_and_again_is_a_refusal(clock: FakeClock) -> None:
     way = Try(clock)
-    again = reading(Standing.PREJOIN, row="x.wrong", reason=StopReason.INVALID_MEETING_URL, settle_s=6.0)
+    again = reading(PageState.PREJOIN, row="x.wrong", reason=StopReason.INVALID_MEETING_URL, settle_s=6.0)
     way.show = lambda: (again, ())
     found = (await way.run()).reading
-    assert (found.standing, found.row) == (Standing.REFUSED, "x.wrong")
+    assert (found.state, found.row) == (PageState.REFUSED, "x.wrong")
     assert way.passed_s >= 6
 
 
 async def test_reconnecting_has_an_end(clock: FakeClock) -> None:
     way = Try(clock)
-    way.show = lambda: (reading(Standing.RECONNECTING), ())
+    way.show = lambda: (reading(PageState.RECONNECTING), ())
     assert (await way.run()).reading.row == "admission.reconnecting"
 
 
@@ -325,7 +325,7 @@ async def test_a_page_that_answers_again_goes_on(clock: FakeClock) -> None:
         return IN_CALL, ()
 
     way.show = scene
-    assert (await way.run()).reading.standing is Standing.IN_CALL
+    assert (await way.run()).reading.state is PageState.IN_CALL
 
 
 async def test_a_crash_ends_the_try_at_once(clock: FakeClock) -> None:

@@ -6,26 +6,26 @@ from hypothesis import strategies as st
 
 from sederunt.model.bot import Service
 from sederunt.model.status import REASONS, BotStatus, StopReason
-from sederunt.platforms.evidence import EvidenceRow, Kind, Look, Phase, decide, normalised
-from sederunt.platforms.platform import Standing
+from sederunt.platforms.evidence import EvidenceRow, Kind, PageSnapshot, Phase, decide, normalised
+from sederunt.platforms.platform import PageState
 from sederunt.platforms.registry import platform_of
 from sederunt.platforms.site import Site
 
 
-def row(name: str, standing: Standing | None, **more: object) -> EvidenceRow:
+def row(name: str, state: PageState | None, **more: object) -> EvidenceRow:
     facts: dict[str, object] = {"kind": Kind.TEXT, "patterns": ("x",), **more}
-    return EvidenceRow(id=name, standing=standing, **facts)  # type: ignore[arg-type]
+    return EvidenceRow(id=name, state=state, **facts)  # type: ignore[arg-type]
 
 
 def test_nothing_seen_is_loading() -> None:
-    assert decide([row("a", Standing.LOBBY)], Look(), joined=False).standing is Standing.LOADING
+    assert decide([row("a", PageState.LOBBY)], PageSnapshot(), joined=False).state is PageState.LOADING
 
 
 def test_the_first_row_that_matches_decides_and_is_named() -> None:
-    rows = [row("a", Standing.REFUSED, reason=StopReason.REQUEST_DENIED), row("b", Standing.LOBBY)]
-    reading = decide(rows, Look(url="u", matches={"b": ["x"], "a": ["x"]}), joined=False)
-    assert (reading.standing, reading.reason, reading.row, reading.url, reading.seen) == (
-        Standing.REFUSED,
+    rows = [row("a", PageState.REFUSED, reason=StopReason.REQUEST_DENIED), row("b", PageState.LOBBY)]
+    reading = decide(rows, PageSnapshot(url="u", matches={"b": ["x"], "a": ["x"]}), joined=False)
+    assert (reading.state, reading.reason, reading.row, reading.url, reading.seen) == (
+        PageState.REFUSED,
         StopReason.REQUEST_DENIED,
         "a",
         "u",
@@ -34,40 +34,40 @@ def test_the_first_row_that_matches_decides_and_is_named() -> None:
 
 
 def test_a_row_of_the_other_phase_does_not_count() -> None:
-    rows = [row("a", Standing.OVER, phase=Phase.AFTER), row("b", Standing.REFUSED, phase=Phase.BEFORE)]
-    look = Look(matches={"a": ["x"], "b": ["x"]})
+    rows = [row("a", PageState.OVER, phase=Phase.AFTER), row("b", PageState.REFUSED, phase=Phase.BEFORE)]
+    look = PageSnapshot(matches={"a": ["x"], "b": ["x"]})
     assert decide(rows, look, joined=False).row == "b"
     assert decide(rows, look, joined=True).row == "a"
 
 
 def test_a_vetoed_row_does_not_count_and_a_witness_decides_nothing() -> None:
-    rows = [row("w", None), row("a", Standing.OVER, unless=("w",)), row("b", Standing.IN_CALL)]
-    assert decide(rows, Look(matches={"a": ["x"], "b": ["x"], "w": ["x"]}), joined=True).row == "b"
-    assert decide(rows, Look(matches={"a": ["x"], "b": ["x"]}), joined=True).row == "a"
+    rows = [row("w", None), row("a", PageState.OVER, unless=("w",)), row("b", PageState.IN_CALL)]
+    assert decide(rows, PageSnapshot(matches={"a": ["x"], "b": ["x"], "w": ["x"]}), joined=True).row == "b"
+    assert decide(rows, PageSnapshot(matches={"a": ["x"], "b": ["x"]}), joined=True).row == "a"
 
 
 def test_a_row_may_want_more_than_one_sign() -> None:
-    rows = [row("a", Standing.IN_CALL, at_least=2, patterns=("x", "y", "z"))]
-    assert decide(rows, Look(matches={"a": ["x"]}), joined=True).standing is Standing.LOADING
-    assert decide(rows, Look(matches={"a": ["x", "z"]}), joined=True).standing is Standing.IN_CALL
+    rows = [row("a", PageState.IN_CALL, at_least=2, patterns=("x", "y", "z"))]
+    assert decide(rows, PageSnapshot(matches={"a": ["x"]}), joined=True).state is PageState.LOADING
+    assert decide(rows, PageSnapshot(matches={"a": ["x", "z"]}), joined=True).state is PageState.IN_CALL
 
 
 @pytest.mark.parametrize(
     ("kind", "patterns", "look", "noted"),
     [
-        (Kind.ADDRESS, (r"^https://a\.example/",), Look(url="https://A.example/x"), ()),
-        (Kind.STATUS, ("5..",), Look(status=503), ()),
-        (Kind.TITLE, ("You can't",), Look(title="Sorry: you\u00a0can’t"), ()),
-        (Kind.SIGNAL, ("end:5000",), Look(), ("end:5000",)),
-        (Kind.SIGNAL, ("end:*",), Look(), ("other", "end:7")),
+        (Kind.ADDRESS, (r"^https://a\.example/",), PageSnapshot(url="https://A.example/x"), ()),
+        (Kind.STATUS, ("5..",), PageSnapshot(status=503), ()),
+        (Kind.TITLE, ("You can't",), PageSnapshot(title="Sorry: you\u00a0can’t"), ()),
+        (Kind.SIGNAL, ("end:5000",), PageSnapshot(), ("end:5000",)),
+        (Kind.SIGNAL, ("end:*",), PageSnapshot(), ("other", "end:7")),
     ],
 )
 def test_address_status_title_and_signals_are_judged_without_the_page(
-    kind: Kind, patterns: tuple[str, ...], look: Look, noted: tuple[str, ...]
+    kind: Kind, patterns: tuple[str, ...], look: PageSnapshot, noted: tuple[str, ...]
 ) -> None:
-    rows = [row("a", Standing.TROUBLE, kind=kind, patterns=patterns)]
-    assert decide(rows, look, joined=False, noted=noted).standing is Standing.TROUBLE
-    assert decide(rows, Look(), joined=False).standing is Standing.LOADING
+    rows = [row("a", PageState.TROUBLE, kind=kind, patterns=patterns)]
+    assert decide(rows, look, joined=False, noted=noted).state is PageState.TROUBLE
+    assert decide(rows, PageSnapshot(), joined=False).state is PageState.LOADING
 
 
 @given(st.text())
@@ -90,10 +90,10 @@ def test_the_tables_hold_together(service: Service) -> None:
         assert entry.source, entry.id
         assert entry.patterns, entry.id
         assert set(entry.unless) <= set(ids), entry.id
-        if entry.standing is Standing.REFUSED:
+        if entry.state is PageState.REFUSED:
             assert entry.reason in REASONS[BotStatus.NOT_ADMITTED], entry.id
             assert entry.phase is Phase.BEFORE, entry.id
-        if entry.standing in (Standing.REMOVED, Standing.OVER):
+        if entry.state in (PageState.REMOVED, PageState.OVER):
             assert entry.reason in REASONS[BotStatus.FINISHED], entry.id
             assert entry.phase is Phase.AFTER, entry.id
     steps = [step.id for step in site.journey.steps]

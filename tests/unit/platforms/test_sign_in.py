@@ -10,8 +10,8 @@ import pytest
 from harness.fake_clock import FakeClock
 from sederunt.errors import PageCrashed, PageError
 from sederunt.model.bot import Service
-from sederunt.platforms.evidence import Look
-from sederunt.platforms.platform import Reading, Standing
+from sederunt.platforms.evidence import PageSnapshot
+from sederunt.platforms.platform import PageState, Reading
 from sederunt.platforms.registry import platform_of
 from sederunt.platforms.sign_in import (
     NOTHING_SENT,
@@ -21,7 +21,7 @@ from sederunt.platforms.sign_in import (
     SignInPages,
     sign_in,
 )
-from sederunt.platforms.targets import Act, Found, Journey, Step, Target
+from sederunt.platforms.targets import Act, FoundControl, Journey, Step, Target
 
 ACCOUNT = Step(target=Target(id="account"), act=Act.FILL_ACCOUNT, most=6, again_s=1.0)
 PASSWORD = Step(target=Target(id="password"), act=Act.FILL_PASSWORD, most=6, again_s=1.0)
@@ -71,7 +71,7 @@ G, M = "https://accounts.google.com", "https://login.microsoftonline.com"
 
 
 @pytest.mark.parametrize(
-    ("service", "url", "matches", "noted", "standing"),
+    ("service", "url", "matches", "noted", "state"),
     [
         (Service.GMEET, "https://mail.google.com/", (), GIVEN, "signed_in"),
         (Service.GMEET, "https://mail.google.com/", (), DUE, "loading"),
@@ -98,10 +98,10 @@ G, M = "https://accounts.google.com", "https://login.microsoftonline.com"
     ],
 )
 def test_what_the_pages_mean(
-    service: Service, url: str, matches: Sequence[str], noted: Sequence[str], standing: str
+    service: Service, url: str, matches: Sequence[str], noted: Sequence[str], state: str
 ) -> None:
-    look = Look(url=url, matches={f"{service}.sign_in.{name}": ("x",) for name in matches})
-    assert pages_of(service).judge(look, joined=False, noted=noted).standing == standing
+    look = PageSnapshot(url=url, matches={f"{service}.sign_in.{name}": ("x",) for name in matches})
+    assert pages_of(service).judge(look, joined=False, noted=noted).state == state
 
 
 def test_credentials_tell_nothing_when_shown() -> None:
@@ -149,22 +149,22 @@ class Page:
 class Scripted(SignInPages):
     """Sign-in pages that show what the test says."""
 
-    scene: Callable[[], tuple[Standing, Collection[str]] | Exception]
+    scene: Callable[[], tuple[PageState, Collection[str]] | Exception]
     page: Page
     noted: list[Collection[str]] = field(default_factory=list)
 
-    async def look(self, page: Any, targets: Sequence[Target] = ()) -> tuple[Look, Mapping[str, Found]]:
+    async def look(self, page: Any, targets: Sequence[Target] = ()) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
         scene = self.scene()
         if isinstance(scene, Exception):
             raise scene
-        standing, there = scene
+        state, there = scene
         value = self.page.values.get
-        found = {n: Found(id=n, handle=n, label="", value=value(n, ""), disabled=False) for n in there}
-        return Look(url=self.page.url, title=standing), found
+        found = {n: FoundControl(id=n, handle=n, label="", value=value(n, ""), disabled=False) for n in there}
+        return PageSnapshot(url=self.page.url, title=state), found
 
-    def judge(self, look: Look, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+    def judge(self, look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         self.noted.append(noted)
-        return Reading(standing=Standing(look.title), row=f"x.{look.title}", url=look.url)
+        return Reading(state=PageState(look.title), row=f"x.{look.title}", url=look.url)
 
 
 class Try:
@@ -172,7 +172,7 @@ class Try:
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock, self.page = clock, Page()
-        self.show: Callable[[], tuple[Standing, Collection[str]] | Exception] = lambda: (Standing.LOADING, ())
+        self.show: Callable[[], tuple[PageState, Collection[str]] | Exception] = lambda: (PageState.LOADING, ())
         self.pages = Scripted(
             doors=(HERE, "https://other.example/"),
             hosts=r"^https://accounts\.example/",
@@ -184,7 +184,7 @@ class Try:
         )
 
     async def run(self, within_s: float = 300) -> SignInEnd:
-        made = sign_in(self.pages, self.page, CREDENTIALS, clock=self.clock, on_standing=lambda reading: None)  # type: ignore[arg-type]
+        made = sign_in(self.pages, self.page, CREDENTIALS, clock=self.clock, on_state=lambda reading: None)  # type: ignore[arg-type]
         task = asyncio.ensure_future(made)
         started = self.clock.monotonic()
         while not task.done() and self.clock.monotonic() - started < within_s:
@@ -205,10 +205,14 @@ class Try:
 
 async def test_account_then_password_then_through(clock: FakeClock) -> None:
     way = Try(clock)
-    scenes = [(Standing.DIALOG, ("account", "next")), (Standing.DIALOG, ("password", "next")), (Standing.SIGNED_IN, ())]
+    scenes = [
+        (PageState.DIALOG, ("account", "next")),
+        (PageState.DIALOG, ("password", "next")),
+        (PageState.SIGNED_IN, ()),
+    ]
     way.show = lambda: scenes[way.clicks()]
     end = await way.run()
-    assert (end.reading.standing, end.password_sent) == (Standing.SIGNED_IN, True)
+    assert (end.reading.state, end.password_sent) == (PageState.SIGNED_IN, True)
     assert way.acts() == ["type ['account'] ada@example.org", "click next", "type ['password'] staple", "click next"]
     assert way.pages.noted[0] == (PASSWORD_DUE, NOTHING_SENT)
     assert way.pages.noted[-1] == ()
@@ -216,7 +220,9 @@ async def test_account_then_password_then_through(clock: FakeClock) -> None:
 
 async def test_both_fields_are_filled_before_the_button(clock: FakeClock) -> None:
     way = Try(clock)
-    way.show = lambda: (Standing.SIGNED_IN, ()) if way.clicks() else (Standing.DIALOG, ("account", "password", "next"))
+    way.show = lambda: (
+        (PageState.SIGNED_IN, ()) if way.clicks() else (PageState.DIALOG, ("account", "password", "next"))
+    )
     await way.run()
     assert way.acts() == ["type ['account'] ada@example.org", "type ['password'] staple", "click next"]
 
@@ -224,32 +230,32 @@ async def test_both_fields_are_filled_before_the_button(clock: FakeClock) -> Non
 async def test_a_password_that_is_asked_for_again_was_refused_and_is_not_typed_again(clock: FakeClock) -> None:
     way = Try(clock)
 
-    def scene() -> tuple[Standing, Collection[str]]:
+    def scene() -> tuple[PageState, Collection[str]]:
         if way.clicks():
             way.page.values.pop("password", None)
-        return Standing.DIALOG, ("password", "next")
+        return PageState.DIALOG, ("password", "next")
 
     way.show = scene
     end = await way.run()
-    assert (end.reading.standing, end.reading.row) == (Standing.SIGN_IN_REJECTED, "sign_in.asked_again")
+    assert (end.reading.state, end.reading.row) == (PageState.SIGN_IN_REJECTED, "sign_in.asked_again")
     assert way.acts() == ["type ['password'] staple", "click next"]
 
 
 async def test_nothing_is_typed_or_pressed_on_another_host(clock: FakeClock) -> None:
     way = Try(clock)
     way.page.url = "https://accounts.example.evil/"
-    way.show = lambda: (Standing.DIALOG, ("account", "password", "next"))
+    way.show = lambda: (PageState.DIALOG, ("account", "password", "next"))
     end = await way.run()
-    assert (end.reading.standing, end.password_sent, way.acts()) == (Standing.TROUBLE, False, [])
+    assert (end.reading.state, end.password_sent, way.acts()) == (PageState.TROUBLE, False, [])
 
 
 async def test_a_door_that_cannot_be_reached_or_shows_nothing_leads_to_the_next(clock: FakeClock) -> None:
     shut = Try(clock)
     shut.page.closed = (HERE,)
-    shut.show = lambda: (Standing.CHALLENGED, ())
+    shut.show = lambda: (PageState.CHALLENGED, ())
     await shut.run()
     silent = Try(FakeClock())
-    silent.show = lambda: (Standing.CHALLENGED if len(silent.page.acts) > 1 else Standing.LOADING, ())
+    silent.show = lambda: (PageState.CHALLENGED if len(silent.page.acts) > 1 else PageState.LOADING, ())
     await silent.run()
     assert shut.page.acts == silent.page.acts == [f"goto {HERE}", "goto https://other.example/"]
 
@@ -261,21 +267,21 @@ async def test_where_no_door_can_be_reached_the_page_is_at_fault(clock: FakeCloc
         await way.run()
 
 
-@pytest.mark.parametrize(("cookies", "standing"), [(("SID",), "signed_in"), (("NID",), "trouble")])
+@pytest.mark.parametrize(("cookies", "state"), [(("SID",), "signed_in"), (("NID",), "trouble")])
 async def test_after_the_password_an_unknown_page_is_judged_by_cookies(
-    clock: FakeClock, cookies: tuple[str, ...], standing: str
+    clock: FakeClock, cookies: tuple[str, ...], state: str
 ) -> None:
     way = Try(clock)
     way.page.cookies = cookies
-    way.show = lambda: (Standing.LOADING, ()) if way.clicks() else (Standing.DIALOG, ("password", "next"))
+    way.show = lambda: (PageState.LOADING, ()) if way.clicks() else (PageState.DIALOG, ("password", "next"))
     end = await way.run()
-    assert (end.reading.standing, end.password_sent) == (standing, True)
+    assert (end.reading.state, end.password_sent) == (state, True)
 
 
 async def test_cookies_from_before_the_password_prove_nothing(clock: FakeClock) -> None:
     way = Try(clock)
     way.page.cookies = ("SID",)
-    assert (await way.run()).reading.standing is Standing.TROUBLE
+    assert (await way.run()).reading.state is PageState.TROUBLE
 
 
 async def test_a_crash_ends_the_try_at_once(clock: FakeClock) -> None:

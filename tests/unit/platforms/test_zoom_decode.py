@@ -23,7 +23,7 @@ from sederunt.model.events import (
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import Utterance
 from sederunt.platforms.zoom.decode import ZoomDecoder, message_in_row, person_in_row
-from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute
+from sederunt.transcripts.attribution import Meeting, SourceSpeech, attribute
 
 ADA, GRACE = 16778240, 16779264
 Make = Callable[..., Any]

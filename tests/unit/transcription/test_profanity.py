@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sederunt.model.transcript import Utterance
-from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute
 from sederunt.transcription.profanity import mask, mask_text, mask_utterances
+from sederunt.transcripts.attribution import Meeting, SourceSpeech, attribute
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 from sederunt.platforms.chat import ChatPanel
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Showing
 from sederunt.platforms.gmeet.evidence import CTA_NAMES, NAME_FIELDS
-from sederunt.platforms.platform import Standing
+from sederunt.platforms.platform import PageState
 from sederunt.platforms.site import Panel
 from sederunt.platforms.targets import CONSENT_GIVEN, CONSENT_REFUSED, NO_PANEL, Act, Camera, Journey, Step, Target
 
-_BEFORE_KNOCK = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN})
+_BEFORE_KNOCK = frozenset({PageState.LOADING, PageState.DIALOG, PageState.PREJOIN})
 _NOTICE = tuple(dialog + NO_PANEL for dialog in DIALOGS)
 
 _WITHOUT_DEVICES = Target(
@@ -122,20 +122,20 @@ _LEAVE_ONLY = Target(
 
 JOURNEY = Journey(
     steps=(
-        Step(target=_WITHOUT_DEVICES, standings=_BEFORE_KNOCK),
-        Step(target=_WITH_DEVICES, standings=_BEFORE_KNOCK, patience_s=3.0),
+        Step(target=_WITHOUT_DEVICES, states=_BEFORE_KNOCK),
+        Step(target=_WITH_DEVICES, states=_BEFORE_KNOCK, patience_s=3.0),
         Step(target=_CONSENT, most=6, again_s=0.8),
         Step(target=_COOKIES),
         Step(target=_DISMISS),
         Step(target=_CLOSE),
-        Step(target=_NO_ACCOUNT, standings=_BEFORE_KNOCK),
-        Step(target=_MICROPHONE_OFF, standings=_BEFORE_KNOCK),
-        Step(target=_CAMERA_OFF, standings=_BEFORE_KNOCK),
-        Step(target=_NAME, act=Act.FILL_NAME, standings=_BEFORE_KNOCK, most=6, again_s=1.0),
-        Step(target=_KNOCK, standings=_BEFORE_KNOCK, unpointed=3, most=8, again_s=4.0, without_name_s=6.0, knocks=True),
+        Step(target=_NO_ACCOUNT, states=_BEFORE_KNOCK),
+        Step(target=_MICROPHONE_OFF, states=_BEFORE_KNOCK),
+        Step(target=_CAMERA_OFF, states=_BEFORE_KNOCK),
+        Step(target=_NAME, act=Act.FILL_NAME, states=_BEFORE_KNOCK, most=6, again_s=1.0),
+        Step(target=_KNOCK, states=_BEFORE_KNOCK, unpointed=3, most=8, again_s=4.0, without_name_s=6.0, knocks=True),
         Step(
             target=_ANY_KNOCK,
-            standings=_BEFORE_KNOCK,
+            states=_BEFORE_KNOCK,
             most=2,
             again_s=8.0,
             patience_s=10.0,

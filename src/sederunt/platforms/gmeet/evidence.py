@@ -2,7 +2,7 @@
 
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase, Showing
 from sederunt.platforms.gmeet.endings import ADDRESSES, ENDINGS, REFUSALS
-from sederunt.platforms.platform import Standing
+from sederunt.platforms.platform import PageState
 
 # Subtrees that people fill. A chat message, a caption or a name may say anything, even that the meeting has ended.
 NEVER = (
@@ -113,14 +113,14 @@ _WAY: tuple[EvidenceRow, ...] = (
             "You lost your network connection",
         ),
         whole=True,
-        standing=Standing.RECONNECTING,
+        state=PageState.RECONNECTING,
         source="V",
     ),
     EvidenceRow(
         id="gmeet.lobby_in_call",
         kind=Kind.TEXT,
         patterns=("Asking to be let in", "You'll join the call when someone lets you in"),
-        standing=Standing.LOBBY,
+        state=PageState.LOBBY,
         phase=Phase.AFTER,
         unless=(
             "gmeet.controls",
@@ -144,7 +144,7 @@ _WAY: tuple[EvidenceRow, ...] = (
             "waiting to be let in",
             "Your request to join",
         ),
-        standing=Standing.LOBBY,
+        state=PageState.LOBBY,
         phase=Phase.BEFORE,
         source="A V B2 O",
     ),
@@ -157,7 +157,7 @@ _WAY: tuple[EvidenceRow, ...] = (
             '[aria-label*="admits you" i]',
             '[aria-label*="waiting" i]',
         ),
-        standing=Standing.LOBBY,
+        state=PageState.LOBBY,
         phase=Phase.BEFORE,
         unless=("gmeet.controls", "gmeet.controls_named", "gmeet.name_field", "gmeet.cta"),
         source="B2",
@@ -178,7 +178,7 @@ _WAY: tuple[EvidenceRow, ...] = (
             "Other people may see your video differently",
         ),
         within=DIALOGS,
-        standing=Standing.DIALOG,
+        state=PageState.DIALOG,
         source="A V B2",
     ),
     EvidenceRow(
@@ -186,7 +186,7 @@ _WAY: tuple[EvidenceRow, ...] = (
         kind=Kind.BUTTON,
         patterns=("Stay in the call", "Stay in call"),
         within=DIALOGS,
-        standing=Standing.DIALOG,
+        state=PageState.DIALOG,
         phase=Phase.AFTER,
         source="K",
     ),
@@ -195,7 +195,7 @@ _WAY: tuple[EvidenceRow, ...] = (
         kind=Kind.SELECTOR,
         patterns=_STRONG_CONTROLS,
         showing=Showing.LAID_OUT,
-        standing=Standing.IN_CALL,
+        state=PageState.IN_CALL,
         phase=Phase.AFTER,
         source="A B2 E V",
     ),
@@ -205,7 +205,7 @@ _WAY: tuple[EvidenceRow, ...] = (
         patterns=_STRONG_CONTROLS,
         showing=Showing.LAID_OUT,
         at_least=2,
-        standing=Standing.IN_CALL,
+        state=PageState.IN_CALL,
         phase=Phase.BEFORE,
         unless=("gmeet.name_field",),
         settle_s=0.15,  # two looks
@@ -216,7 +216,7 @@ _WAY: tuple[EvidenceRow, ...] = (
         kind=Kind.SELECTOR,
         patterns=_STRONG_CONTROLS,
         showing=Showing.LAID_OUT,
-        standing=Standing.IN_CALL,
+        state=PageState.IN_CALL,
         phase=Phase.BEFORE,
         unless=("gmeet.name_field", "gmeet.cta"),
         source="A",
@@ -227,7 +227,7 @@ _WAY: tuple[EvidenceRow, ...] = (
         patterns=_OTHER_CONTROLS,
         showing=Showing.LAID_OUT,
         at_least=2,
-        standing=Standing.IN_CALL,
+        state=PageState.IN_CALL,
         unless=("gmeet.name_field", "gmeet.cta"),
         source="B2 V",
     ),
@@ -237,7 +237,7 @@ _WAY: tuple[EvidenceRow, ...] = (
         patterns=_CONTROL_NAMES,
         showing=Showing.LAID_OUT,
         at_least=2,
-        standing=Standing.IN_CALL,
+        state=PageState.IN_CALL,
         unless=("gmeet.name_field", "gmeet.cta"),
         source="A B2 E V S",
     ),
@@ -245,14 +245,14 @@ _WAY: tuple[EvidenceRow, ...] = (
         id="gmeet.prejoin",
         kind=Kind.BUTTON,
         patterns=CTA_NAMES,
-        standing=Standing.PREJOIN,
+        state=PageState.PREJOIN,
         source="A V B2 S J E",
     ),
     EvidenceRow(
         id="gmeet.prejoin_name",
         kind=Kind.SELECTOR,
         patterns=(",".join(NAME_FIELDS[:2]),),
-        standing=Standing.PREJOIN,
+        state=PageState.PREJOIN,
         source="A V B2 S J MB",
     ),
     # The toolbar hides itself; some layouts take it out of sight altogether.
@@ -261,7 +261,7 @@ _WAY: tuple[EvidenceRow, ...] = (
         kind=Kind.SELECTOR,
         patterns=_STRONG_CONTROLS,
         showing=Showing.PRESENT,
-        standing=Standing.IN_CALL,
+        state=PageState.IN_CALL,
         settle_s=1.0,
         source="A B2",
     ),
@@ -275,7 +275,7 @@ _WAY: tuple[EvidenceRow, ...] = (
             "other person in the call",
             "other people in the call",
         ),
-        standing=Standing.IN_CALL,
+        state=PageState.IN_CALL,
         showing=Showing.LAID_OUT,
         settle_s=1.0,
         source="V S",

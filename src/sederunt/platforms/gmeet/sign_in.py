@@ -1,7 +1,7 @@
 """Google's sign-in pages: fields, buttons, and what is shown afterwards. Source tags and dates: docs/platforms.md."""
 
 from sederunt.platforms.evidence import EvidenceRow, Kind
-from sederunt.platforms.platform import Standing
+from sederunt.platforms.platform import PageState
 from sederunt.platforms.sign_in import SignInPages, rows_of_every_site
 from sederunt.platforms.targets import ON_THE_WAY, Act, Journey, Step, Target
 
@@ -69,16 +69,16 @@ _NOT_NOW = Target(
 )
 
 _FIELDS = (_ACCOUNT.id, _PASSWORD.id)
-_ASIDE = ON_THE_WAY | {Standing.SIGN_IN_NEEDED}
+_ASIDE = ON_THE_WAY | {PageState.SIGN_IN_NEEDED}
 
 JOURNEY = Journey(
     steps=(
         Step(target=_ACCOUNT, act=Act.FILL_ACCOUNT, most=6, again_s=1.0),
         Step(target=_PASSWORD, act=Act.FILL_PASSWORD, most=6, again_s=1.0),
         Step(target=_NEXT, most=6, again_s=10.0, unpointed=4, knocks=True, beside=_FIELDS),
-        Step(target=_BY_PASSWORD, standings=_ASIDE, most=2, apart=_FIELDS),
-        Step(target=_OTHER_WAY, standings=_ASIDE, most=1, apart=_FIELDS),
-        Step(target=_NOT_NOW, standings=_ASIDE, apart=_FIELDS),
+        Step(target=_BY_PASSWORD, states=_ASIDE, most=2, apart=_FIELDS),
+        Step(target=_OTHER_WAY, states=_ASIDE, most=1, apart=_FIELDS),
+        Step(target=_NOT_NOW, states=_ASIDE, apart=_FIELDS),
     ),
     loading_s=15.0,
 )
@@ -93,7 +93,7 @@ ROWS: tuple[EvidenceRow, ...] = (
             r"^https://accounts\.google\.com/(?:v3/)?signin/(?:v2/)?rejected",
             r"^https://accounts\.google\.com/captcha",
         ),
-        standing=Standing.CHALLENGED,
+        state=PageState.CHALLENGED,
         settle_s=1.0,
         source="P",
         seen=_SEEN,
@@ -103,7 +103,7 @@ ROWS: tuple[EvidenceRow, ...] = (
         kind=Kind.SELECTOR,
         patterns=('iframe[src*="recaptcha"]', 'iframe[title*="captcha" i]', "#captchaimg", 'img[src*="/Captcha"]'),
         least_px=(120, 40),  # the invisible scoring frame is always there
-        standing=Standing.CHALLENGED,
+        state=PageState.CHALLENGED,
         settle_s=1.0,
         source="V P",
         seen=_SEEN,
@@ -120,7 +120,7 @@ ROWS: tuple[EvidenceRow, ...] = (
             "suspicious activity",
             "unusual activity",
         ),
-        standing=Standing.CHALLENGED,
+        state=PageState.CHALLENGED,
         settle_s=1.0,
         source="P K",
         seen=_SEEN,
@@ -140,7 +140,7 @@ ROWS: tuple[EvidenceRow, ...] = (
             "Account disabled",
             "account was deleted",
         ),
-        standing=Standing.SIGN_IN_REJECTED,
+        state=PageState.SIGN_IN_REJECTED,
         unless=("gmeet.sign_in.unsent",),
         source="P K",
         seen=_SEEN,
@@ -152,7 +152,7 @@ ROWS: tuple[EvidenceRow, ...] = (
             f'input{field}[aria-invalid="true"]{_REAL}'
             for field in ("#identifierId", '[name="identifier"]', '[name="Passwd"]', '[type="password"]')
         ),
-        standing=Standing.SIGN_IN_REJECTED,
+        state=PageState.SIGN_IN_REJECTED,
         unless=("gmeet.sign_in.unsent",),
         settle_s=2.0,  # some forms mark a field while it is being changed
         source="K",
@@ -165,7 +165,7 @@ ROWS: tuple[EvidenceRow, ...] = (
             r"^https://accounts\.google\.com/(?:v3/)?signin/(?:v2/)?challenge/"
             r"(?!pwd|password|(?:re)?captcha)[a-z]",
         ),
-        standing=Standing.SIGN_IN_NEEDED,
+        state=PageState.SIGN_IN_NEEDED,
         unless=("gmeet.sign_in.password_field",),
         settle_s=6.0,  # a question for a passkey may offer the password instead
         source="P",
@@ -187,7 +187,7 @@ ROWS: tuple[EvidenceRow, ...] = (
             "Choose how you want to sign in",
             "Welcome to your new account",
         ),
-        standing=Standing.SIGN_IN_NEEDED,
+        state=PageState.SIGN_IN_NEEDED,
         unless=("gmeet.sign_in.password_field",),
         settle_s=6.0,
         source="K P",
@@ -197,7 +197,7 @@ ROWS: tuple[EvidenceRow, ...] = (
         id="gmeet.sign_in.through",
         kind=Kind.ADDRESS,
         patterns=(_HOME,),
-        standing=Standing.SIGNED_IN,
+        state=PageState.SIGNED_IN,
         unless=("gmeet.sign_in.due",),
         settle_s=1.5,  # the last cookies come with the first page
         source="A V P",
@@ -207,7 +207,7 @@ ROWS: tuple[EvidenceRow, ...] = (
         id="gmeet.sign_in.elsewhere",
         kind=Kind.ADDRESS,
         patterns=(_ELSEWHERE,),
-        standing=Standing.SIGN_IN_NEEDED,  # an organisation's own pages, say: no place for this password
+        state=PageState.SIGN_IN_NEEDED,  # an organisation's own pages, say: no place for this password
         settle_s=10.0,
         source="A",
     ),
@@ -215,7 +215,7 @@ ROWS: tuple[EvidenceRow, ...] = (
         id="gmeet.sign_in.asks",
         kind=Kind.SELECTOR,
         patterns=(*_ACCOUNT.selectors, *_PASSWORD.selectors),
-        standing=Standing.DIALOG,
+        state=PageState.DIALOG,
         source="A K P",
         seen=_SEEN,
     ),

@@ -2,12 +2,12 @@
 
 from sederunt.platforms.chat import ChatPanel
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Showing
-from sederunt.platforms.platform import Standing
+from sederunt.platforms.platform import PageState
 from sederunt.platforms.site import Panel
 from sederunt.platforms.targets import Act, Camera, Journey, Step, Target
 from sederunt.platforms.teams.evidence import LAUNCHER_NAMES, NAME_FIELDS
 
-_BEFORE_KNOCK = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN})
+_BEFORE_KNOCK = frozenset({PageState.LOADING, PageState.DIALOG, PageState.PREJOIN})
 _DIALOG = (*DIALOGS, ".ui-dialog")
 
 _LAUNCHER = Target(
@@ -102,18 +102,16 @@ _LEAVE_CONFIRM = Target(id="teams.leave_confirm", within=_DIALOG, names=("Leave"
 
 JOURNEY = Journey(
     steps=(
-        Step(target=_LAUNCHER, standings=_BEFORE_KNOCK, most=4, again_s=4.0),
+        Step(target=_LAUNCHER, states=_BEFORE_KNOCK, most=4, again_s=4.0),
         Step(target=_NO_DEVICES, most=6, again_s=1.0),
-        Step(target=_COOKIES, standings=_BEFORE_KNOCK),
+        Step(target=_COOKIES, states=_BEFORE_KNOCK),
         Step(target=_DISMISS),
         Step(target=_CLOSE),
-        Step(target=_COMPUTER_AUDIO, standings=_BEFORE_KNOCK, most=2),
-        Step(target=_MICROPHONE_OFF, standings=_BEFORE_KNOCK),
-        Step(target=_CAMERA_OFF, standings=_BEFORE_KNOCK),
-        Step(target=_NAME, act=Act.FILL_NAME, standings=_BEFORE_KNOCK, most=6, again_s=1.0),
-        Step(
-            target=_KNOCK, standings=_BEFORE_KNOCK, unpointed=3, most=10, again_s=3.0, without_name_s=6.0, knocks=True
-        ),
+        Step(target=_COMPUTER_AUDIO, states=_BEFORE_KNOCK, most=2),
+        Step(target=_MICROPHONE_OFF, states=_BEFORE_KNOCK),
+        Step(target=_CAMERA_OFF, states=_BEFORE_KNOCK),
+        Step(target=_NAME, act=Act.FILL_NAME, states=_BEFORE_KNOCK, most=6, again_s=1.0),
+        Step(target=_KNOCK, states=_BEFORE_KNOCK, unpointed=3, most=10, again_s=3.0, without_name_s=6.0, knocks=True),
     ),
     loading_s=25.0,  # the anonymous client can stay on its splash for short links
 )

@@ -1,7 +1,7 @@
 """Microsoft's sign-in pages: fields, buttons, what is shown afterwards. Source tags and dates: docs/platforms.md."""
 
 from sederunt.platforms.evidence import EvidenceRow, Kind
-from sederunt.platforms.platform import Standing
+from sederunt.platforms.platform import PageState
 from sederunt.platforms.sign_in import SignInPages, rows_of_every_site
 from sederunt.platforms.targets import ON_THE_WAY, Act, Journey, Step, Target
 
@@ -90,7 +90,7 @@ _LATER = Target(
 )
 
 _FIELDS = (_ACCOUNT.id, _PASSWORD.id)
-_ASIDE = ON_THE_WAY | {Standing.SIGN_IN_NEEDED}
+_ASIDE = ON_THE_WAY | {PageState.SIGN_IN_NEEDED}
 
 JOURNEY = Journey(
     steps=(
@@ -98,10 +98,10 @@ JOURNEY = Journey(
         Step(target=_PASSWORD, act=Act.FILL_PASSWORD, most=6, again_s=1.0),
         Step(target=_SUBMIT, most=6, again_s=10.0, unpointed=4, knocks=True, beside=_FIELDS),
         Step(target=_STAY, again_s=8.0, apart=_FIELDS),
-        Step(target=_BY_PASSWORD, standings=_ASIDE, most=2, apart=_FIELDS),
-        Step(target=_OTHER_WAY, standings=_ASIDE, most=1, apart=_FIELDS),
+        Step(target=_BY_PASSWORD, states=_ASIDE, most=2, apart=_FIELDS),
+        Step(target=_OTHER_WAY, states=_ASIDE, most=1, apart=_FIELDS),
         Step(target=_WHICH, most=2, apart=_FIELDS),
-        Step(target=_LATER, standings=_ASIDE, apart=_FIELDS),
+        Step(target=_LATER, states=_ASIDE, apart=_FIELDS),
     ),
     loading_s=15.0,
 )
@@ -120,7 +120,7 @@ ROWS: tuple[EvidenceRow, ...] = (
             'img[src*="GetHIP"]',
         ),
         least_px=(120, 40),
-        standing=Standing.CHALLENGED,
+        state=PageState.CHALLENGED,
         settle_s=1.0,
         source="A LMA K",
         seen=_SEEN,
@@ -138,7 +138,7 @@ ROWS: tuple[EvidenceRow, ...] = (
             "Enter the characters you see",
             "unusual activity",
         ),
-        standing=Standing.CHALLENGED,
+        state=PageState.CHALLENGED,
         settle_s=1.0,
         source="A LMA K",
         seen=_SEEN,
@@ -154,7 +154,7 @@ ROWS: tuple[EvidenceRow, ...] = (
             "#idTD_Error",
             '[id$="__validationMessage"]',
         ),
-        standing=Standing.SIGN_IN_REJECTED,
+        state=PageState.SIGN_IN_REJECTED,
         unless=("teams.sign_in.unsent",),
         source="A P",
         seen=_SEEN,
@@ -177,7 +177,7 @@ ROWS: tuple[EvidenceRow, ...] = (
             "Your password has expired",
             "Update your password",
         ),
-        standing=Standing.SIGN_IN_REJECTED,
+        state=PageState.SIGN_IN_REJECTED,
         unless=("teams.sign_in.unsent",),
         source="A K",
         seen=_SEEN,
@@ -195,7 +195,7 @@ ROWS: tuple[EvidenceRow, ...] = (
             '[data-testid="authenticatorAppTitle"]',
             "#ProofUpDescription",
         ),
-        standing=Standing.SIGN_IN_NEEDED,
+        state=PageState.SIGN_IN_NEEDED,
         unless=("teams.sign_in.password_field",),
         settle_s=6.0,  # some of these may be put off, or answered with the password
         source="P",
@@ -221,7 +221,7 @@ ROWS: tuple[EvidenceRow, ...] = (
             "You can't get there from here",
             "Face, fingerprint, PIN or security key",
         ),
-        standing=Standing.SIGN_IN_NEEDED,
+        state=PageState.SIGN_IN_NEEDED,
         unless=("teams.sign_in.password_field",),
         settle_s=6.0,
         source="K",
@@ -231,7 +231,7 @@ ROWS: tuple[EvidenceRow, ...] = (
         id="teams.sign_in.through",
         kind=Kind.ADDRESS,
         patterns=(_HOME,),
-        standing=Standing.SIGNED_IN,
+        state=PageState.SIGNED_IN,
         unless=("teams.sign_in.due",),
         settle_s=1.5,  # the last cookies come with the first page
         source="A B2 P",
@@ -241,7 +241,7 @@ ROWS: tuple[EvidenceRow, ...] = (
         id="teams.sign_in.elsewhere",
         kind=Kind.ADDRESS,
         patterns=(_ELSEWHERE,),
-        standing=Standing.SIGN_IN_NEEDED,  # an organisation's own pages, say: no place for this password
+        state=PageState.SIGN_IN_NEEDED,  # an organisation's own pages, say: no place for this password
         settle_s=10.0,
         source="K",
         seen=_SEEN,
@@ -250,7 +250,7 @@ ROWS: tuple[EvidenceRow, ...] = (
         id="teams.sign_in.asks",
         kind=Kind.SELECTOR,
         patterns=(*_ACCOUNT.selectors, *_PASSWORD.selectors),
-        standing=Standing.DIALOG,
+        state=PageState.DIALOG,
         source="A P",
         seen=_SEEN,
     ),

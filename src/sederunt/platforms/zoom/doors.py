@@ -2,12 +2,12 @@
 
 from sederunt.platforms.chat import ChatPanel
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Showing
-from sederunt.platforms.platform import Standing
+from sederunt.platforms.platform import PageState
 from sederunt.platforms.site import Panel
 from sederunt.platforms.targets import CONSENT_GIVEN, CONSENT_REFUSED, NO_PANEL, Act, Camera, Journey, Step, Target
 from sederunt.platforms.zoom.evidence import JOIN_BUTTONS, NAME_FIELDS, PASSCODE_FIELDS
 
-_BEFORE_KNOCK = frozenset({Standing.LOADING, Standing.DIALOG, Standing.PREJOIN})
+_BEFORE_KNOCK = frozenset({PageState.LOADING, PageState.DIALOG, PageState.PREJOIN})
 _MODAL = (
     ".zm-modal",
     ".zm-modal-legacy",
@@ -111,19 +111,19 @@ _LEAVE_CONFIRM = Target(
 JOURNEY = Journey(
     steps=(
         Step(target=_COOKIES),
-        Step(target=_BROWSER, standings=_BEFORE_KNOCK, again_s=4.0),
-        Step(target=_LAUNCH, standings=_BEFORE_KNOCK, most=2, again_s=6.0),
+        Step(target=_BROWSER, states=_BEFORE_KNOCK, again_s=4.0),
+        Step(target=_LAUNCH, states=_BEFORE_KNOCK, most=2, again_s=6.0),
         Step(target=_JOIN_AUDIO),
         Step(target=_TERMS),
         Step(target=_CONSENT, most=6, again_s=1.0),
-        Step(target=_DEVICES, standings=_BEFORE_KNOCK),
-        Step(target=_NO_DEVICES, standings=_BEFORE_KNOCK),
+        Step(target=_DEVICES, states=_BEFORE_KNOCK),
+        Step(target=_NO_DEVICES, states=_BEFORE_KNOCK),
         Step(target=_DISMISS),
-        Step(target=_MICROPHONE_OFF, standings=_BEFORE_KNOCK),
-        Step(target=_CAMERA_OFF, standings=_BEFORE_KNOCK),
-        Step(target=_NAME, act=Act.FILL_NAME, standings=_BEFORE_KNOCK, most=6, again_s=1.0),
-        Step(target=_PASSCODE, act=Act.FILL_PASSCODE, standings=_BEFORE_KNOCK, most=4, again_s=1.0),
-        Step(target=_KNOCK, standings=_BEFORE_KNOCK, unpointed=3, most=8, again_s=4.0, without_name_s=6.0, knocks=True),
+        Step(target=_MICROPHONE_OFF, states=_BEFORE_KNOCK),
+        Step(target=_CAMERA_OFF, states=_BEFORE_KNOCK),
+        Step(target=_NAME, act=Act.FILL_NAME, states=_BEFORE_KNOCK, most=6, again_s=1.0),
+        Step(target=_PASSCODE, act=Act.FILL_PASSCODE, states=_BEFORE_KNOCK, most=4, again_s=1.0),
+        Step(target=_KNOCK, states=_BEFORE_KNOCK, unpointed=3, most=8, again_s=4.0, without_name_s=6.0, knocks=True),
     ),
     loading_s=25.0,
     # A meeting whose host has not come yet may show the same page as an unknown number (V, B2).

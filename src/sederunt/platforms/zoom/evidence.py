@@ -2,7 +2,7 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase, Showing
-from sederunt.platforms.platform import Standing
+from sederunt.platforms.platform import PageState
 from sederunt.platforms.zoom.endings import ENDINGS, LOUD, REFUSALS
 
 # Subtrees that people fill: chat, captions, roster, names on tiles.
@@ -113,21 +113,21 @@ _WAY = (
             "Meeting Disconnected",
         ),
         within=(*LOUD, '[class*="reconnect"]', '[role="alert"]', '[role="status"]', "#wc-leave"),
-        standing=Standing.RECONNECTING,
+        state=PageState.RECONNECTING,
         source="Z",
     ),
     EvidenceRow(
         id="zoom.reconnecting_element",
         kind=Kind.SELECTOR,
         patterns=(".dialog-reconnect-container",),
-        standing=Standing.RECONNECTING,
+        state=PageState.RECONNECTING,
         source="Z",
     ),
     EvidenceRow(
         id="zoom.waiting_for_host",
         kind=Kind.TEXT,
         patterns=_WAITING_WORDS,
-        standing=Standing.LOBBY,
+        state=PageState.LOBBY,
         phase=Phase.BEFORE,
         source="Z V B2",
     ),
@@ -135,7 +135,7 @@ _WAY = (
         id="zoom.waiting_room",
         kind=Kind.SELECTOR,
         patterns=_WAITING,
-        standing=Standing.LOBBY,
+        state=PageState.LOBBY,
         phase=Phase.BEFORE,
         source="Z V B2",
     ),
@@ -143,7 +143,7 @@ _WAY = (
         id="zoom.on_hold",
         kind=Kind.SELECTOR,
         patterns=_WAITING,
-        standing=Standing.LOBBY,
+        state=PageState.LOBBY,
         phase=Phase.AFTER,
         unless=("zoom.leave_button", "zoom.controls_named"),
         source="Z",
@@ -169,7 +169,7 @@ _WAY = (
             '[class*="rtms-disclaimer"]',
             *DIALOGS,
         ),
-        standing=Standing.DIALOG,
+        state=PageState.DIALOG,
         source="Z B2 V",
     ),
     EvidenceRow(
@@ -177,7 +177,7 @@ _WAY = (
         kind=Kind.SELECTOR,
         patterns=(".join-audio-by-voip__join-btn", 'button[aria-label="Join Audio" i]'),
         showing=Showing.LAID_OUT,
-        standing=Standing.DIALOG,
+        state=PageState.DIALOG,
         phase=Phase.AFTER,
         source="Z V",
     ),
@@ -192,7 +192,7 @@ _WAY = (
             "passcode is incorrect",
             "Please re-enter",
         ),
-        standing=Standing.PREJOIN,
+        state=PageState.PREJOIN,
         reason=StopReason.INVALID_MEETING_URL,
         phase=Phase.BEFORE,
         settle_s=6.0,  # the right one may still be on its way; after that the link is bad
@@ -202,7 +202,7 @@ _WAY = (
         id="zoom.prejoin",
         kind=Kind.SELECTOR,
         patterns=(",".join(JOIN_BUTTONS), ",".join(NAME_FIELDS), ",".join(PASSCODE_FIELDS[:3])),
-        standing=Standing.PREJOIN,
+        state=PageState.PREJOIN,
         phase=Phase.BEFORE,
         source="A V B2 LMA S J MB Z",
     ),
@@ -210,7 +210,7 @@ _WAY = (
         id="zoom.launcher",
         kind=Kind.BUTTON,
         patterns=("Join from your browser", "Join from browser", "Launch Meeting"),
-        standing=Standing.DIALOG,
+        state=PageState.DIALOG,
         phase=Phase.BEFORE,
         source="V B2 S",
     ),
@@ -219,7 +219,7 @@ _WAY = (
         kind=Kind.TEXT,
         patterns=("Joining Meeting", "Connecting to the meeting"),
         whole=True,
-        standing=Standing.LOADING,  # the stage stands behind it already, and means nothing yet
+        state=PageState.LOADING,  # the stage stands behind it already, and means nothing yet
         phase=Phase.BEFORE,
         source="B2",
     ),
@@ -228,7 +228,7 @@ _WAY = (
         kind=Kind.SELECTOR,
         patterns=(_LEAVE,),
         showing=Showing.PRESENT,
-        standing=Standing.IN_CALL,
+        state=PageState.IN_CALL,
         source="B2 LMA V",
     ),
     EvidenceRow(
@@ -237,7 +237,7 @@ _WAY = (
         patterns=(",".join(_STAGE), *_FOOTER),
         showing=Showing.PRESENT,
         at_least=2,
-        standing=Standing.IN_CALL,
+        state=PageState.IN_CALL,
         settle_s=1.5,
         source="B2 LMA Z",
     ),
@@ -248,7 +248,7 @@ _WAY = (
         within=_FOOTERS,
         showing=Showing.LAID_OUT,
         at_least=3,
-        standing=Standing.IN_CALL,
+        state=PageState.IN_CALL,
         unless=("zoom.join_button", "zoom.name_field"),
         settle_s=1.5,
         source="Z V B2 LMA",

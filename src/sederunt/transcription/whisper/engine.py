@@ -18,7 +18,7 @@ from sederunt.transcription.whisper.decoding import Network
 from sederunt.transcription.whisper.sound import PcmSource, Sound
 from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples
 
-logger = log.get(room="transcription")
+logger = log.get(component="transcription")
 
 # How much is judged at once: a window, the long silence that may end it, and a margin.
 LOOK_S = windows.WINDOW_S + windows.LONG_SILENCE_S + 1.0

@@ -12,7 +12,7 @@ from sederunt.settings import WhisperSettings
 from sederunt.transcription.whisper import files, resolution
 from sederunt.transcription.whisper.catalog import folder, repository
 
-logger = log.get(room="transcription")
+logger = log.get(component="transcription")
 
 # The files of a repository that a model needs; everything else there (other formats, pictures) stays.
 _WANTED = frozenset(

@@ -13,7 +13,7 @@ from sederunt.transcription.whisper.decoding import Network
 from sederunt.transcription.whisper.engine import Whisper
 from sederunt.transcription.whisper.resolution import Found
 
-logger = log.get(room="transcription")
+logger = log.get(component="transcription")
 
 _networks: dict[tuple[Path, int, int], Network] = {}
 _loading = threading.Lock()

@@ -20,14 +20,14 @@ from sederunt import log
 from sederunt.errors import SederuntError
 from sederunt.transcription.sessions import Draft, Onset, Over, Said, SessionEvent, Settled, Warned
 from sederunt.transcription.whisper.live.pace import Pace
-from sederunt.transcription.whisper.live.tongue import Tongue
+from sederunt.transcription.whisper.live.selector import LanguageSelector
 from sederunt.transcription.whisper.live.track import Track, Turn, Utterance
 from sederunt.transcription.whisper.speech import RATE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-logger = log.get(room="transcription")
+logger = log.get(component="transcription")
 
 # Sound that waits to be looked at, per stream; only a machine that stands still has more.
 MOST_WAITING_S = 60.0
@@ -38,8 +38,10 @@ LOST = "This machine could not follow the live speech, and some of it has no liv
 class Place:
     """One stream in the engine. `tell` may be called from any thread."""
 
-    def __init__(self, tongue: Tongue, tell: Callable[[SessionEvent], None], track: Track | None = None) -> None:
-        self.tongue, self.tell = tongue, tell
+    def __init__(
+        self, selector: LanguageSelector, tell: Callable[[SessionEvent], None], track: Track | None = None
+    ) -> None:
+        self.selector, self.tell = selector, tell
         self.track = track or Track()
         self.inbox: deque[NDArray[np.int16]] = deque()
         self.waiting = 0  # samples in the inbox
@@ -152,17 +154,17 @@ class Engine:
         began = self._clock()
         late_s = place.waiting / RATE + place.track.overdue(kind, utterance, self.pace.step_s)
         if kind is Turn.FINAL:
-            said, end_s = utterance.settled or place.tongue.reader_for(utterance).final(utterance)
+            said, end_s = utterance.settled or place.selector.reader_for(utterance).final(utterance)
             place.track.done(utterance, end_s)
-            place.tell(Settled(replace(said, lang=place.tongue.found)))
+            place.tell(Settled(replace(said, lang=place.selector.found)))
             for key in utterance.also:
                 place.tell(Settled(Said(key=key, start=said.start, end=said.end, transcript="", confidence=0.0)))
         elif kind is Turn.SETTLE:
-            reading = place.tongue.reader_for(utterance).final(utterance)
+            reading = place.selector.reader_for(utterance).final(utterance)
             place.track.settle(utterance, reading)
             place.tell(Draft(reading[0]))
         else:
-            said_so_far = place.tongue.reader().draft(utterance)
+            said_so_far = place.selector.reader().draft(utterance)
             if said_so_far is not None:
                 place.tell(Draft(said_so_far))
         spent = self._clock() - began

@@ -19,15 +19,15 @@ class LiveWhisper:
 
     def fault(self, settings: Settings, _model: ModelRow) -> str | None:
         """The remedies, where no model is on this machine."""
-        from sederunt.transcription.whisper.live import tongue
+        from sederunt.transcription.whisper.live import selector
 
-        return tongue.fault(settings)
+        return selector.fault(settings)
 
     def prepare(self, settings: Settings, lang: str | None) -> None:
         """Load the model that the first words will need."""
-        from sederunt.transcription.whisper.live import tongue
+        from sederunt.transcription.whisper.live import selector
 
-        tongue.load_first(settings, lang)
+        selector.load_first(settings, lang)
 
     def open(self, settings: Settings, order: Order, tell: Tell) -> Session:
         from sederunt.transcription.whisper.live.session import open_session

@@ -11,7 +11,7 @@ from sederunt.settings import Settings
 from sederunt.transcription.sessions import Order, SessionEvent, Tell
 from sederunt.transcription.whisper.live.engine import Engine, Place
 from sederunt.transcription.whisper.live.pace import Pace
-from sederunt.transcription.whisper.live.tongue import Tongue
+from sederunt.transcription.whisper.live.selector import LanguageSelector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,15 +23,15 @@ _making = threading.Lock()
 
 def open_session(settings: Settings, order: Order, tell: Tell) -> WhisperSession:
     """A session in this process's engine, on the running event loop."""
-    return WhisperSession(engine_of(settings), Tongue(settings, order.lang, order.vocabulary), tell)
+    return WhisperSession(engine_of(settings), LanguageSelector(settings, order.lang, order.vocabulary), tell)
 
 
 class WhisperSession:
-    def __init__(self, engine: Engine, tongue: Tongue, tell: Tell) -> None:
+    def __init__(self, engine: Engine, selector: LanguageSelector, tell: Tell) -> None:
         self._engine, self._tell = engine, tell
         self._loop = asyncio.get_running_loop()
         self._abandoned = False
-        self._place = Place(tongue, self._from_thread)
+        self._place = Place(selector, self._from_thread)
         engine.join(self._place)
 
     def feed(self, samples: NDArray[np.int16]) -> None:

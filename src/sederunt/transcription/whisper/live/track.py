@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sederunt.transcription.sessions import Said
-from sederunt.transcription.whisper.live.ear import Ear
+from sederunt.transcription.whisper.live.detector import SpeechDetector
 from sederunt.transcription.whisper.live.hypothesis import Hypothesis
 from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE, Samples, runs
 
@@ -84,11 +84,11 @@ class Utterance:
 class Track:
     """See above. Not safe to use from two threads at once."""
 
-    def __init__(self, cuts: Cuts | None = None, ear: Hears | None = None) -> None:
+    def __init__(self, cuts: Cuts | None = None, detector: Hears | None = None) -> None:
         self.cuts = cuts or Cuts()
         self.open: Utterance | None = None
         self.closed: deque[Utterance] = deque()
-        self._ear: Hears = ear or Ear()
+        self._detector: Hears = detector or SpeechDetector()
         self._rest = np.zeros(0, np.int16)  # less than a block
         self._lead = np.zeros(0, np.int16)  # what an utterance that opens now would begin with
         self._lead_speech = np.zeros(0, np.float32)
@@ -174,7 +174,7 @@ class Track:
         following.hypothesis, following.window, following.drafted = Hypothesis(), 0, 0
 
     def _block(self, block: NDArray[np.int16]) -> list[Utterance]:
-        speech = self._ear.hear(as_float(block))
+        speech = self._detector.hear(as_float(block))
         self._taken += len(block)
         if self.open is None:
             return self._maybe_open(block, speech)

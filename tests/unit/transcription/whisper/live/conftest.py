@@ -1,4 +1,4 @@
-"""Tracks whose ear hears loudness as speech."""
+"""Tracks whose detector hears loudness as speech."""
 
 from collections.abc import Callable
 

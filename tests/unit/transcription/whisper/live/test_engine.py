@@ -7,14 +7,14 @@ from sederunt.settings import Settings
 from sederunt.transcription.sessions import Onset, SessionEvent, Warned
 from sederunt.transcription.whisper.live.engine import LOST, MOST_WAITING_S, Engine, Place
 from sederunt.transcription.whisper.live.pace import Pace
-from sederunt.transcription.whisper.live.tongue import Tongue
+from sederunt.transcription.whisper.live.selector import LanguageSelector
 from sederunt.transcription.whisper.live.track import Cuts, Track
 from sederunt.transcription.whisper.speech import RATE
 
 
 def test_sound_that_was_dropped_makes_nothing_early(track: Track) -> None:
     events: list[SessionEvent] = []
-    engine, place = Engine(Pace(step_s=1.0)), Place(Tongue(Settings(), "en", ()), events.append, track)
+    engine, place = Engine(Pace(step_s=1.0)), Place(LanguageSelector(Settings(), "en", ()), events.append, track)
     engine.join(place)
     silence, speech = np.zeros(RATE, np.int16), np.full(RATE, 30_000, np.int16)
     place.busy = True

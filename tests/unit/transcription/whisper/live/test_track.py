@@ -1,4 +1,4 @@
-"""Sound cut into utterances, and what is to be read of it next. The ear hears loudness as speech."""
+"""Sound cut into utterances, and what is to be read of it next. The detector hears loudness as speech."""
 
 from collections.abc import Callable
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sederunt.model.transcript import LiveLine, Utterance
-from sederunt.transcription.attribution import Meeting, Said, SourceSpeech, is_mixed, voices_in
 from sederunt.transcription.live import LiveSegment
 from sederunt.transcription.profanity import mask_utterances
 from sederunt.transcription.text import runs
+from sederunt.transcripts.attribution import Meeting, Said, SourceSpeech, is_mixed, voices_in
 
 # What was said so lately helps to tell voices apart, and may still get its name.
 RECENT_S = 120.0
@@ -26,7 +26,7 @@ class _Heard:
     lines: tuple[str, ...]
 
 
-class Minutes:
+class LiveLines:
     """The lines of one bot.
 
     Args:

@@ -1,4 +1,4 @@
-"""What one process of the house works with: its stores, its bus, its storage, opened and closed in one place."""
+"""What one process of the service works with: its stores, its bus, its storage, opened and closed in one place."""
 
 import asyncio
 import os
@@ -27,11 +27,11 @@ from sederunt.jobs.follow_ups import FOLLOW_UPS
 from sederunt.jobs.publish import open_published
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects, open_objects
-from sederunt.webhooks.postman import Postman
+from sederunt.webhooks.deliverer import Deliverer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class House:
+class WorkerContext:
     """Everything a job may need. Handlers are given it whole; what they call gets the parts."""
 
     settings: Settings
@@ -48,7 +48,7 @@ class House:
     events: EventPublisher  # of bots, to their listeners: `put` never waits
     transcripts: Transcripts
     live_lines: LiveLines
-    postman: Postman
+    postman: Deliverer
     name: str  # this host's name; on workers it only names them in logs
     pool: BrowserPool | None = None  # hosts have browsers
     transcribed_live: set[UUID] = field(
@@ -57,24 +57,26 @@ class House:
 
 
 @asynccontextmanager
-async def open_house(settings: Settings, *, role: str, pool: BrowserPool | None = None) -> AsyncIterator[House]:
+async def open_context(
+    settings: Settings, *, role: str, pool: BrowserPool | None = None
+) -> AsyncIterator[WorkerContext]:
     """Open everything, in the order in which it is needed; close it in the opposite one, nothing unsent if it can be.
 
     Raises SetupError where something is not there, and says what.
     """
     name = f"{role} {settings.host.name} {os.getpid()}"
     async with open_published(settings, SYSTEM_CLOCK, name=name) as (bus, database):
-        house = _furnish(settings, role, database, bus, pool)
-        async with _telling(house.events):
-            yield house
-        await house.postman.client.aclose()
+        context = _furnish(settings, role, database, bus, pool)
+        async with _telling(context.events):
+            yield context
+        await context.postman.client.aclose()
 
 
-def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: BrowserPool | None) -> House:
+def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: BrowserPool | None) -> WorkerContext:
     sealer = load_sealer(settings)
     deliveries = Deliveries(database)
     secrets = WebhookSecrets(database, sealer)
-    return House(
+    return WorkerContext(
         settings=settings,
         clock=SYSTEM_CLOCK,
         sealer=sealer,
@@ -95,9 +97,9 @@ def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: 
     )
 
 
-def _postman(settings: Settings, deliveries: Deliveries, secrets: WebhookSecrets) -> Postman:
+def _postman(settings: Settings, deliveries: Deliveries, secrets: WebhookSecrets) -> Deliverer:
     timeout_s = settings.webhooks.timeout_s
-    return Postman(
+    return Deliverer(
         deliveries=deliveries,
         client=guarded_client(allow_private=settings.allow_private_addresses, timeout_s=timeout_s),
         secret_of=secrets.get,

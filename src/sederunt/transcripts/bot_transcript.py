@@ -18,17 +18,17 @@ from sederunt.model.participant import Participant
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
-from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute, is_mixed
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Result, Task, provider
+from sederunt.transcripts.attribution import Meeting, SourceSpeech, attribute, is_mixed
 from sederunt.transcripts.parts import PartStore
 
 # A track with less audible sound than this holds no word.
 LEAST_HEARD_S = 0.2
 
-logger = log.get(room="transcripts")
+logger = log.get(component="transcripts")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,7 +65,7 @@ async def transcribe_bot(
     speeches: list[SourceSpeech] = []
     languages: Counter[str] = Counter()
     tracks = [track for track in facts["sources"] if track["heard_s"] >= LEAST_HEARD_S]
-    desk = _Desk(request, settings, objects, scratch, cancelled)
+    desk = TrackTranscriber(request, settings, objects, scratch, cancelled)
     told = primary_tag(bot.config.lang) is not None or len(tracks) < 2
     likely_lang = None if told else await desk.language(tracks)
     for track in tracks:
@@ -94,7 +94,7 @@ async def transcribe_bot(
     return transcript
 
 
-class _Desk:
+class TrackTranscriber:
     """One bot's tracks and the provider; of their files one at a time lies in `scratch`."""
 
     def __init__(

@@ -14,8 +14,9 @@ from typing import Protocol
 from sederunt.model.events import since_of
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
-from sederunt.transcription import evidence, text
-from sederunt.transcription.evidence import Evidence, Interval, Marks
+from sederunt.transcription import text
+from sederunt.transcripts import speaking_evidence as evidence
+from sederunt.transcripts.speaking_evidence import Evidence, Interval, Marks
 
 # A pause longer than this ends a segment, and cuts an utterance in two.
 PAUSE_S = 1.0

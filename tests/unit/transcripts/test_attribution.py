@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.transcript import Segment, Transcript, Utterance, Word
-from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute, voices_in
+from sederunt.transcripts.attribution import Meeting, SourceSpeech, attribute, voices_in
 
 Say = Callable[..., Utterance]
 Person = Callable[..., Participant]

@@ -19,8 +19,8 @@ from sederunt.storage.objects import Objects
 from sederunt.transcription.models import ModelRow, find
 from sederunt.transcription.provider import FinishedPart, Result, Task
 from sederunt.transcription.sessions import RealtimeProvider
-from sederunt.transcripts import of_bot
-from sederunt.transcripts.of_bot import Request, Roster, transcribe_bot
+from sederunt.transcripts import bot_transcript
+from sederunt.transcripts.bot_transcript import Request, Roster, transcribe_bot
 
 BOT = UUID(int=7)
 # Track → seconds heard, in the order of the meeting.
@@ -61,7 +61,7 @@ class Table:
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch) -> Table:
     made = Table({"ada": "de", "ben": "sv"})
-    monkeypatch.setattr(of_bot, "provider", lambda _name: made)
+    monkeypatch.setattr(bot_transcript, "provider", lambda _name: made)
     return made
 
 

@@ -54,7 +54,7 @@ class Wrote:
 Change = Tracked | Left | Spoke | Wrote
 
 
-class Scene:
+class Roster:
     """Folds meeting events into the picture that stop rules and the journal read.
 
     Two witnesses tell who speaks: captured audio per source (`heard`) and the site's own display. Once a

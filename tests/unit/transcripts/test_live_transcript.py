@@ -9,7 +9,7 @@ import pytest
 from sederunt.model.bot import Gap
 from sederunt.model.history import LIVE_TROUBLE, STATUS_UPDATE, Event
 from sederunt.model.transcript import LiveLine, Segment, Utterance
-from sederunt.transcripts.of_live import UNHEARD_S, doubt, transcript_of_lines
+from sederunt.transcripts.live_transcript import UNHEARD_S, doubt, transcript_of_lines
 
 HEARD = {"source": "7", "heard_s": 60.0}
 

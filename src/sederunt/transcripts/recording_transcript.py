@@ -12,17 +12,17 @@ from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
-from sederunt.transcription.attribution import Meeting, SourceSpeech, attribute
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Task, provider
+from sederunt.transcripts.attribution import Meeting, SourceSpeech, attribute
 from sederunt.transcripts.parts import PartStore
 
 # A long file tells of its progress so often, in shares of its length, but not more than once in so many seconds of it.
 PROGRESS_SHARE, PROGRESS_LEAST_S = 0.1, 120.0
 NEARLY_S = 1.0  # so close to the end it is the end that is told
 
-logger = log.get(room="transcripts")
+logger = log.get(component="transcripts")
 
 OnProgress = Callable[[float, float], Awaitable[None]]
 

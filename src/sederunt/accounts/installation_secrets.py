@@ -1,18 +1,18 @@
-"""Secrets that every process of one house shares, made at the first use and kept sealed in the database."""
+"""Secrets that every process of one installation shares, made at the first use and kept sealed in the database."""
 
 import secrets
 
 from sederunt.accounts.sealing import Sealer
-from sederunt.database.accounts import HouseSecrets
+from sederunt.database.accounts import InstallationSecrets
 from sederunt.database.engine import Database
 
 PEPPER = "api_key_pepper"
 LINKS = "signed_links"  # what download addresses are signed with
 
 
-async def house_secret(database: Database, sealer: Sealer, name: str) -> bytes:
+async def installation_secret(database: Database, sealer: Sealer, name: str) -> bytes:
     """32 bytes under this name, the same in every process from the first call on."""
-    store = HouseSecrets(database)
+    store = InstallationSecrets(database)
     sealed = await store.get(name)
     if sealed is None:
         fresh = sealer.seal(secrets.token_hex(32), "house_secrets", "value", name)

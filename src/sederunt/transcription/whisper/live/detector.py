@@ -15,7 +15,7 @@ _BEFORE = 64  # samples of the last frame that the network sees again
 _RELEASE = 0.5 ** (FRAME_S / 3.0)
 
 
-class Ear:
+class SpeechDetector:
     """Listens to one stream."""
 
     def __init__(self) -> None:

@@ -13,11 +13,11 @@ from sederunt.database.deliveries import Deliveries, Delivery
 from sederunt.webhooks import schedule
 from sederunt.webhooks.sender import send
 
-logger = log.get(room="webhooks")
+logger = log.get(component="webhooks")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Postman:
+class Deliverer:
     """What delivering needs, and the act itself."""
 
     deliveries: Deliveries

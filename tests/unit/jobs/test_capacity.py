@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sederunt.jobs.room import START_S, Measure, Room
+from sederunt.jobs.capacity import START_S, Capacity, Measure
 from sederunt.settings import HostSettings
 
 IDLE = Measure(at=0, busy_s=0, cores=4, available_mb=8000)
@@ -16,7 +16,7 @@ class Machine:
         self.held = 0
         self.live = 0
         settings = HostSettings(name="h", max_bots=40, max_load=0.8, min_free_mb=700)
-        self.room = Room(settings, self.bots, self.measure, live=lambda: self.live)
+        self.room = Capacity(settings, self.bots, self.measure, live=lambda: self.live)
 
     def bots(self) -> int:
         return self.held

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from sederunt.media.layout import Spoke
-from sederunt.meetings.film import scene_of
+from sederunt.meetings.video_layout import layout_of
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.status import BotStatus
@@ -15,7 +15,7 @@ ZERO_MS = round(ZERO.timestamp() * 1000)
 
 def _bot() -> Bot:
     config = BotConfig(
-        service=Service.GMEET, meeting_url="https://x", bot_name="Minutes", transcription_model="none", video=True
+        service=Service.GMEET, meeting_url="https://x", bot_name="LiveLines", transcription_model="none", video=True
     )
     return Bot(
         id=uuid4(),
@@ -38,16 +38,16 @@ def _person(key: str, *turns: tuple[float, float | None]) -> Participant:
 
 def test_speaking_events_become_turns_of_the_camera_that_shows_the_speaker() -> None:
     people = [_person("ada", (1, 3), (7.5, 9)), _person("charles", (4, None))]
-    scene = scene_of(_bot(), 12.0, people, {"7": "ada", "camera:track-5": "ada", "camera:track-6": "charles"})
-    assert scene.spoken == [
+    layout = layout_of(_bot(), 12.0, people, {"7": "ada", "camera:track-5": "ada", "camera:track-6": "charles"})
+    assert layout.spoken == [
         Spoke(source="track-5", start=1, end=3),
         Spoke(source="track-5", start=7.5, end=9),
         Spoke(source="track-6", start=4, end=12),
     ]
-    assert scene.duration_s == 12
+    assert layout.duration_s == 12
 
 
 def test_people_without_a_camera_are_not_shown_large_and_screens_are_told() -> None:
-    scene = scene_of(_bot(), 12.0, [_person("ada", (1, 3))], {"7": "ada", "screen:track-9": "ada"})
-    assert scene.spoken == []
-    assert scene.screens == ["track-9"]
+    layout = layout_of(_bot(), 12.0, [_person("ada", (1, 3))], {"7": "ada", "screen:track-9": "ada"})
+    assert layout.spoken == []
+    assert layout.screens == ["track-9"]

@@ -3,18 +3,20 @@
 from collections.abc import Mapping, Sequence
 
 from sederunt.clock import unix_ms
-from sederunt.media.composition import Scene
+from sederunt.media.composition import VideoLayout
 from sederunt.media.layout import Spoke
 from sederunt.model.bot import Bot
 from sederunt.model.events import camera_track, screen_track
 from sederunt.model.participant import Participant, SpeakingKind
 
 
-def scene_of(bot: Bot, duration_s: float, participants: Sequence[Participant], sources: Mapping[str, str]) -> Scene:
+def layout_of(
+    bot: Bot, duration_s: float, participants: Sequence[Participant], sources: Mapping[str, str]
+) -> VideoLayout:
     """The directions for composing a bot's pictures. `sources`: source → participant key, as the roster keeps them."""
     cameras = {key: track for source, key in sources.items() if (track := camera_track(source))}
     zero_ms = unix_ms(bot.recording_started_at) if bot.recording_started_at else 0
-    return Scene(
+    return VideoLayout(
         duration_s=duration_s,
         spoken=[
             Spoke(source=cameras[person.key], start=start, end=end)

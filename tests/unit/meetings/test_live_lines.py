@@ -4,11 +4,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from sederunt.media.timeline import Span
-from sederunt.meetings.minutes import RECENT_S, Minutes, told
+from sederunt.meetings.live_lines import RECENT_S, LiveLines, told
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.transcript import LiveLine, Word
-from sederunt.transcription.attribution import Meeting
 from sederunt.transcription.live import LiveSegment
+from sederunt.transcripts.attribution import Meeting
 
 ZERO_MS = 1_800_000_000_000
 ADA, BOB = "ada", "bob"
@@ -52,7 +52,7 @@ def facts(lines: list[LiveLine]) -> list[tuple[str, int, str | None, str]]:
 
 
 def test_a_source_that_is_somebodys_gives_its_lines_their_name_and_number() -> None:
-    minutes, known = Minutes(), meeting(links={"7": ADA, "8": BOB})
+    minutes, known = LiveLines(), meeting(links={"7": ADA, "8": BOB})
     first = minutes.final(said(1, "8", 1.0, "good morning all"), known)
     assert facts(first) == [("s-1", 0, "Bob", "good morning all")]
     assert facts(minutes.final(said(2, "7", 3.0, "good morning"), known)) == [("s-2", 1, "Ada", "good morning")]
@@ -76,11 +76,11 @@ def test_a_source_that_is_somebodys_gives_its_lines_their_name_and_number() -> N
 
 def test_words_that_begin_before_their_segment_are_not_lost() -> None:
     early = replace(said(1, "7", 1.0, "good morning"), start=1.02)
-    assert facts(Minutes().final(early, meeting(links={"7": ADA}))) == [("s-1", 0, "Ada", "good morning")]
+    assert facts(LiveLines().final(early, meeting(links={"7": ADA}))) == [("s-1", 0, "Ada", "good morning")]
 
 
 def test_a_line_gets_its_name_when_its_source_does_and_keeps_its_number() -> None:
-    minutes = Minutes()
+    minutes = LiveLines()
     (unnamed,) = minutes.final(said(1, "7", 1.0, "good morning all"), meeting())
     assert (unnamed.segment.speaker, unnamed.segment.speaker_name) == (0, None)
     assert told(unnamed)["potential_speaker_names"] == []
@@ -96,7 +96,7 @@ def test_a_line_gets_its_name_when_its_source_does_and_keeps_its_number() -> Non
 
 
 def test_a_person_heard_by_another_source_before_keeps_that_number() -> None:
-    minutes = Minutes()
+    minutes = LiveLines()
     minutes.final(said(1, "7", 1.0, "good morning"), meeting(links={"7": ADA}))
     (unnamed,) = minutes.final(said(2, "9", 4.0, "me again"), meeting(links={"7": ADA}))
     assert unnamed.segment.speaker == 1
@@ -110,12 +110,12 @@ def test_mixed_sound_is_cut_where_its_packets_say_that_another_speaks() -> None:
         Span(source="8", track="track-0", start=2.5, end=4.5, level=None),
     )
     known = meeting(links={"7": ADA, "8": BOB}, spans=spans)
-    lines = Minutes().final(said(1, "track-0", 1.0, "is it true? yes it is true"), known)
+    lines = LiveLines().final(said(1, "track-0", 1.0, "is it true? yes it is true"), known)
     assert facts(lines) == [("s-1", 0, "Ada", "is it true?"), ("s-1.2", 1, "Bob", "yes it is true")]
 
 
 def test_mixed_sound_is_named_by_marks_that_come_late() -> None:
-    minutes = Minutes()
+    minutes = LiveLines()
     first = said(1, "track-0", 10.0, "we begin with the budget of the year and its gaps")
     (unnamed,) = minutes.final(first, meeting(person(ADA), person(BOB)))
     assert unnamed.segment.speaker_name is None
@@ -125,14 +125,14 @@ def test_mixed_sound_is_named_by_marks_that_come_late() -> None:
 
 
 def test_two_unnamed_people_of_one_mixed_track_do_not_inherit_a_number_from_it() -> None:
-    minutes = Minutes()
+    minutes = LiveLines()
     (unnamed,) = minutes.final(said(1, "track-0", 10.0, "one two three four"), meeting())
     (named,) = minutes.renamed(meeting(person(ADA, (10.0, 12.0)), person(BOB)))
     assert named.segment.speaker != unnamed.segment.speaker
 
 
 def test_voices_that_the_vendor_tells_apart_keep_their_numbers() -> None:
-    minutes = Minutes()
+    minutes = LiveLines()
     lines = [
         minutes.final(said(n, "track-0", n * 3.0, "well well", label=label), meeting())[0]
         for n, label in enumerate((4, 2, 4))
@@ -146,12 +146,12 @@ def test_a_revision_changes_words_under_the_same_ids() -> None:
         Span(source="8", track="track-0", start=2.5, end=4.5, level=None),
     )
     known = meeting(links={"7": ADA, "8": BOB}, spans=spans)
-    minutes = Minutes()
+    minutes = LiveLines()
     minutes.final(said(1, "track-0", 1.0, "is it true? yes it is true"), known)
     revised = minutes.final(said(1, "track-0", 1.0, "was it true? yes it was so"), meeting(links={"7": ADA, "8": BOB}))
     assert facts(revised) == [("s-1", 0, "Ada", "was it true?"), ("s-1.2", 1, "Bob", "yes it was so")]
     assert {line.revision for line in revised} == {1}
-    minutes = Minutes()
+    minutes = LiveLines()
     minutes.final(said(2, "7", 1.0, "good mourning"), meeting())
     minutes.final(said(2, "7", 1.0, "good morning"), meeting())
     (named,) = minutes.renamed(meeting(links={"7": ADA}))
@@ -160,12 +160,12 @@ def test_a_revision_changes_words_under_the_same_ids() -> None:
 
 
 def test_the_next_holder_goes_on_with_the_same_numbers_and_names_what_was_left_unnamed() -> None:
-    first = Minutes()
+    first = LiveLines()
     kept = [
         *first.final(said(1, "8", 1.0, "good morning"), meeting(links={"8": BOB})),
         *first.final(said(2, "7", 3.0, "hello there"), meeting(links={"8": BOB})),
     ]
-    second = Minutes(kept)
+    second = LiveLines(kept)
     known = meeting(links={"7": ADA, "8": BOB})
     (named,) = second.renamed(known)
     assert (named.segment_id, named.segment.speaker, named.segment.speaker_name) == ("s-2", 1, "Ada")
@@ -174,7 +174,7 @@ def test_the_next_holder_goes_on_with_the_same_numbers_and_names_what_was_left_u
 
 
 def test_a_draft_is_told_like_its_final_and_takes_no_number() -> None:
-    minutes, known = Minutes(), meeting(links={"7": ADA})
+    minutes, known = LiveLines(), meeting(links={"7": ADA})
     minutes.final(said(1, "8", 1.0, "hm"), known)
     draft = minutes.draft(said(2, "7", 3.0, "good mor"), known)
     assert draft == {
@@ -190,7 +190,7 @@ def test_a_draft_is_told_like_its_final_and_takes_no_number() -> None:
 
 
 def test_profanity_is_masked_in_lines_words_and_drafts() -> None:
-    minutes, known = Minutes(mask_lang="en"), meeting(links={"7": ADA})
+    minutes, known = LiveLines(mask_lang="en"), meeting(links={"7": ADA})
     (line,) = minutes.final(said(1, "7", 1.0, "oh shit no"), known)
     assert line.segment.transcript == line.segment.utterances[0].transcript == "oh s*** no"
     assert [word.word for word in line.segment.utterances[0].words] == ["oh", "s***", "no"]
@@ -198,7 +198,7 @@ def test_profanity_is_masked_in_lines_words_and_drafts() -> None:
 
 
 def test_what_was_said_long_ago_is_forgotten_but_numbers_are_not() -> None:
-    minutes, known = Minutes(), meeting(links={"8": BOB})
+    minutes, known = LiveLines(), meeting(links={"8": BOB})
     minutes.final(said(1, "7", 1.0, "hello"), known)
     minutes.final(said(2, "8", RECENT_S + 10, "good evening"), known)
     assert minutes.renamed(meeting(links={"7": ADA})) == []

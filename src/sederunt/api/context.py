@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from sederunt.accounts.credentials import Credentials
-from sederunt.accounts.house_secrets import LINKS, house_secret
+from sederunt.accounts.installation_secrets import LINKS, installation_secret
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.accounts.sealing import load_sealer
@@ -37,7 +37,7 @@ from sederunt.storage.objects import Objects, open_objects
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rooms:
+class ApiContext:
     """Everything a request may need."""
 
     settings: Settings
@@ -82,7 +82,7 @@ def _came_by(scheme: str, host: str) -> str | None:
 
 
 @asynccontextmanager
-async def open_rooms(settings: Settings, clock: Clock, metrics: Metrics) -> AsyncIterator[Rooms]:
+async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> AsyncIterator[ApiContext]:
     """Open everything, hand it out, close it in the opposite order; what was committed is published before the end."""
     async with contextlib.AsyncExitStack() as stack:
         bus, database = await stack.enter_async_context(open_published(settings, clock, name="api"))
@@ -90,7 +90,7 @@ async def open_rooms(settings: Settings, clock: Clock, metrics: Metrics) -> Asyn
         keys = await Keys.open(database, sealer, clock)
         stack.push_async_callback(keys.close)
         bots = Bots(database, clock, follow_ups=FOLLOW_UPS, seals=sealer)
-        yield Rooms(
+        yield ApiContext(
             settings=settings,
             clock=clock,
             database=database,
@@ -104,7 +104,7 @@ async def open_rooms(settings: Settings, clock: Clock, metrics: Metrics) -> Asyn
             checks=Checks(settings, Credentials(database, sealer), MeetingAccounts(database, sealer)),
             metrics=metrics,
             hub=await stack.enter_async_context(_hub(bus, clock, bots)),
-            links_secret=await house_secret(database, sealer, LINKS),
+            links_secret=await installation_secret(database, sealer, LINKS),
         )
 
 

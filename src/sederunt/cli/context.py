@@ -32,7 +32,7 @@ _WIDE = 200  # columns of a table that goes into a file or a pipe
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class House:
+class CommandContext:
     """An open data directory."""
 
     database: Database
@@ -47,17 +47,17 @@ class House:
 
 
 @asynccontextmanager
-async def open_house(data: Path | None) -> AsyncIterator[House]:
+async def open_context(data: Path | None) -> AsyncIterator[CommandContext]:
     """Open the database of a data directory, running service or not; it is made when it is not there yet."""
     settings = load(**({} if data is None else {"data": data}))
     if settings.database.url is None and not settings.data.exists():
         typer.echo(f"There was no data directory at {settings.data.resolve()}: one was made.", err=True)
     async with Database(database_url(settings)) as database:
-        yield House(database=database, sealer=load_sealer(settings))
+        yield CommandContext(database=database, sealer=load_sealer(settings))
 
 
-def run(act: Callable[[House], Coroutine[Any, Any, None]], data: Path | None) -> None:
-    """Run one act on the house. Our own errors become one sentence on standard error and exit code 1."""
+def run(act: Callable[[CommandContext], Coroutine[Any, Any, None]], data: Path | None) -> None:
+    """Run one act on the data directory. Our own errors become one sentence on standard error and exit code 1."""
     log.configure("lines", "warning")
     try:
         asyncio.run(_run(act, data))
@@ -66,9 +66,9 @@ def run(act: Callable[[House], Coroutine[Any, Any, None]], data: Path | None) ->
         raise typer.Exit(1) from None
 
 
-async def _run(act: Callable[[House], Coroutine[Any, Any, None]], data: Path | None) -> None:
-    async with open_house(data) as house:
-        await act(house)
+async def _run(act: Callable[[CommandContext], Coroutine[Any, Any, None]], data: Path | None) -> None:
+    async with open_context(data) as context:
+        await act(context)
 
 
 def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool, nothing: str) -> None:

@@ -18,7 +18,7 @@ from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.status import BotStatus, Trigger
-from sederunt.webhooks.postman import Postman
+from sederunt.webhooks.deliverer import Deliverer
 from sederunt.webhooks.schedule import PAUSES_S
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
@@ -43,12 +43,12 @@ def bots(database: Database) -> Bots:
 
 
 @pytest.fixture
-async def postman(database: Database, clock: FakeClock) -> AsyncIterator[Postman]:
+async def postman(database: Database, clock: FakeClock) -> AsyncIterator[Deliverer]:
     async def secret_of(_: UUID) -> str:
         return SECRET
 
     async with guarded_client(allow_private=True, timeout_s=60) as client:
-        yield Postman(deliveries=Deliveries(database), client=client, secret_of=secret_of, clock=clock, timeout_s=60)
+        yield Deliverer(deliveries=Deliveries(database), client=client, secret_of=secret_of, clock=clock, timeout_s=60)
 
 
 async def live(bots: Bots, database: Database, clock: FakeClock, url: str) -> Bot:
@@ -75,7 +75,7 @@ async def live(bots: Bots, database: Database, clock: FakeClock, url: str) -> Bo
 
 
 async def test_events_arrive_in_order_signed_and_with_their_query_string(
-    postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     bot = await live(bots, database, clock, f"{receiver.url}?token=a%2Fb&x=1")
     assert await postman.deliver_all(bot.id) == 3
@@ -88,7 +88,7 @@ async def test_events_arrive_in_order_signed_and_with_their_query_string(
 
 
 async def test_a_receiver_that_fails_holds_back_the_later_events_until_it_recovers(
-    postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     receiver.answer = 503
     bot = await live(bots, database, clock, receiver.url)
@@ -110,7 +110,7 @@ async def test_a_receiver_that_fails_holds_back_the_later_events_until_it_recove
 
 
 async def test_a_receiver_that_never_answers_well_loses_one_event_after_a_day_and_then_the_next_is_tried(
-    postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     receiver.answer = 500
     bot = await live(bots, database, clock, receiver.url)
@@ -123,7 +123,7 @@ async def test_a_receiver_that_never_answers_well_loses_one_event_after_a_day_an
 
 
 async def test_who_is_cut_off_makes_no_further_attempt(
-    postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     cut_off = asyncio.Event()
 
@@ -139,11 +139,11 @@ async def test_who_is_cut_off_makes_no_further_attempt(
 
 
 async def test_a_receiver_on_a_private_network_is_never_reached_unless_that_is_allowed(
-    postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     bot = await live(bots, database, clock, receiver.url)
     async with guarded_client(allow_private=False, timeout_s=60) as client:
-        strict = Postman(
+        strict = Deliverer(
             deliveries=postman.deliveries,
             client=client,
             secret_of=postman.secret_of,
@@ -158,7 +158,7 @@ async def test_a_receiver_on_a_private_network_is_never_reached_unless_that_is_a
 
 
 async def test_every_event_is_json_a_receiver_can_read(
-    postman: Postman, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     bot = await live(bots, database, clock, receiver.url)
     await postman.deliver_all(bot.id)

@@ -41,7 +41,7 @@ def measure() -> Measure:
     )
 
 
-class Room:
+class Capacity:
     """Ask `has_room` before each bot. A host without bots always takes one.
 
     Args:

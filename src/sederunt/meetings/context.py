@@ -18,7 +18,7 @@ from sederunt.storage.objects import Objects
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Seat:
+class BotContext:
     settings: Settings
     bots: Bots
     objects: Objects
@@ -35,10 +35,10 @@ class Seat:
         return Spool(self.settings.data / "spool", bot_id, self.objects)
 
 
-async def still_ours(bot: Bot, seat: Seat) -> Bot:
+async def still_ours(bot: Bot, context: BotContext) -> Bot:
     """The row as it stands now. Raises Superseded where it has another holder: by that one's epoch this one would write
     on, and knock beside it."""
-    row = await seat.bots.get(bot.id)
+    row = await context.bots.get(bot.id)
     if row.epoch != bot.epoch:
         raise Superseded(f"Bot {bot.id} is at epoch {row.epoch}, this holder at {bot.epoch}.")
     return row

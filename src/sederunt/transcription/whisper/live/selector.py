@@ -44,7 +44,7 @@ def load_first(settings: Settings, lang: str | None) -> None:
     _load(settings, model_for(settings, lang))
 
 
-class Tongue:
+class LanguageSelector:
     """Reads one stream. Where no language was named, its first utterances decide; until then it is taken for English.
 
     Loads models when first used: blocks, and may raise SetupError.
