@@ -18,8 +18,8 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
-import httpcore
-import httpx
+import httpcore2
+import httpx2
 
 from sederunt.errors import DestinationError
 
@@ -79,14 +79,14 @@ def refusal(url: str, *, allow_private: bool = False) -> str | None:
     return None if is_public(address) else "This address leads into a private network."
 
 
-def guarded_client(*, allow_private: bool, timeout_s: float, **options: typing.Any) -> httpx.AsyncClient:
+def guarded_client(*, allow_private: bool, timeout_s: float, **options: typing.Any) -> httpx2.AsyncClient:
     """An HTTP client that reaches public addresses only.
 
     It follows no redirect, reads no proxy from the environment, keeps no cookie, and asks for bodies as they are.
 
-    Its requests raise DestinationError (not retryable) where an address is refused, besides httpx's own errors.
+    Its requests raise DestinationError (not retryable) where an address is refused, besides httpx2's own errors.
     """
-    return httpx.AsyncClient(
+    return httpx2.AsyncClient(
         transport=_GuardedTransport(allow_private=allow_private),
         headers={"accept-encoding": AS_IT_IS},
         # What one caller's address hands out must not come to another's: an empty list allows nobody.
@@ -99,7 +99,7 @@ def guarded_client(*, allow_private: bool, timeout_s: float, **options: typing.A
 
 
 @asynccontextmanager
-async def opened(client: httpx.AsyncClient, url: str, *, allow_private: bool) -> AsyncIterator[httpx.Response]:
+async def opened(client: httpx2.AsyncClient, url: str, *, allow_private: bool) -> AsyncIterator[httpx2.Response]:
     """A GET whose body is yet to be read, after at most three redirects, each of them judged.
 
     Raises DestinationError: retryable for faults of the network and for 5xx, 408, 425 and 429.
@@ -116,20 +116,20 @@ async def opened(client: httpx.AsyncClient, url: str, *, allow_private: bool) ->
                     yield response
                     return
                 url = str(response.url.join(response.headers["location"]))
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise DestinationError(f"The address did not answer: {type(error).__name__}.", retryable=True) from error
-        except httpx.InvalidURL:
+        except httpx2.InvalidURL:
             raise DestinationError("The address redirects to something that is no address.", retryable=False) from None
     raise DestinationError(f"The address redirects more than {MOST_REDIRECTS} times.", retryable=False)
 
 
-def _check_status(response: httpx.Response) -> None:
+def _check_status(response: httpx2.Response) -> None:
     if not response.is_success:
         passing = response.is_server_error or response.status_code in (408, 425, 429)
         raise DestinationError(f"The address answered with status {response.status_code}.", retryable=passing)
 
 
-def _check_encoding(response: httpx.Response) -> None:
+def _check_encoding(response: httpx2.Response) -> None:
     """Fifty kilobytes may unpack to gigabytes, in one step that no size check and no time limit can interrupt."""
     encoding = response.headers.get("content-encoding", AS_IT_IS)
     if encoding.strip().lower() != AS_IT_IS:
@@ -151,12 +151,12 @@ def _is_open_port(port: int) -> bool:
     return port in WEB_PORTS or port >= LOWEST_FREE_PORT
 
 
-class _GuardedBackend(httpcore.AsyncNetworkBackend):
+class _GuardedBackend(httpcore2.AsyncNetworkBackend):
     """Opens sockets to judged addresses only."""
 
     def __init__(self, *, allow_private: bool) -> None:
         self._allow_private = allow_private
-        self._inner = httpcore.AnyIOBackend()
+        self._inner = httpcore2.AnyIOBackend()
 
     async def connect_tcp(
         self,
@@ -164,15 +164,15 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         port: int,
         timeout: float | None = None,
         local_address: str | None = None,
-        socket_options: typing.Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
+        socket_options: typing.Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
         if not self._allow_private and not _is_open_port(port):
             raise DestinationError(f"Port {port} is not open to us.", retryable=False)
-        fault: Exception = httpcore.ConnectError(f"{host} has no address")
+        fault: Exception = httpcore2.ConnectError(f"{host} has no address")
         for address in await self._judged(host, port, timeout):
             try:
                 return await self._inner.connect_tcp(str(address), port, timeout, local_address, socket_options)
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 fault = error
         raise fault
 
@@ -188,8 +188,8 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         self,
         path: str,
         timeout: float | None = None,
-        socket_options: typing.Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
+        socket_options: typing.Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
         raise DestinationError("Sockets of this machine are not open to callers.", retryable=False)
 
     async def sleep(self, seconds: float) -> None:
@@ -202,20 +202,20 @@ async def _resolve(host: str, port: int, timeout_s: float | None) -> list[Addres
         async with asyncio.timeout(timeout_s):
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except TimeoutError:
-        raise httpcore.ConnectTimeout(f"{host} was not resolved in time") from None
+        raise httpcore2.ConnectTimeout(f"{host} was not resolved in time") from None
     except (OSError, UnicodeError) as error:
-        raise httpcore.ConnectError(f"{host} was not resolved: {error}") from None
+        raise httpcore2.ConnectError(f"{host} was not resolved: {error}") from None
     return list(dict.fromkeys(ip_address(str(entry[4][0]).partition("%")[0]) for entry in found))
 
 
-class _GuardedTransport(httpx.AsyncHTTPTransport):
-    """httpx's own transport on a pool whose sockets are opened by the guard."""
+class _GuardedTransport(httpx2.AsyncHTTPTransport):
+    """httpx2's own transport on a pool whose sockets are opened by the guard."""
 
     def __init__(self, *, allow_private: bool) -> None:
         super().__init__(trust_env=False)
-        # httpx has no argument for the backend; a test proves that this is where sockets are opened.
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=httpx.create_ssl_context(trust_env=False),
+        # httpx2 has no argument for the backend; a test proves that this is where sockets are opened.
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=httpx2.create_ssl_context(trust_env=False),
             max_connections=100,
             max_keepalive_connections=20,
             network_backend=_GuardedBackend(allow_private=allow_private),

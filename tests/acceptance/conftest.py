@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from harness.receiver import Receiver
@@ -69,7 +69,7 @@ def start_service(tmp_path_factory: pytest.TempPathFactory, practice: Practice) 
 
 
 @pytest.fixture
-async def api(service: Service) -> AsyncIterator[httpx.AsyncClient]:
+async def api(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
     async with service.client() as client:
         yield client
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from harness.api_room import nats_process
@@ -24,7 +24,7 @@ MOST = 2
 
 
 @pytest.fixture
-def apart(practice: Practice, postgres: PostgresServer, tmp_path: Path) -> Iterator[list[httpx.AsyncClient]]:
+def apart(practice: Practice, postgres: PostgresServer, tmp_path: Path) -> Iterator[list[httpx2.AsyncClient]]:
     """Clients of two API processes. Each process has a data directory of its own, as on a machine of its own."""
     shared = tmp_path / "bucket"
     shared.mkdir()
@@ -57,7 +57,8 @@ def apart(practice: Practice, postgres: PostgresServer, tmp_path: Path) -> Itera
         for name in ("host", "worker"):
             roles.enter_context(_role(tmp_path / name, environment, name, "--drain-timeout", "5"))
         yield [
-            httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/api/v1", headers=headers, timeout=30) for port in ports
+            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}/api/v1", headers=headers, timeout=30)
+            for port in ports
         ]
 
 
@@ -84,7 +85,7 @@ def _role(data: Path, environment: Mapping[str, str], *arguments: str) -> Iterat
 
 
 async def test_a_bot_comes_back_with_its_transcript_whichever_process_is_asked(
-    apart: list[httpx.AsyncClient], meetings: PracticeClient, receiver: Receiver, tmp_path: Path
+    apart: list[httpx2.AsyncClient], meetings: PracticeClient, receiver: Receiver, tmp_path: Path
 ) -> None:
     one, two = apart
     script = demo(turns=1)

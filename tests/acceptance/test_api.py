@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from harness.file_server import file_server
 from harness.receiver import Receiver
@@ -24,7 +24,7 @@ def reference() -> str:
     return text
 
 
-async def finished(api: httpx.AsyncClient, receiver: Receiver, made: dict[str, Any]) -> dict[str, Any]:
+async def finished(api: httpx2.AsyncClient, receiver: Receiver, made: dict[str, Any]) -> dict[str, Any]:
     reached = await asyncio.to_thread(receiver.wait, made["id"], "finished", "failed", timeout_s=120)
     found: dict[str, Any] = (await api.get(f"/recording/{made['id']}")).json()
     assert reached == found["status"] == "finished", found["events"]
@@ -32,7 +32,7 @@ async def finished(api: httpx.AsyncClient, receiver: Receiver, made: dict[str, A
 
 
 async def test_an_uploaded_file_comes_back_as_text_and_is_deleted_for_good(
-    api: httpx.AsyncClient, receiver: Receiver
+    api: httpx2.AsyncClient, receiver: Receiver
 ) -> None:
     data = (SPEECH / CLIP).read_bytes()
     fields = {"transcription_model": "whisper", "webhook_url": receiver.url, "lang": "en"}
@@ -49,14 +49,14 @@ async def test_an_uploaded_file_comes_back_as_text_and_is_deleted_for_good(
         assert [word["word"] for utterance in segment["utterances"] for word in utterance["words"]]
     delivery = next(d for d in receiver.deliveries if d.body.get("recording_id") == made["id"])
     assert (delivery.body["type"], delivery.body["data"]["new_status"]) == ("status_update", "finished")
-    async with httpx.AsyncClient(timeout=60) as anyone:
+    async with httpx2.AsyncClient(timeout=60) as anyone:
         assert (await anyone.get(found["recording_url"])).content == data
         assert (await api.delete(f"/recording/{made['id']}")).status_code == 200
         assert (await anyone.get(found["recording_url"])).status_code == 404
     assert (await api.get(f"/recording/{made['id']}")).status_code == 404
 
 
-async def test_a_recording_is_fetched_from_where_it_is(api: httpx.AsyncClient, receiver: Receiver) -> None:
+async def test_a_recording_is_fetched_from_where_it_is(api: httpx2.AsyncClient, receiver: Receiver) -> None:
     with file_server() as files:
         address = files.give("/talks/today?sig=1%2F2&x=", (SPEECH / CLIP).read_bytes())
         body = {"recording_url": address, "transcription_model": "vendor1", "webhook_url": receiver.url}
@@ -67,7 +67,9 @@ async def test_a_recording_is_fetched_from_where_it_is(api: httpx.AsyncClient, r
     assert found["transcript"]
 
 
-async def test_a_recording_that_cannot_be_had_fails_with_a_sentence(api: httpx.AsyncClient, receiver: Receiver) -> None:
+async def test_a_recording_that_cannot_be_had_fails_with_a_sentence(
+    api: httpx2.AsyncClient, receiver: Receiver
+) -> None:
     with file_server() as files:
         address = files.give("/gone", b"", 410)
         body = {"recording_url": address, "transcription_model": "vendor1", "webhook_url": receiver.url}
@@ -78,7 +80,7 @@ async def test_a_recording_that_cannot_be_had_fails_with_a_sentence(api: httpx.A
     assert "410" in found["events"][-1]["data"]["message"]
 
 
-async def test_the_log_says_who_asked_what_and_holds_no_secret(service: Service, api: httpx.AsyncClient) -> None:
+async def test_the_log_says_who_asked_what_and_holds_no_secret(service: Service, api: httpx2.AsyncClient) -> None:
     mark = f"log-{time.time_ns()}"
     headers = {"X-Request-Id": mark}
     body = {
@@ -93,7 +95,7 @@ async def test_the_log_says_who_asked_what_and_holds_no_secret(service: Service,
     made = (await api.post("/bot", json=body, headers=headers)).json()
     await api.get(f"/bot/{made['id']}", headers=headers)
     await api.get("/bot", params={"cursor": f"cursor-{mark}"}, headers=headers)
-    async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=60) as stranger:
+    async with httpx2.AsyncClient(base_url=service.url, headers=headers, timeout=60) as stranger:
         await stranger.get("/bot", headers={"Authorization": f"Bearer sk_key-{mark}"})
         await stranger.get(f"/../../files/bots/x/y?signature=signed-{mark}")
         await stranger.get(f"/nowhere/path-{mark}")

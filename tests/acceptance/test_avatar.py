@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from unittest.mock import ANY
 
-import httpx
+import httpx2
 import pytest
 
 from harness.journeys import look, reach, send_bot, unhurried
@@ -58,7 +58,7 @@ async def _shown(meeting: MeetingHandle, least: int, colour: object = ANY) -> di
 
 @pytest.mark.parametrize(("site", "way"), [("gmeet", "file"), ("teams", "address"), ("zoom", "file")])
 async def test_the_others_see_the_bots_picture(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, picture_server: str, site: Site, way: str
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, picture_server: str, site: Site, way: str
 ) -> None:
     script = demo(Variant(entry="knock"), service=site, turns=1)
     meeting = await meetings.open_meeting(unhurried(script, ends=False))
@@ -80,7 +80,7 @@ async def test_the_others_see_the_bots_picture(
 
 
 async def test_a_bot_whose_picture_cannot_be_had_goes_without_it(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver
 ) -> None:
     meeting = await meetings.open_meeting(demo(turns=1))
     bot = await send_bot(api, meeting.url, receiver, bot_avatar_url=f"{receiver.url}/no-picture")
@@ -92,7 +92,7 @@ async def test_a_bot_whose_picture_cannot_be_had_goes_without_it(
 
 @pytest.mark.parametrize(("site", "began_with"), [("gmeet", "a picture"), ("gmeet", "none"), ("zoom", "none")])
 async def test_the_picture_can_be_changed_while_the_bot_sits(
-    api: httpx.AsyncClient,
+    api: httpx2.AsyncClient,
     meetings: PracticeClient,
     receiver: Receiver,
     picture_server: str,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from harness.file_server import file_server
 from harness.journeys import look, reach, send_bot
@@ -61,7 +61,7 @@ FETCH_WORD = "qzfetchedaddress"
 
 
 async def _finished_bot(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver
 ) -> tuple[dict[str, Any], str]:
     """A bot with everything that a bot can have, and some words that were said in its meeting."""
     short = demo(turns=1)
@@ -92,7 +92,7 @@ async def _finished_bot(
     return bot, json.dumps(said.strip())[1:-1]
 
 
-async def _uploaded(api: httpx.AsyncClient, receiver: Receiver) -> dict[str, Any]:
+async def _uploaded(api: httpx2.AsyncClient, receiver: Receiver) -> dict[str, Any]:
     data = (SPEECH / "jfk.wav").read_bytes() + UPLOAD_WORDS["content"].encode()
     form = {
         "transcription_model": "whisper",
@@ -107,7 +107,7 @@ async def _uploaded(api: httpx.AsyncClient, receiver: Receiver) -> dict[str, Any
     return made
 
 
-async def _fetched(api: httpx.AsyncClient, receiver: Receiver) -> dict[str, Any]:
+async def _fetched(api: httpx2.AsyncClient, receiver: Receiver) -> dict[str, Any]:
     """A recording whose address did not deliver, and stands in the event."""
     with file_server() as files:
         address = files.give(f"/{FETCH_WORD}?token=1", b"gone", 410)

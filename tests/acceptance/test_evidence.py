@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-import httpx
+import httpx2
 
 from harness.journeys import look, reach, send_bot, unhurried
 from harness.receiver import Receiver
@@ -15,7 +15,7 @@ WHOLE = {"screenshot", "page_text", "signals"}
 
 
 async def _ended(
-    api: httpx.AsyncClient, meeting: MeetingHandle, receiver: Receiver, status: str, deeds: Sequence[tuple[str, str]]
+    api: httpx2.AsyncClient, meeting: MeetingHandle, receiver: Receiver, status: str, deeds: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     bot = await send_bot(api, meeting.url, receiver)
     after = 0
@@ -29,7 +29,7 @@ async def _ended(
     return await look(api, bot)
 
 
-async def _is_gone(anyone: httpx.AsyncClient, url: str) -> None:
+async def _is_gone(anyone: httpx2.AsyncClient, url: str) -> None:
     """Housekeeping removes it within moments; nothing tells of it."""
     async with asyncio.timeout(90):
         while (await anyone.get(url)).status_code == 200:  # noqa: ASYNC110 there is no event to wait for
@@ -37,7 +37,7 @@ async def _is_gone(anyone: httpx.AsyncClient, url: str) -> None:
 
 
 async def test_every_odd_ending_keeps_what_the_page_showed_and_the_row_that_decided(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver
 ) -> None:
     async def play(status: str, deeds: Sequence[tuple[str, str]], **variant: Any) -> dict[str, Any]:
         script = demo(Variant(**variant), turns=1)
@@ -54,7 +54,7 @@ async def test_every_odd_ending_keeps_what_the_page_showed_and_the_row_that_deci
     assert normal["evidence"] == {}
     assert [set(bot["evidence"]) for bot in (invalid, denied, kicked)] == [WHOLE] * 3
     assert set(crashed["evidence"]) == {"signals"}, "a dead page shows nothing, but what it last said is kept"
-    async with httpx.AsyncClient(timeout=30) as anyone:
+    async with httpx2.AsyncClient(timeout=30) as anyone:
         for bot, row, words in (
             (denied, "gmeet.", "denied your request"),
             (kicked, "", "removed"),

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 from typing import Any
 
-import httpx
+import httpx2
 
 from harness.journeys import back, look, reach, send_bot, stay_bounds_s, unhurried
 from harness.receiver import Receiver
@@ -24,7 +24,7 @@ async def break_page(meeting: MeetingHandle, trouble: str) -> None:
 
 
 async def test_a_page_that_breaks_on_the_way_in_is_replaced(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver
 ) -> None:
     async def play(phase: str, trouble: str) -> Any:
         meeting = await meetings.open_meeting(unhurried(demo(Variant(entry="knock"), turns=0), ends=False))
@@ -44,7 +44,7 @@ async def test_a_page_that_breaks_on_the_way_in_is_replaced(
 
 
 async def test_a_page_that_breaks_in_the_call_is_replaced_and_the_gap_is_marked(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver
 ) -> None:
     async def play(site: Service, trouble: str) -> dict[str, Any]:
         meeting = await meetings.open_meeting(unhurried(demo(service=site, turns=18), ends=False))

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, Literal
 
-import httpx
+import httpx2
 import pytest
 
 from harness.journeys import look, send_bot, unhurried
@@ -19,7 +19,7 @@ Audio = Literal["per_person", "mixed", "webaudio"]
 
 
 async def test_what_listeners_were_told_is_the_transcript(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver
 ) -> None:
     script = demo(turns=4)
     meeting = await meetings.open_meeting(script)
@@ -49,7 +49,7 @@ async def test_what_listeners_were_told_is_the_transcript(
 
 @pytest.mark.parametrize(("site", "audio"), [("teams", "per_person"), ("zoom", "webaudio"), ("gmeet", "mixed")])
 async def test_every_sites_speakers_have_their_names_live(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, site: Site, audio: Audio
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, site: Site, audio: Audio
 ) -> None:
     script = demo(Variant(audio=audio), service=site, turns=4)
     meeting = await meetings.open_meeting(script)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import httpx
+import httpx2
 from standardwebhooks import Webhook
 
 from harness.journeys import (
@@ -25,7 +25,7 @@ HAPPY_PATH = ["joining", "recording", "leaving", "processing", "transcribing", "
 
 
 async def test_a_bot_knocks_listens_and_brings_back_who_said_what(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
 ) -> None:
     script = unhurried(demo(Variant(entry="knock", media_prompt="both"), turns=4), begins=False)
     meeting = await meetings.open_meeting(script)
@@ -69,7 +69,7 @@ async def test_a_bot_knocks_listens_and_brings_back_who_said_what(
 
 
 async def test_webhooks_carry_the_metadata_and_a_signature_anyone_can_check(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, webhook_secret: str
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, webhook_secret: str
 ) -> None:
     meeting = await meetings.open_meeting(demo(Variant(entry="invalid")))
     bot = await send_bot(api, meeting.url, receiver, custom_metadata={"room": "9"})

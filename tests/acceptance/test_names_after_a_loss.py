@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-import httpx
+import httpx2
 
 from harness.journeys import back, look, reach, send_bot, unhurried
 from harness.receiver import Receiver
@@ -28,7 +28,7 @@ async def test_who_spoke_when_the_host_was_killed_is_not_marked_as_speaking_on(
         address, headers = f"{service.url}/bot/{bot['id']}?with-speaker-events=true", api.headers
 
         def who_speaks() -> list[str]:
-            return marked_open(httpx.get(address, headers=headers, timeout=60).json())
+            return marked_open(httpx2.get(address, headers=headers, timeout=60).json())
 
         (speaker,) = await asyncio.to_thread(until, who_speaks, "a mark")
         service.kill("host")

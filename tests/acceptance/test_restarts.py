@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -180,7 +180,7 @@ def long_talk() -> bytes:
     return talk.getvalue()
 
 
-async def upload(api: httpx.AsyncClient, receiver: Receiver, data: bytes) -> dict[str, Any]:
+async def upload(api: httpx2.AsyncClient, receiver: Receiver, data: bytes) -> dict[str, Any]:
     form = {"transcription_model": "whisper", "lang": "en", "webhook_url": receiver.url}
     answer = await api.post("/recording", data=form, files={"recording_file": ("talk.wav", data)})
     assert answer.status_code == 200, answer.text
@@ -193,6 +193,6 @@ async def until_answered(ask: Callable[[], Any]) -> Any:
     for _ in range(200):
         try:
             return await ask()
-        except httpx.TransportError:
+        except httpx2.TransportError:
             await asyncio.sleep(0.1)
     return await ask()

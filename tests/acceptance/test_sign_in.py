@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from harness.journeys import look, reach, send_bot, unhurried
@@ -36,7 +36,7 @@ def names(service: Service) -> str:
 
 @pytest.mark.parametrize("site", ["gmeet", "teams"])
 async def test_a_bot_signs_in_where_guests_are_not_let_in(
-    api: httpx.AsyncClient,
+    api: httpx2.AsyncClient,
     meetings: PracticeClient,
     receiver: Receiver,
     service: Service,
@@ -56,7 +56,7 @@ async def test_a_bot_signs_in_where_guests_are_not_let_in(
 
 
 async def test_a_guest_needs_no_account_where_none_is_demanded(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path
 ) -> None:
     account = keep_account(service, tmp_path, "gmeet", "secretary@example.org")
     meeting = await meetings.open_meeting(unhurried(demo(turns=0), ends=False))
@@ -68,7 +68,7 @@ async def test_a_guest_needs_no_account_where_none_is_demanded(
 
 
 async def test_always_authenticate_signs_in_first(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path
 ) -> None:
     account = keep_account(service, tmp_path, "gmeet", "secretary@example.org")
     meeting = await meetings.open_meeting(unhurried(demo(turns=0), ends=False))
@@ -82,7 +82,12 @@ async def test_always_authenticate_signs_in_first(
 
 @pytest.mark.parametrize("account", ["stale", ""])
 async def test_a_state_that_is_void_ends_in_invalid_credentials_with_evidence(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path, account: str
+    api: httpx2.AsyncClient,
+    meetings: PracticeClient,
+    receiver: Receiver,
+    service: Service,
+    tmp_path: Path,
+    account: str,
 ) -> None:
     meeting = await demanding(meetings)
     authentication = {"account_id": keep_account(service, tmp_path, "gmeet", account)}
@@ -100,7 +105,7 @@ def keep_password(service: Service, site: Site, email: str, password: str = PASS
 
 @pytest.mark.parametrize("site", ["gmeet", "teams"])
 async def test_a_password_signs_in_and_the_state_it_gave_is_used_from_then_on(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, site: Site
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, site: Site
 ) -> None:
     account = keep_password(service, site, "registrar@example.org")
     for how in ("by password", "by the state"):
@@ -116,7 +121,7 @@ async def test_a_password_signs_in_and_the_state_it_gave_is_used_from_then_on(
 
 
 async def test_always_authenticate_signs_in_by_password_where_no_account_is_demanded(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service
 ) -> None:
     meeting = await meetings.open_meeting(unhurried(demo(turns=0), ends=False))
     authentication = {
@@ -131,7 +136,7 @@ async def test_always_authenticate_signs_in_by_password_where_no_account_is_dema
 
 
 async def test_a_void_state_is_made_good_by_the_password(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, service: Service, tmp_path: Path
 ) -> None:
     account = keep_account(service, tmp_path, "gmeet", "stale", password=PASSWORD)
     meeting = await demanding(meetings)
@@ -154,7 +159,7 @@ ANSWERS: list[tuple[Site, str, str, str, str]] = [
 
 @pytest.mark.parametrize(("site", "email", "password", "ending", "row"), ANSWERS)
 async def test_what_the_sign_in_pages_answer_is_the_ending(
-    api: httpx.AsyncClient,
+    api: httpx2.AsyncClient,
     meetings: PracticeClient,
     receiver: Receiver,
     service: Service,
@@ -179,7 +184,7 @@ async def test_what_the_sign_in_pages_answer_is_the_ending(
 
 
 async def test_without_an_account_it_is_told_that_one_is_needed(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver
 ) -> None:
     meeting = await demanding(meetings)
     bot = await send_bot(api, meeting.url, receiver, authentication={"always_authenticate": True})
@@ -191,7 +196,7 @@ async def test_without_an_account_it_is_told_that_one_is_needed(
 
 @pytest.mark.parametrize(("token", "ending"), [("zak-of-the-host", "finished"), ("stale", "invalid_credentials")])
 async def test_a_zoom_token_opens_the_meeting_while_it_is_valid(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, token: str, ending: str
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, token: str, ending: str
 ) -> None:
     meeting = await demanding(meetings, "zoom", launcher=False)
     authentication = {"zoom_zak_token": token}

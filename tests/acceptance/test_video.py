@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import av
-import httpx
+import httpx2
 import numpy as np
 import numpy.typing as npt
 
@@ -18,7 +18,7 @@ TICK_S = 0.02  # the practice camera's pictures lie so far apart, or a multiple 
 
 
 async def _recorded(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, target: Path, variant: Variant
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, target: Path, variant: Variant
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     meeting = await meetings.open_meeting(unhurried(demo(variant, turns=2), begins=False))
     bot = await send_bot(api, meeting.url, receiver, video=True)
@@ -46,7 +46,7 @@ def _shows_two(picture: npt.NDArray[np.uint8]) -> bool:
 
 
 async def test_several_cameras_become_one_webm_with_the_speaker_large(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
 ) -> None:
     path = tmp_path / "recording.webm"
     found, recording = await _recorded(api, meetings, receiver, path, Variant(video=2))
@@ -66,7 +66,7 @@ async def test_several_cameras_become_one_webm_with_the_speaker_large(
 
 
 async def test_one_camera_is_taken_over_undecoded(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
 ) -> None:
     path = tmp_path / "recording.webm"
     found, recording = await _recorded(api, meetings, receiver, path, Variant(video=1))
@@ -86,7 +86,7 @@ async def test_one_camera_is_taken_over_undecoded(
 
 
 async def test_a_meeting_without_cameras_stays_a_sound_recording(
-    api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
 ) -> None:
     found, recording = await _recorded(api, meetings, receiver, tmp_path / "recording.webm", Variant())
     assert [stream["codec_name"] for stream in recording["streams"]] == ["opus"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import httpx
+import httpx2
 import numpy as np
 import uvicorn
 from sqlalchemy import select
@@ -110,17 +110,17 @@ class ApiRoom:
     credentials: Credentials
     meeting_accounts: MeetingAccounts
     key: str
-    client: httpx.AsyncClient  # with that key, below the version prefix
+    client: httpx2.AsyncClient  # with that key, below the version prefix
 
     @property
     def account_id(self) -> UUID:
         return self.database.default_account_id
 
-    def client_of(self, key: str | None, **headers: str) -> httpx.AsyncClient:
+    def client_of(self, key: str | None, **headers: str) -> httpx2.AsyncClient:
         """Another caller."""
         return _client(self.app, key, headers)
 
-    async def other_account(self) -> httpx.AsyncClient:
+    async def other_account(self) -> httpx2.AsyncClient:
         """A caller of another tenant."""
         account = await self.accounts.create("other")
         key, _ = await self.keys.create(account.id, "other")
@@ -147,7 +147,7 @@ class ApiRoom:
         """POST /recording with a file."""
         return _good(await self.upload(data, **fields))
 
-    async def upload(self, data: bytes, **fields: Any) -> httpx.Response:
+    async def upload(self, data: bytes, **fields: Any) -> httpx2.Response:
         """The answer to a form with a file."""
         form = {"transcription_model": "whisper", **fields}
         return await self.client.post("/recording", data=form, files={"recording_file": ("talk.bin", data)})
@@ -157,16 +157,16 @@ class ApiRoom:
         return [dict(row) for row in await self.database.query(select(deletions)).all()]
 
 
-def _good(answer: httpx.Response) -> dict[str, Any]:
+def _good(answer: httpx2.Response) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
 
 
-def _client(app: ASGIApp, key: str | None, headers: dict[str, str] | None = None) -> httpx.AsyncClient:
+def _client(app: ASGIApp, key: str | None, headers: dict[str, str] | None = None) -> httpx2.AsyncClient:
     sent = {**({"Authorization": f"Bearer {key}"} if key else {}), **(headers or {})}
-    transport = httpx.ASGITransport(app)
-    return httpx.AsyncClient(transport=transport, base_url=f"http://api.test{PREFIX}", headers=sent, timeout=60)
+    transport = httpx2.ASGITransport(app)
+    return httpx2.AsyncClient(transport=transport, base_url=f"http://api.test{PREFIX}", headers=sent, timeout=60)
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from harness.receiver import Receiver
 from sederunt.practice.client import MeetingHandle
@@ -18,7 +18,7 @@ from sederunt.practice.script import Script
 ENDINGS = ("finished", "not_admitted", "bot_detected", "auth_required", "invalid_credentials", "failed")
 
 
-async def send_bot(api: httpx.AsyncClient, meeting_url: str, receiver: Receiver, **fields: Any) -> dict[str, Any]:
+async def send_bot(api: httpx2.AsyncClient, meeting_url: str, receiver: Receiver, **fields: Any) -> dict[str, Any]:
     """POST /bot with sensible defaults; the created bot."""
     body = {
         "service": "gmeet",
@@ -56,19 +56,19 @@ async def begin(meeting: MeetingHandle, receiver: Receiver, bot: dict[str, Any])
     await meeting.do("start")
 
 
-async def back(api: httpx.AsyncClient, bot: dict[str, Any]) -> None:
+async def back(api: httpx2.AsyncClient, bot: dict[str, Any]) -> None:
     """Wait until the bot sits in its meeting again, which is when its gap is closed."""
     await told_of(api, bot, "recording_gaps")
 
 
-async def told_of(api: httpx.AsyncClient, bot: dict[str, Any], field: str) -> None:
+async def told_of(api: httpx2.AsyncClient, bot: dict[str, Any], field: str) -> None:
     """Wait until the service tells anything in a field of the bot."""
     async with asyncio.timeout(150):
         while not (await look(api, bot)).get(field):  # noqa: ASYNC110 there is no event to wait for
             await asyncio.sleep(0.5)
 
 
-async def look(api: httpx.AsyncClient, bot: dict[str, Any]) -> dict[str, Any]:
+async def look(api: httpx2.AsyncClient, bot: dict[str, Any]) -> dict[str, Any]:
     """GET /bot/{id} with speaker events."""
     answer = await api.get(f"/bot/{bot['id']}", params={"with-speaker-events": "true"})
     assert answer.status_code == 200, answer.text
@@ -78,7 +78,7 @@ async def look(api: httpx.AsyncClient, bot: dict[str, Any]) -> dict[str, Any]:
 
 async def download(url: str, target: Path) -> Path:
     """A signed address, fetched without a key."""
-    async with httpx.AsyncClient(timeout=30) as anyone:
+    async with httpx2.AsyncClient(timeout=30) as anyone:
         answer = await anyone.get(url)
     assert answer.status_code == 200, answer.text
     target.write_bytes(answer.content)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from harness.journeys import ENDINGS, look, send_bot, told_of, unhurried
@@ -119,8 +119,8 @@ class Stage:
     receiver: Receiver
     account: Callable[[str, str], str] | None = None  # keeps an account of a site with such a session; gives its id
 
-    def api(self) -> httpx.AsyncClient:
-        return httpx.AsyncClient(
+    def api(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
             base_url=self.service_url, headers={"Authorization": f"Bearer {self.key}"}, timeout=120, trust_env=False
         )
 
@@ -167,7 +167,7 @@ async def _with_account(cell: Cell, stage: Stage) -> Cell:
     return replace(cell, fields={**cell.fields, "authentication": authentication})
 
 
-async def play(cell: Cell, api: httpx.AsyncClient, meetings: PracticeClient, receiver: Receiver) -> Result:
+async def play(cell: Cell, api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver) -> Result:
     """One bot from POST to its ending. Never raises: what went wrong is the result's fault."""
     began = time.monotonic()
     script = demo(Variant(**cell.variant), service=cell.service, turns=cell.turns, first_at_s=SEATED_S)
@@ -222,7 +222,7 @@ async def _ended(cell: Cell, bot: Mapping[str, Any], receiver: Receiver) -> None
 
 
 async def _do_all(
-    cell: Cell, meeting: MeetingHandle, api: httpx.AsyncClient, bot: Mapping[str, Any], receiver: Receiver
+    cell: Cell, meeting: MeetingHandle, api: httpx2.AsyncClient, bot: Mapping[str, Any], receiver: Receiver
 ) -> None:
     seen: dict[str, int] = {}  # event → number of the last one waited for, so that a deed may be repeated
     for event, deed in cell.deeds:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import httpx
+import httpx2
 import psutil
 
 COMMAND = (sys.executable, "-m", "sederunt.cli.main")
@@ -91,9 +91,9 @@ class Service:
         os.kill(pid, signal.SIGKILL)
         return pid
 
-    def client(self, key: str | None = None) -> httpx.AsyncClient:
+    def client(self, key: str | None = None) -> httpx2.AsyncClient:
         headers = {"Authorization": f"Bearer {key or self.key}"}
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=60)
+        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=60)
 
     def stop(self) -> None:
         """Drain by SIGTERM; nothing of it may be left."""

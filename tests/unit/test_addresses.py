@@ -3,7 +3,7 @@
 import gzip
 from ipaddress import ip_address
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,7 +119,7 @@ async def test_no_socket_is_opened_to_an_address_that_is_closed(host: str) -> No
 
 async def test_an_octal_spelling_is_no_host_at_all() -> None:
     async with guarded_client(allow_private=False, timeout_s=5) as client:
-        with pytest.raises((httpx.InvalidURL, DestinationError)):
+        with pytest.raises((httpx2.InvalidURL, DestinationError)):
             await client.get("http://0177.0.0.1/")
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
@@ -91,7 +91,7 @@ async def _encode(practice: PracticeClient, sound: Sequence[Clip]) -> None:
 
 
 async def _listen(
-    client: httpx.AsyncClient, meeting: MeetingHandle, lasts_s: float
+    client: httpx2.AsyncClient, meeting: MeetingHandle, lasts_s: float
 ) -> tuple[list[Came], dict[str, Any]]:
     """Everything said on the bot's socket until the service hangs up, and the ended bot."""
     wanted = {"service": "gmeet", "meeting_url": meeting.url, "bot_name": "Bench"}
@@ -110,7 +110,7 @@ async def _listen(
     return came, await ending(client, bot["id"], within_s=ENDED_S)
 
 
-async def _recording(client: httpx.AsyncClient, ended: Mapping[str, Any], path: Path) -> Samples:
+async def _recording(client: httpx2.AsyncClient, ended: Mapping[str, Any], path: Path) -> Samples:
     """The bot's recording, at the rate of the models."""
     answer = await client.get(ended["recording_url"])
     answer.raise_for_status()

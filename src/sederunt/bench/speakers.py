@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -143,7 +143,7 @@ async def _play_all(kinds: Sequence[Media], practice: PracticeClient, model: str
                 return list(await asyncio.gather(*plays))
 
 
-async def _play(kind: Media, people: int, practice: PracticeClient, client: httpx.AsyncClient) -> Outcome:
+async def _play(kind: Media, people: int, practice: PracticeClient, client: httpx2.AsyncClient) -> Outcome:
     script = compose(kind, people)
     meeting = await practice.open_meeting(script)
     answer = await client.post(

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 from rich.console import Console
 from rich.progress import track
 
@@ -32,7 +32,7 @@ async def bench_start(repeats: int) -> int:
     return 1 if median > LIMIT_S else 0
 
 
-async def one_start(http: httpx.AsyncClient, practice: PracticeClient) -> float:
+async def one_start(http: httpx2.AsyncClient, practice: PracticeClient) -> float:
     """One bot: POST, wait until it records for a moment, stop it, and read when its first audio came."""
     meeting = await open_meeting(practice, {})
     body = {"service": "gmeet", "meeting_url": meeting.url, "bot_name": "Bench", "transcription_model": "none"}
@@ -46,7 +46,7 @@ async def one_start(http: httpx.AsyncClient, practice: PracticeClient) -> float:
     return float(ended["capture"]["first_audio_ms"] - posted_ms) / 1000
 
 
-async def _until(http: httpx.AsyncClient, bot_id: str, statuses: set[str] | frozenset[str]) -> dict[str, Any]:
+async def _until(http: httpx2.AsyncClient, bot_id: str, statuses: set[str] | frozenset[str]) -> dict[str, Any]:
     while True:
         bot: dict[str, Any] = (await http.get(f"/bot/{bot_id}")).json()
         if bot["status"] in statuses:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import typer
 from rich.console import Console
 from rich.live import Live
@@ -41,7 +41,7 @@ async def _demo(keep: bool) -> int:
         console.print(
             f"Practice meeting [bold]{meeting.url}[/bold] with {', '.join(person.name for person in script.cast)}"
         )
-        async with httpx.AsyncClient(base_url=service.base_url, headers=service.headers, timeout=30) as http:
+        async with httpx2.AsyncClient(base_url=service.base_url, headers=service.headers, timeout=30) as http:
             bot, cost = await _send_and_watch(http, meeting.url, service.data)
         ok = _report(bot, cost, script, data)
         if keep:
@@ -60,7 +60,7 @@ class Cost:
     peak_pss_mib: float
 
 
-async def _send_and_watch(http: httpx.AsyncClient, meeting_url: str, data: Path) -> tuple[dict[str, Any], Cost]:
+async def _send_and_watch(http: httpx2.AsyncClient, meeting_url: str, data: Path) -> tuple[dict[str, Any], Cost]:
     answer = await http.post(
         "/bot",
         json={
@@ -76,7 +76,7 @@ async def _send_and_watch(http: httpx.AsyncClient, meeting_url: str, data: Path)
     return await _watch(http, answer.json()["id"], TreeMeter([int((data / "run" / "host.pid").read_text())]))
 
 
-async def _watch(http: httpx.AsyncClient, bot_id: str, meter: TreeMeter) -> tuple[dict[str, Any], Cost]:
+async def _watch(http: httpx2.AsyncClient, bot_id: str, meter: TreeMeter) -> tuple[dict[str, Any], Cost]:
     """Poll the bot twice a second and show status, speakers and time until it has ended."""
     started = time.monotonic()
     in_meeting: list[float] = []

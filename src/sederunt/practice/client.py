@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-import httpx
+import httpx2
 
 from sederunt.errors import RequestError
 from sederunt.practice import script
@@ -14,7 +14,7 @@ class PracticeClient:
     """One practice server. Use as an async context manager."""
 
     def __init__(self, control_url: str) -> None:
-        self._http = httpx.AsyncClient(base_url=control_url, timeout=60, trust_env=False)
+        self._http = httpx2.AsyncClient(base_url=control_url, timeout=60, trust_env=False)
 
     async def open_meeting(
         self, what: script.Script | Mapping[str, Any] | None = None, *, code: str | None = None
@@ -32,7 +32,7 @@ class PracticeClient:
     async def ask(self, method: str, path: str, body: object = None, *, within_s: float = 60, **query: Any) -> Any:
         """One request; RequestError with the server's sentence when it refuses, TimeoutError when a wait ran out."""
         answer = await self._http.request(method, path, json=body, params=query, timeout=within_s)
-        if answer.status_code == httpx.codes.REQUEST_TIMEOUT:
+        if answer.status_code == httpx2.codes.REQUEST_TIMEOUT:
             raise TimeoutError(answer.json()["message"])
         if answer.is_error:
             raise RequestError(_sentence(answer.json()))

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from sederunt.addresses import opened
 from sederunt.errors import DestinationError
@@ -11,7 +11,7 @@ from sederunt.errors import DestinationError
 DOWNLOAD_S = 3600.0  # for the whole body; a stalled connection ends sooner by the client's own timeout
 
 
-async def download(client: httpx.AsyncClient, url: str, path: Path, *, most_bytes: int, allow_private: bool) -> int:
+async def download(client: httpx2.AsyncClient, url: str, path: Path, *, most_bytes: int, allow_private: bool) -> int:
     """Fetch an address into a file; returns its size in bytes.
 
     Raises DestinationError: not retryable where the address is refused or the file too large.
@@ -34,7 +34,7 @@ async def download(client: httpx.AsyncClient, url: str, path: Path, *, most_byte
     return size
 
 
-def _refuse_early(response: httpx.Response, most_bytes: int) -> None:
+def _refuse_early(response: httpx2.Response, most_bytes: int) -> None:
     """A receiver that states a size is believed when that saves the download."""
     stated = response.headers.get("content-length", "")
     if stated.isdecimal() and int(stated) > most_bytes:

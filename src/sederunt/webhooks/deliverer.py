@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import UUID
 
-import httpx
+import httpx2
 
 from sederunt import log
 from sederunt.clock import Clock
@@ -21,7 +21,7 @@ class Deliverer:
     """What delivering needs, and the act itself."""
 
     deliveries: Deliveries
-    client: httpx.AsyncClient  # guarded, follows no redirect
+    client: httpx2.AsyncClient  # guarded, follows no redirect
     secret_of: Callable[[UUID], Awaitable[str]]  # of an account, as Standard Webhooks write it
     clock: Clock
     timeout_s: float

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 
 from sederunt.clock import Clock
 from sederunt.database.deliveries import Attempt, Delivery
@@ -20,7 +20,9 @@ class Result:
     retryable: bool  # False where no later attempt can differ
 
 
-async def send(client: httpx.AsyncClient, delivery: Delivery, secret: str, *, clock: Clock, timeout_s: float) -> Result:
+async def send(
+    client: httpx2.AsyncClient, delivery: Delivery, secret: str, *, clock: Clock, timeout_s: float
+) -> Result:
     """POST it, and say what came of it. Never raises for anything the receiver does.
 
     `client` is a guarded one that follows no redirect: a 3xx is a failed attempt like any other answer.
@@ -41,9 +43,9 @@ async def send(client: httpx.AsyncClient, delivery: Delivery, secret: str, *, cl
         answer = answer_late(status, timeout_s)
     except DestinationError as error:
         answer, retryable = str(error), error.retryable
-    except httpx.InvalidURL as error:
+    except httpx2.InvalidURL as error:
         answer, retryable = f"Not an address: {error}", False
-    except (httpx.HTTPError, OSError) as error:
+    except (httpx2.HTTPError, OSError) as error:
         answer = f"{type(error).__name__}: {error}"
     ms = round((clock.monotonic() - began) * 1000)
     return Result(attempt=Attempt(at=at, status=status, ms=ms, answer=answer[:ANSWER_KEPT]), retryable=retryable)
@@ -56,7 +58,7 @@ def answer_late(status: int | None, timeout_s: float) -> str:
     return f"(The answer's body did not end within {timeout_s:g} s.)"
 
 
-async def _beginning(response: httpx.Response) -> str:
+async def _beginning(response: httpx2.Response) -> str:
     """The first characters of an answer; a receiver may send as much as it likes."""
     read = b""
     async for block in response.aiter_raw():  # as it is: what is packed may unpack to gigabytes

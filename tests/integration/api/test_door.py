@@ -9,7 +9,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from starlette.types import Receive, Scope, Send
 
@@ -28,7 +28,7 @@ UNKNOWN = "0195f2c4-6a1e-7b3d-9f00-000000000001"
 BY_ID = [route for route in ROUTES if "{id}" in route.path]
 
 
-async def ask(client: httpx.AsyncClient, route: Route, id_: str = UNKNOWN) -> httpx.Response:
+async def ask(client: httpx2.AsyncClient, route: Route, id_: str = UNKNOWN) -> httpx2.Response:
     body = BODIES[route.body.model.__name__] if route.body else None
     return await client.request(route.method, route.path.replace("{id}", id_), json=body)
 

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
-import httpx
+import httpx2
 import pytest
 
 from harness.api_room import ApiRoom
@@ -16,7 +16,7 @@ SOUND = bytes(range(256)) * 8192  # 2 MiB
 
 
 @pytest.fixture
-async def anyone(room: ApiRoom) -> httpx.AsyncClient:
+async def anyone(room: ApiRoom) -> httpx2.AsyncClient:
     return room.client_of(None)
 
 
@@ -36,7 +36,7 @@ async def finished(room: ApiRoom, clock: FakeClock) -> dict[str, Any]:
 
 
 async def test_a_recording_is_had_without_a_key_and_is_what_was_stored(
-    anyone: httpx.AsyncClient, finished: dict[str, Any]
+    anyone: httpx2.AsyncClient, finished: dict[str, Any]
 ) -> None:
     answer = await anyone.get(finished["recording_url"])
     assert (answer.status_code, answer.content) == (200, SOUND)
@@ -46,7 +46,7 @@ async def test_a_recording_is_had_without_a_key_and_is_what_was_stored(
     assert answer.headers["content-disposition"] == f'inline; filename="recording-{finished["id"][:8]}.webm"'
 
 
-async def test_text_of_a_page_can_never_run_as_a_page(anyone: httpx.AsyncClient, finished: dict[str, Any]) -> None:
+async def test_text_of_a_page_can_never_run_as_a_page(anyone: httpx2.AsyncClient, finished: dict[str, Any]) -> None:
     answer = await anyone.get(finished["evidence"]["page_text"])
     assert answer.headers["content-type"].startswith("text/plain")
     assert "sandbox" in answer.headers["content-security-policy"]
@@ -58,7 +58,7 @@ async def test_text_of_a_page_can_never_run_as_a_page(anyone: httpx.AsyncClient,
      ("bytes=1000000-1999999", 1_000_000, 2_000_000), ("bytes=0-99999999", 0, len(SOUND))],
 )  # fmt: skip
 async def test_a_part_is_given_as_asked(
-    anyone: httpx.AsyncClient, finished: dict[str, Any], header: str, start: int, end: int
+    anyone: httpx2.AsyncClient, finished: dict[str, Any], header: str, start: int, end: int
 ) -> None:
     answer = await anyone.get(finished["recording_url"], headers={"Range": header})
     assert (answer.status_code, answer.content) == (206, SOUND[start:end])
@@ -66,21 +66,21 @@ async def test_a_part_is_given_as_asked(
     assert answer.headers["content-length"] == str(end - start)
 
 
-async def test_a_part_behind_the_end_is_416(anyone: httpx.AsyncClient, finished: dict[str, Any]) -> None:
+async def test_a_part_behind_the_end_is_416(anyone: httpx2.AsyncClient, finished: dict[str, Any]) -> None:
     answer = await anyone.get(finished["recording_url"], headers={"Range": f"bytes={len(SOUND)}-"})
     assert answer.status_code == 416
     assert answer.headers["content-range"] == f"bytes */{len(SOUND)}"
     assert list(answer.json()) == ["message"]
 
 
-async def test_a_head_tells_the_size_and_sends_nothing(anyone: httpx.AsyncClient, finished: dict[str, Any]) -> None:
+async def test_a_head_tells_the_size_and_sends_nothing(anyone: httpx2.AsyncClient, finished: dict[str, Any]) -> None:
     answer = await anyone.head(finished["recording_url"])
     assert (answer.status_code, answer.content) == (200, b"")
     assert answer.headers["content-length"] == str(len(SOUND))
 
 
 async def test_forged_and_expired_addresses_and_gone_files_look_the_same(
-    room: ApiRoom, anyone: httpx.AsyncClient, finished: dict[str, Any], clock: FakeClock
+    room: ApiRoom, anyone: httpx2.AsyncClient, finished: dict[str, Any], clock: FakeClock
 ) -> None:
     good = finished["recording_url"]
     until = parse_qs(urlsplit(good).query)["until"][0]
@@ -111,7 +111,7 @@ async def test_forged_and_expired_addresses_and_gone_files_look_the_same(
 
 
 async def test_a_deleted_bots_addresses_lead_nowhere_at_once(
-    room: ApiRoom, anyone: httpx.AsyncClient, finished: dict[str, Any]
+    room: ApiRoom, anyone: httpx2.AsyncClient, finished: dict[str, Any]
 ) -> None:
     assert (await room.client.delete(f"/bot/{finished['id']}")).status_code == 200
     for address in (finished["recording_url"], finished["evidence"]["page_text"]):
@@ -119,5 +119,5 @@ async def test_a_deleted_bots_addresses_lead_nowhere_at_once(
     assert await room.objects.keys(f"bots/{finished['id']}") == []
 
 
-async def test_another_methods_than_reading_are_refused(anyone: httpx.AsyncClient, finished: dict[str, Any]) -> None:
+async def test_another_methods_than_reading_are_refused(anyone: httpx2.AsyncClient, finished: dict[str, Any]) -> None:
     assert (await anyone.delete(finished["recording_url"])).status_code == 405

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from harness.api_room import PREFIX, ApiRoom, api_room, on_a_socket
@@ -42,7 +42,7 @@ def form(data: bytes, **fields: str) -> bytes:
     return "".join(parts).encode() + head.encode() + data + f"\r\n--{BOUNDARY}--\r\n".encode()
 
 
-async def send(room: ApiRoom, body: bytes | AsyncIterator[bytes]) -> httpx.Response:
+async def send(room: ApiRoom, body: bytes | AsyncIterator[bytes]) -> httpx2.Response:
     headers = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
     return await room.client.post("/recording", content=body, headers=headers)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -150,9 +150,9 @@ def test_the_first_start_shows_a_key_that_works_and_no_caller_is_refused_while_a
 ) -> None:
     url, key = greeting(served)
     headers = {"Authorization": f"Bearer {key}"}
-    assert httpx.get(f"{url}/api/v1/bot/scheduled", headers=headers, timeout=60).json() == []
+    assert httpx2.get(f"{url}/api/v1/bot/scheduled", headers=headers, timeout=60).json() == []
     os.kill(int((tmp_path / "run" / "api.pid").read_text()), signal.SIGKILL)
-    assert httpx.get(f"{url}/api/v1/bot/scheduled", headers=headers, timeout=60).json() == []
+    assert httpx2.get(f"{url}/api/v1/bot/scheduled", headers=headers, timeout=60).json() == []
     served.send_signal(signal.SIGTERM)
     served.wait(90)
     with start(tmp_path) as second:
@@ -168,4 +168,4 @@ def test_a_start_that_did_not_get_far_enough_to_show_the_first_key_leaves_it_to_
     with start(tmp_path) as second:
         url, key = greeting(second)
         headers = {"Authorization": f"Bearer {key}"}
-        assert httpx.get(f"{url}/api/v1/bot/scheduled", headers=headers, timeout=60).json() == []
+        assert httpx2.get(f"{url}/api/v1/bot/scheduled", headers=headers, timeout=60).json() == []

@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from sederunt.errors import SetupError
@@ -173,7 +173,7 @@ async def test_presigned_addresses_read_one_object_with_ranges_and_its_type(s3_s
     await objects.put("bots/1/recording.webm", b"0123456789")
     address = await objects.presigned("bots/1/recording.webm", 60)
     assert address is not None
-    async with httpx.AsyncClient() as client:
+    async with httpx2.AsyncClient() as client:
         whole = await client.get(address)
         part = await client.get(address, headers={"Range": "bytes=2-4"})
         forged = await client.get(address.replace("recording.webm", "recording.webn"))

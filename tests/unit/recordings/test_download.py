@@ -3,35 +3,35 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from sederunt.errors import DestinationError
 from sederunt.recordings.download import download
 
-Answer = Callable[[httpx.Request], httpx.Response]
+Answer = Callable[[httpx2.Request], httpx2.Response]
 URL = "https://files.example/talk.mp3"
 
 
 async def fetch(answer: Answer, path: Path, *, most_bytes: int = 1000, allow_private: bool = False) -> int:
-    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as client:
         return await download(client, URL, path, most_bytes=most_bytes, allow_private=allow_private)
 
 
-def redirect(location: str) -> httpx.Response:
-    return httpx.Response(302, headers={"location": location})
+def redirect(location: str) -> httpx2.Response:
+    return httpx2.Response(302, headers={"location": location})
 
 
 async def test_the_body_ends_up_in_the_file(tmp_path: Path) -> None:
-    assert await fetch(lambda _: httpx.Response(200, content=b"sound"), tmp_path / "source") == 5
+    assert await fetch(lambda _: httpx2.Response(200, content=b"sound"), tmp_path / "source") == 5
     assert (tmp_path / "source").read_bytes() == b"sound"
 
 
 async def test_three_redirects_are_followed_and_not_a_fourth(tmp_path: Path) -> None:
     def answer(hops: int) -> Answer:
-        def give(request: httpx.Request) -> httpx.Response:
+        def give(request: httpx2.Request) -> httpx2.Response:
             hop = int(request.url.params.get("hop", 0))
-            return redirect(f"?hop={hop + 1}") if hop < hops else httpx.Response(200, content=b"sound")
+            return redirect(f"?hop={hop + 1}") if hop < hops else httpx2.Response(200, content=b"sound")
 
         return give
 
@@ -45,7 +45,7 @@ async def test_three_redirects_are_followed_and_not_a_fourth(tmp_path: Path) -> 
 async def test_a_redirect_into_a_private_network_is_not_followed(tmp_path: Path, location: str) -> None:
     asked: list[str] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         asked.append(str(request.url))
         return redirect(location)
 
@@ -58,7 +58,7 @@ async def test_a_redirect_into_a_private_network_is_not_followed(tmp_path: Path,
 @pytest.mark.parametrize(("status", "retryable"), [(404, False), (403, False), (429, True), (500, True), (503, True)])
 async def test_an_error_answer_says_whether_trying_again_helps(tmp_path: Path, status: int, retryable: bool) -> None:
     with pytest.raises(DestinationError) as caught:
-        await fetch(lambda _: httpx.Response(status), tmp_path / "source")
+        await fetch(lambda _: httpx2.Response(status), tmp_path / "source")
     assert caught.value.retryable is retryable
     assert str(status) in str(caught.value)
 
@@ -69,8 +69,8 @@ async def test_a_file_that_is_too_large_is_refused(tmp_path: Path, stated: bool)
         for _ in range(11):
             yield b"x" * 100
 
-    def answer(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, content=b"x" * 1100 if stated else blocks())  # type: ignore[arg-type]
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, content=b"x" * 1100 if stated else blocks())  # type: ignore[arg-type]
 
     with pytest.raises(DestinationError) as caught:
         await fetch(answer, tmp_path / "source", most_bytes=1000)
@@ -78,8 +78,8 @@ async def test_a_file_that_is_too_large_is_refused(tmp_path: Path, stated: bool)
 
 
 async def test_a_broken_connection_is_worth_another_try(tmp_path: Path) -> None:
-    def answer(_: httpx.Request) -> httpx.Response:
-        raise httpx.ReadError("reset")
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        raise httpx2.ReadError("reset")
 
     with pytest.raises(DestinationError) as caught:
         await fetch(answer, tmp_path / "source")
