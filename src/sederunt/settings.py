@@ -67,7 +67,9 @@ class BrowserSettings(Section):
     ignore_certificate_errors: bool = Field(False, description="Accept any certificate; for practice sites only.")
     bots_per_browser: int = Field(8, ge=1, le=16, description="Guest bots that share one browser.")
     warm: int = Field(1, ge=0, description="Empty browsers kept ready.")
-    sandbox: bool = Field(False, description="Chromium's own sandbox; needs a kernel and user that allow it.")
+    sandbox: Literal["auto"] | bool = Field(
+        "auto", description="Chromium's own sandbox. auto: wherever it can run, with a warning where it cannot."
+    )
     locale: str = Field("en-US", description="The language every site is pinned to.")
 
 

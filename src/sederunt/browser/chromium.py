@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 from uuid import uuid4
@@ -29,6 +30,7 @@ class Chromium:
 
     Args:
         display: of a headful browser; None makes one of its own.
+        authority: file with that display's cookie.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Chromium:
         *,
         private: bool = False,
         display: str | None = None,
+        authority: Path | None = None,
     ) -> None:
         self.mode, self.private = mode, private
         self.seats = 0
@@ -47,7 +50,7 @@ class Chromium:
         self.spoiled = False  # a page in it could not be closed: it takes no more bots
         self._driver, self._settings = driver, settings
         self._launch = uuid4().hex
-        self._display_name = display
+        self._display_name, self._authority = display, authority
         self._display: Display | None = None
         self._browser: Browser | None = None
 
@@ -55,7 +58,7 @@ class Chromium:
         try:
             if self.mode == HEADFUL and self._display_name is None:
                 self._display = await Display().__aenter__()
-                self._display_name = self._display.name
+                self._display_name, self._authority = self._display.name, self._display.authority
             self._browser = await self._start()
             self._browser.on("disconnected", lambda _browser: self.gone.set())
             self.pid = await self._main_process()
@@ -65,7 +68,13 @@ class Chromium:
         return self
 
     async def _start(self) -> Browser:
-        profile = launch_profile(self._settings, self.mode, temporary=self._driver.folder, display=self._display_name)
+        profile = launch_profile(
+            self._settings,
+            self.mode,
+            temporary=self._driver.folder,
+            display=self._display_name,
+            authority=self._authority,
+        )
         try:
             async with asyncio.timeout(START_S):
                 return await self._driver.playwright.chromium.launch(
@@ -73,7 +82,7 @@ class Chromium:
                     headless=profile.headless,
                     args=list(profile.arguments),
                     env={**profile.environment, LAUNCH_VARIABLE: self._launch},
-                    chromium_sandbox=self._settings.sandbox,
+                    chromium_sandbox=profile.sandbox,
                     ignore_default_args=["--enable-automation"],
                     # Signals are ours to handle: a drain must still be able to close pages.
                     handle_sigint=False,

@@ -1,9 +1,16 @@
-"""A display for headful browsers: an Xvfb of our own, one per browser, ended with it."""
+"""A display for headful browsers: an Xvfb of our own, one per browser, ended with it.
+
+Whoever knows its cookie sees the screen and can press keys, so the cookie lies in a file of this user alone.
+"""
 
 import asyncio
 import contextlib
 import os
+import secrets
 import shutil
+import struct
+import tempfile
+from pathlib import Path
 from types import TracebackType
 
 from sederunt.browser.processes import OWNER_VARIABLE, owner_mark
@@ -14,15 +21,20 @@ SCREEN = "1280x863x24"  # the window of the launch profile, exactly
 
 
 class Display:
-    """Async context manager; `name` is the value of DISPLAY, such as ":99"."""
+    """Run an Xvfb for as long as the block lasts.
+
+    `name` is the value of DISPLAY, such as ":99", `authority` the value of XAUTHORITY: nobody gets in without.
+    """
 
     def __init__(self) -> None:
         self.name = ""
+        self.authority = _cookie_file()
         self._process: asyncio.subprocess.Process | None = None
 
     async def __aenter__(self) -> "Display":
         program = shutil.which("Xvfb")
         if program is None:
+            self.authority.unlink(missing_ok=True)
             raise SetupError("Xvfb was not found, and headful browsers need a display. Install the package xvfb.")
         told, tell = os.pipe()
         try:
@@ -30,6 +42,7 @@ class Display:
                 *_tether(),
                 program,
                 *("-displayfd", str(tell), "-screen", "0", SCREEN, "-nolisten", "tcp", "-noreset"),
+                *("-auth", str(self.authority)),
                 pass_fds=(tell,),
                 env={**os.environ, OWNER_VARIABLE: owner_mark()},
                 stdout=asyncio.subprocess.DEVNULL,
@@ -53,6 +66,7 @@ class Display:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.authority.unlink(missing_ok=True)
         process, self._process = self._process, None
         if process is None:
             return
@@ -63,6 +77,16 @@ class Display:
         except TimeoutError:
             process.kill()
             await process.wait()
+
+
+def _cookie_file() -> Path:
+    """Write a fresh cookie that is good for any display of this machine, in the format that libXau reads."""
+    descriptor, name = tempfile.mkstemp(prefix="sederunt-display-")  # 0600
+    any_address, any_number = b"", b""
+    parts = (any_address, any_number, b"MIT-MAGIC-COOKIE-1", secrets.token_bytes(16))
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(struct.pack(">H", 0xFFFF) + b"".join(struct.pack(">H", len(part)) + part for part in parts))
+    return Path(name)
 
 
 def _tether() -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from sederunt.browser.processes import OWNER_VARIABLE, owner_mark
+from sederunt.browser.sandbox import wants_sandbox
 from sederunt.errors import SetupError
 from sederunt.settings import BrowserSettings
 
@@ -113,43 +114,67 @@ DISABLED_FEATURES: Mapping[str, str] = {
 }
 
 
+# What a browser may see of our environment: a page that breaks out of its renderer reads no secret there.
+KNOWN_VARIABLES = frozenset(
+    {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TZ", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "DISPLAY", "XAUTHORITY"}
+)
+KNOWN_PREFIXES = ("LC_", "XDG_", "FONTCONFIG_", "CHROME_", "DBUS_")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchProfile:
     """Everything needed to start one browser."""
 
     executable: Path
     headless: bool
+    sandbox: bool
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
 
 
 def launch_profile(
-    settings: BrowserSettings, mode: Mode, *, temporary: Path, display: str | None = None
+    settings: BrowserSettings,
+    mode: Mode,
+    *,
+    temporary: Path,
+    display: str | None = None,
+    authority: Path | None = None,
 ) -> LaunchProfile:
-    """The way to start a browser of this mode. Raises SetupError when the program is missing.
+    """Return how to start a browser of this mode. Raises SetupError when the program is missing.
 
     Args:
         temporary: where it is to write what it needs while it runs.
         display: the X display of a headful one.
+        authority: the file with that display's cookie; None leaves the one of our own environment.
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SEDERUNT_")}
+    environment = {name: value for name, value in os.environ.items() if _may_know(name)}
     environment[OWNER_VARIABLE] = owner_mark()
     environment["TMPDIR"] = str(temporary)
     if display is not None:
         environment["DISPLAY"] = display
+    if authority is not None:
+        environment["XAUTHORITY"] = str(authority)
+    executable = find_executable(settings, mode)
+    sandbox = wants_sandbox(settings, executable)
     return LaunchProfile(
-        executable=find_executable(settings, mode),
+        executable=executable,
         headless=mode != HEADFUL,
-        arguments=(*arguments(settings, mode),),
+        sandbox=sandbox,
+        arguments=(*arguments(settings, mode, sandbox=sandbox),),
         environment=environment,
     )
 
 
-def arguments(settings: BrowserSettings, mode: Mode) -> Iterable[str]:
-    """The command line of one browser, from the flag table and what the operator chose."""
+def _may_know(name: str) -> bool:
+    """Return whether a browser may see this variable of ours."""
+    return name in KNOWN_VARIABLES or name.startswith(KNOWN_PREFIXES)
+
+
+def arguments(settings: BrowserSettings, mode: Mode, *, sandbox: bool = False) -> Iterable[str]:
+    """Yield the command line of one browser, from the flag table and what the operator chose."""
     yield from (flag.text for flag in FLAGS if mode in flag.modes)
     yield "--disable-features=" + ",".join((*DRIVER_DISABLES, *DISABLED_FEATURES))
-    if not settings.sandbox:
+    if not sandbox:
         yield "--no-sandbox"
     if settings.host_rules:
         yield f"--host-resolver-rules={settings.host_rules}"

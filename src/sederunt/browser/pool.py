@@ -26,9 +26,10 @@ from sederunt.browser.launch import HEADFUL, SHELL, Mode, find_executable
 from sederunt.browser.loopback import Line, Loopback
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.processes import sweep_orphans
+from sederunt.browser.sandbox import obstacle as sandbox_obstacle
 from sederunt.browser.scripts import page_scripts
 from sederunt.browser.signals import Signal
-from sederunt.errors import PageCrashed, PageStuck
+from sederunt.errors import PageCrashed, PageStuck, SetupError
 from sederunt.model.audio import CapturedFrame
 from sederunt.settings import BrowserSettings
 
@@ -78,6 +79,7 @@ class BrowserPool:
         except BaseException:
             await self._stack.aclose()
             raise
+        self._warn_without_sandbox()
         self._warm_up()
         return self
 
@@ -227,6 +229,14 @@ class BrowserPool:
             await asyncio.gather(start, return_exceptions=True)
         await browser.__aexit__(None, None, None)
         logger.info("browser ended", action="browser_ended", mode=browser.mode, pid=browser.pid)
+
+    def _warn_without_sandbox(self) -> None:
+        if self._settings.sandbox != "auto":
+            return
+        with contextlib.suppress(SetupError):  # a browser that is missing is told by whoever needs it
+            why = sandbox_obstacle(find_executable(self._settings, _usual_mode(self._settings)))
+            if why is not None:
+                logger.warning(why, action="sandbox_off")
 
     def _warm_up(self) -> None:
         """Start the empty browsers that are wanted, beside everything else."""

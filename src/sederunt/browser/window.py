@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from playwright.async_api import BrowserContext, Page
@@ -24,6 +25,7 @@ async def sign_in_by_hand(
     url: str,
     *,
     display: str,
+    authority: Path | None = None,
     shown: Callable[[Page], Awaitable[None]] | None = None,
 ) -> Mapping[str, Any]:
     """Open a window on the person's display and wait until they close it; returns the storage state.
@@ -32,9 +34,13 @@ async def sign_in_by_hand(
 
     Args:
         display: value of DISPLAY.
+        authority: file with the display's cookie, where it is not the one of our own environment.
         shown: awaited once the address was opened; the way for a test to be the person.
     """
-    async with running_driver() as driver, Chromium(driver, settings, HEADFUL, display=display) as browser:
+    async with (
+        running_driver() as driver,
+        Chromium(driver, settings, HEADFUL, display=display, authority=authority) as browser,
+    ):
         context, page = await _window(browser, settings)
         with contextlib.suppress(DriverError):  # a page that loads slowly, or not, is for the person to see
             await page.goto(url, wait_until="commit")

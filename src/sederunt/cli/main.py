@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import typer
 
+from sederunt.cli.hardening import harden
 from sederunt.errors import SederuntError
 
 # command → (module, attribute, help). Loaded lazily so that `sederunt keys` does not import browsers and models.
@@ -37,6 +38,7 @@ def main() -> None:
     # Before numpy is loaded: its library multiplies small matrices in threads that spin while they wait. Live Whisper
     # took 0.155 CPU-seconds per second of speech with them, 0.083 without, and was not faster.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    harden()
     names = [argument for argument in sys.argv[1:2] if argument in COMMANDS]
     app = typer.Typer(
         no_args_is_help=True,

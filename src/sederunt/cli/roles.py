@@ -16,6 +16,7 @@ import uvloop
 
 from sederunt import log
 from sederunt.bus import embedded
+from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load
@@ -62,6 +63,9 @@ def _settings(role: str, data: Path | None, **overrides: object) -> Settings:
     settings = load(**({"data": data} if data is not None else {}), **overrides)
     log.configure(settings.log.style, settings.log.level)
     structlog.contextvars.bind_contextvars(role=role)
+    with _explained():
+        if mended := keep_private(settings.data):
+            log.get(component="cli").warning(mended, action="data_closed")
     return settings.model_copy(update={"bus": embedded.address_of(settings.data, settings.bus)})
 
 

@@ -18,6 +18,7 @@ from sederunt import log
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import load_sealer
 from sederunt.bus import embedded
+from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
 from sederunt.cli.supervisor import Child, Role, Supervisor
 from sederunt.database.engine import Database, database_url
@@ -49,6 +50,8 @@ def serve(
     settings = load(**overrides)
     log.configure(settings.log.style, settings.log.level)
     try:
+        if mended := keep_private(settings.data):
+            logger.warning(mended, action="data_closed")
         # The socket stays here, so that callers wait a moment while an api restarts and are not refused.
         with _only_one(settings.data), listen(settings.api) as listener:
             asyncio.run(_run(settings, listener, drain_timeout))

@@ -198,7 +198,7 @@ def _is_switched(connection: sqlite3.Connection, *, may_be_busy: bool) -> bool:
 
 
 def _sqlite_engine(url: URL) -> AsyncEngine:
-    engine = create_async_engine(url, pool_size=1, max_overflow=0)
+    engine = create_async_engine(url, pool_size=1, max_overflow=0, hide_parameters=True)
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_at_once)
     return engine
@@ -224,4 +224,4 @@ def _begin_at_once(connection: Connection) -> None:
 
 
 def _postgres_engine(url: URL) -> AsyncEngine:
-    return create_async_engine(url, pool_size=5, max_overflow=10, pool_pre_ping=True)
+    return create_async_engine(url, pool_size=5, max_overflow=10, pool_pre_ping=True, hide_parameters=True)

@@ -1,5 +1,8 @@
 """Signing in by hand: a window on a display of the test's own, and the test as the person in front of it."""
 
+import asyncio
+import os
+import stat
 from uuid import uuid4
 
 from playwright.async_api import Page
@@ -29,7 +32,7 @@ async def test_what_a_person_signed_in_by_hand_lets_a_bot_into_a_meeting_that_de
 ) -> None:
     settings = BrowserSettings(host_rules=practice.host_rules, ignore_certificate_errors=True)
     async with Display() as display:
-        state = await sign_in_by_hand(settings, START, display=display.name, shown=_person)
+        state = await sign_in_by_hand(settings, START, display=display.name, authority=display.authority, shown=_person)
     assert "SID" in {cookie["name"] for cookie in state["cookies"]}
     meeting = await practice.open_meeting(Script(variant=Variant(entry="sign_in")))
     request = PageRequest(
@@ -50,5 +53,25 @@ async def _nobody(page: Page) -> None:
 async def test_a_window_that_is_closed_at_once_leaves_nothing(practice: PracticeServer) -> None:
     settings = BrowserSettings(host_rules=practice.host_rules, ignore_certificate_errors=True)
     async with Display() as display:
-        state = await sign_in_by_hand(settings, START, display=display.name, shown=_nobody)
+        state = await sign_in_by_hand(settings, START, display=display.name, authority=display.authority, shown=_nobody)
     assert state == {"cookies": [], "origins": []}
+
+
+async def _client(display: Display, authority: str) -> int:
+    """The exit code of a program that asks for a window there."""
+    client = await asyncio.create_subprocess_exec(
+        *("ffmpeg", "-loglevel", "error", "-f", "x11grab", "-video_size", "16x16", "-i", display.name),
+        *("-frames:v", "1", "-f", "null", "-"),
+        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "XAUTHORITY": authority},
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    return await client.wait()
+
+
+async def test_nobody_sees_the_screen_without_its_cookie() -> None:
+    async with Display() as display:
+        authority = display.authority
+        assert stat.S_IMODE(authority.stat().st_mode) == 0o600
+        assert await _client(display, str(authority)) == 0
+        assert await _client(display, "/dev/null") != 0
+    assert not authority.exists()

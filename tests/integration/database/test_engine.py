@@ -11,6 +11,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, func, insert, select, text
+from sqlalchemy.exc import IntegrityError
 
 from harness.fake_clock import FakeClock
 from harness.postgres import PostgresServer
@@ -173,3 +174,12 @@ async def test_connections_that_the_server_dropped_are_replaced(postgres: Postgr
         async with database.begin() as connection:
             await _add_account(connection, database, "second")
         assert await _count(database) == 2
+
+
+async def test_a_statement_that_fails_does_not_tell_its_values(empty_address: str) -> None:
+    async with Database(empty_address) as database:
+        row = {"id": database.default_account_id, "name": "planted-secret", "created_at": database.clock.now()}
+        with pytest.raises(IntegrityError) as caught:
+            async with database.begin() as connection:
+                await connection.execute(insert(accounts).values(**row))
+    assert "planted-secret" not in str(caught.value)

@@ -36,8 +36,17 @@ def test_host_rules_reach_the_command_line() -> None:
 
 
 def test_the_sandbox_is_left_out_only_where_it_is_not_wanted() -> None:
-    assert "--no-sandbox" in line()
-    assert "--no-sandbox" not in line(sandbox=True)
+    assert "--no-sandbox" in list(arguments(BrowserSettings(), "shell", sandbox=False))
+    assert "--no-sandbox" not in list(arguments(BrowserSettings(), "shell", sandbox=True))
+
+
+def test_a_browser_is_told_nothing_of_our_environment_but_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_SECRET_ACCESS_KEY", "SEDERUNT_SECRET_KEYS", "DATABASE_URL"):
+        monkeypatch.setenv(name, "hush")
+    monkeypatch.setenv("LC_TIME", "C")
+    profile = launch_profile(BrowserSettings(executable=Path("/bin/sh")), "headful", temporary=Path("/t"), display=":7")
+    assert "hush" not in profile.environment.values()
+    assert (profile.environment["LC_TIME"], profile.environment["DISPLAY"]) == ("C", ":7")
 
 
 def test_a_missing_program_is_told_with_its_remedy() -> None:

@@ -1,0 +1,55 @@
+"""Whether Chromium's own sandbox can run here: what keeps a page that breaks its renderer from everything else."""
+
+import os
+import shutil
+import stat
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from sederunt.settings import BrowserSettings
+
+HELPER = "chrome-sandbox"  # beside the program; Debian's package chromium-sandbox installs it setuid root
+PROBE_S = 5.0
+
+
+def wants_sandbox(settings: BrowserSettings, executable: Path) -> bool:
+    """Return whether this program is started with its sandbox: as set, else wherever it can run."""
+    return obstacle(executable) is None if settings.sandbox == "auto" else settings.sandbox
+
+
+@cache
+def obstacle(executable: Path) -> str | None:
+    """Return why the sandbox cannot run here, as a sentence with the remedy; None where it can."""
+    if os.geteuid() == 0:
+        return (
+            "Chromium's sandbox is off, since it refuses to run as root: a page that breaks out of its renderer owns "
+            "this machine. Run the service as a user of its own."
+        )
+    if _is_setuid_root(executable.resolve().parent / HELPER) or _may_make_namespaces():
+        return None
+    return (
+        "Chromium's sandbox is off: this kernel gives ordinary users no user namespaces. Install the package "
+        "chromium-sandbox, or set kernel.unprivileged_userns_clone=1 (a container: a seccomp profile with them)."
+    )
+
+
+def _is_setuid_root(path: Path) -> bool:
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    return status.st_uid == 0 and bool(status.st_mode & stat.S_ISUID)
+
+
+def _may_make_namespaces() -> bool:
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        return False
+    try:
+        made = subprocess.run(
+            [unshare, "--user", "--net", "--pid", "--fork", "true"], capture_output=True, timeout=PROBE_S
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return made.returncode == 0

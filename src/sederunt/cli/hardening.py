@@ -1,0 +1,38 @@
+"""What every process of ours does before anything else: others on this machine read nothing, open files suffice."""
+
+import errno
+import os
+import resource
+import stat
+from pathlib import Path
+
+from sederunt.errors import SetupError
+
+PRIVATE_UMASK = 0o077
+OPEN_FILES = 65_536  # a socket per listener and per connection; the usual soft limit of 1,024 is soon reached
+
+
+def harden() -> None:
+    """Keep new files to this user, and raise the soft limit of open files as far as the hard one lets us."""
+    os.umask(PRIVATE_UMASK)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def keep_private(data: Path) -> str | None:
+    """Make the data directory, or take back what others may do with it; return what was mended, as a sentence.
+
+    Raises SetupError where the directory cannot be used.
+    """
+    try:
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        mode = stat.S_IMODE(data.stat().st_mode)
+        if not mode & PRIVATE_UMASK:
+            return None
+        data.chmod(mode & ~PRIVATE_UMASK)
+    except OSError as error:
+        reason = os.strerror(errno.ENOTDIR) if isinstance(error, FileExistsError) else error.strerror or str(error)
+        raise SetupError(f"{data.resolve()} cannot be used as data directory: {reason}.") from error
+    return f"{data.resolve()} was open to other users of this machine (mode {mode:o}); it is closed to them now."
