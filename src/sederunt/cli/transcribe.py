@@ -17,7 +17,7 @@ from sederunt.settings import Settings, load
 from sederunt.transcription import profanity
 from sederunt.transcription.models import ModelRow, find
 from sederunt.transcription.provider import Task, provider
-from sederunt.transcripts.attribution import Meeting, SourceSpeech, attribute
+from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute
 
 _WHISPER = "vendor1"
 
@@ -53,7 +53,7 @@ def _transcribe(settings: Settings, task: Task, duration_s: float) -> Transcript
         shown = replace(task, on_progress=lambda done_s: progress.update(bar, completed=done_s))
         result = provider("whisper").transcribe(settings, shown)
     speech = SourceSpeech(source="file", utterances=result.utterances, mixed=True)
-    return attribute([speech], Meeting(duration_s=duration_s), detected_lang=result.detected_lang)
+    return attribute([speech], MeetingFacts(duration_s=duration_s), detected_lang=result.detected_lang)
 
 
 def _as_text(transcript: Transcript) -> str:

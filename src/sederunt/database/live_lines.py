@@ -17,7 +17,7 @@ from sederunt.model.transcript import LiveLine
 _RENEWED = ("revision", "start_ms", "voice", "segment")
 
 
-class LiveLines:
+class LiveLineStore:
     """The lines of all bots. They go with their bot, and with its media."""
 
     def __init__(self, database: Database) -> None:

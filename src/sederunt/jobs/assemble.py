@@ -5,9 +5,9 @@ from sederunt.database.retention import kept_until
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.work import Job
-from sederunt.meetings.assemble import assemble_recording, verdict_of
 from sederunt.model.bot import Verdict
 from sederunt.model.status import BotStatus, Trigger
+from sederunt.recordings.assembly import assemble_recording, verdict_of
 from sederunt.transcription.models import find
 
 logger = log.get(component="jobs")

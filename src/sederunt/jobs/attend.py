@@ -6,10 +6,10 @@ from sederunt.bus.streams import command_subject
 from sederunt.errors import SetupError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.work import Again, GiveUp, Job
-from sederunt.meetings.attend import attend as sit_in
 from sederunt.meetings.context import BotContext
-from sederunt.meetings.endings import give_up_lost, retry_challenged
-from sederunt.meetings.orders import Orders
+from sederunt.meetings.journal import give_up_lost, retry_challenged
+from sederunt.meetings.lifecycle import attend as attend_meeting
+from sederunt.meetings.session.commands import Commands
 from sederunt.model.bot import Verdict
 from sederunt.model.status import BotStatus, Trigger
 from sederunt.transcription.models import is_live_here
@@ -30,15 +30,15 @@ async def attend(job: Job, context: WorkerContext) -> None:
     if bot.status not in ATTENDED:
         return
     bot = await context.bots.claim(job.id, context.name)
-    orders = Orders(job.cut_off)
-    commands = await context.bus.serve(command_subject(job.id), orders.obey)
+    commands = Commands(job.cut_off)
+    serving = await context.bus.serve(command_subject(job.id), commands.carry_out)
     if is_live_here(bot.config.transcription_model):
         context.transcribed_live.add(bot.id)
     try:
         if bot.status is BotStatus.BOT_DETECTED:
             await retry_challenged(bot, context_of(context))
         else:
-            await sit_in(bot, context_of(context), orders)
+            await attend_meeting(bot, context_of(context), commands)
     except SetupError as error:
         # This host has no browser that works; another may. A bot that none can seat must not wait for ever.
         if job.delivered >= MOST_TRIES_WITHOUT_BROWSER:
@@ -46,7 +46,7 @@ async def attend(job: Job, context: WorkerContext) -> None:
         raise
     finally:
         context.transcribed_live.discard(bot.id)
-        await commands.close()
+        await serving.close()
     if job.cut_off.is_set():
         raise Again(0.0, "this host was cut off")
 

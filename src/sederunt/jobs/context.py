@@ -18,7 +18,7 @@ from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
 from sederunt.database.engine import Database
-from sederunt.database.live_lines import LiveLines
+from sederunt.database.live_lines import LiveLineStore
 from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletions
@@ -47,7 +47,7 @@ class WorkerContext:
     outbox: Outbox
     events: EventPublisher  # of bots, to their listeners: `put` never waits
     transcripts: Transcripts
-    live_lines: LiveLines
+    live_lines: LiveLineStore
     postman: Deliverer
     name: str  # this host's name; on workers it only names them in logs
     pool: BrowserPool | None = None  # hosts have browsers
@@ -86,7 +86,7 @@ def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: 
         bots=Bots(database, follow_ups=FOLLOW_UPS, seals=sealer),
         recordings=Recordings(database),
         transcripts=Transcripts(database),
-        live_lines=LiveLines(database),
+        live_lines=LiveLineStore(database),
         deliveries=deliveries,
         deletions=Deletions(database),
         outbox=Outbox(database),

@@ -20,7 +20,7 @@ from sederunt.jobs.follow_ups import KINDS
 from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.jobs.scratch import folder_of
 from sederunt.jobs.work import handler_of
-from sederunt.meetings.spool import Leftovers
+from sederunt.meetings.record.spool import Leftovers
 from sederunt.settings import Settings
 
 logger = log.get(component="jobs")

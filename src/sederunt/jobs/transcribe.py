@@ -11,16 +11,15 @@ from sederunt.errors import SederuntError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.work import GiveUp, Job
-from sederunt.meetings.spans import read_spans
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.status import BotStatus, RecordingStatus, Trigger
 from sederunt.model.transcript import Transcript
+from sederunt.recordings.spans import read_spans
 from sederunt.transcription.models import ModelRow, batch_twin, find
 from sederunt.transcription.provider import is_installed
-from sederunt.transcripts import recording_transcript
-from sederunt.transcripts.bot_transcript import Request, Roster, transcribe_bot
+from sederunt.transcripts.bot_transcript import BotTranscriptRequest, StoredRoster, transcribe_bot
 from sederunt.transcripts.live_transcript import doubt, transcript_of_lines
-from sederunt.transcripts.recording_transcript import transcribe_recording
+from sederunt.transcripts.recording_transcript import RecordingTranscriptRequest, transcribe_recording
 
 logger = log.get(component="jobs")
 
@@ -87,7 +86,7 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
     async with stoppable(job) as cancelled:
         with scratch_of(context, job) as scratch:
             transcript = await transcribe_recording(
-                recording_transcript.Request(
+                RecordingTranscriptRequest(
                     recording=recording, model=model_of(recording.config.transcription_model), key=None
                 ),
                 settings=context.settings,
@@ -124,13 +123,13 @@ def model_of(identifier: str) -> ModelRow:
     return model
 
 
-async def _request(bot: Bot, model: ModelRow, context: WorkerContext) -> Request:
+async def _request(bot: Bot, model: ModelRow, context: WorkerContext) -> BotTranscriptRequest:
     participants = await context.bots.participants(bot.id, with_events=True)
-    return Request(
+    return BotTranscriptRequest(
         bot=bot,
         model=model,
         key=None,
-        roster=Roster(participants=tuple(participants), sources=dict(await context.bots.sources(bot.id))),
+        roster=StoredRoster(participants=tuple(participants), sources=dict(await context.bots.sources(bot.id))),
         spans=await read_spans(context.objects, bot.id),
     )
 

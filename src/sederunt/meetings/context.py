@@ -8,10 +8,10 @@ from sederunt.bus.connection import Bus
 from sederunt.bus.feeds import EventPublisher
 from sederunt.clock import Clock
 from sederunt.database.bots import Bots
-from sederunt.database.live_lines import LiveLines
+from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import Superseded
-from sederunt.meetings.sign_in import MeetingAccounts
-from sederunt.meetings.spool import Spool
+from sederunt.meetings.join.identity import AccountSource
+from sederunt.meetings.record.spool import PieceSpool
 from sederunt.model.bot import Bot
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
@@ -25,14 +25,14 @@ class BotContext:
     pool: BrowserPool
     events: EventPublisher
     bus: Bus
-    live_lines: LiveLines
-    accounts: MeetingAccounts
+    live_lines: LiveLineStore
+    accounts: AccountSource
     clock: Clock
     host: str  # this host's name
 
-    def spool_of(self, bot_id: UUID) -> Spool:
+    def spool_of(self, bot_id: UUID) -> PieceSpool:
         """Where a bot's pieces wait until storage has them."""
-        return Spool(self.settings.data / "spool", bot_id, self.objects)
+        return PieceSpool(self.settings.data / "spool", bot_id, self.objects)
 
 
 async def still_ours(bot: Bot, context: BotContext) -> Bot:

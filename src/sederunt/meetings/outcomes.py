@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
-from sederunt.meetings.stop_rules import Departure
+from sederunt.meetings.session.stop_rules import Departure
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import Admission
 from sederunt.platforms.platform import PageState, Reading

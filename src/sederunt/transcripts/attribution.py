@@ -15,8 +15,7 @@ from sederunt.model.events import since_of
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
 from sederunt.transcription import text
-from sederunt.transcripts import speaking_evidence as evidence
-from sederunt.transcripts.speaking_evidence import Evidence, Interval, Marks
+from sederunt.transcripts.speaking_marks import LEAST_SHARE, Interval, MarkMatch, Marks, lag_s, marked, shifted, union
 
 # A pause longer than this ends a segment, and cuts an utterance in two.
 PAUSE_S = 1.0
@@ -24,7 +23,7 @@ PAUSE_S = 1.0
 LONG_S = 60.0
 # In mixed sound, a change of speaker shorter than this (words, seconds) is taken for an error of the marks.
 SHORT_WORDS, SHORT_S = 2, 0.6
-# Evidence that names a stretch of mixed sound by itself: this share of its length, at most so many seconds.
+# A match that names a stretch of mixed sound by itself: this share of its length, at most so many seconds.
 RUN_SHARE, RUN_ENOUGH_S = 0.5, 1.5
 # Sound and the word of whose it is from now on come so far apart: a track changes hands in the longest pause within.
 HANDED_WITHIN_S = 0.25
@@ -54,7 +53,7 @@ class SourceSpeech:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Meeting:
+class MeetingFacts:
     """What is known about who was there. Nothing at all for a standalone recording."""
 
     duration_s: float
@@ -65,11 +64,13 @@ class Meeting:
     spans: Sequence[SourceSpan] = ()
 
 
-def attribute(sources: Sequence[SourceSpeech], meeting: Meeting, *, detected_lang: str | None = None) -> Transcript:
+def attribute(
+    sources: Sequence[SourceSpeech], meeting: MeetingFacts, *, detected_lang: str | None = None
+) -> Transcript:
     """One transcript of all sources, in order of time. `speaker` counts voices from 0 by their first word."""
     names = {participant.key: participant.name for participant in meeting.participants}
     marks = _marks(sources, meeting)
-    said: list[Said] = []
+    said: list[NamedUtterance] = []
     taken: set[str] = set()
     for speech in sources:
         utterances = [part for whole in speech.utterances for part in _usable(whole, meeting.duration_s)]
@@ -82,7 +83,7 @@ def attribute(sources: Sequence[SourceSpeech], meeting: Meeting, *, detected_lan
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NamedUtterance:
     """An utterance with its voice: a participant's key, or a key of our own for a voice without a name."""
 
     utterance: Utterance
@@ -95,7 +96,7 @@ class Said:
         return _segment([self], number)
 
 
-def voices_in(speech: SourceSpeech, meeting: Meeting, others: Iterable[SourceSpeech] = ()) -> list[Said]:
+def voices_in(speech: SourceSpeech, meeting: MeetingFacts, others: Iterable[SourceSpeech] = ()) -> list[NamedUtterance]:
     """Who says what in one source, as far as is known now, in order of time; for transcripts that are still growing.
 
     `others`: what was said meanwhile in other sources; the lag of the marks is judged by all of it.
@@ -114,23 +115,23 @@ def is_mixed(source: str, links: Mapping[str, str]) -> bool:
     return source.startswith("track-") and source not in links
 
 
-def _by_time(said: Said) -> tuple[float, float]:
+def _by_time(said: NamedUtterance) -> tuple[float, float]:
     return said.utterance.start, said.utterance.end
 
 
 def _said(
-    speech: SourceSpeech, meeting: Meeting, marks: Marks, names: Mapping[str, str], taken: set[str]
-) -> list[Said]:
-    said: list[Said] = []
+    speech: SourceSpeech, meeting: MeetingFacts, marks: Marks, names: Mapping[str, str], taken: set[str]
+) -> list[NamedUtterance]:
+    said: list[NamedUtterance] = []
     for key, own in _by_owner(speech, meeting):
         if key in names:
-            said += [Said(utterance, key, names[key], None) for utterance in own.utterances]
+            said += [NamedUtterance(utterance, key, names[key], None) for utterance in own.utterances]
         else:
             said += _unowned(own, meeting, marks, names, taken)
     return said
 
 
-def _by_owner(speech: SourceSpeech, meeting: Meeting) -> list[tuple[str, SourceSpeech]]:
+def _by_owner(speech: SourceSpeech, meeting: MeetingFacts) -> list[tuple[str, SourceSpeech]]:
     """(participant key, what they said) of a source, as the site says; the key is empty where it says nothing."""
     if speech.mixed or speech.source not in meeting.links:
         return [("", speech)]
@@ -149,7 +150,7 @@ def _by_owner(speech: SourceSpeech, meeting: Meeting) -> list[tuple[str, SourceS
     return [(key, replace(speech, utterances=parts, mixed=not key)) for key, parts in owned.items()]
 
 
-def _since(source: str, meeting: Meeting) -> list[tuple[float, str]]:
+def _since(source: str, meeting: MeetingFacts) -> list[tuple[float, str]]:
     """(second of the recording, participant key) of each who had a source, one after the other; often nothing."""
     found = ((since_of(name), key) for name, key in meeting.links.items())
     return sorted(((at[1] - meeting.started_ms) / 1000, key) for at, key in found if at and at[0] == source)
@@ -169,8 +170,8 @@ def _handed_over(at: float, pauses: Iterable[Interval]) -> float:
 
 
 def _unowned(
-    speech: SourceSpeech, meeting: Meeting, marks: Marks, names: Mapping[str, str], taken: set[str]
-) -> list[Said]:
+    speech: SourceSpeech, meeting: MeetingFacts, marks: Marks, names: Mapping[str, str], taken: set[str]
+) -> list[NamedUtterance]:
     """What is said where the site does not tell by whom."""
     if speech.diarized:
         return _by_vendor(speech, marks, names, taken)
@@ -182,31 +183,33 @@ def _unowned(
     return _one_voice(f"source {speech.source}", speech.utterances, marks, names)
 
 
-def _one_voice(voice: str, utterances: Sequence[Utterance], marks: Marks, names: Mapping[str, str]) -> list[Said]:
+def _one_voice(
+    voice: str, utterances: Sequence[Utterance], marks: Marks, names: Mapping[str, str]
+) -> list[NamedUtterance]:
     """An unnamed track: one person, judged by all they said."""
-    found = marks.evidence(_spoken(utterances))
+    found = marks.match(_spoken(utterances))
     key = found.sure()
     if key is not None:
-        return [Said(utterance, key, names[key], None) for utterance in utterances]
-    return [Said(utterance, voice, None, found.guesses(names)) for utterance in utterances]
+        return [NamedUtterance(utterance, key, names[key], None) for utterance in utterances]
+    return [NamedUtterance(utterance, voice, None, found.guesses(names)) for utterance in utterances]
 
 
-def _by_vendor(speech: SourceSpeech, marks: Marks, names: Mapping[str, str], taken: set[str]) -> list[Said]:
+def _by_vendor(speech: SourceSpeech, marks: Marks, names: Mapping[str, str], taken: set[str]) -> list[NamedUtterance]:
     """Voices told apart by the provider: the best proven takes a name first, and no two take the same."""
     voices: dict[int, list[Utterance]] = {}
     for utterance in speech.utterances:
         for number, part in text.runs(utterance, [word.speaker for word in utterance.words]):
             voices.setdefault(utterance.speaker if number is None else number, []).append(part)
-    proofs = {number: marks.evidence(_spoken(parts)) for number, parts in voices.items()}
+    proofs = {number: marks.match(_spoken(parts)) for number, parts in voices.items()}
     said = []
     for number in sorted(voices, key=lambda n: -max(proofs[n].seconds.values(), default=0.0)):
         key = proofs[number].sure()
         if key is None or key in taken:
             guesses = proofs[number].guesses(names)
-            said += [Said(part, f"{speech.source} voice {number}", None, guesses) for part in voices[number]]
+            said += [NamedUtterance(part, f"{speech.source} voice {number}", None, guesses) for part in voices[number]]
         else:
             taken.add(key)
-            said += [Said(part, key, names[key], None) for part in voices[number]]
+            said += [NamedUtterance(part, key, names[key], None) for part in voices[number]]
     return said
 
 
@@ -216,12 +219,12 @@ def _by_spans(
     links: Mapping[str, str],
     names: Mapping[str, str],
     marks: Marks,
-) -> list[Said]:
+) -> list[NamedUtterance]:
     """Mixed sound whose packets say who is in it: exact to a few hundredths of a second."""
     heard: dict[str, list[Interval]] = {}
     for span in spans:
         heard.setdefault(span.source, []).append((span.start, span.end))
-    heard = {source: evidence.union(intervals) for source, intervals in heard.items()}
+    heard = {source: union(intervals) for source, intervals in heard.items()}
     layers = Marks(heard)
     by_source: dict[str, list[Utterance]] = {}
     for utterance in speech.utterances:
@@ -233,26 +236,26 @@ def _by_spans(
         if source == speech.source:  # nobody is known to be in it: a holder died before it wrote down who was
             said += [each for part in parts for each in _by_marks(part, source, marks, names)]
         elif key in names:
-            said += [Said(part, key, names[key], None) for part in parts]
+            said += [NamedUtterance(part, key, names[key], None) for part in parts]
         else:
             said += _one_voice(f"source {source}", parts, marks, names)
     return said
 
 
-def _by_marks(utterance: Utterance, source: str, marks: Marks, names: Mapping[str, str]) -> list[Said]:
+def _by_marks(utterance: Utterance, source: str, marks: Marks, names: Mapping[str, str]) -> list[NamedUtterance]:
     """Mixed sound of which only the site's marks tell anything: a name where they are clear about this stretch."""
     said = []
     for _, part in _split(utterance, marks):
-        found = marks.evidence([(part.start, part.end)])
+        found = marks.match([(part.start, part.end)])
         key = found.sure(min(RUN_ENOUGH_S, RUN_SHARE * (part.end - part.start)))
         if key is not None:
-            said.append(Said(part, key, names[key], None))
+            said.append(NamedUtterance(part, key, names[key], None))
         else:
-            said.append(Said(part, _likeliest(found) or f"source {source}", None, found.guesses(names)))
+            said.append(NamedUtterance(part, _likeliest(found) or f"source {source}", None, found.guesses(names)))
     return said
 
 
-def _likeliest(found: Evidence) -> str | None:
+def _likeliest(found: MarkMatch) -> str | None:
     """Whose number an unnamed stretch carries: that of the first candidate, if most speaks for them."""
     ranked = found.ranked()
     return ranked[0][0] if ranked and ranked[0][1] > 0.5 else None
@@ -268,7 +271,7 @@ def _split(utterance: Utterance, marks: Marks) -> list[tuple[str | None, Utteran
 
 def _loudest(marks: Marks, start: float, end: float) -> str | None:
     """Who is marked during most of a word; None where it is nobody, or undecided between several."""
-    weight = marks.evidence([(start, end)]).weight
+    weight = marks.match([(start, end)]).weight
     if not weight:
         return None
     best = max(weight.values())
@@ -298,25 +301,23 @@ def _smoothed(labels: Sequence[str | None], words: Sequence[Word]) -> list[str |
     return filled
 
 
-def _marks(sources: Sequence[SourceSpeech], meeting: Meeting) -> Marks:
+def _marks(sources: Sequence[SourceSpeech], meeting: MeetingFacts) -> Marks:
     """The participants' marks, moved by what this meeting's lag is."""
     raw = {
-        participant.key: evidence.marked(participant, started_ms=meeting.started_ms, duration_s=meeting.duration_s)
+        participant.key: marked(participant, started_ms=meeting.started_ms, duration_s=meeting.duration_s)
         for participant in meeting.participants
     }
     spoken: dict[str, list[Interval]] = {}
     for speech in sources:
         for voice, own in _by_owner(speech, meeting):
             spoken.setdefault(voice, []).extend(_spoken(own.utterances))
-    lag = evidence.lag_s(raw, spoken)
-    return Marks({key: evidence.shifted(spans, -lag) for key, spans in raw.items()})
+    lag = lag_s(raw, spoken)
+    return Marks({key: shifted(spans, -lag) for key, spans in raw.items()})
 
 
 def _spoken(utterances: Iterable[Utterance]) -> list[Interval]:
     """The time that words take."""
-    return evidence.union(
-        (item.start, item.end) for utterance in utterances for item in (utterance.words or (utterance,))
-    )
+    return union((item.start, item.end) for utterance in utterances for item in (utterance.words or (utterance,)))
 
 
 def _usable(utterance: Utterance, duration_s: float) -> list[Utterance]:
@@ -326,9 +327,9 @@ def _usable(utterance: Utterance, duration_s: float) -> list[Utterance]:
     return text.cut_at_pauses(text.clamped(utterance, duration_s), PAUSE_S)
 
 
-def _segments(said: Sequence[Said], numbers: Mapping[str, int]) -> tuple[Segment, ...]:
+def _segments(said: Sequence[NamedUtterance], numbers: Mapping[str, int]) -> tuple[Segment, ...]:
     """Neighbours of one speaker, one after the other without a long pause, become one segment."""
-    groups: list[list[Said]] = []
+    groups: list[list[NamedUtterance]] = []
     for each in said:
         if groups and _goes_on(groups[-1], each):
             groups[-1].append(each)
@@ -337,13 +338,13 @@ def _segments(said: Sequence[Said], numbers: Mapping[str, int]) -> tuple[Segment
     return tuple(_segment(group, numbers[group[0].voice]) for group in groups)
 
 
-def _goes_on(group: Sequence[Said], after: Said) -> bool:
+def _goes_on(group: Sequence[NamedUtterance], after: NamedUtterance) -> bool:
     same = group[0].voice == after.voice and group[0].name == after.name
     end = max(each.utterance.end for each in group)
     return same and after.utterance.start - end <= PAUSE_S and after.utterance.end - group[0].utterance.start <= LONG_S
 
 
-def _segment(group: Sequence[Said], number: int) -> Segment:
+def _segment(group: Sequence[NamedUtterance], number: int) -> Segment:
     utterances = tuple(_numbered(each.utterance, number) for each in group)
     weights = [max(1, len(utterance.words)) for utterance in utterances]
     confidence = sum(u.confidence * w for u, w in zip(utterances, weights, strict=True)) / sum(weights)
@@ -359,7 +360,7 @@ def _segment(group: Sequence[Said], number: int) -> Segment:
     )
 
 
-def _pooled(group: Sequence[Said]) -> tuple[NameGuess, ...]:
+def _pooled(group: Sequence[NamedUtterance]) -> tuple[NameGuess, ...]:
     """The candidates of several utterances of one voice, by their mean share of the time."""
     total = sum(max(0.01, each.utterance.end - each.utterance.start) for each in group)
     shares: dict[str, float] = {}
@@ -369,9 +370,7 @@ def _pooled(group: Sequence[Said]) -> tuple[NameGuess, ...]:
             shares[guess.name] = shares.get(guess.name, 0.0) + guess.confidence * length / total
     ranked = sorted(shares.items(), key=lambda pair: (-pair[1], pair[0]))
     return tuple(
-        NameGuess(name=name, confidence=round(min(1.0, share), 4))
-        for name, share in ranked
-        if share >= evidence.LEAST_SHARE
+        NameGuess(name=name, confidence=round(min(1.0, share), 4)) for name, share in ranked if share >= LEAST_SHARE
     )
 
 

@@ -22,7 +22,7 @@ from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Result, Task, provider
-from sederunt.transcripts.attribution import Meeting, SourceSpeech, attribute, is_mixed
+from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute, is_mixed
 from sederunt.transcripts.parts import PartStore
 
 # A track with less audible sound than this holds no word.
@@ -32,7 +32,7 @@ logger = log.get(component="transcripts")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Roster:
+class StoredRoster:
     """Who was there, as the database tells it."""
 
     participants: tuple[Participant, ...]
@@ -40,18 +40,18 @@ class Roster:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class BotTranscriptRequest:
     """What to transcribe with."""
 
     bot: Bot
     model: ModelRow
     key: str | None  # the vendor's, if it needs one
-    roster: Roster
+    roster: StoredRoster
     spans: Sequence[Span] = ()  # who was in mixed tracks, and when
 
 
 async def transcribe_bot(
-    request: Request, *, settings: Settings, objects: Objects, scratch: Path, cancelled: threading.Event
+    request: BotTranscriptRequest, *, settings: Settings, objects: Objects, scratch: Path, cancelled: threading.Event
 ) -> Transcript:
     """The named transcript. A second run after a crash repeats no finished part of any track.
 
@@ -79,7 +79,7 @@ async def transcribe_bot(
         if result.detected_lang:
             languages[result.detected_lang] += round(track["heard_s"] * 10)
         logger.info("track transcribed", action="track_transcribed", bot_id=str(bot.id), track=track["file"])
-    meeting = Meeting(
+    meeting = MeetingFacts(
         duration_s=facts["duration_s"],
         started_ms=unix_ms(bot.recording_started_at) if bot.recording_started_at else 0,
         participants=request.roster.participants,
@@ -98,7 +98,12 @@ class TrackTranscriber:
     """One bot's tracks and the provider; of their files one at a time lies in `scratch`."""
 
     def __init__(
-        self, request: Request, settings: Settings, objects: Objects, scratch: Path, cancelled: threading.Event
+        self,
+        request: BotTranscriptRequest,
+        settings: Settings,
+        objects: Objects,
+        scratch: Path,
+        cancelled: threading.Event,
     ) -> None:
         assert request.model.provider is not None, "the model 'none' transcribes nothing"
         self._provider = provider(request.model.provider)

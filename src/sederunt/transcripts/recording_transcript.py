@@ -15,7 +15,7 @@ from sederunt.storage.objects import Objects
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Task, provider
-from sederunt.transcripts.attribution import Meeting, SourceSpeech, attribute
+from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute
 from sederunt.transcripts.parts import PartStore
 
 # A long file tells of its progress so often, in shares of its length, but not more than once in so many seconds of it.
@@ -28,7 +28,7 @@ OnProgress = Callable[[float, float], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class RecordingTranscriptRequest:
     """What to transcribe, and with what."""
 
     recording: Recording
@@ -37,7 +37,7 @@ class Request:
 
 
 async def transcribe_recording(
-    request: Request,
+    request: RecordingTranscriptRequest,
     *,
     settings: Settings,
     objects: Objects,
@@ -81,7 +81,7 @@ async def transcribe_recording(
     assert request.model.provider is not None, "the model 'none' transcribes nothing"
     result = await asyncio.to_thread(provider(request.model.provider).transcribe, settings, task)
     speech = SourceSpeech(source="file", utterances=result.utterances, mixed=True, diarized=result.diarized)
-    transcript = attribute([speech], Meeting(duration_s=facts.duration_s), detected_lang=result.detected_lang)
+    transcript = attribute([speech], MeetingFacts(duration_s=facts.duration_s), detected_lang=result.detected_lang)
     if recording.config.profanity_filter and not result.masked:
         transcript = mask(transcript, transcript.detected_lang or recording.config.lang)
     return transcript

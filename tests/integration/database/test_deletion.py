@@ -15,7 +15,7 @@ from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Attempt, Deliveries
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
-from sederunt.database.live_lines import LiveLines
+from sederunt.database.live_lines import LiveLineStore
 from sederunt.database.outbox import Outbox
 from sederunt.database.retention import Deletions
 from sederunt.database.tables import metadata
@@ -156,7 +156,7 @@ async def _full_bot(bots: Bots, make_bot: MakeBot, database: Database, clock: Fa
     await bots.save_participants(bot.id, [person], {"7": "k"})
     await Transcripts(database).save(bot.id, Transcript(segments=()))
     said = Segment(start=1, end=2, speaker=0, confidence=0.9, transcript="Yes.")
-    await LiveLines(database).save(
+    await LiveLineStore(database).save(
         bot.id, [LiveLine(segment_id="1-1", revision=0, source="7", voice="k", segment=said)], epoch=0
     )
     moved = await bots.record_transition(bot.id, Trigger.CHALLENGED)

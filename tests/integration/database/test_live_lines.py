@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
-from sederunt.database.live_lines import LiveLines
+from sederunt.database.live_lines import LiveLineStore
 from sederunt.database.retention import Deletions
 from sederunt.errors import NotFound, Superseded
 from sederunt.model.bot import Bot
@@ -39,11 +39,11 @@ def line(number: int, start: float, text: str = "Good morning.") -> LiveLine:
 
 
 @pytest.fixture
-def lines(database: Database) -> LiveLines:
-    return LiveLines(database)
+def lines(database: Database) -> LiveLineStore:
+    return LiveLineStore(database)
 
 
-async def test_lines_come_back_as_they_were_by_time(bots: Bots, make_bot: MakeBot, lines: LiveLines) -> None:
+async def test_lines_come_back_as_they_were_by_time(bots: Bots, make_bot: MakeBot, lines: LiveLineStore) -> None:
     bot, other = [await bots.create(make_bot(status=BotStatus.RECORDING), job=False) for _ in range(2)]
     await lines.save(bot.id, [line(2, 5.0), line(1, 7.25)], epoch=0)
     await lines.save(bot.id, [line(3, 1.5)], epoch=0)
@@ -53,7 +53,7 @@ async def test_lines_come_back_as_they_were_by_time(bots: Bots, make_bot: MakeBo
     assert found[1] == replace(line(2, 5.0), voice="source 7")
 
 
-async def test_a_revision_takes_the_place_of_what_was_told(bots: Bots, make_bot: MakeBot, lines: LiveLines) -> None:
+async def test_a_revision_takes_the_place_of_what_was_told(bots: Bots, make_bot: MakeBot, lines: LiveLineStore) -> None:
     bot = await bots.create(make_bot(status=BotStatus.RECORDING), job=False)
     await lines.save(bot.id, [line(1, 5.0)], epoch=0)
     await lines.save(bot.id, [replace(line(1, 4.5, "Good night."), revision=1, voice="ada")], epoch=0)
@@ -66,7 +66,7 @@ async def test_a_revision_takes_the_place_of_what_was_told(bots: Bots, make_bot:
     )
 
 
-async def test_a_host_that_was_given_up_writes_nothing(bots: Bots, make_bot: MakeBot, lines: LiveLines) -> None:
+async def test_a_host_that_was_given_up_writes_nothing(bots: Bots, make_bot: MakeBot, lines: LiveLineStore) -> None:
     bot = await bots.create(make_bot(status=BotStatus.RECORDING), job=False)
     held = await bots.claim(bot.id, "other")
     with pytest.raises(Superseded):
@@ -77,7 +77,7 @@ async def test_a_host_that_was_given_up_writes_nothing(bots: Bots, make_bot: Mak
 
 
 async def test_lines_go_with_their_bot_and_with_its_media(
-    bots: Bots, make_bot: MakeBot, lines: LiveLines, database: Database
+    bots: Bots, make_bot: MakeBot, lines: LiveLineStore, database: Database
 ) -> None:
     deleted, expired = [await bots.create(make_bot(status=BotStatus.FINISHED), job=False) for _ in range(2)]
     for bot in (deleted, expired):
@@ -95,4 +95,4 @@ async def test_a_database_of_the_first_schema_learns_to_keep_them(empty_address:
         await connection.execute(text("DROP TABLE live_segments"))
         await connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     async with Database(empty_address) as database:
-        assert await LiveLines(database).of(database.default_account_id) == []
+        assert await LiveLineStore(database).of(database.default_account_id) == []

@@ -9,8 +9,8 @@ import pytest
 from harness.captured import ZERO_MS
 from harness.failing import FailingObjects
 from sederunt.clock import SYSTEM_CLOCK, Clock
-from sederunt.meetings.capture import Recorder
-from sederunt.meetings.spool import Spool
+from sederunt.meetings.record.recorder import Recorder
+from sederunt.meetings.record.spool import PieceSpool
 from sederunt.model.audio import Packet
 from sederunt.storage.objects import Objects
 
@@ -26,15 +26,15 @@ def bot_id() -> UUID:
 
 
 @pytest.fixture
-def spool(tmp_path: Path, bot_id: UUID, objects: Objects) -> Spool:
-    return Spool(tmp_path / "spool", bot_id, objects)
+def spool(tmp_path: Path, bot_id: UUID, objects: Objects) -> PieceSpool:
+    return PieceSpool(tmp_path / "spool", bot_id, objects)
 
 
 MakeRecorder = Callable[..., Recorder]
 
 
 @pytest.fixture
-def make_recorder(bot_id: UUID, spool: Spool, objects: Objects) -> MakeRecorder:
+def make_recorder(bot_id: UUID, spool: PieceSpool, objects: Objects) -> MakeRecorder:
     def make(
         stay: str = "000001.01",
         piece_s: float = 1000.0,

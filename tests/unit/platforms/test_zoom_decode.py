@@ -23,7 +23,7 @@ from sederunt.model.events import (
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import Utterance
 from sederunt.platforms.zoom.decode import ZoomDecoder, message_in_row, person_in_row
-from sederunt.transcripts.attribution import Meeting, SourceSpeech, attribute
+from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute
 
 ADA, GRACE = 16778240, 16779264
 Make = Callable[..., Any]
@@ -202,7 +202,7 @@ def test_what_was_said_before_a_page_broke_keeps_its_name_though_the_next_counts
         for track, node in enumerate(order):
             links |= owners(page.decode(audio_stream(signal, track, node, at_ms=at_ms)))
     seen = datetime(2026, 1, 1, tzinfo=UTC)
-    meeting = Meeting(
+    meeting = MeetingFacts(
         duration_s=60,
         participants=[
             Participant(key=str(key), name=name, avatar=None, first_seen_at=seen)

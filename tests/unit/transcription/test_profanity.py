@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sederunt.model.transcript import Utterance
 from sederunt.transcription.profanity import mask, mask_text, mask_utterances
-from sederunt.transcripts.attribution import Meeting, SourceSpeech, attribute
+from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_an_unknown_language_masks_english() -> None:
 
 def test_every_level_of_a_transcript_is_masked(say: Callable[..., Utterance]) -> None:
     speech = SourceSpeech(source="1", utterances=[say("this shit works", 0.0)])
-    [segment] = mask(attribute([speech], Meeting(duration_s=3))).segments
+    [segment] = mask(attribute([speech], MeetingFacts(duration_s=3))).segments
     assert segment.transcript == "this s*** works"
     assert segment.utterances[0].transcript == "this s*** works"
     assert [word.word for word in segment.utterances[0].words] == ["this", "s***", "works"]

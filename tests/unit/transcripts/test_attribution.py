@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.transcript import Segment, Transcript, Utterance, Word
-from sederunt.transcripts.attribution import Meeting, SourceSpeech, attribute, voices_in
+from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute, voices_in
 
 Say = Callable[..., Utterance]
 Person = Callable[..., Participant]
@@ -34,7 +34,7 @@ def test_tracks_with_names_give_segments_with_names_in_order_of_time(say: Say, p
         SourceSpeech(source="11", utterances=[say("good morning", 1.0), say("shall we", 6.0)]),
         SourceSpeech(source="22", utterances=[say("hello ada", 3.0)]),
     ]
-    meeting = Meeting(duration_s=10, participants=[ada, bob], links={"11": "a", "22": "b"})
+    meeting = MeetingFacts(duration_s=10, participants=[ada, bob], links={"11": "a", "22": "b"})
     assert told(attribute(sources, meeting)) == [
         (0, "Ada", "good morning"),
         (1, "Bob", "hello ada"),
@@ -48,7 +48,7 @@ def test_a_speaker_is_numbered_by_first_word_and_keeps_the_number_on_a_second_tr
         SourceSpeech(source="2", utterances=[say("first", 0.0)]),
         SourceSpeech(source="3", utterances=[say("back again", 12.0)]),
     ]
-    meeting = Meeting(
+    meeting = MeetingFacts(
         duration_s=20, participants=[person("a", "Ada"), person("b", "Bob")], links={"1": "a", "2": "b", "3": "b"}
     )
     assert [(s.speaker, s.speaker_name) for s in attribute(sources, meeting).segments] == [
@@ -60,7 +60,7 @@ def test_a_speaker_is_numbered_by_first_word_and_keeps_the_number_on_a_second_tr
 
 def test_utterances_close_together_are_one_segment_and_a_pause_begins_another(say: Say, person: Person) -> None:
     speech = SourceSpeech(source="1", utterances=[say("one", 0.0), say("two.", 1.2), say("three", 4.0)])
-    transcript = attribute([speech], Meeting(duration_s=9, participants=[person("a", "Ada")], links={"1": "a"}))
+    transcript = attribute([speech], MeetingFacts(duration_s=9, participants=[person("a", "Ada")], links={"1": "a"}))
     assert [segment.transcript for segment in transcript.segments] == ["one two.", "three"]
     assert len(transcript.segments[0].utterances) == 2
 
@@ -71,13 +71,13 @@ def test_an_utterance_with_a_long_pause_inside_is_cut_there(person: Person) -> N
         Word(word="well.", start=3.0, end=3.5, confidence=0.6),
     )
     whole = Utterance(start=0.0, end=3.5, speaker=0, confidence=0.7, transcript="So, well.", words=words)
-    transcript = attribute([SourceSpeech(source="1", utterances=[whole])], Meeting(duration_s=5))
+    transcript = attribute([SourceSpeech(source="1", utterances=[whole])], MeetingFacts(duration_s=5))
     assert [(s.start, s.end, s.transcript) for s in transcript.segments] == [(0.0, 0.4, "So,"), (3.0, 3.5, "well.")]
 
 
 def test_a_monologue_is_cut_into_segments_of_about_a_minute(say: Say, person: Person) -> None:
     speech = SourceSpeech(source="1", utterances=[say("w " * 20, n * 10.0) for n in range(30)])
-    segments = attribute([speech], Meeting(duration_s=300)).segments
+    segments = attribute([speech], MeetingFacts(duration_s=300)).segments
     assert [segment.end - segment.start for segment in segments] == [60.0] * 5
 
 
@@ -86,13 +86,15 @@ def test_two_people_of_the_same_name_are_two_speakers(say: Say, person: Person) 
         SourceSpeech(source="1", utterances=[say("me", 0.0)]),
         SourceSpeech(source="2", utterances=[say("me too", 0.5)]),
     ]
-    meeting = Meeting(duration_s=5, participants=[person("a", "Sam"), person("b", "Sam")], links={"1": "a", "2": "b"})
+    meeting = MeetingFacts(
+        duration_s=5, participants=[person("a", "Sam"), person("b", "Sam")], links={"1": "a", "2": "b"}
+    )
     assert [s.speaker for s in attribute(sources, meeting).segments] == [0, 1]
 
 
 def test_without_any_participants_nobody_is_named_and_the_candidates_are_an_empty_list(say: Say) -> None:
     [segment] = attribute(
-        [SourceSpeech(source="mixed", utterances=[say("hello", 1.0)], mixed=True)], Meeting(duration_s=5)
+        [SourceSpeech(source="mixed", utterances=[say("hello", 1.0)], mixed=True)], MeetingFacts(duration_s=5)
     ).segments
     assert (segment.speaker, segment.speaker_name, segment.potential_speaker_names) == (0, None, ())
 
@@ -114,7 +116,7 @@ def test_words_are_theirs_whose_track_it_was_then(
     links: dict[str, str], expected: list[str], say: Say, person: Person
 ) -> None:
     speech = SourceSpeech(source="track-0", utterances=[say("so it is", 3.0), say("is it", 12.0)])
-    meeting = Meeting(duration_s=20, participants=[person("a", "Ada"), person("b", "Bob")], links=links)
+    meeting = MeetingFacts(duration_s=20, participants=[person("a", "Ada"), person("b", "Bob")], links=links)
     assert [segment.speaker_name for segment in attribute([speech], meeting).segments] == expected
     assert [said.name for said in voices_in(speech, meeting)] == expected
 
@@ -137,7 +139,7 @@ def test_a_track_changes_hands_in_the_pause_near_the_moment_that_the_page_tells(
         transcript="good bye I am Bob",
         words=(*both[0].words, *both[1].words),
     )
-    meeting = Meeting(duration_s=20, participants=[person("a", "Ada"), person("b", "Bob")], links=HANDED)
+    meeting = MeetingFacts(duration_s=20, participants=[person("a", "Ada"), person("b", "Bob")], links=HANDED)
     found = attribute([SourceSpeech(source="track-0", utterances=[whole])], meeting)
     assert told(found) == [(0, "Ada", "good bye"), (1, "Bob", "I am Bob")]
 
@@ -148,7 +150,7 @@ def test_a_track_that_is_nobodys_for_a_while_is_judged_by_marks_meanwhile(say: S
     )
     links = {"track-0": "a", "track-0@1000": "a", "track-0@10000": ""}
     people = [person("a", "Ada"), person("b", "Bob", (15.0, 17.0))]
-    meeting = Meeting(duration_s=20, participants=people, links=links)
+    meeting = MeetingFacts(duration_s=20, participants=people, links=links)
     found = attribute([speech], meeting)
     assert told(found) == [(0, "Ada", "mine"), (1, None, "who knows"), (2, "Bob", "who says so now")]
     assert [said.name for said in voices_in(speech, meeting)] == ["Ada", None, "Bob"]
@@ -158,14 +160,14 @@ def test_the_lag_of_marks_is_not_judged_by_what_another_said_on_the_track(say: S
     own = SourceSpeech(source="track-0", utterances=[say("a b c d e f g h i j k l", 3.0), say("yes indeed", 12.0)])
     slot = SourceSpeech(source="track-9", utterances=[say("one two", 16.0)], mixed=True)
     ada, bob = person("a", "Ada"), person("b", "Bob", (4.5, 10.5), (12.2, 13.2), (16.2, 17.2))
-    meeting = Meeting(duration_s=20, participants=[ada, bob], links=HANDED)
+    meeting = MeetingFacts(duration_s=20, participants=[ada, bob], links=HANDED)
     assert told(attribute([own, slot], meeting))[-1] == (1, "Bob", "one two")
 
 
 def test_an_unnamed_track_is_named_by_marks_that_are_clear_over_the_whole_meeting(say: Say, person: Person) -> None:
     speech = SourceSpeech(source="track-3", utterances=[say("a b c d e f g h", 1.0), say("i j k l m n o p", 10.0)])
     ada, bob = person("a", "Ada", (1.0, 5.0), (10.0, 14.0)), person("b", "Bob", (6.0, 9.0))
-    transcript = attribute([speech], Meeting(duration_s=20, participants=[ada, bob]))
+    transcript = attribute([speech], MeetingFacts(duration_s=20, participants=[ada, bob]))
     assert {segment.speaker_name for segment in transcript.segments} == {"Ada"}
     assert all(segment.potential_speaker_names is None for segment in transcript.segments)
 
@@ -173,7 +175,7 @@ def test_an_unnamed_track_is_named_by_marks_that_are_clear_over_the_whole_meetin
 def test_an_unnamed_track_between_two_people_gets_candidates_with_their_shares(say: Say, person: Person) -> None:
     speech = SourceSpeech(source="track-3", utterances=[say("a b c d e f g h i j k l", 0.0)])
     ada, bob = person("a", "Ada", (0.0, 3.6)), person("b", "Bob", (3.6, 6.0))
-    [segment] = attribute([speech], Meeting(duration_s=6, participants=[ada, bob])).segments
+    [segment] = attribute([speech], MeetingFacts(duration_s=6, participants=[ada, bob])).segments
     assert segment.speaker_name is None
     assert segment.potential_speaker_names is not None
     assert [guess.name for guess in segment.potential_speaker_names] == ["Ada", "Bob"]
@@ -182,7 +184,7 @@ def test_an_unnamed_track_between_two_people_gets_candidates_with_their_shares(s
 
 def test_a_little_evidence_names_nobody(say: Say, person: Person) -> None:
     speech = SourceSpeech(source="track-1", utterances=[say("yes please", 2.0)])
-    [segment] = attribute([speech], Meeting(duration_s=9, participants=[person("a", "Ada", (2.0, 3.0))])).segments
+    [segment] = attribute([speech], MeetingFacts(duration_s=9, participants=[person("a", "Ada", (2.0, 3.0))])).segments
     assert segment.speaker_name is None
     assert [guess.name for guess in segment.potential_speaker_names or ()] == ["Ada"]
 
@@ -192,7 +194,7 @@ def test_mixed_sound_is_cut_at_the_word_where_the_packets_say_that_another_sourc
 ) -> None:
     speech = SourceSpeech(source="track-1", utterances=[say("how are you fine thanks and you", 0.0)])
     spans = [Span("7", "track-1", 0.0, 1.5), Span("8", "track-1", 1.5, 3.6)]
-    meeting = Meeting(
+    meeting = MeetingFacts(
         duration_s=5, participants=[person("a", "Ada"), person("b", "Bob")], links={"7": "a", "8": "b"}, spans=spans
     )
     assert told(attribute([speech], meeting)) == [(0, "Ada", "how are you"), (1, "Bob", "fine thanks and you")]
@@ -201,7 +203,7 @@ def test_mixed_sound_is_cut_at_the_word_where_the_packets_say_that_another_sourc
 def test_a_source_of_mixed_sound_that_nobody_named_is_a_speaker_of_its_own(say: Say, person: Person) -> None:
     speech = SourceSpeech(source="track-1", utterances=[say("how are you fine thanks", 0.0)])
     spans = [Span("7", "track-1", 0.0, 1.5), Span("9", "track-1", 1.5, 2.5)]
-    meeting = Meeting(duration_s=5, participants=[person("a", "Ada")], links={"7": "a"}, spans=spans)
+    meeting = MeetingFacts(duration_s=5, participants=[person("a", "Ada")], links={"7": "a"}, spans=spans)
     assert told(attribute([speech], meeting)) == [(0, "Ada", "how are you"), (1, None, "fine thanks")]
 
 
@@ -209,7 +211,7 @@ def test_mixed_sound_whose_spans_were_lost_for_a_while_is_named_by_marks_meanwhi
     speech = SourceSpeech(
         source="track-1", utterances=[say("one two three", 0.0), say("four five six", 10.0, pace=1.0)], mixed=True
     )
-    meeting = Meeting(
+    meeting = MeetingFacts(
         duration_s=20,
         participants=[person("a", "Ada", (0, 1.5)), person("b", "Bob", (10, 13))],
         links={"7": "a", "8": "b"},
@@ -226,7 +228,9 @@ def test_mixed_sound_is_cut_by_marks_after_their_lag_is_taken_off(say: Say, pers
     turns = [(2.0, 6.0, "a"), (7.0, 11.0, "b"), (12.0, 16.0, "a"), (17.0, 21.0, "b")]
     utterances = [say("w w w w w w w w", start) for start, _, _ in turns]
     spoke = {key: [(s + lag_s, e + lag_s) for s, e, who in turns if who == key] for key in "ab"}
-    meeting = Meeting(duration_s=22, participants=[person("a", "Ada", *spoke["a"]), person("b", "Bob", *spoke["b"])])
+    meeting = MeetingFacts(
+        duration_s=22, participants=[person("a", "Ada", *spoke["a"]), person("b", "Bob", *spoke["b"])]
+    )
     transcript = attribute([SourceSpeech(source="mixed", utterances=utterances, mixed=True)], meeting)
     assert [(s.start, s.speaker_name) for s in transcript.segments] == [
         (2.0, "Ada"),
@@ -239,13 +243,13 @@ def test_mixed_sound_is_cut_by_marks_after_their_lag_is_taken_off(say: Say, pers
 def test_a_change_of_speaker_for_one_short_word_is_not_believed(say: Say, person: Person) -> None:
     speech = SourceSpeech(source="mixed", utterances=[say("one two three four five six", 0.0)], mixed=True)
     ada = person("a", "Ada", (0.0, 1.0), (1.5, 3.0))
-    transcript = attribute([speech], Meeting(duration_s=5, participants=[ada, person("b", "Bob", (1.0, 1.5))]))
+    transcript = attribute([speech], MeetingFacts(duration_s=5, participants=[ada, person("b", "Bob", (1.0, 1.5))]))
     assert [segment.transcript for segment in transcript.segments] == ["one two three four five six"]
 
 
 def test_while_two_are_marked_at_once_neither_is_named(say: Say, person: Person) -> None:
     speech = SourceSpeech(source="mixed", utterances=[say("who is it now", 0.0)], mixed=True)
-    meeting = Meeting(duration_s=5, participants=[person("a", "Ada", (0.0, 2.0)), person("b", "Bob", (0.0, 2.0))])
+    meeting = MeetingFacts(duration_s=5, participants=[person("a", "Ada", (0.0, 2.0)), person("b", "Bob", (0.0, 2.0))])
     [segment] = attribute([speech], meeting).segments
     assert segment.speaker_name is None
     assert [guess.confidence for guess in segment.potential_speaker_names or ()] == [0.5, 0.5]
@@ -255,7 +259,7 @@ def test_voices_that_a_provider_told_apart_are_named_once_each(say: Say, person:
     utterance = say("a " * 12 + "b " * 12 + "c " * 12, 0.0, speakers=[0] * 12 + [1] * 12 + [2] * 12)
     ada, bob = person("a", "Ada", (0.0, 6.0), (12.0, 17.5)), person("b", "Bob", (6.0, 12.0))
     speech = SourceSpeech(source="mixed", utterances=[utterance], mixed=True, diarized=True)
-    segments = attribute([speech], Meeting(duration_s=20, participants=[ada, bob])).segments
+    segments = attribute([speech], MeetingFacts(duration_s=20, participants=[ada, bob])).segments
     assert [(s.speaker, s.speaker_name) for s in segments] == [(0, "Ada"), (1, "Bob"), (2, None)]
     assert [guess.name for guess in segments[2].potential_speaker_names or ()] == ["Ada"]
 
@@ -265,13 +269,13 @@ def test_japanese_is_joined_without_spaces(person: Person) -> None:
         Utterance(start=n, end=n + 0.9, speaker=0, confidence=0.9, transcript=text)
         for n, text in enumerate(["こんにちは。", "元気ですか"])
     ]
-    [segment] = attribute([SourceSpeech(source="1", utterances=parts)], Meeting(duration_s=4)).segments
+    [segment] = attribute([SourceSpeech(source="1", utterances=parts)], MeetingFacts(duration_s=4)).segments
     assert segment.transcript == "こんにちは。元気ですか"
 
 
 def test_speech_behind_the_recordings_end_is_drawn_back_to_it(say: Say) -> None:
     [segment] = attribute(
-        [SourceSpeech(source="1", utterances=[say("late words", 4.6)])], Meeting(duration_s=5)
+        [SourceSpeech(source="1", utterances=[say("late words", 4.6)])], MeetingFacts(duration_s=5)
     ).segments
     assert segment.end == 5
     assert all(word.end <= 5 for utterance in segment.utterances for word in utterance.words)
@@ -338,7 +342,7 @@ def test_any_meeting_becomes_an_orderly_transcript(
         ["1", "2", "3", "track-1", "track-1@2000", "track-1@20000", "track-1@20001", "track-2@5000"]
     )
     links = data.draw(st.dictionaries(named, st.sampled_from(["k0", "k1", "gone", ""])))
-    meeting = Meeting(duration_s=50, participants=people, links=links, spans=mixed)
+    meeting = MeetingFacts(duration_s=50, participants=people, links=links, spans=mixed)
     transcript = attribute(sources, meeting)
     assert_orderly(transcript, 50)
     said = sorted(word.word for s in sources for u in s.utterances for word in u.words)

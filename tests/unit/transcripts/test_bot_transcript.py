@@ -20,7 +20,7 @@ from sederunt.transcription.models import ModelRow, find
 from sederunt.transcription.provider import FinishedPart, Result, Task
 from sederunt.transcription.sessions import RealtimeProvider
 from sederunt.transcripts import bot_transcript
-from sederunt.transcripts.bot_transcript import Request, Roster, transcribe_bot
+from sederunt.transcripts.bot_transcript import BotTranscriptRequest, StoredRoster, transcribe_bot
 
 BOT = UUID(int=7)
 # Track → seconds heard, in the order of the meeting.
@@ -88,7 +88,7 @@ async def transcribe(objects: Objects, scratch: Path, lang: str | None = None) -
     bot = Bot(
         id=BOT, account_id=UUID(int=1), config=config, status=BotStatus.TRANSCRIBING, created_at=datetime.now(UTC)
     )
-    request = Request(bot=bot, model=model, key=None, roster=Roster(participants=(), sources={}))
+    request = BotTranscriptRequest(bot=bot, model=model, key=None, roster=StoredRoster(participants=(), sources={}))
     return await transcribe_bot(
         request, settings=Settings(), objects=objects, scratch=scratch, cancelled=threading.Event()
     )

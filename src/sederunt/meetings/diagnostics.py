@@ -1,0 +1,74 @@
+"""Keeps what a page showed at an ending that nobody ordered: screenshot, text, address, last signals, deciding row.
+
+Callers get it as the bot's `evidence`.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from uuid import UUID
+
+from sederunt import log
+from sederunt.browser.page import MeetingPage, Signal
+from sederunt.errors import PageError
+from sederunt.storage.objects import Objects
+
+logger = log.get(component="meetings")
+
+
+async def keep_diagnostics(
+    bot_id: UUID,
+    page: MeetingPage,
+    signals: Iterable[Signal],
+    *,
+    row: str,
+    seen: str,
+    objects: Objects,
+    answers: bool = True,
+) -> dict[str, str]:
+    """Store what the page shows now. Returns kind → object; a page that is gone gives what is left of it.
+
+    Without `answers` the page is known to be dead or frozen and is not asked.
+    """
+    kept: dict[str, str] = {}
+    wanted: dict[str, tuple[str, Callable[[], Awaitable[bytes]]]] = {
+        "screenshot": ("screenshot.png", page.screenshot),
+        "page_text": ("page.txt", lambda: _text(page)),
+    }
+    for kind, (name, take) in wanted.items() if answers else ():
+        try:
+            kept |= await _put(objects, bot_id, kind, name, await take())
+        except PageError as error:
+            seen = f"{seen} ({error})" if seen else str(error)
+    facts = {
+        "row": row,
+        "seen": seen,
+        "address": page.url.split("?")[0],
+        "signals": [{"kind": s.kind, "at_ms": s.at_ms, "data": _brief(s)} for s in signals],
+    }
+    return kept | await _put(objects, bot_id, "signals", "signals.json", json.dumps(facts, indent=1).encode())
+
+
+async def _text(page: MeetingPage) -> bytes:
+    return (await page.text()).encode()
+
+
+async def _put(objects: Objects, bot_id: UUID, kind: str, name: str, data: bytes) -> dict[str, str]:
+    """Store one file; returns {kind: object}, or nothing where storage fails: the ending itself must still be told."""
+    key = f"bots/{bot_id}/evidence/{name}"
+    try:
+        await objects.put(key, data)
+    except Exception:
+        logger.exception("evidence not kept", action="evidence_failed", bot_id=str(bot_id), kind=kind)
+        return {}
+    return {kind: key}
+
+
+def _brief(signal: Signal) -> dict[str, str]:
+    """A signal's fields cut short, addresses without what may be secret: these files are for people."""
+    return {name: _word(name, value) for name, value in signal.data.items()}
+
+
+def _word(name: str, value: object) -> str:
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    return str(value).split("?")[0] if name == "url" else str(value)[:300]

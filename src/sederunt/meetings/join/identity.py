@@ -1,0 +1,119 @@
+"""As whom a bot enters: a guest, an account whose browser state or password is kept sealed, or a Zoom token's holder.
+
+Nothing of it touches the disk: state goes from its sealed row into the browser's memory, and back when the site has
+prolonged it; a password goes into the site's own field.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+from uuid import UUID
+
+from sederunt import log
+from sederunt.errors import NotFound, PageError
+from sederunt.model.bot import Bot, Service
+from sederunt.platforms.sign_in import Credentials
+
+logger = log.get(component="meetings")
+
+
+class OpenedAccount(Protocol):
+    """An opened meeting account."""
+
+    @property
+    def service(self) -> Service: ...
+
+    @property
+    def email(self) -> str: ...
+
+    @property
+    def password(self) -> str | None: ...
+
+    @property
+    def state(self) -> Mapping[str, Any] | None: ...
+
+
+class AccountSource(Protocol):
+    """Where meeting accounts are kept; every question names the tenant."""
+
+    async def open(self, meeting_account_id: UUID, account_id: UUID) -> OpenedAccount: ...
+
+    async def renew_state(self, meeting_account_id: UUID, account_id: UUID, state: Mapping[str, Any]) -> None: ...
+
+
+class Stateful(Protocol):
+    """A page that can tell its storage state."""
+
+    async def storage_state(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Identity:
+    """As whom one page enters."""
+
+    meeting_account: UUID | None = None
+    storage_state: Mapping[str, Any] | None = field(default=None, repr=False)  # of a browser that is signed in
+    credentials: Credentials | None = field(default=None, repr=False)  # for where there is no state, or a void one
+    token: str | None = field(default=None, repr=False)  # for the address, Zoom
+
+    @property
+    def signed_in(self) -> bool:
+        return self.storage_state is not None or self.token is not None
+
+    @property
+    def has_to_sign_in(self) -> bool:
+        return self.credentials is not None and not self.signed_in
+
+    def next_after_rejection(self, became: "Identity") -> "Identity | None":
+        """As whom to come back to a site that says a session is void; None where it has to be believed.
+
+        `became` is who the rejected page was in the end. A kept state that is void is made good by the password. A
+        state that the password gave a moment ago is worth another page: the site's own pages race its silent sign-in.
+        """
+        if self.has_to_sign_in:
+            return became if became.storage_state is not None else None
+        return replace(self, storage_state=None) if self.credentials is not None else None
+
+
+GUEST = Identity()
+
+
+class NoIdentity(Exception):
+    """The caller gave nothing to sign in with."""
+
+
+class VoidIdentity(Exception):
+    """What the caller gave cannot sign in any more; the text names the row that says so."""
+
+
+async def identity_of(bot: Bot, accounts: AccountSource) -> Identity:
+    """The bot's own identity. Raises NoIdentity, VoidIdentity."""
+    given = bot.config.authentication
+    if given is None:
+        raise NoIdentity
+    if bot.config.service is Service.ZOOM:
+        if given.zoom_zak_token is None:
+            raise NoIdentity
+        return Identity(token=given.zoom_zak_token)
+    if given.account_id is None:
+        raise NoIdentity
+    try:
+        meeting_account = UUID(given.account_id)
+        opened = await accounts.open(meeting_account, bot.account_id)
+    except (ValueError, NotFound):
+        raise VoidIdentity("account.gone") from None
+    if opened.service is not bot.config.service:
+        raise VoidIdentity("account.other_service")  # a password is for the site it belongs to
+    password = opened.password
+    credentials = Credentials(email=opened.email, password=password) if password is not None else None
+    return Identity(meeting_account=meeting_account, storage_state=opened.state, credentials=credentials)
+
+
+async def renew(bot: Bot, identity: Identity, page: Stateful, accounts: AccountSource) -> None:
+    """Keep what the site has made of the state: it prolongs a sign-in that is used. Never raises for a lost page."""
+    if identity.meeting_account is None:
+        return
+    try:
+        await accounts.renew_state(identity.meeting_account, bot.account_id, await page.storage_state())
+    except (PageError, NotFound) as error:
+        logger.warning("state not renewed", action="renewal_failed", bot_id=str(bot.id), why=str(error))

@@ -1,0 +1,1 @@
+"""How what is heard and seen becomes pieces that are durable."""

@@ -1,0 +1,58 @@
+"""What the outside asks of a bot while it is held: stop, chat, change-avatar. Commands come as commands; a stop also on
+the row.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+_KNOWN = "stop, chat, change-avatar or are-you-there"
+
+Act = Callable[[str], Coroutine[Any, Any, None]]
+
+
+class Commands:
+    """The inbox of one bot on its host.
+
+    Args:
+        cut_off: set by the bus when somebody else may hold this bot by now.
+    """
+
+    def __init__(self, cut_off: asyncio.Event | None = None) -> None:
+        self.stop = asyncio.Event()
+        self.cut_off = cut_off or asyncio.Event()
+        self.picture: bytes | None = None  # of the last change-avatar: the next page shows it too
+        self._say: Act | None = None
+        self._show: Act | None = None
+
+    def can_act(self, *, say: Act | None, show: Act | None) -> None:
+        """Set (or take away) what posts into the meeting's chat, and what shows the picture at an address."""
+        self._say, self._show = say, show
+
+    async def carry_out(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        """Carry out one command and answer it: {"ok": true} or {"ok": false, "message": why}.
+
+        `later` beside it: the bot has a seat or soon will, and cannot speak yet; ask again.
+        """
+        match order.get("do"):
+            case "stop":
+                self.stop.set()
+                return {"ok": True}
+            case "chat":
+                return await _tried(self._say, order.get("message"), "The meeting did not take the message")
+            case "change-avatar":
+                return await _tried(self._show, order.get("avatar_url"), "The picture is not shown")
+            case "are-you-there":
+                return {"ok": True}
+            case unknown:
+                return {"ok": False, "message": f"Unknown order '{unknown}': expected {_KNOWN}."}
+
+
+async def _tried(act: Act | None, argument: object, failed: str) -> dict[str, Any]:
+    if act is None:
+        return {"ok": False, "later": True, "message": "The bot is not in the meeting."}
+    try:
+        await act(str(argument or ""))
+    except Exception as error:  # whatever the site did: the caller gets the sentence, the meeting goes on
+        return {"ok": False, "message": f"{failed}: {error}"}
+    return {"ok": True}

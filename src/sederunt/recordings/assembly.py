@@ -1,0 +1,194 @@
+"""Pieces become one recording: merged, stored, verified; only then are the pieces removed.
+
+Runs as often as it must: `tracks.json` is written last, so its presence says that everything before it is stored.
+"""
+
+import asyncio
+import json
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import UUID
+
+import av
+
+from sederunt import log
+from sederunt.errors import BrokenMedia, MediaError
+from sederunt.media.assembly import AssemblyFacts, assemble
+from sederunt.media.composition import VideoLayout, compose
+from sederunt.media.probe import probe
+from sederunt.model.bot import Bot, Verdict
+from sederunt.model.participant import Participant
+from sederunt.recordings.piece_keys import PICTURES, SOUND, pieces_prefix
+from sederunt.recordings.video_layout import layout_of
+from sederunt.storage.objects import Objects
+
+FETCH_S = 300.0  # the longest that storage may take for one piece
+STOPPING_S = 20.0  # how long a thread may take to see that nobody wants its work any more
+COMPOSING = asyncio.Semaphore(max(1, (os.cpu_count() or 1) // 2))  # at once in a worker: minutes of a core each
+SLACK_S = 1.0  # by which a composed recording may differ from its sound
+
+logger = log.get(component="meetings")
+
+T = TypeVar("T")
+Progress = Callable[[float], None]
+
+
+async def assemble_recording(
+    bot: Bot,
+    objects: Objects,
+    scratch: Path,
+    *,
+    participants: Sequence[Participant] = (),
+    sources: Mapping[str, str] | None = None,
+) -> dict[str, Any] | None:
+    """Make and store the bot's one recording and its tracks; returns what `tracks.json` holds, None for an empty stay.
+
+    Args:
+        scratch: a folder for temporary files; what a crash leaves there is removed with the next start.
+        participants, sources: the roster, with speaking events; they tell whose picture is large in a video.
+    """
+    prefix = f"bots/{bot.id}"
+    found = await _facts(objects, prefix)
+    sound, pictures = await _pieces(objects, bot.id, SOUND), await _pieces(objects, bot.id, PICTURES)
+    while found is None or _lacks_some(found, [*sound, *pictures]):
+        duration_s = _duration_s(bot)
+        if duration_s <= 0 and not sound:
+            return None
+        layout = layout_of(bot, duration_s, participants, sources or {})
+        with tempfile.TemporaryDirectory(dir=scratch) as folder:
+            await _merge_and_store(objects, prefix, sound, pictures, layout, Path(folder))
+        found = await _facts(objects, prefix)
+        sound, pictures = await _pieces(objects, bot.id, SOUND), await _pieces(objects, bot.id, PICTURES)
+    await _remove_merged(objects, bot.id, SOUND, found)
+    if not found.get("video_failed"):
+        await _remove_merged(objects, bot.id, PICTURES, found)
+    return found
+
+
+async def _facts(objects: Objects, prefix: str) -> dict[str, Any] | None:
+    """What an earlier merge wrote down; None where there was none."""
+    if await objects.size(f"{prefix}/tracks.json") is None:
+        return None
+    found: dict[str, Any] = json.loads(await objects.get(f"{prefix}/tracks.json"))
+    return found
+
+
+def _lacks_some(found: Mapping[str, Any], keys: Sequence[str]) -> bool:
+    """Whether another host brought what an outage had left on it after the merge, and all of the rest is there still.
+
+    Where some is gone already, somebody has begun to remove what was merged: to merge again would make silence of it.
+    """
+    return "merged" in found and set(found["merged"]) < set(keys)
+
+
+async def _remove_merged(objects: Objects, bot_id: UUID, kind: str, found: Mapping[str, Any]) -> None:
+    """Remove the pieces that are in the recording; others stay until the bot's media go."""
+    keys = await _pieces(objects, bot_id, kind)
+    merged = set(found.get("merged", keys))
+    if merged.issuperset(keys):
+        await objects.delete_prefix(pieces_prefix(bot_id, kind))
+        return
+    logger.warning("pieces came too late", action="pieces_late", bot_id=str(bot_id), count=len(set(keys) - merged))
+    for key in merged.intersection(keys):
+        await objects.delete(key)
+
+
+async def _pieces(objects: Objects, bot_id: UUID, kind: str) -> list[str]:
+    return sorted(await objects.keys(pieces_prefix(bot_id, kind)))
+
+
+async def _merge_and_store(
+    objects: Objects, prefix: str, keys: list[str], pictures: list[str], layout: VideoLayout, folder: Path
+) -> None:
+    mixed, tracks = folder / "sound.webm", folder / "tracks"
+    tracks.mkdir()
+
+    def merge(pieces: Iterator[bytes], progress: Progress) -> AssemblyFacts:
+        return assemble(pieces, mixed=mixed, tracks=tracks, duration_s=layout.duration_s, progress=progress)
+
+    facts = asdict(await _with_pieces(objects, keys, merge))
+    for path in sorted(tracks.iterdir()):
+        await _store(objects, f"{prefix}/tracks/{path.name}", path)
+        path.unlink()
+    recording = mixed
+    if pictures:
+        try:
+            recording = folder / "recording.webm"
+            facts["video"] = await _film(
+                objects, pictures, mixed, recording, replace(layout, duration_s=facts["duration_s"])
+            )
+        except (MediaError, av.FFmpegError, ValueError) as error:
+            # The sound must not be lost with the pictures; these are kept, and go with the bot.
+            logger.exception("pictures not composed", action="composition_failed", object=prefix)
+            recording, facts["video_failed"] = mixed, str(error)[:300]
+    await _store(objects, f"{prefix}/recording.webm", recording)
+    facts["merged"] = [*keys, *pictures]
+    await objects.put(f"{prefix}/tracks.json", json.dumps(facts).encode())
+
+
+async def _film(objects: Objects, keys: list[str], mixed: Path, target: Path, layout: VideoLayout) -> dict[str, Any]:
+    """Compose the pictures with the sound into `target`, and look whether it is what it should be."""
+
+    def work(pieces: Iterator[bytes], progress: Progress) -> dict[str, Any]:
+        facts = compose(pieces, audio=mixed, target=target, layout=layout, progress=progress)
+        made = probe(target)
+        if facts.sources and not made.has_video:
+            raise BrokenMedia(f"The composed recording has no pictures, of {facts.frames_read} that were kept.")
+        if abs(made.duration_s - layout.duration_s) > SLACK_S:
+            raise BrokenMedia(f"The composed recording has {made.duration_s} s, its sound {layout.duration_s} s.")
+        return asdict(facts)
+
+    async with COMPOSING:
+        return await _with_pieces(objects, keys, work)
+
+
+async def _with_pieces(objects: Objects, keys: Sequence[str], work: Callable[[Iterator[bytes], Progress], T]) -> T:
+    """Run `work` in a thread, which gets the pieces one after another. A cancelled caller's thread ends soon."""
+    loop = asyncio.get_running_loop()
+    stopped = threading.Event()
+
+    def check(_share: float = 0.0) -> None:
+        if stopped.is_set():
+            raise InterruptedError("nobody waits for this work any more")
+
+    def pieces() -> Iterator[bytes]:
+        for key in keys:
+            check()
+            yield asyncio.run_coroutine_threadsafe(objects.get(key), loop).result(FETCH_S)
+
+    working = asyncio.ensure_future(asyncio.to_thread(work, pieces(), check))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        stopped.set()
+        await asyncio.wait({working}, timeout=STOPPING_S)  # its files are about to be removed
+        raise
+
+
+async def _store(objects: Objects, key: str, path: Path) -> None:
+    await objects.put_file(key, path)
+    stored = await objects.size(key)
+    if stored != path.stat().st_size:
+        raise BrokenMedia(f"stored {stored} of {path.stat().st_size} bytes of {key}; the pieces are kept")
+
+
+def _duration_s(bot: Bot) -> float:
+    if bot.recording_started_at is None or bot.recording_ended_at is None:
+        return 0.0
+    return (bot.recording_ended_at - bot.recording_started_at).total_seconds()
+
+
+def verdict_of(bot: Bot, heard_s: float) -> Verdict:
+    """Whether what was delivered is sound: something heard, or truly nothing to hear, or a deaf capture."""
+    if heard_s > 0:
+        return Verdict.HEALTHY
+    return (
+        Verdict.CAPTURE_FAILED
+        if bot.capture.get("shown_speaking") and not bot.capture.get("packets")
+        else (Verdict.SILENT_ROOM)
+    )

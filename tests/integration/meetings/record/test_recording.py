@@ -1,0 +1,237 @@
+"""From captured frames to the one recording, with a folder as storage and real codecs."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import av
+import pytest
+from structlog.testing import capture_logs
+
+from harness.captured import ZERO_MS, camera, sound
+from harness.failing import FailingObjects, WatchedClock
+from sederunt.media.pieces import read_piece
+from sederunt.media.probe import probe
+from sederunt.meetings.record.recorder import Recorder, stay_name
+from sederunt.meetings.record.spool import PieceSpool
+from sederunt.model.bot import Bot, BotConfig, Service
+from sederunt.model.status import BotStatus
+from sederunt.recordings.assembly import assemble_recording
+from sederunt.storage.objects import Objects
+
+MakeRecorder = Callable[..., Recorder]
+
+
+@pytest.fixture
+def bot(bot_id: UUID) -> Bot:
+    started = datetime.fromtimestamp(ZERO_MS / 1000, UTC)
+    config = BotConfig(
+        service=Service.GMEET, meeting_url="https://x", bot_name="Minutes", transcription_model="none", video=True
+    )
+    return Bot(
+        id=bot_id,
+        account_id=bot_id,
+        config=config,
+        status=BotStatus.PROCESSING,
+        created_at=started,
+        recording_started_at=started,
+        recording_ended_at=started + timedelta(seconds=8),
+    )
+
+
+async def _record(recorder: Recorder, start_s: int, end_s: int, *cameras: int) -> None:
+    """Hear and see, and cut a piece every two seconds."""
+    for at_s in range(start_s, end_s, 2):
+        recorder.frames_arrived(sound(at_s, at_s + 2))
+        for track in cameras:
+            recorder.frames_arrived(camera(at_s, at_s + 2, track))
+        await recorder.cut()
+
+
+async def _streams(objects: Objects, bot: Bot, folder: Path) -> dict[str, str]:
+    path = folder / "out.webm"
+    await objects.get_file(f"bots/{bot.id}/recording.webm", path)
+    assert probe(path).duration_s == pytest.approx(8, abs=0.1)
+    with av.open(str(path)) as container:
+        return {stream.type: stream.codec_context.name for stream in container.streams}
+
+
+async def test_sound_and_pictures_of_two_pages_and_holders_become_one_webm_and_their_pieces_go(
+    make_recorder: MakeRecorder, objects: Objects, bot: Bot, tmp_path: Path
+) -> None:
+    first, second, third = (make_recorder(stay_name(*stay)) for stay in ((1, 1), (1, 2), (2, 1)))
+    await _record(first, 0, 4, 5)
+    await first.close()
+    await _record(second, 4, 6, 6)
+    await second.close()
+    await _record(third, 6, 8, 5, 6)
+    await third.close()
+    starts = [
+        read_piece(await objects.get(key))[0].start for key in sorted(await objects.keys(f"bots/{bot.id}/pieces/"))
+    ]
+    assert [round(start) for start in starts] == [0, 2, 4, 6]
+    found = await assemble_recording(bot, objects, tmp_path)
+    assert found is not None
+    assert found["video"]["sources"] == ["track-5", "track-6"]
+    assert await _streams(objects, bot, tmp_path) == {"audio": "opus", "video": "vp8"}
+    assert await objects.keys(f"bots/{bot.id}/pieces/") == []
+    assert await objects.keys(f"bots/{bot.id}/video/") == []
+    assert await assemble_recording(bot, objects, tmp_path) == found, "a second run finds what is there"
+
+
+async def test_pieces_that_come_while_others_are_merged_are_in_the_recording(
+    make_recorder: MakeRecorder, objects: FailingObjects, bot: Bot, tmp_path: Path
+) -> None:
+    """Another host stores what an outage left on it."""
+    await _record(make_recorder(), 0, 4)
+    objects.meanwhile = lambda: _record(make_recorder(stay_name(2, 1)), 4, 8)
+    found = await assemble_recording(bot, objects, tmp_path)
+    assert found is not None
+    assert found["heard_s"] > 4, "more than the first four seconds"
+    assert await objects.keys(f"bots/{bot.id}/pieces/") == []
+
+
+async def test_a_second_worker_that_comes_late_leaves_the_recording_as_it_is(
+    make_recorder: MakeRecorder, objects: FailingObjects, bot: Bot, tmp_path: Path
+) -> None:
+    """Both merge; the one that ends last finds no piece any more."""
+    await _record(make_recorder(), 0, 8)
+    objects.meanwhile = lambda: assemble_recording(bot, objects, tmp_path)
+    found = await assemble_recording(bot, objects, tmp_path)
+    assert found is not None
+    assert found["heard_s"] > 4
+    assert await objects.keys(f"bots/{bot.id}/pieces/") == []
+
+
+async def test_without_pictures_the_recording_is_the_sound(
+    make_recorder: MakeRecorder, objects: Objects, bot: Bot, tmp_path: Path
+) -> None:
+    recorder = make_recorder()
+    await _record(recorder, 0, 8)
+    await recorder.close()
+    assert await objects.keys(f"bots/{bot.id}/video/") == []
+    found = await assemble_recording(bot, objects, tmp_path)
+    assert found is not None
+    assert "video" not in found
+    assert await _streams(objects, bot, tmp_path) == {"audio": "opus"}
+
+
+async def test_pictures_that_cannot_be_composed_cost_neither_the_sound_nor_themselves(
+    make_recorder: MakeRecorder, objects: Objects, bot: Bot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = make_recorder()
+    await _record(recorder, 0, 8, 5)
+    await recorder.close()
+    kept = await objects.keys(f"bots/{bot.id}/video/")
+    monkeypatch.setattr("sederunt.recordings.assembly.SLACK_S", -1.0)  # nothing is good enough
+    found = await assemble_recording(bot, objects, tmp_path)
+    assert found is not None
+    assert "video_failed" in found
+    assert await _streams(objects, bot, tmp_path) == {"audio": "opus"}
+    assert await objects.keys(f"bots/{bot.id}/video/") == kept
+    assert await objects.keys(f"bots/{bot.id}/pieces/") == []
+
+
+async def test_a_killed_host_leaves_at_most_the_piece_it_was_at(
+    make_recorder: MakeRecorder, objects: Objects, spool: PieceSpool, bot: Bot
+) -> None:
+    recorder = make_recorder()
+    await _record(recorder, 0, 6, 5)
+    recorder.frames_arrived(sound(6, 7))  # heard, and then the host is gone
+    del recorder
+    assert await spool.sweep() == 0
+    keys = await objects.keys(f"bots/{bot.id}/pieces/")
+    packets = read_piece(await objects.get(max(keys)))
+    assert max(packet.start for packet in packets) > 5.5
+    assert len(await objects.keys(f"bots/{bot.id}/video/")) == 3
+
+
+async def test_pieces_wait_in_the_spool_while_storage_is_away(
+    make_recorder: MakeRecorder, objects: Objects, spool: PieceSpool, bot: Bot, tmp_path: Path
+) -> None:
+    recorder = make_recorder()
+    blocked = tmp_path / "data" / "objects" / "bots"
+    blocked.parent.mkdir(parents=True, exist_ok=True)
+    blocked.write_text("a file where the folder should be")
+    await _record(recorder, 0, 4, 5)
+    waiting = tmp_path / "spool" / str(bot.id)
+    assert sorted(path.suffix for path in waiting.iterdir()) == [".mka", ".mka", ".mkv", ".mkv"]
+    blocked.unlink()
+    await recorder.close()
+    assert not any(waiting.iterdir())
+    assert len(await objects.keys(f"bots/{bot.id}/pieces/")) >= 2
+    assert len(await objects.keys(f"bots/{bot.id}/video/")) >= 2
+
+
+async def test_pieces_of_an_outage_are_stored_as_soon_as_storage_takes_the_next_one(
+    make_recorder: MakeRecorder, objects: FailingObjects, bot: Bot, tmp_path: Path
+) -> None:
+    recorder = make_recorder()
+    objects.away = True
+    await _record(recorder, 0, 4, 5)
+    waiting = tmp_path / "spool" / str(bot.id)
+    late = {path.name for path in waiting.iterdir()}
+    assert {Path(name).suffix for name in late} == {".mka", ".mkv"}
+    objects.away = False
+    await _record(recorder, 4, 6, 5)
+    assert late < {Path(key).name for key in await objects.keys(f"bots/{bot.id}/")}
+    assert not any(waiting.iterdir())
+
+
+async def test_a_close_does_not_wait_for_storage_that_is_away(
+    make_recorder: MakeRecorder, objects: FailingObjects, spool: PieceSpool, bot: Bot
+) -> None:
+    recorder = make_recorder()
+    objects.away = True
+    await _record(recorder, 0, 4)
+    async with asyncio.timeout(20):
+        await recorder.close()
+    objects.away = False
+    assert await spool.sweep() == 0
+    assert len(await objects.keys(f"bots/{bot.id}/pieces/")) >= 2
+
+
+async def test_a_close_waits_until_this_disk_takes_what_is_in_memory(
+    make_recorder: MakeRecorder, objects: FailingObjects, spool: PieceSpool, bot: Bot, tmp_path: Path
+) -> None:
+    clock = WatchedClock()
+    full = tmp_path / "spool"
+    full.write_text("a file where the folder should be")
+    recorder = make_recorder(clock=clock)
+    recorder.frames_arrived(sound(0, 4))
+    with capture_logs() as logs:
+        closing = asyncio.create_task(recorder.close())
+        for _ in range(3):
+            await clock.pause()
+            assert not closing.done()
+            clock.advance(30)
+    assert [line["action"] for line in logs] == ["piece_failed"], "told once"
+    full.unlink()  # before the last of these pauses is over
+    await closing
+    assert await spool.sweep() == 0
+    (key,) = await objects.keys(f"bots/{bot.id}/pieces/")
+    assert len(read_piece(await objects.get(key))) == 200
+
+
+async def test_a_write_that_is_under_way_when_the_recorder_closes_is_not_lost(
+    make_recorder: MakeRecorder, objects: Objects, bot: Bot
+) -> None:
+    recorder = make_recorder(piece_s=0.01)
+    recorder.start()
+    recorder.frames_arrived(sound(0, 4))
+    await asyncio.sleep(0)  # the writer may or may not have begun: both must end well
+    await recorder.close()
+    stored = [read_piece(await objects.get(key)) for key in await objects.keys(f"bots/{bot.id}/pieces/")]
+    assert sum(len(packets) for packets in stored) == 200
+
+
+async def test_pictures_do_not_make_a_deaf_capture_look_awake(make_recorder: MakeRecorder) -> None:
+    recorder = make_recorder()
+    recorder.frames_arrived(camera(0, 4))
+    assert recorder.last_frame_ms is None
+    assert recorder.facts()["frames"] == 0
+    recorder.frames_arrived([replace(frame) for frame in sound(0, 1)])
+    assert recorder.last_frame_ms is not None

@@ -1,0 +1,222 @@
+"""Endings and returns while storage is away: a real database, a real spool, and a folder that can be taken away."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from structlog.testing import capture_logs
+
+from harness.captured import sound
+from harness.failing import FailingObjects, WatchedClock
+from sederunt.clock import unix_ms
+from sederunt.database.bots import Bots
+from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
+from sederunt.errors import Superseded
+from sederunt.media.pieces import write_piece
+from sederunt.media.timeline import Timeline
+from sederunt.meetings import journal
+from sederunt.meetings.context import BotContext
+from sederunt.meetings.journal import conclude, give_up_lost, write_admission, write_departure
+from sederunt.meetings.outcomes import Departed
+from sederunt.meetings.session.stop_rules import Departure
+from sederunt.model.bot import Bot, BotConfig, Gap, Service
+from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
+from sederunt.model.status import BotStatus, StopReason
+from sederunt.settings import Settings
+
+OVER = Departure(reason=StopReason.MEETING_ENDED)
+
+
+@dataclass
+class Stay:
+    """A bot that records, the host it sits on, and what a test moves."""
+
+    bot: Bot
+    context: BotContext
+    clock: WatchedClock
+    objects: FailingObjects
+    folder: Path
+    account: Any
+
+    async def hear(self, start_s: int, end_s: int) -> None:
+        """A piece of sound, kept as a recorder keeps it."""
+        timeline = Timeline(sound(0, 0.02)[0].at_ms)
+        packets = [*timeline.add(sound(start_s, end_s)), *timeline.flush()]
+        name = f"000001.01-{start_s:06d}.mka"
+        await self.context.spool_of(self.bot.id).keep(name, lambda: write_piece(packets))
+
+    async def leave(self) -> None:
+        await write_departure(self.bot, self.context, OVER)
+        self.bot = await self.context.bots.get(self.bot.id)
+
+    async def status(self) -> BotStatus:
+        return (await self.context.bots.get(self.bot.id)).status
+
+    async def stored(self) -> int:
+        return len(await self.objects.keys(f"bots/{self.bot.id}/"))
+
+
+@pytest.fixture
+async def stay(tmp_path: Path, objects: FailingObjects) -> AsyncIterator[Stay]:
+    clock = WatchedClock()
+    async with Database(f"sqlite+aiosqlite:///{tmp_path}/sederunt.db", clock=clock) as database:
+        bots = Bots(database)
+        bot = Bot(
+            id=new_id(clock.now()),
+            account_id=database.default_account_id,
+            config=BotConfig(
+                service=Service.GMEET, meeting_url="https://x", bot_name="Minutes", transcription_model="none"
+            ),
+            status=BotStatus.RECORDING,
+            created_at=clock.now(),
+            recording_started_at=clock.now(),
+        )
+        await bots.create(bot, job=False)
+        context = BotContext(
+            settings=Settings(data=tmp_path),
+            bots=bots,
+            objects=objects,
+            pool=cast(Any, None),  # nobody opens a page here, or listens
+            events=cast(Any, _Silent()),
+            bus=cast(Any, None),
+            live_lines=cast(Any, None),
+            accounts=cast(Any, None),
+            clock=clock,
+            host="host",
+        )
+        bot = await bots.claim(bot.id, "host")
+        yield Stay(bot, context, clock, objects, tmp_path / "spool" / str(bot.id), database.default_account_id)
+
+
+class _Silent:
+    def put(self, *_: object) -> None: ...
+
+
+async def leave_for_good(bot: Bot, context: BotContext) -> None:
+    await conclude(bot, context, Departed(departure=OVER))
+
+
+async def give_up(bot: Bot, context: BotContext) -> None:
+    await give_up_lost(bot, context, cause="host_lost")
+
+
+Ending = Callable[[Bot, BotContext], Coroutine[Any, Any, None]]
+
+
+@pytest.mark.parametrize("ending", [leave_for_good, give_up])
+async def test_an_ending_waits_until_storage_has_every_piece(stay: Stay, ending: Ending) -> None:
+    stay.objects.away = True
+    with capture_logs() as logs:
+        await stay.hear(0, 4)
+        await stay.leave()
+        concluding = asyncio.create_task(ending(stay.bot, stay.context))
+        for _ in range(10):  # more than there are different pauses
+            await stay.clock.pause()
+            assert await stay.status() is BotStatus.LEAVING
+            stay.clock.advance(30)
+    assert [line["log_level"] for line in logs if line["action"] == "piece_kept"] == ["error"] * 2, "once by each spool"
+    stay.objects.away = False  # before the last of these pauses is over
+    await concluding
+    assert await stay.status() is BotStatus.PROCESSING
+    assert await stay.stored() == 1
+    assert not stay.folder.exists()
+
+
+async def begin_to_wait(stay: Stay) -> "asyncio.Task[None]":
+    """A bot is leaving with a piece that storage does not take."""
+    stay.objects.away = True
+    await stay.hear(0, 4)
+    await stay.leave()
+    concluding = asyncio.create_task(leave_for_good(stay.bot, stay.context))
+    await stay.clock.pause()
+    return concluding
+
+
+async def test_an_ending_that_was_handed_back_while_it_waited_goes_on_with_the_same_pieces(stay: Stay) -> None:
+    concluding = await begin_to_wait(stay)
+    concluding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await concluding
+    assert await stay.status() is BotStatus.LEAVING
+    stay.objects.away = False
+    await give_up(await stay.context.bots.claim(stay.bot.id, "host"), stay.context)
+    assert await stay.status() is BotStatus.PROCESSING
+    assert await stay.stored() == 1
+
+
+async def test_who_waits_with_an_ending_writes_none_once_another_host_holds_the_bot(stay: Stay) -> None:
+    concluding = await begin_to_wait(stay)
+    await stay.context.bots.claim(stay.bot.id, "another")
+    stay.clock.advance(30)
+    with pytest.raises(Superseded):
+        await concluding
+    assert len(list(stay.folder.iterdir())) == 1, "for who looks after what was left"
+
+
+async def test_a_bot_that_is_to_be_deleted_waits_for_no_storage(stay: Stay) -> None:
+    concluding = await begin_to_wait(stay)
+    await stay.context.bots.request_deletion(stay.bot.id, stay.account)
+    stay.clock.advance(30)
+    await concluding
+    assert await stay.status() is BotStatus.PROCESSING, "it is out, and the receipt is written"
+    assert not stay.folder.exists()
+    stay.objects.away = False
+    assert await stay.stored() == 0
+
+
+async def test_a_gap_begins_after_the_last_piece_wherever_it_is(stay: Stay) -> None:
+    await stay.hear(0, 4)
+    assert await _came_back(stay, at_s=10) == Gap(start=4, end=10, cause="page_crashed")
+    stay.objects.away = True
+    await stay.hear(10, 13)
+    assert await _came_back(stay, at_s=20) == Gap(start=13, end=20, cause="page_crashed")
+
+
+@pytest.mark.parametrize(
+    ("marked_s", "last_gap_s", "start_s"), [(400, 100, 280), (150, 100, 100), (None, 100, 100), (None, None, 0)]
+)
+async def test_while_storage_is_away_a_gap_begins_when_the_bot_is_known_to_have_been_there(
+    stay: Stay, marked_s: int | None, last_gap_s: int | None, start_s: int
+) -> None:
+    await stay.hear(450, 454)
+    if marked_s is not None:
+        await stay.context.bots.save_participants(stay.bot.id, [_speaker(stay.bot, marked_s)])
+    if last_gap_s is not None:
+        stay.bot = replace(stay.bot, gaps=(Gap(start=90, end=last_gap_s, cause="host_lost"),))
+    stay.objects.away = True
+    assert await _came_back(stay, at_s=500) == Gap(start=start_s, end=500, cause="page_crashed")
+
+
+async def test_a_bot_that_came_back_does_not_wait_for_storage_that_keeps_silent(
+    stay: Stay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "ASK_STORAGE_S", 0.01)
+
+    async def never(prefix: str) -> list[str]:
+        await asyncio.Event().wait()
+        return [prefix]
+
+    monkeypatch.setattr(stay.objects, "keys", never)
+    async with asyncio.timeout(60):
+        assert await _came_back(stay, at_s=7) == Gap(start=0, end=7, cause="page_crashed")
+
+
+async def _came_back(stay: Stay, *, at_s: float) -> Gap:
+    """The gap that is marked when the bot is let in again at this second of its recording."""
+    zero = stay.bot.recording_started_at
+    assert zero is not None
+    stay.clock.advance((zero + timedelta(seconds=at_s) - stay.clock.now()).total_seconds())
+    assert await write_admission(stay.bot, stay.context, "page_crashed") == zero
+    stay.bot = await stay.context.bots.get(stay.bot.id)
+    return stay.bot.gaps[-1]
+
+
+def _speaker(bot: Bot, at_s: int) -> Participant:
+    assert bot.recording_started_at is not None
+    mark = SpeakingEvent(type=SpeakingKind.STARTED, timestamp=unix_ms(bot.recording_started_at) + at_s * 1000)
+    return Participant(key="ada", name="Ada", avatar=None, first_seen_at=bot.recording_started_at, events=(mark,))

@@ -1,0 +1,399 @@
+"""A bot's life over several pages, with a real database. Browser, site and time are the test's script."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from harness.captured import sound
+from harness.fake_clock import FakeClock
+from sederunt.browser.page import Signal
+from sederunt.bus.feeds import EventPublisher
+from sederunt.clock import unix_ms
+from sederunt.database.bots import Bots
+from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
+from sederunt.database.live_lines import LiveLineStore
+from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
+from sederunt.meetings.context import BotContext
+from sederunt.meetings.lifecycle import attend
+from sederunt.meetings.session import meeting_session
+from sederunt.meetings.session.commands import Commands
+from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
+from sederunt.model.events import MeetingEvent, ParticipantSeen, SpeakingChanged
+from sederunt.model.participant import Participant
+from sederunt.model.status import BotStatus, StopReason, Trigger
+from sederunt.platforms.platform import MeetingLink, PageState, Reading
+from sederunt.platforms.targets import Journey
+from sederunt.settings import Settings
+from sederunt.storage.objects import Objects
+
+pytestmark = pytest.mark.parametrize("address", ["sqlite"], indirect=True)  # what is asked of it, its own tests tell
+
+AWAY = PageError("The page could not open the meeting's address: Page.goto: net::ERR_INTERNET_DISCONNECTED")
+STUCK = PageStuck("The page did not answer a question within 5 s.")
+SELF = ParticipantSeen(key="b", name="Minutes", at_ms=0, is_self=True)
+
+
+class Hurried(FakeClock):
+    """Who sleeps by it lets that time pass, and is noted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slept: list[float] = []
+        self.on_sleep: Callable[[], Any] | None = None
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        if self.on_sleep is not None:
+            await self.on_sleep()
+        self.advance(seconds)
+
+
+@dataclass
+class Shown:
+    """What one look at the page finds, and how long it takes."""
+
+    finds: PageState | PageError = PageState.IN_CALL
+    takes_s: float = 5.0
+    told: Sequence[MeetingEvent] = ()  # before it answers
+    frames: bool = False  # sound comes meanwhile
+    then: Callable[[], Any] | None = None
+
+
+@dataclass
+class Tab:
+    """A page: it opens, or not, and is then looked at so many times. One that is looked at once more is gone."""
+
+    looks: Sequence[Shown] = ()
+    opens: PageError | None = None
+    knocks: Callable[[], Any] | None = None  # what happens while it opens
+    backends: list[PageError | None] = field(default_factory=list)  # what comes of each question for another one
+    asked_backend: int = 0
+    looked: int = 0
+
+    def __post_init__(self) -> None:
+        self.gone = asyncio.Event()
+        self.url = "https://meet.example/abc"
+        self._looks: Iterator[Shown] = iter(self.looks)
+
+    def attach(self, clock: FakeClock, on_frames: Any, on_signal: Any) -> None:
+        self._clock, self._on_frames, self._on_signal = clock, on_frames, on_signal
+
+    async def goto(self, url: str, *, deadline_s: float = 60) -> None:
+        if self.knocks is not None:
+            await self.knocks()
+        if self.opens is not None:
+            raise self.opens
+
+    async def look(self) -> Reading:
+        look = next(self._looks, None)
+        if look is None:
+            self.gone.set()
+            raise PageCrashed("The page is gone.")
+        self.looked += 1
+        self._clock.advance(look.takes_s)
+        for event in look.told:
+            self._on_signal(Signal(kind="told", at_ms=0, data={"event": event}))
+        if look.frames:
+            self._on_frames([replace(frame, at_ms=unix_ms(self._clock.now())) for frame in sound(0, 0.1)])
+        if look.then is not None:
+            await look.then()
+        if isinstance(look.finds, PageError):
+            raise look.finds
+        return Reading(state=look.finds, row="r")
+
+    async def use_backend(self, backend: str) -> None:
+        self.asked_backend += 1
+        if (fault := self.backends.pop(0) if self.backends else None) is not None:
+            raise fault
+
+    async def flush(self) -> None: ...
+
+    async def close(self) -> None:
+        self.gone.set()
+
+    async def capture_state(self) -> dict[str, Any]:
+        return {}
+
+    async def screenshot(self) -> bytes:
+        return b"png"
+
+    async def text(self) -> str:
+        return "text"
+
+
+class Pool:
+    """Gives out the tabs of the script, one after another."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self._clock = clock
+        self.script: Iterator[Tab] = iter(())
+        self.given: list[Tab] = []
+
+    async def open(self, request: object, *, on_frames: Any, on_signal: Any) -> Tab:
+        tab = next(self.script)
+        tab.attach(self._clock, on_frames, on_signal)
+        self.given.append(tab)
+        return tab
+
+
+class Hearing:
+    noted = ()
+    roster_heard = True
+
+    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+        return [signal.data["event"]]
+
+
+class Site:
+    """Lets everybody in at once."""
+
+    name_limit = 60
+    origins = ()
+    journey = Journey(steps=())
+
+    def parse_link(self, text: str) -> MeetingLink:
+        return MeetingLink(service=Service.GMEET, url=text, meeting_id="abc")
+
+    def watch_plan(self) -> dict[str, Any]:
+        return {}
+
+    def decoder(self, own_name: str = "") -> Hearing:
+        return Hearing()
+
+    async def look(self, page: Tab, targets: object = ()) -> tuple[None, dict[str, Any]]:
+        return None, {}
+
+    def judge(self, look: None, *, joined: bool, noted: object = ()) -> Reading:
+        return Reading(state=PageState.IN_CALL, row="in")
+
+    async def read(self, page: Tab, *, joined: bool, noted: object = ()) -> Reading:
+        return await page.look()
+
+    async def leave(self, page: Tab) -> None: ...
+
+    async def settle(self, page: Tab, *, roster_heard: bool = False, camera: bool = False) -> None: ...
+
+
+@dataclass
+class Stage:
+    context: BotContext
+    clock: Hurried
+    pool: Pool
+    commands: Commands
+    bot: Bot
+
+    async def play(self, *tabs: Tab | Iterator[Tab], earlier: Sequence[Participant] = ()) -> Bot:
+        """Attend by these pages; gives the row as it is once all is done."""
+        self.pool.script = (tab for each in tabs for tab in ([each] if isinstance(each, Tab) else each))
+        bot = await self.context.bots.claim(self.bot.id, "host")
+        await self.context.bots.save_participants(bot.id, earlier, epoch=bot.epoch)
+        await attend(bot, self.context, self.commands)
+        bot = await self.context.bots.get(bot.id)
+        if bot.status is BotStatus.PROCESSING:  # the reason is shown at the end only
+            bot = await self.context.bots.record_transition(bot.id, Trigger.CLOSED) or bot
+        return bot
+
+    async def last_cause(self) -> str:
+        found = await self.context.bots.events(self.bot.id)
+        return str(next(event.data["cause"] for event in reversed(found) if event.data.get("cause")))
+
+
+@pytest.fixture
+def clock() -> Hurried:
+    return Hurried()
+
+
+MakeStage = Callable[..., Any]
+
+
+@pytest.fixture
+async def make_stage(
+    address: str, clock: Hurried, tmp_path: Path, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    for name in ("TICK_S", "DYING_S"):
+        monkeypatch.setattr(meeting_session, name, 0.0)
+    monkeypatch.setattr("sederunt.meetings.lifecycle.platform_of", lambda service: Site())
+    async with Database(address, clock=clock) as database:
+
+        async def make(status: BotStatus = BotStatus.RECORDING) -> Stage:
+            pool, bots = Pool(clock), Bots(database)
+            config = BotConfig(
+                service=Service.GMEET,
+                meeting_url="https://meet.example/abc",
+                bot_name="Minutes",
+                transcription_model="none",
+                stop_options=StopOptions(last_person_detection=2, silence_detection=0),
+            )
+            bot = Bot(
+                id=new_id(clock.now()),
+                account_id=database.default_account_id,
+                config=config,
+                status=status,
+                created_at=clock.now(),
+                recording_started_at=clock.now() if status is BotStatus.RECORDING else None,
+            )
+            context = BotContext(
+                settings=Settings(data=tmp_path),
+                bots=bots,
+                objects=objects,
+                pool=cast(Any, pool),
+                events=EventPublisher(cast(Any, None)),  # what was put is not sent
+                bus=cast(Any, None),
+                live_lines=LiveLineStore(database),
+                accounts=cast(Any, None),
+                clock=clock,
+                host="host",
+            )
+            return Stage(context, clock, pool, Commands(), await bots.create(bot, job=False))
+
+        yield make
+
+
+def ended() -> Tab:
+    """A page that sits for two minutes and sees the meeting end."""
+    return Tab([Shown(takes_s=60), Shown(takes_s=60), Shown(PageState.OVER)])
+
+
+def for_ever(make: Callable[[], Tab]) -> Iterator[Tab]:
+    while True:
+        yield make()
+
+
+# --- pages that break one after another ---------------------------------------------------------------------------
+
+
+async def test_an_outage_of_minutes_is_outlived_with_growing_pauses(make_stage: MakeStage) -> None:
+    stage = await make_stage()
+    bot = await stage.play(Tab([Shown(takes_s=100)]), *(Tab(opens=AWAY) for _ in range(9)), ended())
+    assert stage.clock.slept == [1, 5, 15, *[30] * 7]
+    assert (bot.status, bot.stop_reason) == (BotStatus.FINISHED, StopReason.MEETING_ENDED)
+    assert [gap.cause for gap in bot.gaps] == ["page_crashed"], "what threw it out, not what kept it out"
+
+
+async def test_a_recording_that_nothing_gets_back_into_is_given_up_after_minutes(make_stage: MakeStage) -> None:
+    stage = await make_stage()
+    bot = await stage.play(Tab([Shown(takes_s=100)]), for_ever(lambda: Tab(opens=AWAY)))
+    assert bot.status is BotStatus.FINISHED
+    assert await stage.last_cause() == "connection_lost"
+    assert 300 <= sum(stage.clock.slept) < 330
+
+
+async def test_pages_that_each_sit_for_a_moment_are_not_tried_for_ever(make_stage: MakeStage) -> None:
+    stage = await make_stage()
+    bot = await stage.play(for_ever(lambda: Tab([Shown(takes_s=40)])))
+    assert bot.status is BotStatus.FINISHED
+    assert len(stage.pool.given) == 20
+
+
+async def test_on_the_way_in_three_broken_pages_are_believed(make_stage: MakeStage) -> None:
+    stage = await make_stage(BotStatus.BOOTING)
+    bot = await stage.play(for_ever(lambda: Tab(opens=AWAY)))
+    assert bot.status is BotStatus.FAILED
+    assert (len(stage.pool.given), stage.clock.slept) == (3, [1, 5])
+
+
+@pytest.mark.parametrize("by", ["command", "row", "cut-off"])
+async def test_an_order_ends_the_waiting_for_another_page(make_stage: MakeStage, by: str) -> None:
+    stage = await make_stage()
+
+    async def order() -> None:
+        if by == "row":  # whose command was lost is seen when the pause is over
+            await stage.context.bots.request_stop(stage.bot.id)
+            return
+        (stage.commands.stop if by == "command" else stage.commands.cut_off).set()
+        await asyncio.Event().wait()  # the pause itself would not end
+
+    stage.clock.on_sleep = order
+    bot = await stage.play(Tab(opens=AWAY))
+    assert len(stage.pool.given) == 1
+    stopped = (BotStatus.FINISHED, StopReason.MANUALLY_STOPPED)
+    assert (bot.status, bot.stop_reason) == ((BotStatus.RECORDING, None) if by == "cut-off" else stopped)
+
+
+async def test_who_was_superseded_while_away_knocks_no_more(make_stage: MakeStage) -> None:
+    stage = await make_stage()
+    stage.clock.on_sleep = partial(stage.context.bots.claim, stage.bot.id, "another")
+    with pytest.raises(Superseded):
+        await stage.play(Tab(opens=AWAY))
+    assert (await stage.context.bots.get(stage.bot.id)).status is BotStatus.RECORDING
+
+
+async def test_who_was_superseded_writes_nothing_of_an_order_that_came_later(make_stage: MakeStage) -> None:
+    stage = await make_stage()
+
+    async def superseded_then_stopped() -> None:
+        await stage.context.bots.claim(stage.bot.id, "another")
+        stage.commands.stop.set()
+        await asyncio.Event().wait()  # the page opens for ever
+
+    with pytest.raises(Superseded):
+        await stage.play(Tab(knocks=superseded_then_stopped))
+    bot = await stage.context.bots.get(stage.bot.id)
+    assert (bot.status, bot.epoch) == (BotStatus.RECORDING, 2)
+
+
+# --- pages that do not answer -------------------------------------------------------------------------------------
+
+
+async def test_a_look_that_is_not_answered_ends_nothing(make_stage: MakeStage) -> None:
+    stage = await make_stage()
+    again_and_again = [Shown(STUCK), Shown(STUCK), Shown()] * 5
+    bot = await stage.play(Tab([*again_and_again, Shown(PageState.OVER)]))
+    assert len(stage.pool.given) == 1
+    assert bot.stop_reason is StopReason.MEETING_ENDED
+
+
+@pytest.mark.parametrize(("frames", "looks"), [(False, 3), (True, 5)], ids=["silent", "fed"])
+async def test_a_page_that_answers_no_look_is_replaced_later_while_its_sound_comes(
+    make_stage: MakeStage, frames: bool, looks: int
+) -> None:
+    stage = await make_stage()
+    frozen = Tab([Shown(), *(Shown(STUCK, frames=frames) for _ in range(20))])
+    bot = await stage.play(frozen, ended())
+    assert frozen.looked - 1 == looks, "15 s, or 25 s"
+    assert bot.gaps[-1].cause == "page_stuck"
+    assert bot.stop_reason is StopReason.MEETING_ENDED
+
+
+async def test_a_page_too_busy_to_change_its_capture_is_asked_again(make_stage: MakeStage) -> None:
+    stage = await make_stage()
+    talks = Shown(
+        told=[ParticipantSeen(key="a", name="Ada", at_ms=0), SpeakingChanged(key="a", speaking=True, at_ms=0)]
+    )
+    tab = Tab(
+        [talks, Shown(), Shown(), Shown(), Shown(), Shown(PageState.OVER)],
+        backends=[STUCK, STUCK],
+    )
+    bot = await stage.play(tab)
+    assert (len(stage.pool.given), tab.asked_backend) == (1, 3)
+    assert bot.stop_reason is StopReason.MEETING_ENDED
+
+
+# --- company, after a return --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("earlier", "listed", "reason"),
+    [
+        ([], [SELF], StopReason.MEETING_ENDED),
+        (["Ada"], [SELF, SpeakingChanged(key="g", speaking=True, at_ms=0)], StopReason.MEETING_ENDED),
+        (["Acme Notetaker", "Minutes"], [SELF], StopReason.MEETING_ENDED),
+        (["Ada"], [], StopReason.MEETING_ENDED),
+        (["Acme Notetaker", "Ada"], [SELF], StopReason.LAST_PERSON_DETECTED),
+    ],
+    ids=["nobody came", "somebody speaks", "only bots came", "no list", "people came and went"],
+)
+async def test_a_bot_that_came_back_is_alone_only_where_people_had_come_and_it_can_see_that_they_are_gone(
+    make_stage: MakeStage, clock: Hurried, earlier: list[str], listed: list[MeetingEvent], reason: StopReason
+) -> None:
+    stage = await make_stage()
+    known = [Participant(key=name, name=name, avatar=None, first_seen_at=clock.now()) for name in earlier]
+    looks = [Shown(told=listed), *(Shown(takes_s=30) for _ in range(20)), Shown(PageState.OVER)]
+    bot = await stage.play(Tab(looks), earlier=known)
+    assert bot.stop_reason is reason

@@ -1,0 +1,205 @@
+"""Who said what, while it is said: names, numbers, names that come later, revisions, holders that died."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from sederunt.media.timeline import Span
+from sederunt.meetings.live.lines import RECENT_S, LiveLines, told
+from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
+from sederunt.model.transcript import LiveLine, Word
+from sederunt.transcription.live import LiveSegment
+from sederunt.transcripts.attribution import MeetingFacts
+
+ZERO_MS = 1_800_000_000_000
+ADA, BOB = "ada", "bob"
+
+
+def person(key: str, *marks: tuple[float, float]) -> Participant:
+    kinds = (SpeakingKind.STARTED, SpeakingKind.STOPPED)
+    events = [
+        SpeakingEvent(type=kind, timestamp=ZERO_MS + round(at * 1000))
+        for mark in marks
+        for kind, at in zip(kinds, mark, strict=True)
+    ]
+    return Participant(key=key, name=key.title(), avatar=None, first_seen_at=datetime.now(UTC), events=tuple(events))
+
+
+def meeting(*people: Participant, links: dict[str, str] | None = None, spans: tuple[Span, ...] = ()) -> MeetingFacts:
+    present = people or (person(ADA), person(BOB))
+    return MeetingFacts(duration_s=1000.0, started_ms=ZERO_MS, participants=present, links=links or {}, spans=spans)
+
+
+def said(number: int, source: str, start: float, text: str, *, label: int | None = None) -> LiveSegment:
+    """Words of half a second each."""
+    words = tuple(
+        Word(word=word, start=start + n * 0.5, end=start + n * 0.5 + 0.4, confidence=0.9)
+        for n, word in enumerate(text.split())
+    )
+    return LiveSegment(
+        segment_id=f"s-{number}",
+        source=source,
+        start=start,
+        end=words[-1].end,
+        transcript=text,
+        confidence=0.9,
+        words=words,
+        label=label,
+    )
+
+
+def facts(lines: list[LiveLine]) -> list[tuple[str, int, str | None, str]]:
+    return [(ln.segment_id, ln.segment.speaker, ln.segment.speaker_name, ln.segment.transcript) for ln in lines]
+
+
+def test_a_source_that_is_somebodys_gives_its_booktheir_name_and_number() -> None:
+    book, known = LiveLines(), meeting(links={"7": ADA, "8": BOB})
+    first = book.final(said(1, "8", 1.0, "good morning all"), known)
+    assert facts(first) == [("s-1", 0, "Bob", "good morning all")]
+    assert facts(book.final(said(2, "7", 3.0, "good morning"), known)) == [("s-2", 1, "Ada", "good morning")]
+    assert facts(book.final(said(3, "8", 5.0, "so"), known)) == [("s-3", 0, "Bob", "so")]
+    (utterance,) = first[0].segment.utterances
+    assert [(word.word, word.start, word.speaker) for word in utterance.words] == [
+        ("good", 1.0, 0),
+        ("morning", 1.5, 0),
+        ("all", 2.0, 0),
+    ]
+    assert told(first[0]) == {
+        "segment_id": "s-1",
+        "transcript": "good morning all",
+        "start": 1.0,
+        "end": 2.4,
+        "speaker": 0,
+        "speaker_name": "Bob",
+        "confidence": 0.9,
+    }
+
+
+def test_words_that_begin_before_their_segment_are_not_lost() -> None:
+    early = replace(said(1, "7", 1.0, "good morning"), start=1.02)
+    assert facts(LiveLines().final(early, meeting(links={"7": ADA}))) == [("s-1", 0, "Ada", "good morning")]
+
+
+def test_a_line_gets_its_name_when_its_source_does_and_keeps_its_number() -> None:
+    book = LiveLines()
+    (unnamed,) = book.final(said(1, "7", 1.0, "good morning all"), meeting())
+    assert (unnamed.segment.speaker, unnamed.segment.speaker_name) == (0, None)
+    assert told(unnamed)["potential_speaker_names"] == []
+    assert book.lacks_names
+    assert book.renamed(meeting()) == []
+    known = meeting(links={"7": ADA})
+    (named,) = book.renamed(known)
+    assert facts([named]) == [("s-1", 0, "Ada", "good morning all")]
+    assert (named.revision, named.segment.potential_speaker_names) == (1, None)
+    assert book.renamed(known) == []
+    assert not book.lacks_names
+    assert facts(book.final(said(2, "7", 3.0, "so"), known)) == [("s-2", 0, "Ada", "so")]
+
+
+def test_a_person_heard_by_another_source_before_keeps_that_number() -> None:
+    book = LiveLines()
+    book.final(said(1, "7", 1.0, "good morning"), meeting(links={"7": ADA}))
+    (unnamed,) = book.final(said(2, "9", 4.0, "me again"), meeting(links={"7": ADA}))
+    assert unnamed.segment.speaker == 1
+    (named,) = book.renamed(meeting(links={"7": ADA, "9": ADA}))
+    assert (named.segment.speaker, named.segment.speaker_name) == (0, "Ada")
+
+
+def test_mixed_sound_is_cut_where_its_packets_say_that_another_speaks() -> None:
+    spans = (
+        Span(source="7", track="track-0", start=1.0, end=2.45, level=None),
+        Span(source="8", track="track-0", start=2.5, end=4.5, level=None),
+    )
+    known = meeting(links={"7": ADA, "8": BOB}, spans=spans)
+    lines = LiveLines().final(said(1, "track-0", 1.0, "is it true? yes it is true"), known)
+    assert facts(lines) == [("s-1", 0, "Ada", "is it true?"), ("s-1.2", 1, "Bob", "yes it is true")]
+
+
+def test_mixed_sound_is_named_by_marks_that_come_late() -> None:
+    book = LiveLines()
+    first = said(1, "track-0", 10.0, "we begin with the budget of the year and its gaps")
+    (unnamed,) = book.final(first, meeting(person(ADA), person(BOB)))
+    assert unnamed.segment.speaker_name is None
+    later = meeting(person(ADA, (10.6, 16.1)), person(BOB))
+    (named,) = book.renamed(later)
+    assert (named.segment_id, named.segment.speaker_name) == ("s-1", "Ada")
+
+
+def test_two_unnamed_people_of_one_mixed_track_do_not_inherit_a_number_from_it() -> None:
+    book = LiveLines()
+    (unnamed,) = book.final(said(1, "track-0", 10.0, "one two three four"), meeting())
+    (named,) = book.renamed(meeting(person(ADA, (10.0, 12.0)), person(BOB)))
+    assert named.segment.speaker != unnamed.segment.speaker
+
+
+def test_voices_that_the_vendor_tells_apart_keep_their_numbers() -> None:
+    book = LiveLines()
+    lines = [
+        book.final(said(n, "track-0", n * 3.0, "well well", label=label), meeting())[0]
+        for n, label in enumerate((4, 2, 4))
+    ]
+    assert [line.segment.speaker for line in lines] == [0, 1, 0]
+
+
+def test_a_revision_changes_words_under_the_same_ids() -> None:
+    spans = (
+        Span(source="7", track="track-0", start=1.0, end=2.45, level=None),
+        Span(source="8", track="track-0", start=2.5, end=4.5, level=None),
+    )
+    known = meeting(links={"7": ADA, "8": BOB}, spans=spans)
+    book = LiveLines()
+    book.final(said(1, "track-0", 1.0, "is it true? yes it is true"), known)
+    revised = book.final(said(1, "track-0", 1.0, "was it true? yes it was so"), meeting(links={"7": ADA, "8": BOB}))
+    assert facts(revised) == [("s-1", 0, "Ada", "was it true?"), ("s-1.2", 1, "Bob", "yes it was so")]
+    assert {line.revision for line in revised} == {1}
+    book = LiveLines()
+    book.final(said(2, "7", 1.0, "good mourning"), meeting())
+    book.final(said(2, "7", 1.0, "good morning"), meeting())
+    (named,) = book.renamed(meeting(links={"7": ADA}))
+    assert facts([named]) == [("s-2", 0, "Ada", "good morning")]
+    assert named.revision == 2
+
+
+def test_the_next_holder_goes_on_with_the_same_numbers_and_names_what_was_left_unnamed() -> None:
+    first = LiveLines()
+    kept = [
+        *first.final(said(1, "8", 1.0, "good morning"), meeting(links={"8": BOB})),
+        *first.final(said(2, "7", 3.0, "hello there"), meeting(links={"8": BOB})),
+    ]
+    second = LiveLines(kept)
+    known = meeting(links={"7": ADA, "8": BOB})
+    (named,) = second.renamed(known)
+    assert (named.segment_id, named.segment.speaker, named.segment.speaker_name) == ("s-2", 1, "Ada")
+    (line,) = second.final(replace(said(1, "8", 30.0, "again"), segment_id="t-1"), known)
+    assert facts([line]) == [("t-1", 0, "Bob", "again")]
+
+
+def test_a_draft_is_told_like_its_final_and_takes_no_number() -> None:
+    book, known = LiveLines(), meeting(links={"7": ADA})
+    book.final(said(1, "8", 1.0, "hm"), known)
+    draft = book.draft(said(2, "7", 3.0, "good mor"), known)
+    assert draft == {
+        "segment_id": "s-2",
+        "transcript": "good mor",
+        "start": 3.0,
+        "end": 3.9,
+        "speaker": 1,
+        "speaker_name": "Ada",
+    }
+    assert book.draft(said(3, "9", 3.0, "oh"), known)["speaker"] == 1, "nobody has that number yet"
+    assert book.draft(replace(said(2, "7", 3.0, "x"), transcript="", words=()), known)["transcript"] == ""
+
+
+def test_profanity_is_masked_in_bookwords_and_drafts() -> None:
+    book, known = LiveLines(mask_lang="en"), meeting(links={"7": ADA})
+    (line,) = book.final(said(1, "7", 1.0, "oh shit no"), known)
+    assert line.segment.transcript == line.segment.utterances[0].transcript == "oh s*** no"
+    assert [word.word for word in line.segment.utterances[0].words] == ["oh", "s***", "no"]
+    assert book.draft(said(2, "7", 3.0, "oh shit"), known)["transcript"] == "oh s***"
+
+
+def test_what_was_said_long_ago_is_forgotten_but_numbers_are_not() -> None:
+    book, known = LiveLines(), meeting(links={"8": BOB})
+    book.final(said(1, "7", 1.0, "hello"), known)
+    book.final(said(2, "8", RECENT_S + 10, "good evening"), known)
+    assert book.renamed(meeting(links={"7": ADA})) == []
+    assert book.final(said(3, "7", RECENT_S + 12, "hello"), known)[0].segment.speaker == 0

@@ -1,0 +1,94 @@
+"""What is done once inside, and when the page's list of people is opened."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from sederunt.errors import PageCrashed, PageError
+from sederunt.meetings.session.page_chores import PageChores
+
+
+class Site:
+    """Notes what it was asked to settle."""
+
+    def __init__(self, fault: Exception | None = None) -> None:
+        self.asked: list[bool] = []  # whether the list of people was wanted
+        self.writing = asyncio.Event()  # ends the writing of a message
+        self._fault = fault
+
+    async def send_chat(self, page: Any, text: str) -> None:
+        await self.writing.wait()
+
+    async def settle(self, page: Any, *, roster_heard: bool = False, camera: bool = False) -> None:
+        self.asked.append(not roster_heard)
+        if self._fault:
+            raise self._fault
+
+
+def chores(site: Site, *, known: bool = False, heard: bool = False) -> PageChores:
+    return PageChores(site, "bot", anybody_known=lambda: known, network_heard=lambda: heard)  # type: ignore[arg-type]
+
+
+PAGE: Any = None
+
+
+async def look_at(chores: PageChores, *times_s: float) -> None:
+    for inside_s in times_s:
+        chores.look_for_people(PAGE, camera=False, inside_s=inside_s)
+        if chores._looking is not None:
+            await chores._looking
+
+
+async def test_the_list_of_people_is_opened_only_where_the_network_told_of_nobody() -> None:
+    site = Site()
+    await look_at(chores(site, heard=True), *range(120))
+    assert site.asked == []
+    await look_at(chores(site), 0, 1, 2.9)
+    assert site.asked == []
+    await look_at(chores(site), 3)
+    assert site.asked == [True]
+
+
+async def test_it_is_looked_for_with_growing_pauses() -> None:
+    site = Site()
+    await look_at(chores(site), *range(100))
+    assert len(site.asked) == len([3, 6, 12, 24, 44, 64, 84])
+
+
+async def test_whom_tiles_show_the_list_is_looked_at_later() -> None:
+    site = Site()
+    await look_at(chores(site, known=True), *range(20))
+    assert site.asked == []
+    await look_at(chores(site, known=True), 20)
+    assert site.asked == [True]
+
+
+async def test_once_opened_it_is_opened_again_after_whatever_else_is_settled() -> None:
+    site = Site()
+    one = chores(site)
+    await one.settle(PAGE, camera=False)
+    await look_at(one, 3)
+    await one.settle(PAGE, camera=False)
+    assert site.asked == [False, True, True]
+
+
+async def test_a_control_that_slips_away_ends_nothing_and_a_dead_page_does() -> None:
+    await chores(Site(PageError("it was covered"))).settle(PAGE, camera=False)
+    with pytest.raises(PageCrashed):
+        await chores(Site(PageCrashed("gone"))).settle(PAGE, camera=False)
+
+
+async def test_nothing_takes_the_chats_place_while_a_message_is_written() -> None:
+    site = Site()
+    one = chores(site)
+    saying = asyncio.ensure_future(one.say(PAGE, "Hello"))
+    await asyncio.sleep(0)
+    assert one.is_busy
+    await look_at(one, 3, 30)
+    assert site.asked == []
+    site.writing.set()
+    await saying
+    await look_at(one, 31)
+    assert site.asked == [True]
+    await one.close()

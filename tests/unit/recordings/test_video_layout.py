@@ -1,0 +1,53 @@
+"""The directions for composing pictures, out of the roster."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from sederunt.media.layout import Spoke
+from sederunt.model.bot import Bot, BotConfig, Service
+from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
+from sederunt.model.status import BotStatus
+from sederunt.recordings.video_layout import layout_of
+
+ZERO = datetime(2026, 3, 2, 9, tzinfo=UTC)
+ZERO_MS = round(ZERO.timestamp() * 1000)
+
+
+def _bot() -> Bot:
+    config = BotConfig(
+        service=Service.GMEET, meeting_url="https://x", bot_name="Minutes", transcription_model="none", video=True
+    )
+    return Bot(
+        id=uuid4(),
+        account_id=uuid4(),
+        config=config,
+        status=BotStatus.PROCESSING,
+        created_at=ZERO,
+        recording_started_at=ZERO,
+    )
+
+
+def _person(key: str, *turns: tuple[float, float | None]) -> Participant:
+    events = []
+    for start, end in turns:
+        events.append(SpeakingEvent(type=SpeakingKind.STARTED, timestamp=ZERO_MS + round(start * 1000)))
+        if end is not None:
+            events.append(SpeakingEvent(type=SpeakingKind.STOPPED, timestamp=ZERO_MS + round(end * 1000)))
+    return Participant(key=key, name=key, avatar=None, first_seen_at=ZERO, events=tuple(events))
+
+
+def test_speaking_events_become_turns_of_the_camera_that_shows_the_speaker() -> None:
+    people = [_person("ada", (1, 3), (7.5, 9)), _person("charles", (4, None))]
+    layout = layout_of(_bot(), 12.0, people, {"7": "ada", "camera:track-5": "ada", "camera:track-6": "charles"})
+    assert layout.spoken == [
+        Spoke(source="track-5", start=1, end=3),
+        Spoke(source="track-5", start=7.5, end=9),
+        Spoke(source="track-6", start=4, end=12),
+    ]
+    assert layout.duration_s == 12
+
+
+def test_people_without_a_camera_are_not_shown_large_and_screens_are_told() -> None:
+    layout = layout_of(_bot(), 12.0, [_person("ada", (1, 3))], {"7": "ada", "screen:track-9": "ada"})
+    assert layout.spoken == []
+    assert layout.screens == ["track-9"]
