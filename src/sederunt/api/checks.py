@@ -11,7 +11,8 @@ from sederunt.database.bots import Bots
 from sederunt.errors import LimitReached, NotFound, SetupError
 from sederunt.model.bot import BotConfig, Service
 from sederunt.model.recording import RecordingConfig
-from sederunt.platforms.links import InvalidLink, parse_link
+from sederunt.platforms.links import InvalidLink
+from sederunt.platforms.registry import parse_link
 from sederunt.settings import Settings
 from sederunt.transcription.models import (
     ModelRow,

@@ -25,7 +25,8 @@ from sederunt.meetings.session.meeting_session import READ_EVERY_S
 from sederunt.model.audio import CapturedFrame, Codec
 from sederunt.model.bot import Service
 from sederunt.platforms.admission import join
-from sederunt.platforms.platform import PageState, Platform
+from sederunt.platforms.page_state import PageState
+from sederunt.platforms.platform import Platform
 from sederunt.platforms.registry import platform_of
 from sederunt.settings import BrowserSettings
 

@@ -24,7 +24,8 @@ from sederunt.meetings.session.commands import Commands
 from sederunt.meetings.session.meeting_session import MeetingSession
 from sederunt.model.bot import Bot
 from sederunt.model.status import BotStatus, StopReason, Trigger
-from sederunt.platforms.platform import InvalidLink, MeetingLink, Platform
+from sederunt.platforms.links import InvalidLink, MeetingLink
+from sederunt.platforms.platform import Platform
 from sederunt.platforms.registry import platform_of
 
 MAX_PAGES = 3  # fresh pages in a row before a broken one is believed

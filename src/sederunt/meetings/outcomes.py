@@ -7,7 +7,7 @@ from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.meetings.session.stop_rules import Departure
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import Admission
-from sederunt.platforms.platform import PageState, Reading
+from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.sign_in import SignInEnd
 
 

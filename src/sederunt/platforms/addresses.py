@@ -5,7 +5,7 @@ import binascii
 import re
 from urllib.parse import SplitResult, parse_qs, unquote, urlencode, urlsplit, urlunsplit
 
-from sederunt.platforms.platform import InvalidLink
+from sederunt.platforms.links import InvalidLink
 
 LONGEST = 8192
 _SCHEME = re.compile(r"https?:/{1,2}", re.IGNORECASE)

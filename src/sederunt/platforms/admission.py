@@ -1,7 +1,7 @@
 """The way into a meeting, the same for every site: open the page, answer what it asks, knock, wait, believe.
 
 One loop looks at the page, lets the evidence table say where the bot stands, and takes the next step of the site's
-journey. Everything that differs between sites is in their tables; what one try has seen and done is in `way`.
+journey. Everything that differs between sites is in their tables; what one try has seen and done is in `flow`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from sederunt.clock import Clock
 from sederunt.model.status import StopReason
-from sederunt.platforms.platform import MeetingLink, PageState, Platform, Reading
+from sederunt.platforms.flow import LOOK_EVERY_S, OUR_LIMIT, PageFlow
+from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.page_state import PageState, Reading
+from sederunt.platforms.platform import Platform
 from sederunt.platforms.targets import Act, FoundControl
-from sederunt.platforms.way import LOOK_EVERY_S, OUR_LIMIT, PageFlow
-from sederunt.platforms.words import cut
+from sederunt.platforms.text import cut
 
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
@@ -50,41 +52,41 @@ async def join(
     answers nothing for 10 s, PageCrashed when its renderer is gone.
     """
     # The other door is for guests: it knows neither token nor account.
-    doors = (link.url,) if signed_in or link.fallback_url is None else (link.url, link.fallback_url)
-    way = PageFlow(
+    entry_urls = (link.url,) if signed_in or link.fallback_url is None else (link.url, link.fallback_url)
+    flow = PageFlow(
         pages=platform,
         page=page,
-        doors=doors,
+        entry_urls=entry_urls,
         answers={Act.FILL_NAME: cut(name, platform.name_limit), Act.FILL_PASSCODE: link.passcode},
         clock=clock,
     )
-    await way.open(link.url)
+    await flow.open(link.url)
     while True:
-        reading, found = await way.look(noted())
-        if way.is_news(reading):
+        reading, controls = await flow.look(noted())
+        if flow.is_news(reading):
             on_state(reading)
-        if signed_in and (rejected := _void_session(way, reading, found)) is not None:
+        if signed_in and (rejected := _void_session(flow, reading, controls)) is not None:
             return Admission(reading=rejected)
-        if await way.load_again_if_premature(reading):
+        if await flow.load_again_if_premature(reading):
             continue
-        if ended := way.ending(reading, waiting_room_s) or _lacking_passcode(way, link, reading, found):
+        if ended := flow.ending(reading, waiting_room_s) or _lacking_passcode(flow, link, reading, controls):
             if ended.reason is StopReason.WAITING_ROOM_TIMEOUT and ended.row == OUR_LIMIT:
                 await platform.leave(page)
             return Admission(reading=ended)
-        stepped = await way.step(reading, found)
+        stepped = await flow.step(reading, controls)
         if not stepped:
-            await way.load_again_if_stalled(reading)
+            await flow.load_again_if_stalled(reading)
             await clock.sleep(WAITING_LOOK_EVERY_S if reading.state is PageState.LOBBY else LOOK_EVERY_S)
 
 
 def _lacking_passcode(
-    way: PageFlow, link: MeetingLink, reading: Reading, found: Mapping[str, FoundControl]
+    flow: PageFlow, link: MeetingLink, reading: Reading, controls: Mapping[str, FoundControl]
 ) -> Reading | None:
     """The site wants a passcode that neither the link nor the caller's text had."""
-    asked = [step for step in way.pages.journey.steps if step.act is Act.FILL_PASSCODE and step.id in found]
-    if not asked or link.passcode is not None or found[asked[0].id].value:
+    asked = [step for step in flow.pages.journey.steps if step.act is Act.FILL_PASSCODE and step.id in controls]
+    if not asked or link.passcode is not None or controls[asked[0].id].value:
         return None
-    if way.clock.monotonic() - way.shown_since[asked[0].id] < PASSCODE_S:
+    if flow.clock.monotonic() - flow.shown_since[asked[0].id] < PASSCODE_S:
         return None
     return Reading(
         state=PageState.REFUSED,
@@ -95,11 +97,11 @@ def _lacking_passcode(
     )
 
 
-def _void_session(way: PageFlow, reading: Reading, found: Mapping[str, FoundControl]) -> Reading | None:
+def _void_session(flow: PageFlow, reading: Reading, controls: Mapping[str, FoundControl]) -> Reading | None:
     """A signed-in browser that is asked for a name, or to sign in, is signed in no more."""
-    asked = reading.state is PageState.SIGN_IN_NEEDED and way.ending(reading, 0) is not None
-    named = way.pages.journey.name_means_guest and any(
-        step.act is Act.FILL_NAME and step.id in found for step in way.pages.journey.steps
+    asked = reading.state is PageState.SIGN_IN_NEEDED and flow.ending(reading, 0) is not None
+    named = flow.pages.journey.name_means_guest and any(
+        step.act is Act.FILL_NAME and step.id in controls for step in flow.pages.journey.steps
     )
     if not (asked or named):
         return None

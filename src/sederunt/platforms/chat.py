@@ -12,7 +12,7 @@ from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.platforms.evidence import EvidenceRow, normalised
 from sederunt.platforms.survey import Tally, press, survey
 from sederunt.platforms.targets import FoundControl, Target
-from sederunt.platforms.words import parts
+from sederunt.platforms.text import parts
 
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
@@ -49,12 +49,12 @@ async def _composer(page: MeetingPage, panel: ChatPanel) -> FoundControl:
     deadline = asyncio.get_running_loop().time() + OPENING_S
     next_press = 0.0
     while True:
-        look, found = await survey(page, rows=panel.disabled, targets=[panel.open, panel.composer])
+        snapshot, found = await survey(page, rows=panel.disabled, targets=[panel.open, panel.composer])
         if (composer := found.get(panel.composer.id)) is not None:
             return composer
         now = asyncio.get_running_loop().time()
         if now >= deadline:
-            why = "chat is switched off in this meeting" if look.matches else "its text field did not appear"
+            why = "chat is switched off in this meeting" if snapshot.matches else "its text field did not appear"
             raise PageChanged(f"The message was not sent: {why}.")
         # A toggle pressed twice closes again, so it is given time in between.
         if panel.open.id in found and now >= next_press:
@@ -108,5 +108,5 @@ async def _read_back(page: MeetingPage, panel: ChatPanel, part: str, before: int
 
 async def _times_shown(page: MeetingPage, panel: ChatPanel, part: str) -> int:
     """How many of the shown messages hold the part's beginning."""
-    look, _ = await survey(page, tally=Tally(selectors=panel.messages, phrase=part[:80]))
-    return look.tally
+    snapshot, _ = await survey(page, tally=Tally(selectors=panel.messages, phrase=part[:80]))
+    return snapshot.tally

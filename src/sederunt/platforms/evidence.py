@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sederunt.model.status import StopReason
-from sederunt.platforms.platform import PageState, Reading
+from sederunt.platforms.page_state import PageState, Reading
 
 # What lies over a page, whoever made it.
 DIALOGS = ('[role="dialog"]', '[role="alertdialog"]', '[aria-modal="true"]', "dialog")
@@ -83,9 +83,11 @@ def normalised(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip().lower()
 
 
-def decide(rows: Sequence[EvidenceRow], look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+def decide(
+    rows: Sequence[EvidenceRow], snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()
+) -> Reading:
     """What a look means. LOADING where no row matches."""
-    matched = {row.id: found for row in rows if (found := _found(row, look, noted))}
+    matched = {row.id: found for row in rows if (found := _found(row, snapshot, noted))}
     phase = Phase.AFTER if joined else Phase.BEFORE
     for row in rows:
         if (
@@ -98,27 +100,31 @@ def decide(rows: Sequence[EvidenceRow], look: PageSnapshot, *, joined: bool, not
                 state=row.state,
                 reason=row.reason,
                 row=row.id,
-                url=look.url,
+                url=snapshot.url,
                 seen=matched[row.id],
                 settle_s=row.settle_s,
             )
-    return Reading(state=PageState.LOADING, url=look.url)
+    return Reading(state=PageState.LOADING, url=snapshot.url)
 
 
-def _found(row: EvidenceRow, look: PageSnapshot, noted: Collection[str]) -> str:
+def _found(row: EvidenceRow, snapshot: PageSnapshot, noted: Collection[str]) -> str:
     """What of the row was seen, in words; empty where too little was."""
     match row.kind:
         case Kind.SIGNAL:
             seen = [word for word in noted if any(_signal_fits(pattern, word) for pattern in row.patterns)]
         case Kind.STATUS:
-            seen = [pattern for pattern in row.patterns if look.status and re.fullmatch(pattern, str(look.status))]
+            seen = [
+                pattern for pattern in row.patterns if snapshot.status and re.fullmatch(pattern, str(snapshot.status))
+            ]
         case Kind.ADDRESS:
-            seen = [pattern for pattern in row.patterns if look.url and re.search(pattern, look.url, re.IGNORECASE)]
+            seen = [
+                pattern for pattern in row.patterns if snapshot.url and re.search(pattern, snapshot.url, re.IGNORECASE)
+            ]
         case Kind.TITLE:
-            title = normalised(look.title)
+            title = normalised(snapshot.title)
             seen = [pattern for pattern in row.patterns if normalised(pattern) in title]
         case _:
-            seen = sorted(look.matches.get(row.id, ()))
+            seen = sorted(snapshot.matches.get(row.id, ()))
     return ", ".join(seen) if len(seen) >= row.at_least else ""
 
 

@@ -1,20 +1,21 @@
-"""Which meeting a text names, without a browser: the API checks meeting addresses with this."""
+"""Hold the address of a meeting. Imports no browser: the API checks links with these records."""
 
-from dataclasses import replace
-from urllib.parse import quote
+from dataclasses import dataclass, field
 
+from sederunt.errors import RequestError
 from sederunt.model.bot import Service
-from sederunt.platforms.platform import InvalidLink, MeetingLink
-from sederunt.platforms.registry import platform_of
-
-__all__ = ["InvalidLink", "MeetingLink", "parse_link", "with_zak"]
 
 
-def parse_link(service: Service, text: str) -> MeetingLink:
-    """The meeting of this service that a text names. Raises InvalidLink, whose sentence says what was expected."""
-    return platform_of(service).parse_link(text)
+class InvalidLink(RequestError):
+    """Not an address of a meeting on this service; the sentence says what was expected."""
 
 
-def with_zak(link: MeetingLink, token: str) -> MeetingLink:
-    """A Zoom link that enters as the token's user. Join it with `signed_in`: a void token then says so."""
-    return replace(link, url=f"{link.url}{'&' if '?' in link.url else '?'}zak={quote(token, safe='')}")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeetingLink:
+    """A meeting's address, stripped of wrappers and noise."""
+
+    service: Service
+    url: str = field(repr=False)  # what the browser opens
+    meeting_id: str  # the site's own code, number or thread
+    passcode: str | None = field(default=None, repr=False)  # for a passcode field, where one is shown
+    fallback_url: str | None = field(default=None, repr=False)  # another door, tried where the first one stalls

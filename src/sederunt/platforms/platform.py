@@ -1,4 +1,4 @@
-"""Define what the service asks of a meeting site: the protocol, and the small records that pass through it.
+"""Define what the service asks of a meeting site.
 
 Nothing here imports the browser at run time: the API parses links with these names and stays light.
 """
@@ -6,81 +6,19 @@ Nothing here imports the browser at run time: the API parses links with these na
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sederunt.errors import RequestError
 from sederunt.model.bot import Service
 from sederunt.model.events import MeetingEvent
-from sederunt.model.status import StopReason
+from sederunt.platforms.evidence import PageSnapshot
+from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.page_state import Reading
+from sederunt.platforms.sign_in_pages import SignInPages
+from sederunt.platforms.targets import FoundControl, Journey, Target
 
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
     from sederunt.browser.signals import Signal
-    from sederunt.platforms.evidence import PageSnapshot
-    from sederunt.platforms.sign_in import SignInPages
-    from sederunt.platforms.targets import FoundControl, Journey, Target
-
-
-class PageState(StrEnum):
-    """Where a bot stands with the site, as far as its page tells."""
-
-    LOADING = "loading"  # nothing known yet
-    DIALOG = "dialog"  # something must be answered before the way goes on
-    PREJOIN = "prejoin"
-    LOBBY = "lobby"  # asked to be let in, or waiting for the host
-    IN_CALL = "in_call"
-    RECONNECTING = "reconnecting"
-    REFUSED = "refused"
-    SIGN_IN_NEEDED = "sign_in_needed"
-    SIGN_IN_REJECTED = "sign_in_rejected"
-    SIGNED_IN = "signed_in"  # the site's sign-in pages let the account through
-    CHALLENGED = "challenged"  # the site takes us for an unwanted robot
-    REMOVED = "removed"
-    OVER = "over"
-    TROUBLE = "trouble"  # the site's own fault: worth another try on a fresh page
-
-
-# A try to join is at its end with one of these. TROUBLE and CHALLENGED may be tried again on a fresh context.
-ENDINGS: frozenset[PageState] = frozenset(
-    {
-        PageState.REFUSED,
-        PageState.SIGN_IN_NEEDED,
-        PageState.SIGN_IN_REJECTED,
-        PageState.CHALLENGED,
-        PageState.REMOVED,
-        PageState.OVER,
-        PageState.TROUBLE,
-    }
-)
-
-
-class InvalidLink(RequestError):
-    """Not an address of a meeting on this service; the sentence says what was expected."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MeetingLink:
-    """A meeting's address, stripped of wrappers and noise."""
-
-    service: Service
-    url: str = field(repr=False)  # what the browser opens
-    meeting_id: str  # the site's own code, number or thread
-    passcode: str | None = field(default=None, repr=False)  # for a passcode field, where one is shown
-    fallback_url: str | None = field(default=None, repr=False)  # another door, tried where the first one stalls
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reading:
-    """What one look at the page means."""
-
-    state: PageState
-    reason: StopReason | None = None
-    row: str = ""  # id of the evidence row that decided
-    url: str = ""
-    seen: str = ""  # the text, selector, address or signal that matched
-    settle_s: float = 0.0  # how long this must be seen before it is believed
 
 
 class Decoder(Protocol):
@@ -137,12 +75,12 @@ class Platform(Protocol):
         """A fresh decoder for one stay in one meeting. Some rosters have no mark of one's own entry: there the bot is
         known by `own_name`, as it was given to `join`."""
 
-    async def look(
+    async def survey(
         self, page: MeetingPage, targets: Sequence[Target] = ()
     ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
         """What is on the page now, and which of the targets. Raises PageStuck and PageCrashed."""
 
-    def judge(self, look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+    def judge(self, snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         """What a look means by this site's evidence table. Pure."""
 
     async def read(self, page: MeetingPage, *, joined: bool, noted: Collection[str] = ()) -> Reading:

@@ -8,27 +8,23 @@ answer ends the try.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sederunt import log
 from sederunt.clock import Clock
 from sederunt.errors import PageCrashed, PageError, PageStuck
-from sederunt.platforms.evidence import EvidenceRow, Kind, PageSnapshot, decide
-from sederunt.platforms.platform import PageState, Reading
-from sederunt.platforms.survey import survey
-from sederunt.platforms.targets import Act, FoundControl, Journey, Target
-from sederunt.platforms.way import LOOK_EVERY_S, PageFlow
+from sederunt.platforms.flow import LOOK_EVERY_S, PageFlow
+from sederunt.platforms.page_state import PageState, Reading
+from sederunt.platforms.sign_in_pages import NOTHING_SENT, PASSWORD_DUE, SignInPages
+from sederunt.platforms.targets import Act, FoundControl
 
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
 
 ASKED_AGAIN_S = 15.0  # a password field that was emptied after it was sent, and stays so for so long
 SILENT_S = 8.0  # after the password no page that we know for so long: the cookies are asked
-# Words for rows of kind `signal`: how far we are.
-NOTHING_SENT, PASSWORD_DUE = "nothing_sent", "password_due"
 
 logger = log.get(component="platforms")
 
@@ -37,61 +33,6 @@ logger = log.get(component="platforms")
 class Credentials:
     email: str = field(repr=False)
     password: str = field(repr=False)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SignInPages:
-    """The sign-in pages of one site."""
-
-    doors: tuple[str, ...]  # addresses where signing in begins; the next one where one shows nothing we know
-    hosts: str  # regular expression: addresses on which we type and press
-    rows: tuple[EvidenceRow, ...]
-    journey: Journey
-    cookies: tuple[str, ...]  # any of them: signed in, whatever page is shown
-
-    def owns(self, url: str) -> bool:
-        return re.search(self.hosts, url, re.IGNORECASE) is not None
-
-    async def look(
-        self, page: MeetingPage, targets: Sequence[Target] = ()
-    ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
-        return await survey(page, rows=self.rows, targets=targets)
-
-    def judge(self, look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
-        return decide(self.rows, look, joined=joined, noted=noted)
-
-
-def rows_of_every_site(site: str, password: Target, *, seen: str) -> tuple[EvidenceRow, ...]:
-    """What every site's table begins with: how far we are, and pages that did not come."""
-    begin = f"{site}.sign_in"
-    return (
-        EvidenceRow(id=f"{begin}.unsent", kind=Kind.SIGNAL, patterns=(NOTHING_SENT,), source="own", seen=seen),
-        EvidenceRow(id=f"{begin}.due", kind=Kind.SIGNAL, patterns=(PASSWORD_DUE,), source="own", seen=seen),
-        EvidenceRow(
-            id=f"{begin}.password_field",
-            kind=Kind.SELECTOR,
-            patterns=password.selectors,
-            source=password.source,
-            seen=seen,
-        ),
-        EvidenceRow(
-            id=f"{begin}.broken",
-            kind=Kind.ADDRESS,
-            patterns=(r"^chrome-error:",),
-            state=PageState.TROUBLE,
-            settle_s=5.0,
-            source="own",
-            seen=seen,
-        ),
-        EvidenceRow(
-            id=f"{begin}.server",
-            kind=Kind.STATUS,
-            patterns=("5..",),
-            state=PageState.TROUBLE,
-            settle_s=5.0,
-            source="B2",
-        ),
-    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,48 +57,48 @@ async def sign_in(
     its renderer is gone.
     """
     answers = {Act.FILL_ACCOUNT: credentials.email, Act.FILL_PASSWORD: credentials.password}
-    way = PageFlow(pages=pages, page=page, doors=pages.doors, answers=answers, clock=clock)
-    doubts = _Doubts(pages=pages, way=way)
-    await _open(way)
+    flow = PageFlow(pages=pages, page=page, entry_urls=pages.entry_urls, answers=answers, clock=clock)
+    doubts = _Doubts(pages=pages, flow=flow)
+    await _open(flow)
     while True:
-        reading, found = await way.look(_progress(way))
-        if way.is_news(reading):
+        reading, controls = await flow.look(_progress(flow))
+        if flow.is_news(reading):
             on_state(reading)
-        ended = way.ending(reading, math.inf) or doubts.asked_again(reading, found) or await doubts.cookies(reading)
+        ended = flow.ending(reading, math.inf) or doubts.asked_again(reading, controls) or await doubts.cookies(reading)
         if ended is not None:
-            return SignInEnd(reading=ended, password_sent=Act.FILL_PASSWORD in way.sent)
-        if not (pages.owns(reading.url) and await way.step(reading, found)):
-            await _load_again(way, reading)
+            return SignInEnd(reading=ended, password_sent=Act.FILL_PASSWORD in flow.sent)
+        if not (pages.owns(reading.url) and await flow.step(reading, controls)):
+            await _load_again(flow, reading)
             await clock.sleep(LOOK_EVERY_S)
 
 
-def _progress(way: PageFlow) -> tuple[str, ...]:
-    due = () if Act.FILL_PASSWORD in way.sent else (PASSWORD_DUE,)
-    return due if way.sent else (*due, NOTHING_SENT)
+def _progress(flow: PageFlow) -> tuple[str, ...]:
+    due = () if Act.FILL_PASSWORD in flow.sent else (PASSWORD_DUE,)
+    return due if flow.sent else (*due, NOTHING_SENT)
 
 
-async def _open(way: PageFlow) -> None:
+async def _open(flow: PageFlow) -> None:
     """The first door that can be reached."""
-    for number, door in enumerate(way.doors):
-        way.reloads = number
+    for number, url in enumerate(flow.entry_urls):
+        flow.reloads = number
         try:
-            await way.open(door)
+            await flow.open(url)
             break
         except (PageStuck, PageCrashed):
             raise
         except PageError as error:
-            if number == len(way.doors) - 1:
+            if number == len(flow.entry_urls) - 1:
                 raise
             logger.warning("door not reached", action="door_unreachable", number=number, why=str(error))
 
 
-async def _load_again(way: PageFlow, reading: Reading) -> None:
+async def _load_again(flow: PageFlow, reading: Reading) -> None:
     try:
-        await way.load_again_if_stalled(reading)
+        await flow.load_again_if_stalled(reading)
     except (PageStuck, PageCrashed):
         raise
     except PageError as error:  # what it shows now is read like anything else
-        logger.warning("door not reached", action="door_unreachable", number=way.reloads, why=str(error))
+        logger.warning("door not reached", action="door_unreachable", number=flow.reloads, why=str(error))
 
 
 @dataclass(kw_only=True, slots=True)
@@ -165,16 +106,16 @@ class _Doubts:
     """What tells an ending where no row does."""
 
     pages: SignInPages
-    way: PageFlow
+    flow: PageFlow
     emptied_since: float | None = None
     asked_at: float = -math.inf
 
-    def asked_again(self, reading: Reading, found: Mapping[str, FoundControl]) -> Reading | None:
+    def asked_again(self, reading: Reading, controls: Mapping[str, FoundControl]) -> Reading | None:
         """A site that goes on asking for the password it was given has refused it, whatever its words are."""
-        now = self.way.clock.monotonic()
+        now = self.flow.clock.monotonic()
         field_ids = [step.id for step in self.pages.journey.steps if step.act is Act.FILL_PASSWORD]
-        emptied = Act.FILL_PASSWORD in self.way.sent and any(
-            name in found and not found[name].value for name in field_ids
+        emptied = Act.FILL_PASSWORD in self.flow.sent and any(
+            name in controls and not controls[name].value for name in field_ids
         )
         self.emptied_since = (self.emptied_since or now) if emptied else None
         if self.emptied_since is None or now - self.emptied_since < ASKED_AGAIN_S:
@@ -183,12 +124,12 @@ class _Doubts:
 
     async def cookies(self, reading: Reading) -> Reading | None:
         """After the password a page may follow that we do not know, though the account is signed in by then."""
-        now = self.way.clock.monotonic()
-        silent = reading.state is PageState.LOADING and now - self.way.standing_since >= SILENT_S
-        if not silent or Act.FILL_PASSWORD not in self.way.sent or now - self.asked_at < SILENT_S:
+        now = self.flow.clock.monotonic()
+        silent = reading.state is PageState.LOADING and now - self.flow.standing_since >= SILENT_S
+        if not silent or Act.FILL_PASSWORD not in self.flow.sent or now - self.asked_at < SILENT_S:
             return None
         self.asked_at = now
-        there = {cookie["name"] for cookie in (await self.way.page.storage_state())["cookies"]}
+        there = {cookie["name"] for cookie in (await self.flow.page.storage_state())["cookies"]}
         known = next((name for name in self.pages.cookies if name in there), None)
         if known is None:
             return None

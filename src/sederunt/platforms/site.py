@@ -13,11 +13,13 @@ from sederunt.model.bot import Service
 from sederunt.platforms import chat
 from sederunt.platforms.addresses import with_parameter
 from sederunt.platforms.evidence import EvidenceRow, PageSnapshot, decide
-from sederunt.platforms.platform import ENDINGS, Decoder, MeetingLink, Reading
-from sederunt.platforms.sign_in import SignInPages
+from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.page_state import ENDINGS, Reading
+from sederunt.platforms.platform import Decoder
+from sederunt.platforms.sign_in_pages import SignInPages
 from sederunt.platforms.survey import press, survey
 from sederunt.platforms.targets import Camera, FoundControl, Journey, Step, Target
-from sederunt.platforms.words import cut
+from sederunt.platforms.text import cut
 
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
@@ -75,22 +77,22 @@ class Site:
     def decoder(self, own_name: str = "") -> Decoder:
         return self.make_decoder(cut(own_name, self.name_limit))
 
-    async def look(
+    async def survey(
         self, page: MeetingPage, targets: Sequence[Target] = ()
     ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
         """The raw look behind a reading, with the targets that are there."""
         return await survey(page, rows=self.rows, targets=targets, never=self.never)
 
-    def judge(self, look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
-        return decide(self.rows, look, joined=joined, noted=noted)
+    def judge(self, snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+        return decide(self.rows, snapshot, joined=joined, noted=noted)
 
     async def read(self, page: MeetingPage, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         """One look; an ending is looked at once more after a pause, since pages pass through odd states."""
-        reading = self.judge((await self.look(page))[0], joined=joined, noted=noted)
+        reading = self.judge((await self.survey(page))[0], joined=joined, noted=noted)
         if reading.state not in ENDINGS:
             return reading
         await asyncio.sleep(reading.settle_s)
-        return self.judge((await self.look(page))[0], joined=joined, noted=noted)
+        return self.judge((await self.survey(page))[0], joined=joined, noted=noted)
 
     async def send_chat(self, page: MeetingPage, text: str) -> None:
         await chat.send(page, self.chat_panel, text, limit=self.chat_limit)
@@ -136,19 +138,19 @@ class Site:
         """Have all of them open. Where each takes another's place, the later ones are only glanced at: the first rests
         open, and what they told is known."""
         opened = [panel for panel in panels if await self._open(page, panel)]
-        look, _ = await survey(page, rows=[row for panel in opened for row in panel.rows])
-        if any(not any(row.id in look.matches for row in panel.rows) for panel in opened):
+        snapshot, _ = await survey(page, rows=[row for panel in opened for row in panel.rows])
+        if any(not any(row.id in snapshot.matches for row in panel.rows) for panel in opened):
             await asyncio.sleep(GLANCE_S)
             await self._open(page, opened[0])
 
     async def _open(self, page: MeetingPage, panel: Panel) -> bool:
         """Whether it stands open now. Its control is a toggle, so an open one is left alone."""
-        look, found = await survey(page, rows=panel.rows, targets=[panel.control])
-        if look.matches or panel.control.id not in found:
-            return bool(look.matches)
+        snapshot, found = await survey(page, rows=panel.rows, targets=[panel.control])
+        if snapshot.matches or panel.control.id not in found:
+            return bool(snapshot.matches)
         await press(page, found[panel.control.id])
         deadline = asyncio.get_running_loop().time() + PANEL_S
-        while not look.matches and asyncio.get_running_loop().time() < deadline:
+        while not snapshot.matches and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(BETWEEN_LOOKS_S)
-            look, _ = await survey(page, rows=panel.rows)
-        return bool(look.matches)
+            snapshot, _ = await survey(page, rows=panel.rows)
+        return bool(snapshot.matches)

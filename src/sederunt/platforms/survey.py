@@ -48,7 +48,7 @@ async def survey(
         for answer in await page.evaluate_everywhere(_script("survey.js"), plan, keep=True)
         if isinstance(answer, dict)
     ]
-    return _look(answers, page.url), _targets_in(answers)
+    return _snapshot(answers, page.url), _controls(answers)
 
 
 async def press(
@@ -110,7 +110,7 @@ def _target(target: Target) -> dict[str, Any]:
     }
 
 
-def _look(answers: Iterable[Mapping[str, Any]], url: str) -> PageSnapshot:
+def _snapshot(answers: Iterable[Mapping[str, Any]], url: str) -> PageSnapshot:
     title, status, tally = "", 0, 0
     matches: dict[str, set[str]] = {}
     for answer in answers:
@@ -122,7 +122,7 @@ def _look(answers: Iterable[Mapping[str, Any]], url: str) -> PageSnapshot:
     return PageSnapshot(url=url, title=title, status=status, matches=matches, tally=tally)
 
 
-def _targets_in(answers: Iterable[Mapping[str, Any]]) -> dict[str, FoundControl]:
+def _controls(answers: Iterable[Mapping[str, Any]]) -> dict[str, FoundControl]:
     found: dict[str, FoundControl] = {}
     for answer in answers:
         for entry in answer.get("found", []):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sederunt.platforms.evidence import READ, Showing
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

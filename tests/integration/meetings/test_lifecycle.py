@@ -27,7 +27,8 @@ from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
 from sederunt.model.events import MeetingEvent, ParticipantSeen, SpeakingChanged
 from sederunt.model.participant import Participant
 from sederunt.model.status import BotStatus, StopReason, Trigger
-from sederunt.platforms.platform import MeetingLink, PageState, Reading
+from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.targets import Journey
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
@@ -166,10 +167,10 @@ class Site:
     def decoder(self, own_name: str = "") -> Hearing:
         return Hearing()
 
-    async def look(self, page: Tab, targets: object = ()) -> tuple[None, dict[str, Any]]:
+    async def survey(self, page: Tab, targets: object = ()) -> tuple[None, dict[str, Any]]:
         return None, {}
 
-    def judge(self, look: None, *, joined: bool, noted: object = ()) -> Reading:
+    def judge(self, snapshot: None, *, joined: bool, noted: object = ()) -> Reading:
         return Reading(state=PageState.IN_CALL, row="in")
 
     async def read(self, page: Tab, *, joined: bool, noted: object = ()) -> Reading:

@@ -14,9 +14,10 @@ from sederunt.model.bot import Service
 from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantSeen, SourceNamed
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import join
-from sederunt.platforms.platform import Decoder, PageState, Platform, Reading
+from sederunt.platforms.page_state import PageState, Reading
+from sederunt.platforms.platform import Decoder, Platform
 from sederunt.platforms.registry import platform_of
-from sederunt.platforms.words import parts
+from sederunt.platforms.text import parts
 from sederunt.practice.script import Participant, Script, Variant
 from sederunt.practice.server import PracticeServer
 

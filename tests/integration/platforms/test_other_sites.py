@@ -10,7 +10,7 @@ from harness.platforms_room import ShowPage
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.model.bot import Service
 from sederunt.platforms.admission import join
-from sederunt.platforms.platform import MeetingLink
+from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.registry import platform_of
 
 URLS = {

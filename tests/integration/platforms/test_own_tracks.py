@@ -8,7 +8,7 @@ from sederunt.model.audio import CapturedFrame
 from sederunt.model.bot import Service
 from sederunt.model.events import ParticipantSeen, SourceNamed, SpeakingChanged, StageTaken
 from sederunt.platforms.admission import join
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 from sederunt.platforms.registry import platform_of
 from sederunt.practice import clips
 from sederunt.practice.script import Act, Participant, Script, Variant

@@ -10,7 +10,7 @@ from sederunt.clock import SYSTEM_CLOCK
 from sederunt.model.bot import Service
 from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantLeft, ParticipantSeen
 from sederunt.platforms.admission import join
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 from sederunt.platforms.registry import platform_of
 from sederunt.practice.script import Act, Participant, Script, Variant
 from sederunt.practice.server import PracticeServer

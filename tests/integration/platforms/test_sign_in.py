@@ -10,7 +10,7 @@ from harness.platforms_room import ShowPage, StaticSite
 from sederunt.browser.page import MeetingPage
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.model.bot import Service
-from sederunt.platforms.platform import PageState, Reading
+from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.registry import platform_of
 from sederunt.platforms.sign_in import Credentials, SignInEnd, sign_in
 

@@ -9,7 +9,7 @@ import pytest
 from harness.platforms_room import ShowPage
 from sederunt.model.bot import Service
 from sederunt.model.status import StopReason
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 from sederunt.platforms.registry import platform_of
 
 URLS = {
@@ -61,8 +61,8 @@ CASES = [case for service in Service for case in cases(service)]
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 async def test_a_page_means(show: ShowPage, case: Case) -> None:
     platform = platform_of(case.service)
-    look, _ = await platform.look(await show(case.html, url=URLS[case.service]))
-    reading = platform.judge(look, joined=case.joined)
+    snapshot, _ = await platform.survey(await show(case.html, url=URLS[case.service]))
+    reading = platform.judge(snapshot, joined=case.joined)
     assert (reading.state, reading.reason) == (case.state, case.reason), reading
 
 
@@ -81,8 +81,8 @@ async def test_a_page_means(show: ShowPage, case: Case) -> None:
 )
 async def test_an_address_speaks_for_itself(show: ShowPage, service: Service, url: str, state: PageState) -> None:
     platform = platform_of(service)
-    look, _ = await platform.look(await show("<h1>Elsewhere</h1>", url=url))
-    assert platform.judge(look, joined=False).state is state
+    snapshot, _ = await platform.survey(await show("<h1>Elsewhere</h1>", url=url))
+    assert platform.judge(snapshot, joined=False).state is state
 
 
 @pytest.mark.parametrize(
@@ -99,20 +99,20 @@ async def test_an_address_speaks_for_itself(show: ShowPage, service: Service, ur
 )
 async def test_a_call_may_end_by_its_address_alone(show: ShowPage, service: Service, url: str) -> None:
     platform = platform_of(service)
-    look, _ = await platform.look(await show("<p>Thank you</p>", url=url))
-    reading = platform.judge(look, joined=True)
+    snapshot, _ = await platform.survey(await show("<p>Thank you</p>", url=url))
+    reading = platform.judge(snapshot, joined=True)
     assert (reading.state, reading.reason) == (PageState.OVER, StopReason.MEETING_ENDED), reading
 
 
 @pytest.mark.parametrize("service", list(Service))
 async def test_an_error_of_the_server_is_the_sites_trouble(show: ShowPage, service: Service) -> None:
     platform = platform_of(service)
-    look, _ = await platform.look(await show("", url=URLS[service], status=503))
-    assert platform.judge(look, joined=False).state is PageState.TROUBLE
+    snapshot, _ = await platform.survey(await show("", url=URLS[service], status=503))
+    assert platform.judge(snapshot, joined=False).state is PageState.TROUBLE
 
 
 async def test_a_page_that_paints_nothing_is_read_all_the_same(show: ShowPage) -> None:
     platform = platform_of(Service.GMEET)
     lobby = "<h1>Asking to be let in</h1><p hidden>You can't join this video call</p>"
-    look, _ = await platform.look(await show(f"<style>html{{display:none}}</style>{lobby}"))
-    assert platform.judge(look, joined=False).state is PageState.LOBBY
+    snapshot, _ = await platform.survey(await show(f"<style>html{{display:none}}</style>{lobby}"))
+    assert platform.judge(snapshot, joined=False).state is PageState.LOBBY

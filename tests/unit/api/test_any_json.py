@@ -16,7 +16,8 @@ from sederunt.api.uploads import form_values
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import BotConfig, Service
-from sederunt.platforms.links import InvalidLink, parse_link
+from sederunt.platforms.links import InvalidLink
+from sederunt.platforms.registry import parse_link
 
 EXAMPLES = settings(max_examples=80, deadline=None)
 BEFORE = BotConfig(service=Service.ZOOM, meeting_url="https://zoom.us/j/1", bot_name="B", transcription_model="none")

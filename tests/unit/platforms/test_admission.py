@@ -13,7 +13,8 @@ from sederunt.model.bot import Service
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import Admission, join
 from sederunt.platforms.evidence import PageSnapshot
-from sederunt.platforms.platform import MeetingLink, PageState, Reading
+from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.targets import Act, FoundControl, Journey, Step, Target
 
 LINK = MeetingLink(service=Service.ZOOM, url="https://door.example/1", meeting_id="1", fallback_url="https://other/1")
@@ -67,7 +68,9 @@ class Scripted:
     name_limit: int = 10
     left: int = 0
 
-    async def look(self, page: Any, targets: Sequence[Target] = ()) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
+    async def survey(
+        self, page: Any, targets: Sequence[Target] = ()
+    ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
         scene = self.scene()
         if isinstance(scene, Exception):
             raise scene
@@ -77,7 +80,7 @@ class Scripted:
             for name in there
         }
 
-    def judge(self, look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+    def judge(self, snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         return self._reading
 
     async def leave(self, page: Any) -> None:
@@ -134,137 +137,139 @@ class Try:
 
 
 async def test_the_name_is_given_cut_before_the_knock_and_once(clock: FakeClock) -> None:
-    way = Try(clock, NAME, KNOCK)
+    attempt = Try(clock, NAME, KNOCK)
 
     def scene() -> Scene:
-        return (IN_CALL, ()) if "click knock" in way.page.acts else (PREJOIN, ("name", "knock"))
+        return (IN_CALL, ()) if "click knock" in attempt.page.acts else (PREJOIN, ("name", "knock"))
 
-    way.show = scene
-    assert (await way.run()).reading.state is PageState.IN_CALL
-    assert way.acts() == ["type name Ada Lovela", "click knock"]
-    assert way.states == ["x.prejoin", "x.in_call"]
+    attempt.show = scene
+    assert (await attempt.run()).reading.state is PageState.IN_CALL
+    assert attempt.acts() == ["type name Ada Lovela", "click knock"]
+    assert attempt.states == ["x.prejoin", "x.in_call"]
 
 
 async def test_a_moment_in_the_call_is_not_believed(clock: FakeClock) -> None:
-    way = Try(clock, KNOCK)
+    attempt = Try(clock, KNOCK)
     scenes = iter([(PREJOIN, ()), (IN_CALL, ()), (PREJOIN, ()), (IN_CALL, ()), (IN_CALL, ()), (IN_CALL, ())])
-    way.show = lambda: next(scenes)
-    assert (await way.run()).reading.state is PageState.IN_CALL
-    assert way.states == ["x.prejoin", "x.in_call", "x.prejoin", "x.in_call"]
+    attempt.show = lambda: next(scenes)
+    assert (await attempt.run()).reading.state is PageState.IN_CALL
+    assert attempt.states == ["x.prejoin", "x.in_call", "x.prejoin", "x.in_call"]
 
 
 async def test_without_a_name_field_the_knock_waits_for_it_to_come(clock: FakeClock) -> None:
-    way = Try(clock, NAME, KNOCK)
+    attempt = Try(clock, NAME, KNOCK)
 
     def scene() -> Scene:
-        if "click knock" in way.page.acts:
+        if "click knock" in attempt.page.acts:
             return IN_CALL, ()
-        return PREJOIN, ("name", "knock") if way.passed_s > 5 else ("knock",)
+        return PREJOIN, ("name", "knock") if attempt.passed_s > 5 else ("knock",)
 
-    way.show = scene
-    await way.run()
-    assert way.acts() == ["type name Ada Lovela", "click knock"]
+    attempt.show = scene
+    await attempt.run()
+    assert attempt.acts() == ["type name Ada Lovela", "click knock"]
 
 
 async def test_a_signed_in_account_knocks_without_a_name_after_a_while(clock: FakeClock) -> None:
-    way = Try(clock, NAME, KNOCK)
-    way.show = lambda: (IN_CALL, ()) if "click knock" in way.page.acts else (PREJOIN, ("knock",))
-    await way.run(signed_in=True)
-    assert 6 <= way.passed_s < 8
+    attempt = Try(clock, NAME, KNOCK)
+    attempt.show = lambda: (IN_CALL, ()) if "click knock" in attempt.page.acts else (PREJOIN, ("knock",))
+    await attempt.run(signed_in=True)
+    assert 6 <= attempt.passed_s < 8
 
 
 async def test_a_void_session_is_told_by_the_question_for_a_name(clock: FakeClock) -> None:
-    way = Try(clock, NAME, KNOCK)
-    way.show = lambda: (PREJOIN, ("name", "knock"))
-    assert (await way.run(signed_in=True)).reading.state is PageState.SIGN_IN_REJECTED
+    attempt = Try(clock, NAME, KNOCK)
+    attempt.show = lambda: (PREJOIN, ("name", "knock"))
+    assert (await attempt.run(signed_in=True)).reading.state is PageState.SIGN_IN_REJECTED
 
 
 async def test_a_field_that_slips_away_is_filled_again(clock: FakeClock) -> None:
-    way = Try(clock, NAME, KNOCK)
-    way.page.fault = PageError("gone")
-    way.show = lambda: (IN_CALL, ()) if "click knock" in way.page.acts else (PREJOIN, ("name", "knock"))
-    await way.run()
-    assert way.acts() == ["type name Ada Lovela", "type name Ada Lovela", "click knock"]
+    attempt = Try(clock, NAME, KNOCK)
+    attempt.page.fault = PageError("gone")
+    attempt.show = lambda: (IN_CALL, ()) if "click knock" in attempt.page.acts else (PREJOIN, ("name", "knock"))
+    await attempt.run()
+    assert attempt.acts() == ["type name Ada Lovela", "type name Ada Lovela", "click knock"]
 
 
 async def test_after_an_answered_dialog_the_knock_is_repeated_at_once(clock: FakeClock) -> None:
-    way = Try(clock, NOTICE, KNOCK)
+    attempt = Try(clock, NOTICE, KNOCK)
     knocks: list[float] = []
 
     def scene() -> Scene:
-        done = [act for act in way.acts() if act.startswith("click")]
+        done = [act for act in attempt.acts() if act.startswith("click")]
         if done.count("click knock") > len(knocks):
-            knocks.append(way.passed_s)
+            knocks.append(attempt.passed_s)
         if done == ["click knock"]:
             return reading(PageState.DIALOG), ("notice", "knock")
         return (IN_CALL, ()) if len(knocks) > 1 else (PREJOIN, ("knock",))
 
-    way.show = scene
-    way.page.values["name"] = ""
-    await way.run()
+    attempt.show = scene
+    attempt.page.values["name"] = ""
+    await attempt.run()
     assert knocks[1] - knocks[0] < 3
 
 
 async def test_a_control_under_another_is_pressed_without_the_pointer_the_second_time(clock: FakeClock) -> None:
-    way = Try(clock, NOTICE)
-    way.show = lambda: (IN_CALL, ()) if "insist notice" in way.page.acts else (reading(PageState.DIALOG), ("notice",))
-    await way.run()
-    assert way.acts() == ["click notice", "insist notice"]
+    attempt = Try(clock, NOTICE)
+    attempt.show = lambda: (
+        (IN_CALL, ()) if "insist notice" in attempt.page.acts else (reading(PageState.DIALOG), ("notice",))
+    )
+    await attempt.run()
+    assert attempt.acts() == ["click notice", "insist notice"]
 
 
 async def test_the_waiting_room_has_a_limit_and_is_left(clock: FakeClock) -> None:
-    way = Try(clock)
-    way.show = lambda: (LOBBY, ())
-    found = (await way.run(waiting_room_s=120)).reading
+    attempt = Try(clock)
+    attempt.show = lambda: (LOBBY, ())
+    found = (await attempt.run(waiting_room_s=120)).reading
     assert (found.state, found.reason) == (PageState.REFUSED, StopReason.WAITING_ROOM_TIMEOUT)
-    assert 120 <= way.passed_s < 123
-    assert way.platform.left == 1
+    assert 120 <= attempt.passed_s < 123
+    assert attempt.platform.left == 1
 
 
 async def test_a_refusal_in_the_waiting_room_is_told_with_its_row(clock: FakeClock) -> None:
-    way = Try(clock)
+    attempt = Try(clock)
     denied = reading(PageState.REFUSED, row="x.denied", reason=StopReason.REQUEST_DENIED, settle_s=0.4)
-    way.show = lambda: (denied if way.passed_s > 20 else LOBBY, ())
-    assert (await way.run()).reading.row == "x.denied"
-    assert way.platform.left == 0
+    attempt.show = lambda: (denied if attempt.passed_s > 20 else LOBBY, ())
+    assert (await attempt.run()).reading.row == "x.denied"
+    assert attempt.platform.left == 0
 
 
 async def test_a_silent_sign_in_check_that_comes_back_is_no_refusal(clock: FakeClock) -> None:
-    way = Try(clock)
+    attempt = Try(clock)
     check = reading(PageState.SIGN_IN_NEEDED, settle_s=8.0)
-    way.show = lambda: (check if 1 < way.passed_s < 7 else IN_CALL if way.passed_s >= 7 else PREJOIN, ())
-    assert (await way.run()).reading.state is PageState.IN_CALL
+    attempt.show = lambda: (check if 1 < attempt.passed_s < 7 else IN_CALL if attempt.passed_s >= 7 else PREJOIN, ())
+    assert (await attempt.run()).reading.state is PageState.IN_CALL
 
 
 async def test_a_page_that_stays_unknown_is_loaded_again_by_the_other_door(clock: FakeClock) -> None:
-    way = Try(clock, loading_s=20.0, reloads=2)
-    found = (await way.run()).reading
+    attempt = Try(clock, loading_s=20.0, reloads=2)
+    found = (await attempt.run()).reading
     assert (found.state, found.row) == (PageState.TROUBLE, "admission.nothing_helped")
-    assert way.page.acts == ["goto https://door.example/1", "goto https://other/1", "goto https://other/1"]
+    assert attempt.page.acts == ["goto https://door.example/1", "goto https://other/1", "goto https://other/1"]
 
 
 async def test_who_is_signed_in_is_not_led_to_the_door_for_guests(clock: FakeClock) -> None:
-    way = Try(clock, loading_s=20.0, reloads=1)
-    await way.run(signed_in=True)
-    assert way.page.acts == ["goto https://door.example/1", "goto https://door.example/1"]
+    attempt = Try(clock, loading_s=20.0, reloads=1)
+    await attempt.run(signed_in=True)
+    assert attempt.page.acts == ["goto https://door.example/1", "goto https://door.example/1"]
 
 
 async def test_after_the_knock_an_unknown_page_may_be_a_waiting_room_and_is_not_loaded_again(clock: FakeClock) -> None:
-    way = Try(clock, replace(KNOCK, knocks=True, without_name_s=0.0), loading_s=20.0)
+    attempt = Try(clock, replace(KNOCK, knocks=True, without_name_s=0.0), loading_s=20.0)
     unknown = (reading(PageState.LOADING), ())
-    way.show = lambda: (PREJOIN, ("knock",)) if "click knock" not in way.page.acts else unknown
-    found = (await way.run()).reading
+    attempt.show = lambda: (PREJOIN, ("knock",)) if "click knock" not in attempt.page.acts else unknown
+    found = (await attempt.run()).reading
     assert (found.state, found.row) == (PageState.TROUBLE, "admission.nothing_helped")
-    assert way.page.acts == ["goto https://door.example/1", "click knock"]
+    assert attempt.page.acts == ["goto https://door.example/1", "click knock"]
 
 
 async def test_a_premature_refusal_is_looked_at_again_on_a_fresh_load(clock: FakeClock) -> None:
-    way = Try(clock, load_again={"x.unknown": (10.0, 2)})
+    attempt = Try(clock, load_again={"x.unknown": (10.0, 2)})
     unknown = reading(PageState.REFUSED, row="x.unknown", reason=StopReason.INVALID_MEETING_URL)
-    way.show = lambda: (unknown, ()) if way.page.acts.count(f"goto {LINK.url}") < 3 else (LOBBY, ())
+    attempt.show = lambda: (unknown, ()) if attempt.page.acts.count(f"goto {LINK.url}") < 3 else (LOBBY, ())
     with pytest.raises(TimeoutError):
-        await way.run(within_s=50, waiting_room_s=100)
-    assert way.states[-1] == "x.lobby"
+        await attempt.run(within_s=50, waiting_room_s=100)
+    assert attempt.states[-1] == "x.lobby"
     still = Try(FakeClock(), load_again={"x.unknown": (10.0, 2)})
     still.show = lambda: (unknown, ())
     assert (await still.run()).reading.reason is StopReason.INVALID_MEETING_URL
@@ -272,64 +277,66 @@ async def test_a_premature_refusal_is_looked_at_again_on_a_fresh_load(clock: Fak
 
 
 async def test_a_known_passcode_is_given_before_the_knock(clock: FakeClock) -> None:
-    way = Try(clock, NAME, PASSCODE, KNOCK)
+    attempt = Try(clock, NAME, PASSCODE, KNOCK)
     link = MeetingLink(service=Service.ZOOM, url="https://x/1", meeting_id="1", passcode="864210")
-    way.show = lambda: (IN_CALL, ()) if "click knock" in way.page.acts else (PREJOIN, ("name", "passcode", "knock"))
-    await way.run(link=link)
-    assert way.acts() == ["type name Ada Lovela", "type passcode 864210", "click knock"]
+    attempt.show = lambda: (
+        (IN_CALL, ()) if "click knock" in attempt.page.acts else (PREJOIN, ("name", "passcode", "knock"))
+    )
+    await attempt.run(link=link)
+    assert attempt.acts() == ["type name Ada Lovela", "type passcode 864210", "click knock"]
 
 
 async def test_a_passcode_nobody_told_makes_the_link_invalid(clock: FakeClock) -> None:
-    way = Try(clock, NAME, PASSCODE, KNOCK)
-    way.show = lambda: (PREJOIN, ("name", "passcode", "knock"))
-    found = (await way.run()).reading
+    attempt = Try(clock, NAME, PASSCODE, KNOCK)
+    attempt.show = lambda: (PREJOIN, ("name", "passcode", "knock"))
+    found = (await attempt.run()).reading
     assert (found.state, found.reason) == (PageState.REFUSED, StopReason.INVALID_MEETING_URL)
-    assert "click knock" not in way.page.acts
+    assert "click knock" not in attempt.page.acts
 
 
 async def test_a_question_asked_again_and_again_is_a_refusal(clock: FakeClock) -> None:
-    way = Try(clock)
+    attempt = Try(clock)
     again = reading(PageState.PREJOIN, row="x.wrong", reason=StopReason.INVALID_MEETING_URL, settle_s=6.0)
-    way.show = lambda: (again, ())
-    found = (await way.run()).reading
+    attempt.show = lambda: (again, ())
+    found = (await attempt.run()).reading
     assert (found.state, found.row) == (PageState.REFUSED, "x.wrong")
-    assert way.passed_s >= 6
+    assert attempt.passed_s >= 6
 
 
 async def test_reconnecting_has_an_end(clock: FakeClock) -> None:
-    way = Try(clock)
-    way.show = lambda: (reading(PageState.RECONNECTING), ())
-    assert (await way.run()).reading.row == "admission.reconnecting"
+    attempt = Try(clock)
+    attempt.show = lambda: (reading(PageState.RECONNECTING), ())
+    assert (await attempt.run()).reading.row == "admission.reconnecting"
 
 
 async def test_a_frozen_page_is_given_ten_seconds(clock: FakeClock) -> None:
-    way = Try(clock)
+    attempt = Try(clock)
 
     def frozen() -> Scene:
         clock.advance(5)
         return PageStuck("no answer")
 
-    way.show = frozen
+    attempt.show = frozen
     with pytest.raises(PageStuck):
-        await way.run()
-    assert 10 <= way.passed_s < 15
+        await attempt.run()
+    assert 10 <= attempt.passed_s < 15
 
 
 async def test_a_page_that_answers_again_goes_on(clock: FakeClock) -> None:
-    way = Try(clock)
+    attempt = Try(clock)
 
     def scene() -> Scene:
-        if way.passed_s < 15:
+        if attempt.passed_s < 15:
             clock.advance(5)
-            return PageStuck("no answer") if way.passed_s < 6 else PageError("being replaced")
+            return PageStuck("no answer") if attempt.passed_s < 6 else PageError("being replaced")
         return IN_CALL, ()
 
-    way.show = scene
-    assert (await way.run()).reading.state is PageState.IN_CALL
+    attempt.show = scene
+    assert (await attempt.run()).reading.state is PageState.IN_CALL
 
 
 async def test_a_crash_ends_the_try_at_once(clock: FakeClock) -> None:
-    way = Try(clock)
-    way.show = lambda: PageCrashed("gone")
+    attempt = Try(clock)
+    attempt.show = lambda: PageCrashed("gone")
     with pytest.raises(PageCrashed):
-        await way.run()
+        await attempt.run()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sederunt.model.bot import Service
 from sederunt.model.status import REASONS, BotStatus, StopReason
 from sederunt.platforms.evidence import EvidenceRow, Kind, PageSnapshot, Phase, decide, normalised
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 from sederunt.platforms.registry import platform_of
 from sederunt.platforms.site import Site
 

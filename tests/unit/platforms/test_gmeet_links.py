@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from sederunt.platforms.gmeet.links import parse_link
-from sederunt.platforms.platform import InvalidLink
+from sederunt.platforms.links import InvalidLink
 
 CANONICAL = "https://meet.google.com/abc-defg-hij?hl=en"
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sederunt.model.bot import Service
-from sederunt.platforms.links import InvalidLink, parse_link, with_zak
+from sederunt.platforms.links import InvalidLink
+from sederunt.platforms.registry import parse_link, platform_of
 
 _BITS = [
     *(
@@ -63,7 +64,7 @@ def test_any_text_is_a_meeting_or_an_invalid_link_and_nothing_else(service: Serv
 
 def test_reading_links_loads_no_browser() -> None:
     script = (
-        "import sys; from sederunt.platforms.links import parse_link; from sederunt.model.bot import Service\n"
+        "import sys; from sederunt.platforms.registry import parse_link; from sederunt.model.bot import Service\n"
         "for s, t in ((Service.GMEET, 'meet.google.com/abc-defg-hij'), (Service.ZOOM, 'zoom.us/j/123456789'),\n"
         "             (Service.TEAMS, 'teams.live.com/meet/123456789?p=x')): parse_link(s, t)\n"
         "assert not any(name.startswith(('playwright', 'sederunt.browser')) for name in sys.modules)"
@@ -72,7 +73,7 @@ def test_reading_links_loads_no_browser() -> None:
 
 
 @pytest.mark.parametrize(("text", "joint"), [("zoom.us/j/123456789", "?"), ("zoom.us/j/123456789?pwd=a.1", "&")])
-def test_a_zoom_token_goes_into_the_address_and_into_no_log(text: str, joint: str) -> None:
-    link = with_zak(parse_link(Service.ZOOM, text), "to/ken")
+def test_a_token_goes_into_the_address_and_into_no_log(text: str, joint: str) -> None:
+    link = platform_of(Service.ZOOM).with_token(parse_link(Service.ZOOM, text), "to/ken")
     assert link.url.endswith(f"{joint}zak=to%2Fken")
     assert "to%2Fken" not in repr(link)

@@ -11,16 +11,14 @@ from harness.fake_clock import FakeClock
 from sederunt.errors import PageCrashed, PageError
 from sederunt.model.bot import Service
 from sederunt.platforms.evidence import PageSnapshot
-from sederunt.platforms.platform import PageState, Reading
+from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.registry import platform_of
 from sederunt.platforms.sign_in import (
-    NOTHING_SENT,
-    PASSWORD_DUE,
     Credentials,
     SignInEnd,
-    SignInPages,
     sign_in,
 )
+from sederunt.platforms.sign_in_pages import NOTHING_SENT, PASSWORD_DUE, SignInPages
 from sederunt.platforms.targets import Act, FoundControl, Journey, Step, Target
 
 ACCOUNT = Step(target=Target(id="account"), act=Act.FILL_ACCOUNT, most=6, again_s=1.0)
@@ -100,8 +98,8 @@ G, M = "https://accounts.google.com", "https://login.microsoftonline.com"
 def test_what_the_pages_mean(
     service: Service, url: str, matches: Sequence[str], noted: Sequence[str], state: str
 ) -> None:
-    look = PageSnapshot(url=url, matches={f"{service}.sign_in.{name}": ("x",) for name in matches})
-    assert pages_of(service).judge(look, joined=False, noted=noted).state == state
+    snapshot = PageSnapshot(url=url, matches={f"{service}.sign_in.{name}": ("x",) for name in matches})
+    assert pages_of(service).judge(snapshot, joined=False, noted=noted).state == state
 
 
 def test_credentials_tell_nothing_when_shown() -> None:
@@ -119,7 +117,7 @@ class Page:
     url: str = HERE
     acts: list[str] = field(default_factory=list)
     values: dict[str, str] = field(default_factory=dict)
-    closed: tuple[str, ...] = ()  # doors that cannot be reached
+    closed: tuple[str, ...] = ()  # addresses that cannot be reached
     cookies: tuple[str, ...] = ()
 
     async def goto(self, url: str, *, deadline_s: float = 60) -> None:
@@ -153,7 +151,9 @@ class Scripted(SignInPages):
     page: Page
     noted: list[Collection[str]] = field(default_factory=list)
 
-    async def look(self, page: Any, targets: Sequence[Target] = ()) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
+    async def survey(
+        self, page: Any, targets: Sequence[Target] = ()
+    ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
         scene = self.scene()
         if isinstance(scene, Exception):
             raise scene
@@ -162,9 +162,9 @@ class Scripted(SignInPages):
         found = {n: FoundControl(id=n, handle=n, label="", value=value(n, ""), disabled=False) for n in there}
         return PageSnapshot(url=self.page.url, title=state), found
 
-    def judge(self, look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
+    def judge(self, snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         self.noted.append(noted)
-        return Reading(state=PageState(look.title), row=f"x.{look.title}", url=look.url)
+        return Reading(state=PageState(snapshot.title), row=f"x.{snapshot.title}", url=snapshot.url)
 
 
 class Try:
@@ -174,7 +174,7 @@ class Try:
         self.clock, self.page = clock, Page()
         self.show: Callable[[], tuple[PageState, Collection[str]] | Exception] = lambda: (PageState.LOADING, ())
         self.pages = Scripted(
-            doors=(HERE, "https://other.example/"),
+            entry_urls=(HERE, "https://other.example/"),
             hosts=r"^https://accounts\.example/",
             rows=(),
             journey=Journey(steps=(ACCOUNT, PASSWORD, NEXT), loading_s=15.0),
@@ -204,49 +204,54 @@ class Try:
 
 
 async def test_account_then_password_then_through(clock: FakeClock) -> None:
-    way = Try(clock)
+    attempt = Try(clock)
     scenes = [
         (PageState.DIALOG, ("account", "next")),
         (PageState.DIALOG, ("password", "next")),
         (PageState.SIGNED_IN, ()),
     ]
-    way.show = lambda: scenes[way.clicks()]
-    end = await way.run()
+    attempt.show = lambda: scenes[attempt.clicks()]
+    end = await attempt.run()
     assert (end.reading.state, end.password_sent) == (PageState.SIGNED_IN, True)
-    assert way.acts() == ["type ['account'] ada@example.org", "click next", "type ['password'] staple", "click next"]
-    assert way.pages.noted[0] == (PASSWORD_DUE, NOTHING_SENT)
-    assert way.pages.noted[-1] == ()
+    assert attempt.acts() == [
+        "type ['account'] ada@example.org",
+        "click next",
+        "type ['password'] staple",
+        "click next",
+    ]
+    assert attempt.pages.noted[0] == (PASSWORD_DUE, NOTHING_SENT)
+    assert attempt.pages.noted[-1] == ()
 
 
 async def test_both_fields_are_filled_before_the_button(clock: FakeClock) -> None:
-    way = Try(clock)
-    way.show = lambda: (
-        (PageState.SIGNED_IN, ()) if way.clicks() else (PageState.DIALOG, ("account", "password", "next"))
+    attempt = Try(clock)
+    attempt.show = lambda: (
+        (PageState.SIGNED_IN, ()) if attempt.clicks() else (PageState.DIALOG, ("account", "password", "next"))
     )
-    await way.run()
-    assert way.acts() == ["type ['account'] ada@example.org", "type ['password'] staple", "click next"]
+    await attempt.run()
+    assert attempt.acts() == ["type ['account'] ada@example.org", "type ['password'] staple", "click next"]
 
 
 async def test_a_password_that_is_asked_for_again_was_refused_and_is_not_typed_again(clock: FakeClock) -> None:
-    way = Try(clock)
+    attempt = Try(clock)
 
     def scene() -> tuple[PageState, Collection[str]]:
-        if way.clicks():
-            way.page.values.pop("password", None)
+        if attempt.clicks():
+            attempt.page.values.pop("password", None)
         return PageState.DIALOG, ("password", "next")
 
-    way.show = scene
-    end = await way.run()
+    attempt.show = scene
+    end = await attempt.run()
     assert (end.reading.state, end.reading.row) == (PageState.SIGN_IN_REJECTED, "sign_in.asked_again")
-    assert way.acts() == ["type ['password'] staple", "click next"]
+    assert attempt.acts() == ["type ['password'] staple", "click next"]
 
 
 async def test_nothing_is_typed_or_pressed_on_another_host(clock: FakeClock) -> None:
-    way = Try(clock)
-    way.page.url = "https://accounts.example.evil/"
-    way.show = lambda: (PageState.DIALOG, ("account", "password", "next"))
-    end = await way.run()
-    assert (end.reading.state, end.password_sent, way.acts()) == (PageState.TROUBLE, False, [])
+    attempt = Try(clock)
+    attempt.page.url = "https://accounts.example.evil/"
+    attempt.show = lambda: (PageState.DIALOG, ("account", "password", "next"))
+    end = await attempt.run()
+    assert (end.reading.state, end.password_sent, attempt.acts()) == (PageState.TROUBLE, False, [])
 
 
 async def test_a_door_that_cannot_be_reached_or_shows_nothing_leads_to_the_next(clock: FakeClock) -> None:
@@ -261,34 +266,34 @@ async def test_a_door_that_cannot_be_reached_or_shows_nothing_leads_to_the_next(
 
 
 async def test_where_no_door_can_be_reached_the_page_is_at_fault(clock: FakeClock) -> None:
-    way = Try(clock)
-    way.page.closed = way.pages.doors
+    attempt = Try(clock)
+    attempt.page.closed = attempt.pages.entry_urls
     with pytest.raises(PageError):
-        await way.run()
+        await attempt.run()
 
 
 @pytest.mark.parametrize(("cookies", "state"), [(("SID",), "signed_in"), (("NID",), "trouble")])
 async def test_after_the_password_an_unknown_page_is_judged_by_cookies(
     clock: FakeClock, cookies: tuple[str, ...], state: str
 ) -> None:
-    way = Try(clock)
-    way.page.cookies = cookies
-    way.show = lambda: (PageState.LOADING, ()) if way.clicks() else (PageState.DIALOG, ("password", "next"))
-    end = await way.run()
+    attempt = Try(clock)
+    attempt.page.cookies = cookies
+    attempt.show = lambda: (PageState.LOADING, ()) if attempt.clicks() else (PageState.DIALOG, ("password", "next"))
+    end = await attempt.run()
     assert (end.reading.state, end.password_sent) == (state, True)
 
 
 async def test_cookies_from_before_the_password_prove_nothing(clock: FakeClock) -> None:
-    way = Try(clock)
-    way.page.cookies = ("SID",)
-    assert (await way.run()).reading.state is PageState.TROUBLE
+    attempt = Try(clock)
+    attempt.page.cookies = ("SID",)
+    assert (await attempt.run()).reading.state is PageState.TROUBLE
 
 
 async def test_a_crash_ends_the_try_at_once(clock: FakeClock) -> None:
-    way = Try(clock)
-    way.show = lambda: PageCrashed("gone")
+    attempt = Try(clock)
+    attempt.show = lambda: PageCrashed("gone")
     with pytest.raises(PageCrashed):
-        await way.run()
+        await attempt.run()
 
 
 def test_a_platform_that_signs_nobody_in_says_so() -> None:

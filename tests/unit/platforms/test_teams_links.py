@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from sederunt.platforms.platform import InvalidLink
+from sederunt.platforms.links import InvalidLink
 from sederunt.platforms.teams.links import parse_link
 
 TENANT, ORGANISER = "11111111-2222-3333-4444-555555555555", "66666666-7777-8888-9999-000000000000"

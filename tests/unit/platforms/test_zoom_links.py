@@ -2,7 +2,7 @@
 
 import pytest
 
-from sederunt.platforms.platform import InvalidLink
+from sederunt.platforms.links import InvalidLink
 from sederunt.platforms.zoom.links import parse_link
 
 DOOR = "https://app.zoom.us/wc/12345678901/join?pwd=aBc123.1"

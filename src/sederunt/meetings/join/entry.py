@@ -11,7 +11,9 @@ from sederunt.meetings.join.identity import Identity
 from sederunt.meetings.outcomes import Outcome, SignInNeeded, outcome_of, outcome_of_sign_in
 from sederunt.model.bot import Bot
 from sederunt.platforms.admission import join
-from sederunt.platforms.platform import MeetingLink, Platform, Reading
+from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.page_state import Reading
+from sederunt.platforms.platform import Platform
 from sederunt.platforms.sign_in import sign_in
 
 logger = log.get(component="meetings")

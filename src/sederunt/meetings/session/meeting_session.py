@@ -27,7 +27,9 @@ from sederunt.meetings.session.stop_rules import Departure, first_departure, rul
 from sederunt.model.audio import CapturedFrame
 from sederunt.model.bot import Bot
 from sederunt.model.status import StopReason
-from sederunt.platforms.platform import MeetingLink, PageState, Platform, Reading
+from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.page_state import PageState, Reading
+from sederunt.platforms.platform import Platform
 
 TICK_S = 1.0
 READ_EVERY_S = 3.0  # the page itself is asked this often; signals from the page come by themselves

@@ -1,8 +1,8 @@
 """Google Meet."""
 
 from sederunt.model.bot import Service
+from sederunt.platforms.gmeet.controls import CAMERA, CHAT, JOURNEY, LEAVING, NOTICES, PANELS
 from sederunt.platforms.gmeet.decode import MeetDecoder
-from sederunt.platforms.gmeet.doors import CAMERA, CHAT, JOURNEY, LEAVING, NOTICES, PANELS
 from sederunt.platforms.gmeet.evidence import NEVER, ROWS
 from sederunt.platforms.gmeet.links import parse_link
 from sederunt.platforms.gmeet.sign_in import SIGN_IN

@@ -17,10 +17,10 @@ from sederunt.model.events import (
     camera_source,
     screen_source,
 )
-from sederunt.platforms.page_words import PageWords
+from sederunt.platforms.dom_signals import DomSignals
 from sederunt.platforms.payloads import as_bytes, from_base64, inflated
-from sederunt.platforms.wire import Message, parse
-from sederunt.platforms.witness import ChatLedger, Person, Roster
+from sederunt.platforms.protobuf import Message, parse
+from sederunt.platforms.roster_reader import ChatLedger, Person, RosterReader
 
 if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
@@ -36,9 +36,9 @@ class MeetDecoder:
     """Decodes one stay."""
 
     def __init__(self, own_name: str = "") -> None:
-        self._roster = Roster(own_name)
+        self._roster = RosterReader(own_name)
         self._chat = ChatLedger()
-        self._page = PageWords(self._roster, self._chat)
+        self._page = DomSignals(self._roster, self._chat)
         self._noted: set[str] = set()
         self._speaking: set[str] = set()
         self._self_keys: set[str] = set()

@@ -2,7 +2,7 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 
 _ELSEWHERE = r"^https?://(?!(?:[a-z0-9-]+\.)*meet\.google\.com(?:[:/?#]|$))"
 # Where the site itself speaks loudest; a text here needs no second witness.

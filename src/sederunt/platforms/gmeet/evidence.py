@@ -2,7 +2,7 @@
 
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase, Showing
 from sederunt.platforms.gmeet.endings import ADDRESSES, ENDINGS, REFUSALS
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 
 # Subtrees that people fill. A chat message, a caption or a name may say anything, even that the meeting has ended.
 NEVER = (

@@ -4,7 +4,7 @@ import re
 
 from sederunt.model.bot import Service
 from sederunt.platforms.addresses import decoded, refuse_second_address, the_address
-from sederunt.platforms.platform import InvalidLink, MeetingLink
+from sederunt.platforms.links import InvalidLink, MeetingLink
 
 HOST = "meet.google.com"
 EXPECTED = f"expected https://{HOST}/abc-defg-hij"

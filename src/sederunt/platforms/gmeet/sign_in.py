@@ -1,8 +1,8 @@
 """Google's sign-in pages: fields, buttons, and what is shown afterwards. Source tags and dates: docs/platforms.md."""
 
 from sederunt.platforms.evidence import EvidenceRow, Kind
-from sederunt.platforms.platform import PageState
-from sederunt.platforms.sign_in import SignInPages, rows_of_every_site
+from sederunt.platforms.page_state import PageState
+from sederunt.platforms.sign_in_pages import SignInPages, rows_of_every_site
 from sederunt.platforms.targets import ON_THE_WAY, Act, Journey, Step, Target
 
 _END = r"(?::\d+)?(?:[/?#]|$)"  # of a host's name: nothing may follow that makes another host of it
@@ -222,7 +222,7 @@ ROWS: tuple[EvidenceRow, ...] = (
 )
 
 SIGN_IN = SignInPages(
-    doors=(
+    entry_urls=(
         "https://accounts.google.com/ServiceLogin?continue=https%3A%2F%2Fmeet.google.com%2F&hl=en",
         "https://accounts.google.com/",
     ),

@@ -3,8 +3,8 @@
 from sederunt.model.bot import Service
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.site import Site
+from sederunt.platforms.teams.controls import CAMERA, CHAT, JOURNEY, LEAVING, NOTICES, PANELS
 from sederunt.platforms.teams.decode import TeamsDecoder
-from sederunt.platforms.teams.doors import CAMERA, CHAT, JOURNEY, LEAVING, NOTICES, PANELS
 from sederunt.platforms.teams.evidence import NEVER, ROWS
 from sederunt.platforms.teams.links import parse_link
 from sederunt.platforms.teams.sign_in import SIGN_IN

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sederunt.model.events import MeetingEvent, MeetingOver, Removed, SpeakingChanged
-from sederunt.platforms.page_words import PageWords, as_person, bare_name
+from sederunt.platforms.dom_signals import DomSignals, as_person, bare_name
 from sederunt.platforms.payloads import as_bytes, from_base64, inflated
-from sederunt.platforms.witness import ChatLedger, Person, Roster
+from sederunt.platforms.roster_reader import ChatLedger, Person, RosterReader
 
 if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
@@ -35,9 +35,9 @@ class TeamsDecoder:
     """Decodes one stay. `own_name` is what the bot called itself: the roster has no mark of one's own."""
 
     def __init__(self, own_name: str = "") -> None:
-        self._roster = Roster(own_name)
+        self._roster = RosterReader(own_name)
         self._chat = ChatLedger()
-        self._page = PageWords(self._roster, self._chat, read_person=person_in_row)
+        self._page = DomSignals(self._roster, self._chat, read_person=person_in_row)
         self._noted: set[str] = set()
         self._dominant = ""  # source id, as the channel tells it
         self._speaking: str | None = None

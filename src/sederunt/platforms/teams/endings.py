@@ -2,7 +2,7 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 
 _LOGIN = r"^https?://(?:[a-z0-9-]+\.)*login\.(?:microsoft|live)[a-z0-9.-]*(?:[:/?#]|$)"
 _ELSEWHERE = (

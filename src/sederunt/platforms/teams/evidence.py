@@ -2,7 +2,7 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import EvidenceRow, Kind, Phase, Showing
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 from sederunt.platforms.teams.endings import ENDINGS, REFUSALS
 
 # Subtrees that people fill: chat, captions, roster, tiles.

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, parse_qs, quote, unquote
 
 from sederunt.model.bot import Service
 from sederunt.platforms.addresses import base64_text, decoded, refuse_second_address, the_address
-from sederunt.platforms.platform import InvalidLink, MeetingLink
+from sederunt.platforms.links import InvalidLink, MeetingLink
 
 EXPECTED = "expected https://teams.microsoft.com/l/meetup-join/… or https://teams.microsoft.com/meet/<number>?p=…"
 WORK_HOST = "teams.microsoft.com"

@@ -1,8 +1,8 @@
 """Microsoft's sign-in pages: fields, buttons, what is shown afterwards. Source tags and dates: docs/platforms.md."""
 
 from sederunt.platforms.evidence import EvidenceRow, Kind
-from sederunt.platforms.platform import PageState
-from sederunt.platforms.sign_in import SignInPages, rows_of_every_site
+from sederunt.platforms.page_state import PageState
+from sederunt.platforms.sign_in_pages import SignInPages, rows_of_every_site
 from sederunt.platforms.targets import ON_THE_WAY, Act, Journey, Step, Target
 
 _END = r"(?::\d+)?(?:[/?#]|$)"  # of a host's name: nothing may follow that makes another host of it
@@ -257,7 +257,7 @@ ROWS: tuple[EvidenceRow, ...] = (
 )
 
 SIGN_IN = SignInPages(
-    doors=("https://www.office.com/login", "https://login.microsoftonline.com/"),
+    entry_urls=("https://www.office.com/login", "https://login.microsoftonline.com/"),
     hosts=_HOSTS,
     rows=ROWS,
     journey=JOURNEY,

@@ -3,8 +3,8 @@
 from sederunt.model.bot import Service
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.site import Site
+from sederunt.platforms.zoom.controls import CAMERA, CHAT, JOURNEY, LEAVING, NOTICES, PANELS
 from sederunt.platforms.zoom.decode import ZoomDecoder
-from sederunt.platforms.zoom.doors import CAMERA, CHAT, JOURNEY, LEAVING, NOTICES, PANELS
 from sederunt.platforms.zoom.evidence import NEVER, ROWS
 from sederunt.platforms.zoom.links import parse_link
 from sederunt.platforms.zoom.watch import WATCH

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from sederunt.model.events import MeetingEvent, SourceNamed, SpeakingChanged, source_since
 from sederunt.platforms.addresses import decoded
-from sederunt.platforms.page_words import PageWords, bare_name
+from sederunt.platforms.dom_signals import DomSignals, bare_name
 from sederunt.platforms.payloads import as_bytes
-from sederunt.platforms.witness import ChatLedger, Person, Roster
+from sederunt.platforms.roster_reader import ChatLedger, Person, RosterReader
 
 if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
@@ -48,9 +48,9 @@ class ZoomDecoder:
     """Decodes one stay. `own_name` is what the bot called itself: the control socket has no mark of one's own."""
 
     def __init__(self, own_name: str = "") -> None:
-        self._roster = Roster(own_name)
+        self._roster = RosterReader(own_name)
         self._chat = ChatLedger()
-        self._page = PageWords(self._roster, self._chat, read_person=person_in_row, read_message=message_in_row)
+        self._page = DomSignals(self._roster, self._chat, read_person=person_in_row, read_message=message_in_row)
         self._speaking: set[str] = set()
         self._tracks: dict[str, _Held] = {}
         self._owners: dict[str, str] = {}  # source → key, as it was told

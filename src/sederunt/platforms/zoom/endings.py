@@ -2,7 +2,7 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 
 # Endings count only where the site itself speaks: bots were killed by their own chat message. The client keeps hidden
 # template copies of its modals, so every row asks for what is visible.

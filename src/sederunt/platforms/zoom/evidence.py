@@ -2,7 +2,7 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase, Showing
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 from sederunt.platforms.zoom.endings import ENDINGS, LOUD, REFUSALS
 
 # Subtrees that people fill: chat, captions, roster, names on tiles.

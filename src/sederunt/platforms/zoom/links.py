@@ -5,7 +5,7 @@ from urllib.parse import SplitResult, parse_qs, quote, urlencode, urlunsplit
 
 from sederunt.model.bot import Service
 from sederunt.platforms.addresses import decoded, refuse_second_address, the_address
-from sederunt.platforms.platform import InvalidLink, MeetingLink
+from sederunt.platforms.links import InvalidLink, MeetingLink
 
 EXPECTED = "expected https://zoom.us/j/<number>?pwd=<passcode>"
 

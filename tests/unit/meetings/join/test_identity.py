@@ -13,7 +13,7 @@ from sederunt.meetings.join.identity import GUEST, Identity, NoIdentity, VoidIde
 from sederunt.meetings.outcomes import Broken, Challenged, Outcome, SignInNeeded, SignInRejected, outcome_of_sign_in
 from sederunt.model.bot import Authentication, Bot, BotConfig, Service
 from sederunt.model.status import BotStatus
-from sederunt.platforms.platform import PageState, Reading
+from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.sign_in import Credentials, SignInEnd
 
 STATE = {"cookies": [{"name": "SID"}], "origins": []}

@@ -14,7 +14,7 @@ from sederunt import log
 from sederunt.clock import Clock
 from sederunt.errors import PageCrashed, PageError, PageStuck
 from sederunt.model.status import StopReason
-from sederunt.platforms.platform import ENDINGS, PageState, Reading
+from sederunt.platforms.page_state import ENDINGS, PageState, Reading
 from sederunt.platforms.survey import press
 from sederunt.platforms.targets import Act, FoundControl, Journey, Step, Target
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LOOK_EVERY_S = 0.15
 FROZEN_S = 10.0  # a page that answers nothing for so long is dead: two looks
 NAVIGATION_S = 60.0
-STUCK_S = 90.0  # on the way, and nothing came of any step for so long
+STUCK_S = 90.0  # on the way in, and nothing came of any step for so long
 RECONNECT_S = 60.0
 SHORT_PAUSE_S = 1.0
 OUR_LIMIT = "admission.waiting_room_limit"
@@ -35,29 +35,29 @@ logger = log.get(component="platforms")
 
 
 class Pages(Protocol):
-    """What a way needs to know of a site's pages; a `Platform` is one."""
+    """What a flow needs to know of a site's pages; a `Platform` is one."""
 
     @property
     def journey(self) -> Journey: ...
 
-    async def look(
+    async def survey(
         self, page: MeetingPage, targets: Sequence[Target] = ()
     ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]: ...
 
-    def judge(self, look: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading: ...
+    def judge(self, snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading: ...
 
 
 @dataclass(kw_only=True, slots=True)
 class PageFlow:
     """What one try has seen and done so far. Times are the clock's monotonic seconds.
 
-    `doors` are addresses: the first is opened, the others in their order where the one before shows nothing we know.
+    The first of `entry_urls` is opened, the others in their order where the one before shows nothing we know.
     `answers` are what the fields are filled with; None where we were not told.
     """
 
     pages: Pages
     page: MeetingPage
-    doors: tuple[str, ...]
+    entry_urls: tuple[str, ...]
     answers: Mapping[Act, str | None] = field(repr=False)
     clock: Clock
     standing_since: float = 0.0
@@ -86,7 +86,7 @@ class PageFlow:
         """One look. A page that does not answer reads as LOADING until it has been frozen for too long."""
         started = self.clock.monotonic()
         try:
-            look, found = await self.pages.look(self.page, [step.target for step in self.pages.journey.steps])
+            snapshot, controls = await self.pages.survey(self.page, [step.target for step in self.pages.journey.steps])
         except PageStuck:
             self.frozen_since = started if self.frozen_since is None else self.frozen_since
             if self.clock.monotonic() - self.frozen_since >= FROZEN_S:
@@ -98,8 +98,8 @@ class PageFlow:
             logger.warning("page could not be read", action="look_failed", why=str(error))
             return Reading(state=PageState.LOADING, row="admission.unread", url=self.page.url), {}
         self.frozen_since = None
-        self._note_shown(found)
-        return self.pages.judge(look, joined=False, noted=noted), found
+        self._note_shown(controls)
+        return self.pages.judge(snapshot, joined=False, noted=noted), controls
 
     def is_news(self, reading: Reading) -> bool:
         """Keep the reading; say whether the standing or its row changed."""
@@ -135,18 +135,18 @@ class PageFlow:
             return _trouble("admission.nothing_helped", reading)
         return None
 
-    async def step(self, reading: Reading, found: Mapping[str, FoundControl]) -> bool:
+    async def step(self, reading: Reading, controls: Mapping[str, FoundControl]) -> bool:
         """Take the first step that is due. False where there is none."""
         for step in self.pages.journey.steps:
-            if step.id not in found or reading.state not in step.states:
+            if step.id not in controls or reading.state not in step.states:
                 continue
-            if step.beside and not any(other in found for other in step.beside):
+            if step.beside and not any(other in controls for other in step.beside):
                 continue
-            if any(other in found for other in step.apart):
+            if any(other in controls for other in step.apart):
                 continue
-            if self._is_due(step, found[step.id]):
-                return await self._take(step, found[step.id])
-            if self._holds_up(step, found[step.id]):
+            if self._is_due(step, controls[step.id]):
+                return await self._take(step, controls[step.id])
+            if self._holds_up(step, controls[step.id]):
                 return False
         return False
 
@@ -158,7 +158,7 @@ class PageFlow:
         if self.clock.monotonic() - self.standing_since >= pause_s:
             self.loaded_again += 1
             self.last = None
-            await self.open(self.doors[0])
+            await self.open(self.entry_urls[0])
         else:
             await self.clock.sleep(LOOK_EVERY_S)
         return True
@@ -175,7 +175,7 @@ class PageFlow:
         self.reloads += 1
         self.done.clear()
         logger.warning("page stalled, loading it again", action="page_reloaded", times=self.reloads)
-        await self.open(self.doors[min(self.reloads, len(self.doors) - 1)])
+        await self.open(self.entry_urls[min(self.reloads, len(self.entry_urls) - 1)])
 
     def _is_due(self, step: Step, found: FoundControl) -> bool:
         if self.done.get(step.id, 0) >= step.most:
@@ -262,9 +262,9 @@ class PageFlow:
         assert answer is not None, "a field is filled only with what we have"
         return answer
 
-    def _note_shown(self, found: Mapping[str, FoundControl]) -> None:
+    def _note_shown(self, controls: Mapping[str, FoundControl]) -> None:
         now = self.clock.monotonic()
-        self.shown_since = {step: self.shown_since.get(step, now) for step in found}
+        self.shown_since = {step: self.shown_since.get(step, now) for step in controls}
 
 
 def _trouble(row: str, reading: Reading) -> Reading:

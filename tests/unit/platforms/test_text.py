@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sederunt.platforms.words import cut, graphemes, length, parts
+from sederunt.platforms.text import cut, graphemes, length, parts
 
 FAMILY = "👨‍👩‍👧‍👦"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sederunt.model.events import ChatReceived, MeetingEvent, SpeakingChanged, StageTaken
-from sederunt.platforms.witness import ChatLedger, Person, Roster
+from sederunt.platforms.roster_reader import ChatLedger, Person, RosterReader
 
 if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
@@ -31,12 +31,12 @@ def bare_name(name: str) -> str:
     return name
 
 
-class PageWords:
+class DomSignals:
     """Decodes signals of kind roster, speaking, stage and chat."""
 
     def __init__(
         self,
-        roster: Roster,
+        roster: RosterReader,
         chat: ChatLedger,
         *,
         read_person: Callable[[Mapping[str, Any]], Person | None] | None = None,

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sederunt.platforms.wire import parse
+from sederunt.platforms.protobuf import parse
 
 Make = Callable[..., Any]
 

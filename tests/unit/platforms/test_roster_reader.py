@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sederunt.model.events import ChatReceived, ParticipantLeft, ParticipantSeen
-from sederunt.platforms.witness import SAME_CHAT_MS, ChatLedger, Person, Roster
+from sederunt.platforms.roster_reader import SAME_CHAT_MS, ChatLedger, Person, RosterReader
 
 
 def person(key: str, name: str, *, is_self: bool = False) -> Person:
@@ -16,13 +16,13 @@ def chat(text: str, at_ms: int = 0, *, by: str = "Ada", message_id: str | None =
 
 
 def test_people_the_page_showed_stay_when_the_network_confirms_them_under_the_same_key() -> None:
-    roster = Roster()
+    roster = RosterReader()
     roster.shown([person("1", "Ada"), person("2", "Grace")], 1)
     assert roster.seen([person("1", "Ada"), person("2", "Grace")], 2) == []
 
 
 def test_who_lost_a_tile_has_left_only_where_no_whole_list_was_ever_seen() -> None:
-    roster = Roster()
+    roster = RosterReader()
     both = [person("1", "Ada"), person("2", "Grace")]
     roster.shown(both, 1, whole=False)
     assert roster.shown(both[:1], 2, whole=False) == [ParticipantLeft(key="2", at_ms=2)]
@@ -32,7 +32,7 @@ def test_who_lost_a_tile_has_left_only_where_no_whole_list_was_ever_seen() -> No
 
 
 def test_whom_the_network_tells_of_after_the_page_is_the_same_person() -> None:
-    roster = Roster()
+    roster = RosterReader()
     roster.shown([person("Ada", "Ada"), person("Grace", "Grace")], 1)
     events = roster.seen([person("8:ada", "Ada")], 2)
     assert events == [ParticipantSeen(key="8:ada", name="Ada", at_ms=2, known_as="Ada")]
@@ -41,7 +41,7 @@ def test_whom_the_network_tells_of_after_the_page_is_the_same_person() -> None:
 
 
 def test_a_name_that_two_people_bear_proves_nothing() -> None:
-    roster = Roster()
+    roster = RosterReader()
     roster.shown([person("Ada", "Ada"), person("Grace", "Grace")], 1)
     events = roster.seen([person("8:a", "Ada"), person("8:b", "Ada")], 2)
     assert events == [
@@ -53,7 +53,7 @@ def test_a_name_that_two_people_bear_proves_nothing() -> None:
 
 
 def test_the_bot_is_itself_by_whatever_key_the_network_knows_it() -> None:
-    roster = Roster("Bot")
+    roster = RosterReader("Bot")
     roster.shown([person("Ada", "Ada"), person("Bot", "Bot")], 1)
     events = roster.seen([person("8:ada", "Ada"), person("8:bot", "Bot")], 2)
     assert [(event.key, event.is_self) for event in events if isinstance(event, ParticipantSeen)] == [
@@ -63,14 +63,14 @@ def test_the_bot_is_itself_by_whatever_key_the_network_knows_it() -> None:
 
 
 def test_the_own_mark_stays_and_beats_the_own_name() -> None:
-    roster = Roster("Bot")
+    roster = RosterReader("Bot")
     roster.seen([person("1", "Bot"), person("2", "Bot", is_self=True)], 1)
     assert [roster.person(key).is_self for key in ("1", "2")] == [False, True]  # type: ignore[union-attr]
     assert roster.seen([person("2", "Bot")], 2) == []
 
 
 def test_what_is_left_of_an_earlier_page_was_not_the_bot() -> None:
-    roster = Roster("Bot")
+    roster = RosterReader("Bot")
     roster.seen([person("ghost", "Bot"), person("8:bot", "Bot")], 1)
     assert roster.left("ghost", 2) == [
         ParticipantLeft(key="ghost", at_ms=2),
@@ -79,7 +79,7 @@ def test_what_is_left_of_an_earlier_page_was_not_the_bot() -> None:
 
 
 def test_somebody_back_is_seen_again() -> None:
-    roster = Roster()
+    roster = RosterReader()
     roster.seen([person("1", "Ada")], 1)
     roster.left("1", 2)
     assert roster.seen([person("1", "Ada")], 3) == [ParticipantSeen(key="1", name="Ada", at_ms=3)]

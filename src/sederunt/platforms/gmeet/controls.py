@@ -3,7 +3,7 @@
 from sederunt.platforms.chat import ChatPanel
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Showing
 from sederunt.platforms.gmeet.evidence import CTA_NAMES, NAME_FIELDS
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 from sederunt.platforms.site import Panel
 from sederunt.platforms.targets import CONSENT_GIVEN, CONSENT_REFUSED, NO_PANEL, Act, Camera, Journey, Step, Target
 

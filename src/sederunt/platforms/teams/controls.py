@@ -2,7 +2,7 @@
 
 from sederunt.platforms.chat import ChatPanel
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Showing
-from sederunt.platforms.platform import PageState
+from sederunt.platforms.page_state import PageState
 from sederunt.platforms.site import Panel
 from sederunt.platforms.targets import Act, Camera, Journey, Step, Target
 from sederunt.platforms.teams.evidence import LAUNCHER_NAMES, NAME_FIELDS

@@ -23,7 +23,7 @@ class Person:
     is_self: bool = False
 
 
-class Roster:
+class RosterReader:
     """Who is here. Tells only what changed."""
 
     def __init__(self, own_name: str = "") -> None:

@@ -1,0 +1,51 @@
+"""Name where a bot stands with a site, and hold what one look at its page means."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sederunt.model.status import StopReason
+
+
+class PageState(StrEnum):
+    """Where a bot stands with the site, as far as its page tells."""
+
+    LOADING = "loading"  # nothing known yet
+    DIALOG = "dialog"  # something must be answered before the way goes on
+    PREJOIN = "prejoin"
+    LOBBY = "lobby"  # asked to be let in, or waiting for the host
+    IN_CALL = "in_call"
+    RECONNECTING = "reconnecting"
+    REFUSED = "refused"
+    SIGN_IN_NEEDED = "sign_in_needed"
+    SIGN_IN_REJECTED = "sign_in_rejected"
+    SIGNED_IN = "signed_in"  # the site's sign-in pages let the account through
+    CHALLENGED = "challenged"  # the site takes us for an unwanted robot
+    REMOVED = "removed"
+    OVER = "over"
+    TROUBLE = "trouble"  # the site's own fault: worth another try on a fresh page
+
+
+# A try to join is at its end with one of these. TROUBLE and CHALLENGED may be tried again on a fresh context.
+ENDINGS: frozenset[PageState] = frozenset(
+    {
+        PageState.REFUSED,
+        PageState.SIGN_IN_NEEDED,
+        PageState.SIGN_IN_REJECTED,
+        PageState.CHALLENGED,
+        PageState.REMOVED,
+        PageState.OVER,
+        PageState.TROUBLE,
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """What one look at the page means."""
+
+    state: PageState
+    reason: StopReason | None = None
+    row: str = ""  # id of the evidence row that decided
+    url: str = ""
+    seen: str = ""  # the text, selector, address or signal that matched
+    settle_s: float = 0.0  # how long this must be seen before it is believed
