@@ -1,12 +1,12 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fix serve bench docs lock
+.PHONY: help setup demo test unit integration acceptance test-for check fix serve bench docs lock
 
 BIN := .venv/bin
 # Some images set it. Every process of the service, and of the tests, would then compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: ## install what is missing (Debian packages, Python environment); quick when nothing is
 	@scripts/setup
@@ -16,6 +16,18 @@ demo: setup ## serve, open a practice meeting, send a bot, print the transcript 
 
 test: setup check ## all checks and all tests
 	@scripts/test
+
+unit: setup ## the unit tests: pure, seconds
+	@TEST_PROCESSES=$${TEST_PROCESSES:-2} scripts/test tests/unit
+
+integration: setup ## one real neighbour each: Chromium, NATS, PostgreSQL, Whisper
+	@scripts/test tests/integration
+
+acceptance: setup ## the installed command, spoken to from outside: the longest
+	@scripts/test tests/acceptance
+
+test-for: setup ## the tests of one path, file or name: make test-for P=webhooks, P=tests/unit/api, P="tests -k deletion"
+	@scripts/test-for $(P)
 
 check: setup ## formatting, lint, types, import contracts, JavaScript
 	@scripts/check

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-# In this order; each adds to one namespace, `seat`.
+# In this order; each adds to one namespace, `capture`.
 ORDER = (
     "natives.js",
     "line.js",
@@ -29,7 +29,7 @@ ORDER = (
 )
 # Texts that the scripts start elsewhere: in the worker, and on the audio thread.
 WORKER = ("packing.js", "tap_worker.js")
-EARS = ("pcm_worklet.js",)
+PCM_WORKLET = ("pcm_worklet.js",)
 
 # Run twice, or where there is no window to speak of, the scripts do nothing. Nothing may ever throw into the site,
 # and a script that fails must not take the others with it.
@@ -39,25 +39,26 @@ const config = %(config)s;
 const key = Symbol.for(config.name);
 if (window[key]) return;
 const sources = %(sources)s;
-const seat = {};
+const capture = {};
 %(scripts)s
-Object.defineProperty(window, key, { value: seat.control, configurable: false, enumerable: false });
+Object.defineProperty(window, key, { value: capture.control, configurable: false, enumerable: false });
 })();"""
-_SCRIPT = "try {\n%s\n} catch (error) { (seat.faults || []).push(String(error)); }\n"
+_SCRIPT = "try {\n%s\n} catch (error) { (capture.faults || []).push(String(error)); }\n"
 
 
 def page_scripts(config: Mapping[str, Any]) -> str:
     """The text for one bot. `config` needs name, address, backend, forward, batchMs, video, watch, avatar."""
     return _FRAME % {
         "config": _embedded(config),
-        "sources": _embedded({"worker": _text(*WORKER), "ears": _text(*EARS)}),
+        "sources": _embedded({"worker": _text(*WORKER), "pcmWorklet": _text(*PCM_WORKLET)}),
         "scripts": _scripts(),
     }
 
 
 def control_call(name: str, act: str) -> str:
     """An expression for evaluate: calls one of control.js' functions, null where our scripts do not run."""
-    return f"(argument) => {{ const seat = window[Symbol.for({json.dumps(name)})]; return seat ? seat.{act} : null; }}"
+    named = f"window[Symbol.for({json.dumps(name)})]"
+    return f"(argument) => {{ const capture = {named}; return capture ? capture.{act} : null; }}"
 
 
 @cache

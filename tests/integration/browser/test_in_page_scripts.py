@@ -362,7 +362,7 @@ PROBE = """() => {
     statics: typeof RTCPeerConnection.generateCertificate,
     own: new Own() instanceof Own && new Own() instanceof RTCPeerConnection,
     transform: pc.addTransceiver("audio").receiver.transform,
-    globals: Object.keys(window).filter((key) => /seat|sederunt/i.test(key)),
+    globals: Object.keys(window).filter((key) => /sederunt/i.test(key)),
     illegal: (() => { try { RTCPeerConnection(); } catch (e) { return e.constructor === TypeError; } })(),
   };
 }"""

@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { natives, replace, quietly } = seat;
+  const { natives, replace, quietly } = capture;
   const devices = window.MediaDevices && MediaDevices.prototype;
   if (!devices || !window.MediaStreamTrackGenerator) return;
   const { MediaStreamTrackGenerator, VideoFrame, AudioContext, InputDeviceInfo } = window;
@@ -35,7 +35,7 @@
     };
     show();
     natives.setInterval(() => quietly(show), AGAIN_MS);
-    seat.tell("capture", { event: "camera" });
+    capture.tell("capture", { event: "camera" });
     return track;
   }
 
@@ -99,5 +99,5 @@
   }
 
   if (given) install();
-  seat.camera = { change, isOpen: () => source !== undefined };
+  capture.camera = { change, isOpen: () => source !== undefined };
 })();

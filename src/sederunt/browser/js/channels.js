@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { natives, replace, replaceConstructor, quietly } = seat;
+  const { natives, replace, replaceConstructor, quietly } = capture;
   const plan = config.watch;
   const MOST_BYTES = 4 << 20;
 
@@ -15,9 +15,9 @@
    * @param {string} kind @param {Record<string, unknown>} data @param {unknown} payload
    */
   function handOn(kind, data, payload) {
-    if (typeof payload === "string") seat.tell(kind, { ...data, payload });
-    else if (payload instanceof natives.Blob) payload.arrayBuffer().then((bytes) => seat.tell(kind, data, bytes));
-    else if (payload instanceof ArrayBuffer || ArrayBuffer.isView(payload)) seat.tell(kind, data, payload);
+    if (typeof payload === "string") capture.tell(kind, { ...data, payload });
+    else if (payload instanceof natives.Blob) payload.arrayBuffer().then((bytes) => capture.tell(kind, data, bytes));
+    else if (payload instanceof ArrayBuffer || ArrayBuffer.isView(payload)) capture.tell(kind, data, payload);
   }
 
   /** @type {WeakSet<RTCDataChannel>} */
@@ -60,7 +60,7 @@
       natives.listen.call(worker, "message", (/** @type {any} */ event) => {
         quietly(() => {
           const text = workerText(event.data);
-          if (text && anyIn(plan.workers, text)) seat.tell("worker", { payload: text });
+          if (text && anyIn(plan.workers, text)) capture.tell("worker", { payload: text });
         });
       });
     });
@@ -91,7 +91,7 @@
     // A stream of events has no end to wait for.
     if ((response.headers.get("content-type") || "").includes("event-stream")) return;
     const bytes = await response.arrayBuffer();
-    if (bytes.byteLength <= MOST_BYTES) seat.tell("fetch", { url, method, status: response.status }, bytes);
+    if (bytes.byteLength <= MOST_BYTES) capture.tell("fetch", { url, method, status: response.status }, bytes);
   }
 
   function watchXhr() {
@@ -112,8 +112,8 @@
   function tellXhr(request, facts) {
     const { response, responseType } = request;
     const data = { ...facts, status: request.status };
-    if (responseType === "" || responseType === "text") seat.tell("fetch", data, natives.encoder.encode(response));
-    else if (responseType === "json") seat.tell("fetch", data, natives.encoder.encode(natives.stringify(response)));
+    if (responseType === "" || responseType === "text") capture.tell("fetch", data, natives.encoder.encode(response));
+    else if (responseType === "json") capture.tell("fetch", data, natives.encoder.encode(natives.stringify(response)));
     else handOn("fetch", data, response);
   }
 

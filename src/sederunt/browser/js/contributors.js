@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { taps, receivers, replace, quietly } = seat;
+  const { taps, receivers, replace, quietly } = capture;
   if (!receivers) return;
   const KEPT_MS = 10_000; // as long as the browser's own lists keep them
 
@@ -52,7 +52,7 @@
       taps.watchSources(entry);
     }
     const list = /** @type {Lists} */ (tracks.get(entry.track))[which];
-    const oldest = seat.wallMs() - KEPT_MS;
+    const oldest = capture.wallMs() - KEPT_MS;
     for (const [source, heard] of list) if (heard.timestamp < oldest) list.delete(source);
     const entries = [...list].map(([source, heard]) => ({ source, ...heard }));
     return entries.sort((one, other) => other.timestamp - one.timestamp);
@@ -60,5 +60,5 @@
 
   replace(RTCRtpReceiver.prototype, "getContributingSources", answerFor("csrcs"));
   replace(RTCRtpReceiver.prototype, "getSynchronizationSources", answerFor("ssrcs"));
-  seat.contributors = { hear };
+  capture.contributors = { hear };
 })();

@@ -2,22 +2,22 @@
 "use strict";
 
 (() => {
-  const { taps } = seat;
+  const { taps } = capture;
 
   /** Change the way of hearing for all tracks, present and future. @param {"encoded" | "worklet"} backend */
   async function useBackend(backend) {
-    if (seat.backend === backend) return;
-    seat.backend = backend;
+    if (capture.backend === backend) return;
+    capture.backend = backend;
     const audio = [...taps.entries.values()].filter((entry) => entry.kind === "audio");
-    await seat.watchdog.countPackets(audio);
-    audio.forEach(backend === "worklet" ? seat.useWorklet : seat.useFrames);
-    if (backend === "worklet") seat.graphs.activate();
-    seat.tell("capture", { event: "backend", backend });
+    await capture.watchdog.countPackets(audio);
+    audio.forEach(backend === "worklet" ? capture.useWorklet : capture.useFrames);
+    if (backend === "worklet") capture.graphs.activate();
+    capture.tell("capture", { event: "backend", backend });
   }
 
   async function state() {
     const { counts, answered } = await taps.counts();
-    await seat.watchdog.countPackets([...taps.entries.values()]);
+    await capture.watchdog.countPackets([...taps.entries.values()]);
     const tracks = [];
     for (const entry of taps.entries.values()) {
       tracks.push({
@@ -29,24 +29,24 @@
         plis: entry.plis,
       });
     }
-    const { backend, realm, faults } = seat;
-    return { realm, backend, tracks, faults, graphs: seat.graphs.count(), context: seat.worklet.state() || null };
+    const { backend, realm, faults } = capture;
+    return { realm, backend, tracks, faults, graphs: capture.graphs.count(), context: capture.worklet.state() || null };
   }
 
   /** Send what was captured and has not left yet; how many batches this realm has sent since it began. */
   async function flush() {
-    seat.worklet.flush();
-    return { realm: seat.realm, batches: (await taps.flush()).batches };
+    capture.worklet.flush();
+    return { realm: capture.realm, batches: (await taps.flush()).batches };
   }
 
   /** Another picture for the bot's camera: whether the page takes pictures from it already. @param {string} avatar */
   async function showPicture(avatar) {
-    if (!seat.camera) return null;
-    await seat.camera.change(avatar);
-    return seat.camera.isOpen();
+    if (!capture.camera) return null;
+    await capture.camera.change(avatar);
+    return capture.camera.isOpen();
   }
 
-  const showsPicture = () => Boolean(seat.camera && seat.camera.isOpen());
+  const showsPicture = () => Boolean(capture.camera && capture.camera.isOpen());
 
   const MOST_KEPT = 50;
   /** @type {Map<string, () => unknown>} */
@@ -64,5 +64,5 @@
     return act ? { answer: act() } : null;
   }
 
-  seat.control = { useBackend, state, flush, showPicture, showsPicture, keep, callKept };
+  capture.control = { useBackend, state, flush, showPicture, showsPicture, keep, callKept };
 })();

@@ -14,11 +14,11 @@
 
   /** Pages assign this list anew; ours is then put back. */
   function apply() {
-    seat.quietly(() => {
+    capture.quietly(() => {
       if (!document.adoptedStyleSheets.includes(sheet)) document.adoptedStyleSheets.push(sheet);
     });
   }
 
   apply();
-  for (const name of ["DOMContentLoaded", "load"]) seat.natives.listen.call(window, name, apply);
+  for (const name of ["DOMContentLoaded", "load"]) capture.natives.listen.call(window, name, apply);
 })();

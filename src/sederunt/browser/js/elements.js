@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { natives, replace, replaceProperty, quietly } = seat;
+  const { natives, replace, replaceProperty, quietly } = capture;
   const proto = HTMLMediaElement.prototype;
   const source = Object.getOwnPropertyDescriptor(proto, "srcObject");
   if (!source || !source.set || !source.get) return;
@@ -27,7 +27,7 @@
 
   /** @param {MediaStreamTrack} track */
   function isUnseen(track) {
-    for (const entry of seat.taps.entries.values()) {
+    for (const entry of capture.taps.entries.values()) {
       if (entry.kind === "video" && entry.receiver.track === track) return true;
     }
     return false;
@@ -82,7 +82,7 @@
       // A stream may be given empty and get its tracks later.
       if (value instanceof natives.MediaStream) {
         quietly(() => empties.add(self, value));
-        quietly(() => seat.graphs.plays(self, value));
+        quietly(() => capture.graphs.plays(self, value));
       }
     },
   });
@@ -148,7 +148,7 @@
     });
   }
 
-  seat.elements = {
+  capture.elements = {
     /** @param {MediaStreamTrack} track */
     hold: (track) => held.add(track),
     release,

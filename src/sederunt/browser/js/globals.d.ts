@@ -16,12 +16,12 @@ declare const config: {
 };
 
 /** Texts that the scripts start elsewhere. */
-declare const sources: { worker: string; ears: string };
+declare const sources: { worker: string; pcmWorklet: string };
 
 type Replacing = (native: Function, self: any, args: any[]) => any;
 
 /** The scripts' namespace: each adds its part, in the order of scripts.ORDER. */
-declare const seat: {
+declare const capture: {
   natives: {
     WebSocket: typeof WebSocket;
     Worker: typeof Worker;
@@ -72,7 +72,7 @@ declare const seat: {
     listenTo(port: MessagePort): void;
     watchSources(entry: any): void;
   };
-  shadows: {
+  shadowRoots: {
     standing(): (Document | ShadowRoot)[];
     each(act: (root: ShadowRoot) => void): void;
   };

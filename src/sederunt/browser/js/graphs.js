@@ -1,12 +1,12 @@
 // Sound that never was received as a track: pages that decode by themselves play through WebAudio, to the loudspeaker or
-// by way of a media element. Whatever they connect there is also connected to an ear of ours in the same context, from
+// by way of a media element. Whatever they connect there is also connected to a worklet of ours in the same context, from
 // the first moment where the page has no receiver for sound; a receiver that brings some ends that. On the way to a
 // context of our own, on a busy machine, the browser drops and inserts 10 ms here and there; only what a page writes into
 // a track of its own has no other way.
 "use strict";
 
 (() => {
-  const { natives, taps, replace, quietly } = seat;
+  const { natives, taps, replace, quietly } = capture;
   natives.AudioContext = window.AudioContext;
   natives.AudioWorkletNode = window.AudioWorkletNode;
   natives.addModule = window.AudioWorklet && AudioWorklet.prototype.addModule;
@@ -63,7 +63,7 @@
     else if (isWanted()) activate();
   }
 
-  const isWanted = () => seat.backend === "worklet" || !expectsReceivers();
+  const isWanted = () => capture.backend === "worklet" || !expectsReceivers();
 
   /**
    * An element plays a stream: what the page feeds into it is heard, unless the element is mute.
@@ -107,16 +107,16 @@
     for (const [context, graph] of graphs) {
       if (context.state === "closed") {
         graphs.delete(context);
-        seat.worklet.leave(context);
+        capture.worklet.leave(context);
       }
       if (graph.tee || context.state === "closed") continue;
       const tee = context.createGain();
       graph.tee = tee;
       for (const node of graph.nodes) natives.connect.call(node, tee);
-      graph.entry = attach((entry) => seat.worklet.listenIn(entry, tee));
+      graph.entry = attach((entry) => capture.worklet.listenIn(entry, tee));
     }
     for (const [track, known] of written) {
-      if (!known) written.set(track, attach((entry) => seat.worklet.listen(entry, track)));
+      if (!known) written.set(track, attach((entry) => capture.worklet.listen(entry, track)));
     }
   }
 
@@ -125,7 +125,7 @@
     const entry = taps.add("graph", { backend: "worklet" });
     if (!timer) timer = natives.setInterval(() => quietly(giveWay), EVERY_MS);
     listen(entry);
-    seat.tell("capture", { event: "attached", track: entry.track, kind: "graph", backend: "worklet" });
+    capture.tell("capture", { event: "attached", track: entry.track, kind: "graph", backend: "worklet" });
     return entry;
   }
 
@@ -167,11 +167,11 @@
   // Nobody listens at a bot's page. Asked for 'interactive', the browser renders every 10 ms and leaves out what a busy
   // machine wakes it too late for: of a second 90 ms beside thirty browsers, half of that with 'playback', which also
   // costs a tenth less. Longer still would starve pages that hold little in advance.
-  seat.replaceConstructor(
+  capture.replaceConstructor(
     "AudioContext",
     () => undefined,
     ([options, ...more]) => [{ ...options, latencyHint: "playback" }, ...more],
   );
 
-  seat.graphs = { activate, plays, count: () => graphs.size + written.size };
+  capture.graphs = { activate, plays, count: () => graphs.size + written.size };
 })();

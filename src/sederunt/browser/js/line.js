@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { natives } = seat;
+  const { natives } = capture;
   const MOST_WAITING = 2000;
   const AGAIN_MS = 500;
 
@@ -19,7 +19,7 @@
    * @param {ArrayBuffer | ArrayBufferView} [payload] bytes that go with it
    */
   function tell(kind, data, payload) {
-    const header = natives.stringify({ kind, data, at_ms: Math.round(seat.wallMs()) });
+    const header = natives.stringify({ kind, data, at_ms: Math.round(capture.wallMs()) });
     const message = payload === undefined ? header : withBytes(header, payload);
     if (socket && socket.readyState === 1) {
       socket.send(message);
@@ -44,7 +44,7 @@
   }
 
   function open() {
-    const opened = new natives.WebSocket(`${config.address}/signals?realm=${seat.realm}`);
+    const opened = new natives.WebSocket(`${config.address}/signals?realm=${capture.realm}`);
     socket = opened;
     opened.onopen = () => {
       const ready = waiting;
@@ -57,6 +57,6 @@
     };
   }
 
-  seat.tell = (/** @type {string} */ kind, /** @type {any} */ data, /** @type {any} */ payload) =>
-    seat.quietly(() => tell(kind, data, payload));
+  capture.tell = (/** @type {string} */ kind, /** @type {any} */ data, /** @type {any} */ payload) =>
+    capture.quietly(() => tell(kind, data, payload));
 })();

@@ -1,5 +1,5 @@
 // What the other scripts stand on: the browser's own functions before a page replaces them, and wrappers that a page
-// cannot tell from them. All scripts share one closure: `seat` is their namespace, `config` is what Python handed in.
+// cannot tell from them. All scripts share one closure: `capture` is their namespace, `config` is what Python handed in.
 "use strict";
 
 (() => {
@@ -113,14 +113,14 @@
 
   /** Remember a fault of ours; capture_state tells them. @param {unknown} error */
   function blame(error) {
-    seat.faults.push(String(error).slice(0, 200));
-    if (seat.faults.length > 20) seat.faults.shift();
+    capture.faults.push(String(error).slice(0, 200));
+    if (capture.faults.length > 20) capture.faults.shift();
   }
 
   /** Unix milliseconds, finer than Date and not moved by a page that replaces it. */
   const wallMs = () => performance.timeOrigin + natives.now();
 
-  Object.assign(seat, { natives, replace, replaceProperty, replaceConstructor, quietly, blame, wallMs });
-  seat.faults = [];
-  seat.realm = Array.from(crypto.getRandomValues(new Uint32Array(3)), (n) => n.toString(36)).join("");
+  Object.assign(capture, { natives, replace, replaceProperty, replaceConstructor, quietly, blame, wallMs });
+  capture.faults = [];
+  capture.realm = Array.from(crypto.getRandomValues(new Uint32Array(3)), (n) => n.toString(36)).join("");
 })();

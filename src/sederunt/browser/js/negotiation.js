@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { replace, quietly } = seat;
+  const { replace, quietly } = capture;
   if (config.video || config.watch.video === "drop" || !window.RTCPeerConnection) return;
 
   /** Only transceivers that do nothing but receive: one that also sends belongs to the page. @param {any} connection */

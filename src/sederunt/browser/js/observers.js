@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { natives, readings, shadows, quietly } = seat;
+  const { natives, readings, shadowRoots, quietly } = capture;
   const plan = config.watch;
   const SPEAKING_MS = 100;
   const LISTS_MS = 300;
@@ -16,34 +16,34 @@
   const told = new Set();
 
   function readRoster() {
-    const roots = shadows.standing();
+    const roots = shadowRoots.standing();
     const people = readings.people(roots, plan.roster);
     // Tiles show some, the panel shows all.
     const whole = !plan.roster.whole || roots.some((root) => root.querySelector(plan.roster.whole) !== null);
     const key = natives.stringify({ people, whole });
-    if (people.length && key !== lastPeople) seat.tell("roster", { people, whole });
+    if (people.length && key !== lastPeople) capture.tell("roster", { people, whole });
     lastPeople = key;
   }
 
   function readSpeaking() {
-    const keys = readings.speakers(shadows.standing(), plan.speaking);
+    const keys = readings.speakers(shadowRoots.standing(), plan.speaking);
     const key = natives.stringify(keys);
-    if (key !== lastSpeakers) seat.tell("speaking", { keys });
+    if (key !== lastSpeakers) capture.tell("speaking", { keys });
     lastSpeakers = key;
   }
 
   function readStage() {
-    const key = readings.onStage(shadows.standing(), plan.stage);
-    if (key && key !== lastStage) seat.tell("stage", { key });
+    const key = readings.onStage(shadowRoots.standing(), plan.stage);
+    if (key && key !== lastStage) capture.tell("stage", { key });
     lastStage = key || lastStage;
   }
 
   function readChat() {
-    for (const message of readings.messages(shadows.standing(), plan.chat)) {
+    for (const message of readings.messages(shadowRoots.standing(), plan.chat)) {
       if (told.has(message.id)) continue;
       told.add(message.id);
       if (told.size > MOST_REMEMBERED) told.delete(/** @type {string} */ (told.values().next().value));
-      seat.tell("chat", message);
+      capture.tell("chat", message);
     }
   }
 
@@ -95,7 +95,7 @@
       ...(attributeFilter.length ? { attributes: true, attributeFilter } : {}),
     };
     observer.observe(document, wanted);
-    shadows.each((root) => observer.observe(root, wanted));
+    shadowRoots.each((root) => observer.observe(root, wanted));
     onLists();
     if (plan.speaking) onSpeaking();
   }

@@ -1,10 +1,10 @@
-// The worklet's ears: N inputs in, blocks of 16-bit samples out, at the rate of their context. All inputs share one
+// The audio worklet: N inputs in, blocks of 16-bit samples out, at the rate of their context. All inputs share one
 // clock and one block, so tracks stay aligned to the sample. A lost render quantum shows as a step of `currentFrame`,
 // which the next block's start tells.
 "use strict";
 
 registerProcessor(
-  "sederunt-ears",
+  "sederunt-pcm",
   class extends AudioWorkletProcessor {
     /** @param {{processorOptions: {block: number, inputs: number}}} options */
     constructor(options) {

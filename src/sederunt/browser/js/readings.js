@@ -102,5 +102,5 @@
     return roots.flatMap((root) => [...root.querySelectorAll(selector)]);
   }
 
-  seat.readings = { people, speakers, onStage, messages };
+  capture.readings = { people, speakers, onStage, messages };
 })();

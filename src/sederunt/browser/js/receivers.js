@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { natives, taps, replace, replaceProperty, quietly } = seat;
+  const { natives, taps, replace, replaceProperty, quietly } = capture;
   const proto = window.RTCRtpReceiver && RTCRtpReceiver.prototype;
   const transform = proto && Object.getOwnPropertyDescriptor(proto, "transform");
   const ScriptTransform = window.RTCRtpScriptTransform;
@@ -26,12 +26,12 @@
     const entry = taps.add(kind, { receiver, connection, backend: "encoded", fresh: true });
     known.set(receiver, entry);
     natives.setTimeout(() => (entry.fresh = false), 0);
-    if (kind === "audio" && seat.backend === "worklet") seat.useWorklet(entry);
+    if (kind === "audio" && capture.backend === "worklet") capture.useWorklet(entry);
     else if (ownStreams.has(connection)) entry.backend = "waiting";
     else putTransform(entry);
-    if (entry.backend === "encoded" && entry.mode.forward === "none") seat.elements.hold(receiver.track);
-    seat.watchdog.wake();
-    seat.tell("capture", { event: "attached", track: entry.track, kind, backend: entry.backend });
+    if (entry.backend === "encoded" && entry.mode.forward === "none") capture.elements.hold(receiver.track);
+    capture.watchdog.wake();
+    capture.tell("capture", { event: "attached", track: entry.track, kind, backend: entry.backend });
   }
 
   /** Sites name streams; their signals tell by these names whose they are. @param {RTCTrackEvent} event */
@@ -39,7 +39,7 @@
     const { kind } = receiver.track;
     const entry = known.get(receiver);
     if (!entry || !streams[0] || (kind === "video" && !config.video)) return;
-    seat.tell("capture", { event: "stream", track: entry.track, media: kind, stream: streams[0].id });
+    capture.tell("capture", { event: "stream", track: entry.track, media: kind, stream: streams[0].id });
   }
 
   /** @param {any} entry */
@@ -54,11 +54,11 @@
   function displace(entry) {
     entry.transformed = false;
     if (entry.kind !== "audio" || entry.backend === "worklet") return;
-    seat.tell("capture", { event: "displaced", track: entry.track });
-    seat.useWorklet(entry);
+    capture.tell("capture", { event: "displaced", track: entry.track });
+    capture.useWorklet(entry);
   }
 
-  seat.replaceConstructor("RTCPeerConnection", (connection, args) => {
+  capture.replaceConstructor("RTCPeerConnection", (connection, args) => {
     connections.add(connection);
     if (args[0] && args[0].encodedInsertableStreams) ownStreams.add(connection);
     natives.listen.call(connection, "track", (/** @type {any} */ event) => {
@@ -130,11 +130,11 @@
     });
     between.readable.pipeTo(streams.writable).catch(() => undefined);
     entry.backend = "encoded";
-    if (entry.mode.forward === "none") seat.elements.hold(entry.receiver.track);
+    if (entry.mode.forward === "none") capture.elements.hold(entry.receiver.track);
     return { readable: streams.readable, writable: between.writable };
   }
 
   /** @param {RTCRtpReceiver} receiver */
   const entryOf = (receiver) => known.get(receiver);
-  seat.receivers = { connections, putTransform, entryOf };
+  capture.receivers = { connections, putTransform, entryOf };
 })();

@@ -27,7 +27,7 @@
    * @param {RTCPeerConnection} connection @param {string} mid @param {number} ssrc
    * @returns {Promise<boolean>}
    */
-  seat.resignal = async (connection, mid, ssrc) => {
+  capture.resignal = async (connection, mid, ssrc) => {
     const remote = connection.remoteDescription;
     if (connection.signalingState !== "stable" || !remote) return false;
     const named = { type: remote.type, sdp: renamed(remote.sdp, mid, ssrc) };

@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { replace, quietly } = seat;
+  const { replace, quietly } = capture;
   const MOST_ROOTS = 300;
 
   /** @type {Set<WeakRef<ShadowRoot>>} */
@@ -38,5 +38,5 @@
     onRoot = act;
   }
 
-  seat.shadows = { standing, each };
+  capture.shadowRoots = { standing, each };
 })();

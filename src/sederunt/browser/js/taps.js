@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { natives } = seat;
+  const { natives } = capture;
   const ANSWER_MS = 1500;
 
   /** @type {Map<number, any>} track number → entry */
@@ -19,8 +19,8 @@
     if (worker) return worker;
     const address = natives.URL.createObjectURL(new natives.Blob([sources.worker], { type: "text/javascript" }));
     const started = new natives.Worker(address);
-    natives.listen.call(started, "message", (/** @type {any} */ event) => seat.quietly(() => hear(event.data)));
-    order(started, { order: "start", address: `${config.address}/media?realm=${seat.realm}`, batchMs: config.batchMs });
+    natives.listen.call(started, "message", (/** @type {any} */ event) => capture.quietly(() => hear(event.data)));
+    order(started, { order: "start", address: `${config.address}/media?realm=${capture.realm}`, batchMs: config.batchMs });
     worker = started;
     return started;
   }
@@ -35,7 +35,7 @@
       questions.delete(message.answer);
       if (answered) answered(message);
     }
-    if ("heard" in message && seat.contributors) seat.contributors.hear(message.heard);
+    if ("heard" in message && capture.contributors) capture.contributors.hear(message.heard);
     if ("ended" in message) {
       const entry = entries.get(message.ended);
       if (entry) entry.ended = true;
@@ -68,7 +68,7 @@
    * A new track of this realm. @param {"audio" | "video" | "graph"} kind @param {object} facts
    */
   function add(kind, facts) {
-    const mode = modeOf(kind, seat.backend);
+    const mode = modeOf(kind, capture.backend);
     const entry = { track: nextTrack, kind, mode, packets: 0, tapped: 0, plis: 0, streams: new Map(), ...facts };
     nextTrack += 1;
     entries.set(entry.track, entry);
@@ -104,6 +104,6 @@
   /** @param {MessagePort} port */
   const listenTo = (port) => order(theWorker(), { order: "samples", port }, [port]);
 
-  seat.backend = config.backend;
-  seat.taps = { entries, add, modeOf, setMode, counts, flush, takeFrame, theWorker, listenTo, watchSources };
+  capture.backend = config.backend;
+  capture.taps = { entries, add, modeOf, setMode, counts, flush, takeFrame, theWorker, listenTo, watchSources };
 })();

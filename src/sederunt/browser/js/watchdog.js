@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { natives, taps } = seat;
+  const { natives, taps } = capture;
   const EVERY_MS = 2000;
   const DEAF_PACKETS = 25; // half a second of sound; comfort noise alone does not reach it
 
@@ -49,13 +49,13 @@
   function lookAlone() {
     if (looking) return;
     looking = true;
-    look().catch(seat.blame).finally(() => {
+    look().catch(capture.blame).finally(() => {
       looking = false;
     });
   }
 
   async function look() {
-    seat.worklet.revive();
+    capture.worklet.revive();
     forgetClosed();
     const listened = audio().filter((entry) => entry.backend !== "worklet");
     const before = new Map(listened.map((entry) => [entry, [entry.seenPackets || 0, entry.tapped]]));
@@ -75,13 +75,13 @@
   /** @param {any} entry */
   async function listenOtherwise(entry) {
     entry.missed = 0;
-    seat.tell("capture", { event: "deaf", track: entry.track, packets: entry.packets, tapped: entry.tapped });
+    capture.tell("capture", { event: "deaf", track: entry.track, packets: entry.packets, tapped: entry.tapped });
     if (entry.backend === "waiting") {
       // The page asked for streams of its own and never took them: with that flag there is no deadline.
       entry.backend = "encoded";
-      seat.receivers.putTransform(entry);
+      capture.receivers.putTransform(entry);
     } else if (!(await isMended(entry))) {
-      seat.useWorklet(entry);
+      capture.useWorklet(entry);
     }
   }
 
@@ -91,15 +91,15 @@
     if (!stray || stray === entry.mended) return false;
     entry.mended = stray;
     entry.stray = undefined;
-    const mended = await seat.resignal(entry.connection, entry.mid, stray).catch(seat.blame);
-    if (mended) seat.tell("capture", { event: "resignalled", track: entry.track });
+    const mended = await capture.resignal(entry.connection, entry.mid, stray).catch(capture.blame);
+    if (mended) capture.tell("capture", { event: "resignalled", track: entry.track });
     return Boolean(mended);
   }
 
   function forgetClosed() {
-    for (const connection of seat.receivers.connections) {
+    for (const connection of capture.receivers.connections) {
       if (connection.signalingState !== "closed") continue;
-      seat.receivers.connections.delete(connection);
+      capture.receivers.connections.delete(connection);
       for (const [track, entry] of taps.entries) if (entry.connection === connection) taps.entries.delete(track);
     }
   }
@@ -109,7 +109,7 @@
     timer = 0;
   }
 
-  seat.watchdog = {
+  capture.watchdog = {
     wake() {
       if (!timer) timer = natives.setInterval(lookAlone, EVERY_MS);
     },

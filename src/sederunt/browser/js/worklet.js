@@ -3,15 +3,15 @@
 "use strict";
 
 (() => {
-  const { natives, taps } = seat;
+  const { natives, taps } = capture;
   const RATE = 16000;
-  const INPUTS = 12; // of an ear in our own context; a page's has one: each is paid for with every quantum
+  const INPUTS = 12; // of a node in our own context; a page's has one: each is paid for with every quantum
   const QUANTUM = 128; // samples rendered at once
 
   /** @type {AudioContext | undefined} where received tracks are heard */
   let context;
-  /** @typedef {{node: AudioWorkletNode, used: number}} Ear */
-  /** @type {Map<BaseAudioContext, {loaded: Promise<void>, ears: Ear[]}>} */
+  /** @typedef {{node: AudioWorkletNode, used: number}} PcmNode */
+  /** @type {Map<BaseAudioContext, {loaded: Promise<void>, nodes: PcmNode[]}>} */
   const places = new Map();
 
   function theContext() {
@@ -24,21 +24,21 @@
   function placeIn(where) {
     const known = places.get(where);
     if (known) return known;
-    const module = natives.URL.createObjectURL(new natives.Blob([sources.ears], { type: "text/javascript" }));
-    const place = { loaded: natives.addModule.call(where.audioWorklet, module), ears: /** @type {Ear[]} */ ([]) };
+    const module = natives.URL.createObjectURL(new natives.Blob([sources.pcmWorklet], { type: "text/javascript" }));
+    const place = { loaded: natives.addModule.call(where.audioWorklet, module), nodes: /** @type {PcmNode[]} */ ([]) };
     places.set(where, place);
     return place;
   }
 
-  /** An ear with a free input. @param {BaseAudioContext} where @returns {Promise<{node: AudioWorkletNode, input: number}>} */
+  /** A node with a free input. @param {BaseAudioContext} where @returns {Promise<{node: AudioWorkletNode, input: number}>} */
   async function freeInput(where) {
-    const { loaded, ears } = placeIn(where);
+    const { loaded, nodes } = placeIn(where);
     await loaded;
     const inputs = where === context ? INPUTS : 1;
-    let ear = ears[ears.length - 1];
-    if (!ear || ear.used === inputs) {
+    let free = nodes[nodes.length - 1];
+    if (!free || free.used === inputs) {
       const block = Math.max(1, Math.floor((config.batchMs * where.sampleRate) / 1000 / QUANTUM)) * QUANTUM;
-      const node = new natives.AudioWorkletNode(where, "sederunt-ears", {
+      const node = new natives.AudioWorkletNode(where, "sederunt-pcm", {
         numberOfInputs: inputs,
         numberOfOutputs: 0,
         channelCount: 1,
@@ -48,11 +48,11 @@
       const { port1, port2 } = new MessageChannel();
       node.port.postMessage({ out: port1 }, [port1]);
       taps.listenTo(port2);
-      ear = { node, used: 0 };
-      ears.push(ear);
+      free = { node, used: 0 };
+      nodes.push(free);
     }
-    ear.used += 1;
-    return { node: ear.node, input: ear.used - 1 };
+    free.used += 1;
+    return { node: free.node, input: free.used - 1 };
   }
 
   /** Hear what a node gives, in its own context, from now on. @param {any} entry @param {AudioNode} source */
@@ -74,22 +74,22 @@
 
   /** @param {any} entry @param {unknown} error */
   const cannot = (entry, error) =>
-    seat.tell("capture", { event: "fault", track: entry.track, fault: String(error).slice(0, 200) });
+    capture.tell("capture", { event: "fault", track: entry.track, fault: String(error).slice(0, 200) });
 
   /** Change a received track over to samples. @param {any} entry */
-  seat.useWorklet = (entry) => {
+  capture.useWorklet = (entry) => {
     if (entry.backend === "worklet") return;
     entry.backend = "worklet";
     taps.setMode(entry, taps.modeOf("audio", "worklet"));
-    seat.elements.release(entry.receiver.track);
+    capture.elements.release(entry.receiver.track);
     listen(entry, entry.receiver.track).then(
-      () => (entry.element = seat.elements.playMuted(entry.stream)),
+      () => (entry.element = capture.elements.playMuted(entry.stream)),
       (error) => cannot(entry, error),
     );
   };
 
   /** Back to frames, where a transform of ours is still in place. @param {any} entry */
-  seat.useFrames = (entry) => {
+  capture.useFrames = (entry) => {
     if (entry.backend !== "worklet" || !entry.transformed || !entry.source) return;
     entry.backend = "encoded";
     entry.missed = 0;
@@ -98,15 +98,15 @@
     taps.setMode(entry, taps.modeOf("audio", "encoded"));
   };
 
-  seat.worklet = {
+  capture.worklet = {
     /** @param {any} entry @param {MediaStreamTrack} track */
     listen: (entry, track) => listen(entry, track).catch((error) => cannot(entry, error)),
     /** @param {any} entry @param {AudioNode} source */
     listenIn: (entry, source) => listenIn(entry, source).catch((error) => cannot(entry, error)),
-    /** The page's context is closed, and the ears in it with it. @param {BaseAudioContext} where */
+    /** The page's context is closed, and the nodes in it with it. @param {BaseAudioContext} where */
     leave: (where) => places.delete(where),
-    /** Have the ears hand over what they hold. */
-    flush: () => places.forEach(({ ears }) => ears.forEach(({ node }) => node.port.postMessage({ flush: true }))),
+    /** Have the nodes hand over what they hold. */
+    flush: () => places.forEach(({ nodes }) => nodes.forEach(({ node }) => node.port.postMessage({ flush: true }))),
     /** A context that the browser put to sleep hears nothing and says nothing. */
     revive: () => context && context.state === "suspended" && context.resume(),
     state: () => context && context.state,

@@ -2,7 +2,8 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {Practice} */
+  const practice = window.practice;
   /** @type {RTCPeerConnection | undefined} */
   let publisher;
 

@@ -2,8 +2,9 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
-  /** @type {Map<string, Array<(value: any) => void>>} */
+  /** @type {Practice} */
+  const practice = window.practice;
+  /** @type {Map<string, Array<(value: any, message: Record<string, any>) => void>>} */
   const listeners = new Map();
   /** @type {WebSocket | undefined} */
   let socket;

@@ -2,7 +2,8 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {Practice} */
+  const practice = window.practice;
   const POLL_MS = 100;
   // Entries of people who stopped stay in the browser's list for seconds: only these are current.
   const CURRENT_MS = 300;

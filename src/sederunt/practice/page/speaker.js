@@ -2,7 +2,8 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {Practice} */
+  const practice = window.practice;
   const HEADER_BYTES = 8;
   const LEAD_S = 0.2; // held in advance, as clients do whose packets come over the internet
   /** @type {AudioContext | undefined} */

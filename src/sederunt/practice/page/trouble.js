@@ -2,7 +2,8 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {Practice} */
+  const practice = window.practice;
 
   /** The main thread never answers again. It waits for the server instead of counting: that costs the others nothing. */
   function freeze() {

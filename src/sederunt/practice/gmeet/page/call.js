@@ -2,16 +2,17 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {MeetPractice} */
+  const practice = window.practice;
   const { make, fill, find } = practice;
   const SPEAKING = "Oaajhc";
   const SILENT = "gjg47c";
-  /** @type {Array<Record<string, any>>} */
+  /** @type {PracticePerson[]} */
   let roster = [];
   /** @type {Set<number>} */
   let heard = new Set();
 
-  /** @param {Record<string, any>} hello */
+  /** @param {PracticeHello} hello */
   async function show(hello) {
     practice.panels.prepare(hello);
     fill(
@@ -71,7 +72,7 @@
     return button;
   }
 
-  /** @param {string} label @param {string} name */
+  /** @param {string} label @param {PracticePanel} name */
   function panelButton(label, name) {
     return make(
       "button",
@@ -86,7 +87,7 @@
     await (await fetch(address, { method: "POST", headers: { "x-meeting": code }, body: code })).text();
   }
 
-  /** @param {Array<Record<string, any>>} rows */
+  /** @param {PracticePerson[]} rows */
   function takeRoster(rows) {
     roster = rows;
     const tiles = document.querySelector("#tiles");
@@ -94,7 +95,7 @@
     practice.panels.takeRoster(rows);
   }
 
-  /** @param {Record<string, any>} person */
+  /** @param {PracticePerson} person */
   function tile(person) {
     const speaks = heard.has(person.csrc);
     return make(

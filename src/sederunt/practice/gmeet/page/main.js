@@ -2,7 +2,8 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {MeetPractice} */
+  const practice = window.practice;
   const { link, prejoin, call, notices, words } = practice;
   /** @type {Record<string, any>} */
   let hello = {};
@@ -18,7 +19,7 @@
     if (screen === "prejoin") prejoin.show(hello);
     else if (screen === "call") call.show(hello);
     else if (screen === "captcha") prejoin.captcha();
-    else if (screen in words.LOBBY) prejoin.lobby(screen);
+    else if (screen in words.LOBBY) prejoin.lobby(/** @type {PracticeWaiting} */ (screen));
     else prejoin.end(screen, message.redirect_s);
   }
 

@@ -2,7 +2,8 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {MeetPractice} */
+  const practice = window.practice;
   const { make, find } = practice;
 
   /**

@@ -2,11 +2,12 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {MeetPractice} */
+  const practice = window.practice;
   const { make, fill, find } = practice;
-  /** @type {Array<Record<string, any>>} */
+  /** @type {PracticePerson[]} */
   let roster = [];
-  /** @type {Array<Record<string, any>>} */
+  /** @type {PracticeMessage[]} */
   const messages = [];
   let open = "";
   /** @type {Record<string, any>} */
@@ -21,7 +22,7 @@
     return make("aside", { "aria-label": "Side panel", hidden: true });
   }
 
-  /** @param {"people" | "chat"} name */
+  /** @param {PracticePanel} name */
   function toggle(name) {
     open = open === name ? "" : name;
     show();
@@ -45,7 +46,7 @@
     return make("div", { role: "list", "aria-label": "Participants" }, ...rows);
   }
 
-  /** @param {Record<string, any>} person @param {boolean} [presents] */
+  /** @param {PracticePerson} person @param {boolean} [presents] */
   function row(person, presents = false) {
     return make(
       "div",
@@ -64,7 +65,7 @@
     return make("div", { "aria-live": "polite", jsname: "xySENc" }, ...messages.map(message));
   }
 
-  /** @param {Record<string, any>} entry */
+  /** @param {PracticeMessage} entry */
   function message(entry) {
     const id = `spaces/${hello.space}/messages/${entry.id}`;
     return make(
@@ -94,13 +95,13 @@
     );
   }
 
-  /** @param {Array<Record<string, any>>} rows */
+  /** @param {PracticePerson[]} rows */
   function takeRoster(rows) {
     roster = rows;
     if (open === "people") show();
   }
 
-  /** @param {Record<string, any>} entry */
+  /** @param {PracticeMessage} entry */
   function takeMessage(entry) {
     messages.push(entry);
     const list = document.querySelector('[jsname="xySENc"]');

@@ -2,7 +2,8 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {MeetPractice} */
+  const practice = window.practice;
   const { make, fill, find } = practice;
   const PROMPTS = {
     both: {
@@ -15,7 +16,7 @@
     },
   };
 
-  /** @param {Record<string, any>} hello */
+  /** @param {PracticeHello} hello */
   async function show(hello) {
     const { variant } = hello;
     const prompt = PROMPTS[/** @type {"both" | "microphone"} */ (variant.media_prompt)];
@@ -64,7 +65,7 @@
   /**
    * @param {string} label
    * @param {HTMLInputElement | null} name
-   * @param {Record<string, any>} hello
+   * @param {PracticeHello} hello
    */
   function joinButton(label, name, hello) {
     const button = make("button", { jsname: "Qx7uuf", disabled: name !== null }, make("span", {}, label));
@@ -83,7 +84,7 @@
     await (await fetch(address, { method: "POST", headers: { "x-meeting": code }, body: code })).text();
   }
 
-  /** @param {"lobby" | "waiting_for_host" | "host_elsewhere"} kind */
+  /** @param {PracticeWaiting} kind */
   function lobby(kind) {
     fill(
       find("#screen"),

@@ -2,21 +2,22 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {TeamsPractice} */
+  const practice = window.practice;
   const { make, fill, find } = practice;
   const SPEAKING = "vdi-frame-occlusion";
-  /** @type {Array<Record<string, any>>} */
+  /** @type {PracticePerson[]} */
   let roster = [];
   /** @type {Set<number>} */
   let heard = new Set();
 
-  /** The site's own signalling, open from the prejoin screen on. @param {Record<string, any>} hello */
+  /** The site's own signalling, open from the prejoin screen on. @param {PracticeHello} hello */
   function openTrouter(hello) {
     const query = new URLSearchParams({ code: hello.code, bot: hello.bot });
     return new WebSocket(`wss://go-eu.trouter.teams.microsoft.com/v4/c?${query}`);
   }
 
-  /** @param {Record<string, any>} hello */
+  /** @param {PracticeHello} hello */
   async function show(hello) {
     fill(
       find("#screen"),
@@ -60,7 +61,7 @@
     );
   }
 
-  /** @param {Array<Record<string, any>>} rows */
+  /** @param {PracticePerson[]} rows */
   function takeRoster(rows) {
     roster = rows;
     const stage = document.querySelector('[data-tid="modern-stage-wrapper"]');
@@ -70,7 +71,7 @@
     practice.panels.takeRoster(rows);
   }
 
-  /** @param {Record<string, any>} person @param {string} kind */
+  /** @param {PracticePerson} person @param {string} kind */
   function tile(person, kind) {
     const ring = heard.has(person.csrc) && kind === "Video" ? SPEAKING : "";
     return make(
@@ -90,7 +91,7 @@
     }
   }
 
-  /** The page globals that the client is known to have. @param {Record<string, any>} hello */
+  /** The page globals that the client is known to have. @param {PracticeHello} hello */
   function exposeCall(hello) {
     /** @type {any} */ (window).callingDebug = {
       observableCall: {

@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { make, fill, find } = window.practice;
+  const { make, fill, find } = /** @type {TeamsPractice} */ (window.practice);
   const wrapped = new URLSearchParams(location.search).get("url");
   const link = wrapped ? wrapped.replace(/^\/_#/, "") : location.pathname + location.search;
 

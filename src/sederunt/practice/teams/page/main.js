@@ -2,7 +2,8 @@
 "use strict";
 
 (async () => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {TeamsPractice} */
+  const practice = window.practice;
   const { link, prejoin, call, notices, words, make } = practice;
   /** @type {Record<string, any>} */
   let hello = {};
@@ -21,7 +22,7 @@
     if (screen === "prejoin" || screen === "nobody_answered") prejoin.show(hello);
     else if (screen === "call") call.show(hello);
     else if (screen === "captcha") return;
-    else if (screen in words.LOBBY) prejoin.lobby(screen, message.name);
+    else if (screen in words.LOBBY) prejoin.lobby(/** @type {PracticeWaiting} */ (screen), message.name);
     else prejoin.end(screen);
   }
 

@@ -2,22 +2,23 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {TeamsPractice} */
+  const practice = window.practice;
   const { make, fill } = practice;
-  /** @type {Array<Record<string, any>>} */
+  /** @type {PracticePerson[]} */
   let roster = [];
-  /** @type {Array<Record<string, any>>} */
+  /** @type {PracticeMessage[]} */
   const messages = [];
   let open = "";
   let mayChat = true;
 
-  /** @param {Record<string, any>} hello */
+  /** @param {PracticeHello} hello */
   function pane(hello) {
     mayChat = hello.variant.chat;
     return make("aside", { hidden: true });
   }
 
-  /** @param {"people" | "chat"} name */
+  /** @param {PracticePanel} name */
   function toggle(name) {
     open = open === name ? "" : name;
     show();
@@ -52,7 +53,7 @@
     return make("div", { "data-tid": "message-pane-list-runway", role: "log" }, ...messages.map(message));
   }
 
-  /** @param {Record<string, any>} entry */
+  /** @param {PracticeMessage} entry */
   function message(entry) {
     return make(
       "div",
@@ -74,13 +75,13 @@
     return make("div", { "data-tid": "ckeditor" }, field, button);
   }
 
-  /** @param {Array<Record<string, any>>} rows */
+  /** @param {PracticePerson[]} rows */
   function takeRoster(rows) {
     roster = rows;
     if (open === "people") show();
   }
 
-  /** @param {Record<string, any>} entry */
+  /** @param {PracticeMessage} entry */
   function takeMessage(entry) {
     messages.push(entry);
     const list = document.querySelector('[data-tid="message-pane-list-runway"]');

@@ -2,10 +2,11 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {TeamsPractice} */
+  const practice = window.practice;
   const { make, fill, find } = practice;
 
-  /** @param {Record<string, any>} hello */
+  /** @param {PracticeHello} hello */
   async function show(hello) {
     const { variant } = hello;
     const name = /** @type {HTMLInputElement} */ (
@@ -41,7 +42,7 @@
     return button;
   }
 
-  /** @param {HTMLInputElement} name @param {Record<string, any>} hello */
+  /** @param {HTMLInputElement} name @param {PracticeHello} hello */
   function joinButton(name, hello) {
     const button = make("button", { "data-tid": "prejoin-join-button", disabled: !hello.account }, "Join now");
     let asked = false;
@@ -66,7 +67,7 @@
     );
   }
 
-  /** @param {"lobby" | "waiting_for_host" | "host_elsewhere"} kind @param {string} name */
+  /** @param {PracticeWaiting} kind @param {string} name */
   function lobby(kind, name) {
     fill(
       find("#screen"),

@@ -2,7 +2,8 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {TeamsPractice} */
+  const practice = window.practice;
 
   /** @type {Record<string, { heading: string, more?: string, id?: string, rejoin?: boolean, retry?: boolean }>} */
   const ENDS = {

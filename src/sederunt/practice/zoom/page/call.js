@@ -2,16 +2,17 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {ZoomPractice} */
+  const practice = window.practice;
   const { make, fill, find } = practice;
-  /** @type {Array<Record<string, any>>} */
+  /** @type {PracticePerson[]} */
   let roster = [];
   /** @type {number[]} */
   let speaking = [];
   let marks = true;
   let gallery = false;
 
-  /** The control socket lives in a Worker from the preview on. @param {Record<string, any>} hello */
+  /** The control socket lives in a Worker from the preview on. @param {PracticeHello} hello */
   function openControl(hello) {
     const query = new URLSearchParams({ code: hello.code, bot: hello.bot });
     const worker = new Worker(practice.trusted("/practice/zoom/control_worker.js"));
@@ -19,7 +20,7 @@
     worker.postMessage({ address: `wss://rwg.zoom.us/webclient?${query}` });
   }
 
-  /** @param {Record<string, any>} hello */
+  /** @param {PracticeHello} hello */
   async function show(hello) {
     marks = hello.variant.marks !== false;
     gallery = hello.variant.layout === "gallery";
@@ -54,7 +55,7 @@
     });
   }
 
-  /** @param {Record<string, any>} hello */
+  /** @param {PracticeHello} hello */
   async function connect(hello) {
     const overChannel = hello.variant.audio === "webaudio";
     if (overChannel) practice.speaker.start();
@@ -94,7 +95,7 @@
     find("#wc-footer").append(make("button", { class: "leave-meeting-options__btn leave-meeting-options__btn--danger", click: leave }, "Leave Meeting"));
   }
 
-  /** @param {Array<Record<string, any>>} rows */
+  /** @param {PracticePerson[]} rows */
   function takeRoster(rows) {
     roster = rows;
     const counter = document.querySelector(".footer-button__number-counter span");
@@ -113,14 +114,14 @@
     if (main) fill(find(".single-main-container__video-frame"), avatar(main));
   }
 
-  /** @param {Record<string, any>} person */
+  /** @param {PracticePerson} person */
   function tile(person) {
     const frame = `${gallery ? "gallery-video-container" : "speaker-bar-container"}__video-frame`;
     const active = marks && speaking.includes(person.csrc) ? ` ${frame}--active` : "";
     return make("div", { class: `${frame}${active}` }, avatar(person));
   }
 
-  /** @param {Record<string, any>} person */
+  /** @param {PracticePerson} person */
   function avatar(person) {
     return make(
       "div",

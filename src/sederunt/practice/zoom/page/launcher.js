@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { make, fill, find } = window.practice;
+  const { make, fill, find } = /** @type {ZoomPractice} */ (window.practice);
   const code = location.pathname.split("/").pop();
   const link = make("a", { href: `https://app.zoom.us/wc/${code}/join${location.search}`, hidden: true }, "Join from your browser");
   const launch = make("div", { role: "button", tabindex: 0, click: () => link.removeAttribute("hidden") }, "Launch Meeting");

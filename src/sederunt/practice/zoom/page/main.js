@@ -2,7 +2,8 @@
 "use strict";
 
 (async () => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {ZoomPractice} */
+  const practice = window.practice;
   const { link, prejoin, call, modals, words, make } = practice;
   const code = (/\d{8,11}/.exec(location.pathname) || [""])[0];
   /** @type {Record<string, any>} */
@@ -14,7 +15,7 @@
     else if (screen === "wrong_passcode") prejoin.show(hello, true);
     else if (screen === "call") call.show(hello);
     else if (screen === "captcha") prejoin.show(hello);
-    else if (screen in words.WAITING) prejoin.wait(screen, hello);
+    else if (screen in words.WAITING) prejoin.wait(/** @type {PracticeWaiting} */ (screen), hello);
     else prejoin.end(screen);
   }
 

@@ -2,7 +2,8 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {ZoomPractice} */
+  const practice = window.practice;
   const { make, find } = practice;
 
   /**

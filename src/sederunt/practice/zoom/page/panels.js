@@ -2,25 +2,26 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {ZoomPractice} */
+  const practice = window.practice;
   const { make, fill } = practice;
-  /** @type {Array<Record<string, any>>} */
+  /** @type {PracticePerson[]} */
   let roster = [];
-  /** @type {Array<Record<string, any>>} */
+  /** @type {PracticeMessage[]} */
   const messages = [];
   /** @type {Set<"people" | "chat">} */
   let open = new Set();
   let oneOnly = true;
   let mayChat = true;
 
-  /** @param {Record<string, any>} hello */
+  /** @param {PracticeHello} hello */
   function panel(hello) {
     mayChat = hello.variant.chat;
     oneOnly = hello.variant.panels !== "beside";
     return make("aside", { hidden: true });
   }
 
-  /** @param {"people" | "chat"} name */
+  /** @param {PracticePanel} name */
   function toggle(name) {
     const wasOpen = open.has(name);
     if (oneOnly) open = new Set();
@@ -66,7 +67,7 @@
     return make("div", { role: "application", "aria-label": "Chat Message List" }, ...messages.map(message));
   }
 
-  /** @param {Record<string, any>} entry */
+  /** @param {PracticeMessage} entry */
   function message(entry) {
     const sender = entry.own ? "You" : entry.sender;
     const time = new Date(entry.at_ms).toLocaleTimeString("en-US", { hour: "numeric", minute: "2-digit" });
@@ -85,14 +86,14 @@
     return make("div", { class: "chat-rtf-box__editor-outer" }, field, button);
   }
 
-  /** @param {Array<Record<string, any>>} rows */
+  /** @param {PracticePerson[]} rows */
   function takeRoster(rows) {
     roster = rows;
     const list = document.querySelector("#participants-ul");
     if (open.has("people") && list) list.replaceWith(people());
   }
 
-  /** @param {Record<string, any>} entry */
+  /** @param {PracticeMessage} entry */
   function takeMessage(entry) {
     messages.push(entry);
     const list = document.querySelector('[aria-label="Chat Message List"]');

@@ -2,10 +2,11 @@
 "use strict";
 
 (() => {
-  const practice = (window.practice = window.practice || {});
+  /** @type {ZoomPractice} */
+  const practice = window.practice;
   const { make, fill, find } = practice;
 
-  /** @param {Record<string, any>} hello @param {boolean} [again] the passcode was wrong */
+  /** @param {PracticeHello} hello @param {boolean} [again] the passcode was wrong */
   async function show(hello, again = false) {
     const { variant } = hello;
     if (variant.cookie_banner && !again) practice.modals.cookies();
@@ -80,7 +81,7 @@
     );
   }
 
-  /** @param {"lobby" | "waiting_for_host" | "host_elsewhere"} kind @param {Record<string, any>} hello */
+  /** @param {PracticeWaiting} kind @param {PracticeHello} hello */
   function wait(kind, hello) {
     const leave = () => {
       practice.link.tell({ do: "leave" });
