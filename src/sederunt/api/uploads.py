@@ -14,8 +14,9 @@ from starlette.requests import Request
 from sederunt.api.bodies import refuse_declared, too_large
 from sederunt.api.door import visit_of
 from sederunt.errors import InvalidConfig, UnsupportedMedia
+from sederunt.media.apart import probe_apart
 from sederunt.media.containers import HEAD_BYTES, kind_of_head
-from sederunt.media.probe import probe, refuse_overlong
+from sederunt.media.probe import refuse_overlong
 from sederunt.storage.objects import Objects
 
 FORM_SLACK_BYTES = 1_000_000  # of boundaries, headers and the other fields, beside the file
@@ -42,7 +43,7 @@ class Upload:
             raise UnsupportedMedia("The file is empty.")
         path = self.objects.local_path(self.key)
         if path is not None:
-            refuse_overlong(await asyncio.to_thread(probe, path), most_hours)
+            refuse_overlong(await asyncio.to_thread(probe_apart, path), most_hours)
         else:
             kind_of_head(await self.objects.read_range(self.key, 0, min(self.size, HEAD_BYTES)))
 

@@ -9,7 +9,8 @@ from sederunt.errors import NotFound, SederuntError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.work import GiveUp, Job
-from sederunt.media.probe import probe, refuse_overlong
+from sederunt.media.apart import probe_apart
+from sederunt.media.probe import refuse_overlong
 from sederunt.model.recording import Recording
 from sederunt.model.status import RecordingStatus, Trigger
 from sederunt.recordings.download import download
@@ -28,7 +29,7 @@ async def fetch(job: Job, context: WorkerContext) -> None:
     with scratch_of(context, job) as scratch:
         path = scratch / "source"
         await _bring(recording, path, context)
-        facts = await asyncio.to_thread(probe, path)
+        facts = await asyncio.to_thread(probe_apart, path)
         if recording.source_bot_id is None:  # our own are as long as their meetings were
             refuse_overlong(facts, context.settings.api.max_recording_hours)
         await context.objects.put_file(key, path)

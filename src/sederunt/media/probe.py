@@ -18,6 +18,7 @@ TAIL_S = 2.0  # so near to its stated end a file must still hold something
 OPEN_SIZES = (0, 0x7FFF_F000)  # sizes from here up, and none, are what live recorders write into WAV headers
 SLACK_BYTES = 4_096  # headers that are wrong by so little are common, and harmless
 MOST_INDEX_BYTES = 64 * 1024 * 1024
+MOST_PARTS = 10_000  # top-level boxes or elements looked at; a day's recording in fragments of 10 s has 8,640
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,10 +94,11 @@ def _duration_s(container: InputContainer, kind: Kind) -> float:
     origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
     if stated_s > 2 * TAIL_S:
         container.seek(int((origin_s + stated_s - TAIL_S) * av.time_base))
-        reached_s = _last_end_s(container)
-        if reached_s < stated_s - TAIL_S:
-            raise BrokenMedia(f"The file ends early: it should last {stated_s:.0f} s, and ends at {reached_s:.0f} s.")
-    return stated_s
+    reached_s = _last_end_s(container)
+    if stated_s > 2 * TAIL_S and reached_s < stated_s - TAIL_S:
+        raise BrokenMedia(f"The file ends early: it should last {stated_s:.0f} s, and ends at {reached_s:.0f} s.")
+    # A header is the sender's word, and so are the packets' times; the longer of the two is what would be read.
+    return reached_s if reached_s > stated_s + TAIL_S else stated_s
 
 
 def _last_end_s(container: InputContainer) -> float:
@@ -133,7 +135,8 @@ def _check_wav(file: IO[bytes], size: int) -> None:
 
 def _check_boxes(file: IO[bytes], size: int) -> None:
     has_index = False
-    for name, start, end in _boxes(file, size):
+    for count, (name, start, end) in enumerate(_boxes(file, size)):
+        _refuse_crumbs(count)
         if end > size:
             raise BrokenMedia(f"The file ends early: {size} of {end} bytes are there.")
         if name == b"moov":
@@ -144,6 +147,11 @@ def _check_boxes(file: IO[bytes], size: int) -> None:
                 raise BrokenMedia("The sound of the file is encrypted.")
     if not has_index:
         raise BrokenMedia("The file has no index (moov): its recording was not finished, or it was cut short.")
+
+
+def _refuse_crumbs(count: int) -> None:
+    if count >= MOST_PARTS:
+        raise BrokenMedia(f"The file consists of more than {MOST_PARTS:,} parts: it is damaged, or made to do harm.")
 
 
 def _boxes(file: IO[bytes], size: int) -> Iterator[tuple[bytes, int, int]]:
@@ -171,7 +179,9 @@ def _check_segment(head: bytes, size: int) -> None:
         raise BrokenMedia("The file is damaged: its Matroska header leads nowhere.")
     if segment.end is not None and segment.end > size:
         raise BrokenMedia(f"The file ends early: {size} of {segment.end} bytes are there.")
-    for element in matroska.elements(head, segment.start, min(segment.end or size, len(head))):
+    parts = matroska.elements(head, segment.start, min(segment.end or size, len(head)))
+    for count, element in enumerate(parts):
+        _refuse_crumbs(count)
         if element.id == matroska.TRACKS and element.end is not None:
             if matroska.is_encrypted(head, element):
                 raise BrokenMedia("The sound of the file is encrypted.")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sederunt import log
-from sederunt.media.probe import probe, refuse_overlong
+from sederunt.media.apart import probe_apart
+from sederunt.media.probe import refuse_overlong
 from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
@@ -53,7 +54,7 @@ async def transcribe_recording(
     assert recording.recording_object is not None, "a recording is stored before it is transcribed"
     path = scratch / "source"
     await objects.get_file(recording.recording_object, path)
-    facts = await asyncio.to_thread(probe, path)
+    facts = await asyncio.to_thread(probe_apart, path)
     if recording.source_bot_id is None:
         refuse_overlong(facts, settings.api.max_recording_hours)  # an upload to a bucket was not judged whole before
     parts = PartStore(objects, f"recordings/{recording.id}/transcript/parts.json")
@@ -68,6 +69,7 @@ async def transcribe_recording(
         )
     task = Task(
         path=path,
+        caller_file_s=facts.duration_s,
         model=request.model,
         lang=recording.config.lang,
         vocabulary=recording.config.custom_vocabulary,

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
 from sederunt.settings import Settings
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.provider import Result, Task
 from sederunt.transcription.sessions import RealtimeProvider
 from sederunt.transcription.whisper import resolution
 from sederunt.transcription.whisper.live.provider import LiveWhisper
+
+if TYPE_CHECKING:
+    from sederunt.media.pcm import Block
 
 
 class WhisperProvider:
@@ -25,20 +32,18 @@ class WhisperProvider:
 
     def language(self, settings: Settings, task: Task) -> str | None:
         """What the language finder is sure of; English where the model writes nothing else."""
-        from sederunt.media.pcm import read_pcm
         from sederunt.transcription.whisper.loading import load_whisper
 
         whisper = load_whisper(settings.whisper, settings.data)
-        return whisper.sure_language(lambda start_s: read_pcm(task.path, start_s=start_s), cancelled=task.cancelled)
+        return whisper.sure_language(_reader(task), cancelled=task.cancelled)
 
     def transcribe(self, settings: Settings, task: Task) -> Result:
         """Transcribe a file of any container PyAV reads."""
-        from sederunt.media.pcm import read_pcm
         from sederunt.transcription.whisper.loading import load_whisper
 
         whisper = load_whisper(settings.whisper, settings.data)
         heard = whisper.transcribe(
-            lambda start_s: read_pcm(task.path, start_s=start_s),
+            _reader(task),
             lang=task.lang,
             likely_lang=task.likely_lang,
             vocabulary=task.vocabulary,
@@ -48,3 +53,14 @@ class WhisperProvider:
             cancelled=task.cancelled,
         )
         return Result(utterances=heard.utterances, detected_lang=heard.detected_lang)
+
+
+def _reader(task: Task) -> Callable[[float], Iterator[Block]]:
+    """Return what reads the task's sound from a second on."""
+    from sederunt.media.apart import read_pcm_apart
+    from sederunt.media.pcm import read_pcm
+
+    if task.caller_file_s is None:
+        return lambda start_s: read_pcm(task.path, start_s=start_s)
+    apart = partial(read_pcm_apart, task.path, duration_s=task.caller_file_s)
+    return lambda start_s: apart(start_s=start_s)
