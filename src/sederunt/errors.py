@@ -3,7 +3,7 @@
 SederuntError
 ├── RequestError            the caller's fault
 │   ├── InvalidConfig         fields: {name: [sentence]}
-│   ├── NotFound · Unauthorized · LimitReached · TooLarge · TooManyRequests
+│   ├── NotFound · Unauthorized · Forbidden · LimitReached · TooLarge · TooManyRequests
 │   └── Conflict              status, attempted act
 ├── PageError               PageChanged · PageStuck · PageCrashed
 ├── ProviderError           a vendor's or credential's fault; retryable yes or no
@@ -45,6 +45,10 @@ class Unauthorized(RequestError):
 
     def __init__(self) -> None:
         super().__init__("Unauthenticated.")
+
+
+class Forbidden(RequestError):
+    status = 403
 
 
 class LimitReached(RequestError):

@@ -4,8 +4,10 @@ import asyncio
 import hashlib
 import hmac
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from enum import StrEnum
 from uuid import UUID
 
 from sederunt import log
@@ -14,6 +16,7 @@ from sederunt.accounts.sealing import Sealer
 from sederunt.clock import Clock
 from sederunt.database.accounts import Accounts, ApiKey
 from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
 from sederunt.errors import Unauthorized
 
 logger = log.get(component="accounts")
@@ -25,18 +28,36 @@ _NOTED_EVERY = timedelta(minutes=1)  # `last_used_at` is no more exact than this
 _MOST_TRUSTED = 10_000
 
 
+class Scope(StrEnum):
+    """What a key may do."""
+
+    READ = "read"  # look at everything, listen to meetings
+    WRITE = "write"  # create, change, delete
+    LIVE = "live"  # act in a running meeting: stop, chat, picture
+
+
+EVERYTHING = frozenset(Scope)
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who a request comes from."""
 
     account_id: UUID
     key_id: UUID
+    name: str = ""  # of the key
+    scopes: frozenset[Scope] = EVERYTHING
 
 
 @dataclass(slots=True)
 class _Trusted:
     caller: Caller
     until: float  # on the monotonic clock
+
+
+def scopes_of(key: ApiKey) -> frozenset[Scope]:
+    """What a key may do. A word that a newer version wrote means nothing here."""
+    return frozenset(scope for scope in Scope if scope in key.scopes.split())
 
 
 class Keys:
@@ -54,10 +75,29 @@ class Keys:
         """With the pepper of this installation."""
         return cls(database, await installation_secret(database, sealer, PEPPER), clock)
 
-    async def create(self, account_id: UUID, name: str) -> tuple[str, ApiKey]:
+    async def create(
+        self,
+        account_id: UUID,
+        name: str,
+        *,
+        scopes: Collection[Scope] = EVERYTHING,
+        expires_at: datetime | None = None,
+    ) -> tuple[str, ApiKey]:
         """(the key, what is kept of it). The key cannot be shown again."""
         text = _PREFIX + secrets.token_urlsafe(32)
-        kept = await self._accounts.add_key(account_id, name, text[:_SHOWN], self._digest(text))
+        now = self._clock.now()
+        kept = ApiKey(
+            id=new_id(now),
+            account_id=account_id,
+            name=name,
+            prefix=text[:_SHOWN],
+            created_at=now,
+            last_used_at=None,
+            revoked_at=None,
+            scopes=" ".join(scope for scope in Scope if scope in scopes),
+            expires_at=expires_at,
+        )
+        await self._accounts.add_key(kept, self._digest(text))
         logger.info("An API key was created.", action="key_created", key_id=str(kept.id))
         return text, kept
 
@@ -72,7 +112,7 @@ class Keys:
         logger.info("An API key was revoked.", action="key_revoked", key_id=str(key_id))
 
     async def caller(self, text: str) -> Caller:
-        """Whose key this is. Raises Unauthorized for one that is unknown or revoked."""
+        """Whose key this is. Raises Unauthorized for one that is unknown, revoked or expired."""
         digest = self._digest(text)
         trusted = self._trusted.get(digest)
         if trusted is not None and trusted.until > self._clock.monotonic():
@@ -81,7 +121,7 @@ class Keys:
         if found is None:
             self._trusted.pop(digest, None)
             raise Unauthorized
-        caller = Caller(account_id=found.account_id, key_id=found.id)
+        caller = Caller(found.account_id, found.id, found.name, scopes_of(found))
         self._trust(digest, caller)
         self._note_use(found)
         return caller

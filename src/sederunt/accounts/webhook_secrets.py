@@ -1,39 +1,73 @@
-"""The secret each account's webhooks are signed with, in the form of Standard Webhooks (`whsec_` and base64)."""
+"""The secrets each account's webhooks are signed with, in the form of Standard Webhooks (`whsec_` and base64)."""
 
 import base64
 import secrets
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from sederunt.accounts.sealing import Sealer
-from sederunt.database.accounts import Accounts
+from sederunt.database.accounts import Accounts, SealedSecrets
 from sederunt.database.engine import Database
 
-_PLACE = ("accounts", "webhook_secret")
+_TABLE = "accounts"
+_NEWEST, _BEFORE = "webhook_secret", "webhook_secret_before"
 _BYTES = 32
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Secrets:
+    """What an account's webhooks are signed with."""
+
+    newest: str = field(repr=False)
+    before: str | None = field(default=None, repr=False)  # signs beside the newest
+    before_until: datetime | None = None
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every secret that signs now, the newest first."""
+        return (self.newest,) if self.before is None else (self.newest, self.before)
+
+
 class WebhookSecrets:
-    """One secret per account, made when it is first asked for."""
+    """One secret per account, made when it is first asked for; two of them while receivers change over."""
 
     def __init__(self, database: Database, sealer: Sealer) -> None:
         self._accounts = Accounts(database)
         self._sealer = sealer
+        self._clock = database.clock
 
-    async def get(self, account_id: UUID) -> str:
-        """The account's secret. Raises NotFound."""
-        sealed = await self._accounts.webhook_secret(account_id)
-        if sealed is None:
+    async def get(self, account_id: UUID) -> Secrets:
+        """The account's secrets. Raises NotFound."""
+        sealed = await self._accounts.webhook_secrets(account_id)
+        if sealed.newest is None:
             # Two processes may both see none: the first to write wins, and both read what was written.
-            await self._accounts.set_webhook_secret(account_id, self._fresh(account_id), replace=False)
-            sealed = await self._accounts.webhook_secret(account_id)
-            assert sealed is not None
-        return self._sealer.open(sealed, *_PLACE, account_id)
+            await self._accounts.add_webhook_secret(account_id, self._seal(_fresh(), _NEWEST, account_id))
+            sealed = await self._accounts.webhook_secrets(account_id)
+        assert sealed.newest is not None
+        newest = self._sealer.open(sealed.newest, _TABLE, _NEWEST, account_id)
+        if sealed.before is None or sealed.before_until is None or sealed.before_until <= self._clock.now():
+            return Secrets(newest=newest)
+        before = self._sealer.open(sealed.before, _TABLE, _BEFORE, account_id)
+        return Secrets(newest=newest, before=before, before_until=sealed.before_until)
 
-    async def renew(self, account_id: UUID) -> str:
-        """A new one in place of the old, which stops working at once. Raises NotFound."""
-        await self._accounts.set_webhook_secret(account_id, self._fresh(account_id), replace=True)
+    async def signing(self, account_id: UUID) -> tuple[str, ...]:
+        """Every secret that signs now, the newest first. Raises NotFound."""
+        return (await self.get(account_id)).all
+
+    async def renew(self, account_id: UUID, overlap: timedelta = timedelta()) -> Secrets:
+        """A new one; the one before goes on signing beside it for so long. Raises NotFound."""
+        known = await self.get(account_id)
+        sealed = SealedSecrets(newest=self._seal(_fresh(), _NEWEST, account_id))
+        if overlap:
+            before = self._seal(known.newest, _BEFORE, account_id)
+            sealed = SealedSecrets(newest=sealed.newest, before=before, before_until=self._clock.now() + overlap)
+        await self._accounts.set_webhook_secrets(account_id, sealed)
         return await self.get(account_id)
 
-    def _fresh(self, account_id: UUID) -> bytes:
-        text = "whsec_" + base64.b64encode(secrets.token_bytes(_BYTES)).decode()
-        return self._sealer.seal(text, *_PLACE, account_id)
+    def _seal(self, text: str, column: str, account_id: UUID) -> bytes:
+        return self._sealer.seal(text, _TABLE, column, account_id)
+
+
+def _fresh() -> str:
+    return "whsec_" + base64.b64encode(secrets.token_bytes(_BYTES)).decode()

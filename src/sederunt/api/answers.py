@@ -1,99 +1,77 @@
 """The shapes of answers, as JSON schemas for the OpenAPI document; `views` writes them, a test holds both together."""
 
 from collections.abc import Mapping
-from typing import Any
 
+from sederunt.api.account_answers import ACCOUNT_ANSWERS
+from sederunt.api.answer_parts import (
+    FLAG,
+    ID,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    TIME,
+    URI,
+    Schema,
+    list_of,
+    object_of,
+    or_null,
+    ref,
+    words_of,
+)
 from sederunt.model.bot import Service, Verdict
 from sederunt.model.participant import SpeakingKind
 from sederunt.model.status import BotStatus, RecordingStatus, StopReason
 
-Schema = dict[str, Any]
-
-
-def _object(properties: Mapping[str, Schema], *, optional: tuple[str, ...] = (), description: str = "") -> Schema:
-    required = [name for name in properties if name not in optional]
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": required,
-        **({"description": description} if description else {}),
-    }
-
-
-def _ref(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _list(item: Schema) -> Schema:
-    return {"type": "array", "items": item}
-
-
-def _or_null(schema: Schema) -> Schema:
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-def _words(words: type[BotStatus | RecordingStatus | StopReason | Service | Verdict | SpeakingKind]) -> Schema:
-    return {"type": "string", "enum": [word.value for word in words]}
-
-
-_TEXT: Schema = {"type": "string"}
-_URI: Schema = {"type": "string", "format": "uri"}
-_TIME: Schema = {"type": "string", "format": "date-time"}
-_ID: Schema = {"type": "string", "format": "uuid"}
-_NUMBER: Schema = {"type": "number"}
-_INTEGER: Schema = {"type": "integer"}
-_FLAG: Schema = {"type": "boolean"}
-
 _BOT: Mapping[str, Schema] = {
-    "id": _ID,
-    "status": _words(BotStatus),
-    "stop_reason": _or_null(_words(StopReason)),
-    "service": _words(Service),
-    "scheduled_for": _or_null(_TIME),
-    "stop_options": _ref("StopOptions"),
-    "bot_name": _TEXT,
-    "bot_avatar": _or_null(_URI),
-    "meeting_url": _URI,
-    "webhook_url": _or_null(_URI),
-    "custom_metadata": {"type": "object", "additionalProperties": _TEXT},
-    "recording_url": _or_null(_URI),
-    "recording_available_until": _or_null(_TIME),
-    "websocket_url": _or_null(_URI),
-    "websocket_read_only_url": _or_null(_URI),
-    "websocket_audio_url": _or_null(_URI),
-    "video": _FLAG,
-    "lang": _or_null(_TEXT),
-    "detected_lang": _or_null(_TEXT),
-    "transcription_model": _TEXT,
-    "participants": _list(_ref("Participant")),
-    "events": _list(_ref("Event")),
-    "profanity_filter": _FLAG,
-    "custom_vocabulary": _list(_TEXT),
-    "realtime_audio": _FLAG,
-    "created_at": _TIME,
-    "finished_at": _or_null(_TIME),
-    "time_limit": {**_or_null(_INTEGER), "deprecated": True},
-    "verdict": _or_null(_words(Verdict)),
-    "evidence": {"type": "object", "additionalProperties": _URI},
-    "recording_gaps": _list(_ref("Gap")),
+    "id": ID,
+    "status": words_of(BotStatus),
+    "stop_reason": or_null(words_of(StopReason)),
+    "service": words_of(Service),
+    "scheduled_for": or_null(TIME),
+    "stop_options": ref("StopOptions"),
+    "bot_name": TEXT,
+    "bot_avatar": or_null(URI),
+    "meeting_url": URI,
+    "webhook_url": or_null(URI),
+    "custom_metadata": {"type": "object", "additionalProperties": TEXT},
+    "recording_url": or_null(URI),
+    "recording_available_until": or_null(TIME),
+    "websocket_url": or_null(URI),
+    "websocket_read_only_url": or_null(URI),
+    "websocket_audio_url": or_null(URI),
+    "video": FLAG,
+    "lang": or_null(TEXT),
+    "detected_lang": or_null(TEXT),
+    "transcription_model": TEXT,
+    "participants": list_of(ref("Participant")),
+    "events": list_of(ref("Event")),
+    "profanity_filter": FLAG,
+    "custom_vocabulary": list_of(TEXT),
+    "realtime_audio": FLAG,
+    "created_at": TIME,
+    "finished_at": or_null(TIME),
+    "time_limit": {**or_null(INTEGER), "deprecated": True},
+    "verdict": or_null(words_of(Verdict)),
+    "evidence": {"type": "object", "additionalProperties": URI},
+    "recording_gaps": list_of(ref("Gap")),
     "capture": {"type": "object", "description": "Facts: backend, packets, losses."},
-    "transcript": _list(_ref("TranscriptSegment")),
+    "transcript": list_of(ref("TranscriptSegment")),
 }
 _RECORDING: Mapping[str, Schema] = {
-    "id": _ID,
-    "status": _words(RecordingStatus),
-    "webhook_url": _or_null(_URI),
-    "recording_url": _or_null(_URI),
-    "recording_available_until": _or_null(_TIME),
-    "lang": _or_null(_TEXT),
-    "detected_lang": _or_null(_TEXT),
-    "transcription_model": _TEXT,
-    "events": _list(_ref("Event")),
-    "profanity_filter": _FLAG,
-    "custom_vocabulary": _list(_TEXT),
-    "created_at": _TIME,
-    "finished_at": _or_null(_TIME),
-    "transcript": _list(_ref("TranscriptSegment")),
+    "id": ID,
+    "status": words_of(RecordingStatus),
+    "webhook_url": or_null(URI),
+    "recording_url": or_null(URI),
+    "recording_available_until": or_null(TIME),
+    "lang": or_null(TEXT),
+    "detected_lang": or_null(TEXT),
+    "transcription_model": TEXT,
+    "events": list_of(ref("Event")),
+    "profanity_filter": FLAG,
+    "custom_vocabulary": list_of(TEXT),
+    "created_at": TIME,
+    "finished_at": or_null(TIME),
+    "transcript": list_of(ref("TranscriptSegment")),
 }
 
 
@@ -102,64 +80,65 @@ def _without(properties: Mapping[str, Schema], *names: str) -> dict[str, Schema]
 
 
 ANSWERS: Mapping[str, Schema] = {
-    "Message": _object({"message": _TEXT}),
-    "Refusal": _object({"message": _TEXT}, description="`message` says what is wrong, and what to do."),
-    "InvalidRequest": _object(
-        {"message": _TEXT, "errors": {"type": "object", "additionalProperties": _list(_TEXT)}},
+    "Message": object_of({"message": TEXT}),
+    "Refusal": object_of({"message": TEXT}, description="`message` says what is wrong, and what to do."),
+    "InvalidRequest": object_of(
+        {"message": TEXT, "errors": {"type": "object", "additionalProperties": list_of(TEXT)}},
         description="All faults at once, by field; nested fields with dots. `message` is the first.",
     ),
-    "StopOptions": _object(
-        dict.fromkeys(("time_limit", "waiting_room_timeout", "last_person_detection", "silence_detection"), _INTEGER)
+    "StopOptions": object_of(
+        dict.fromkeys(("time_limit", "waiting_room_timeout", "last_person_detection", "silence_detection"), INTEGER)
     ),
-    "Event": _object({"event": _TEXT, "data": {"type": "object"}, "created_at": _TIME}),
-    "SpeakingEvent": _object({"type": _words(SpeakingKind), "timestamp": _INTEGER}),
-    "Participant": _object(
-        {"name": _TEXT, "avatar": _or_null(_URI), "first_seen_at": _TIME, "events": _list(_ref("SpeakingEvent"))},
+    "Event": object_of({"event": TEXT, "data": {"type": "object"}, "created_at": TIME}),
+    "SpeakingEvent": object_of({"type": words_of(SpeakingKind), "timestamp": INTEGER}),
+    "Participant": object_of(
+        {"name": TEXT, "avatar": or_null(URI), "first_seen_at": TIME, "events": list_of(ref("SpeakingEvent"))},
         optional=("events",),
     ),
-    "Gap": _object({"start": _NUMBER, "end": _NUMBER, "cause": _TEXT}),
-    "Word": _object(
-        {"word": _TEXT, "start": _NUMBER, "end": _NUMBER, "confidence": _NUMBER, "speaker": _INTEGER},
+    "Gap": object_of({"start": NUMBER, "end": NUMBER, "cause": TEXT}),
+    "Word": object_of(
+        {"word": TEXT, "start": NUMBER, "end": NUMBER, "confidence": NUMBER, "speaker": INTEGER},
     ),
-    "Utterance": _object(
+    "Utterance": object_of(
         {
-            "start": _NUMBER,
-            "end": _NUMBER,
-            "speaker": _INTEGER,
-            "confidence": _NUMBER,
-            "transcript": _TEXT,
-            "words": _list(_ref("Word")),
+            "start": NUMBER,
+            "end": NUMBER,
+            "speaker": INTEGER,
+            "confidence": NUMBER,
+            "transcript": TEXT,
+            "words": list_of(ref("Word")),
         }
     ),
-    "NameGuess": _object({"name": _TEXT, "confidence": _NUMBER}),
-    "TranscriptSegment": _object(
+    "NameGuess": object_of({"name": TEXT, "confidence": NUMBER}),
+    "TranscriptSegment": object_of(
         {
-            "start": _NUMBER,
-            "end": _NUMBER,
-            "speaker": _INTEGER,
-            "speaker_name": _or_null(_TEXT),
-            "potential_speaker_names": _or_null(_list(_ref("NameGuess"))),
-            "confidence": _NUMBER,
-            "transcript": _TEXT,
-            "utterances": _list(_ref("Utterance")),
+            "start": NUMBER,
+            "end": NUMBER,
+            "speaker": INTEGER,
+            "speaker_name": or_null(TEXT),
+            "potential_speaker_names": or_null(list_of(ref("NameGuess"))),
+            "confidence": NUMBER,
+            "transcript": TEXT,
+            "utterances": list_of(ref("Utterance")),
         }
     ),
-    "Bot": _object(_BOT),
-    "Bots": _list(_ref("Bot")),
-    "BotSummary": _object(_without(_BOT, "participants", "events", "transcript")),
-    "BotList": _object({"data": _list(_ref("BotSummary")), "next_cursor": _or_null(_TEXT)}),
-    "Recording": _object(_RECORDING),
-    "RecordingSummary": _object(_without(_RECORDING, "events", "transcript")),
-    "RecordingList": _object({"data": _list(_ref("RecordingSummary")), "next_cursor": _or_null(_TEXT)}),
-    "Pricing": _object(
+    "Bot": object_of(_BOT),
+    "Bots": list_of(ref("Bot")),
+    "BotSummary": object_of(_without(_BOT, "participants", "events", "transcript")),
+    "BotList": object_of({"data": list_of(ref("BotSummary")), "next_cursor": or_null(TEXT)}),
+    "Recording": object_of(_RECORDING),
+    "RecordingSummary": object_of(_without(_RECORDING, "events", "transcript")),
+    "RecordingList": object_of({"data": list_of(ref("RecordingSummary")), "next_cursor": or_null(TEXT)}),
+    "Pricing": object_of(
         {
-            "id": _ID,
-            "currency": _TEXT,
-            "base": _object({"rate_per_hour": _NUMBER}),
-            "transcription": _object({"model": _TEXT, "rate_per_hour": _NUMBER, "byok": _FLAG}),
-            "addons": _list(_object({"name": _TEXT, "rate_per_hour": _NUMBER})),
-            "total": _object({"rate_per_hour": _NUMBER, "amount": _or_null(_NUMBER)}),
+            "id": ID,
+            "currency": TEXT,
+            "base": object_of({"rate_per_hour": NUMBER}),
+            "transcription": object_of({"model": TEXT, "rate_per_hour": NUMBER, "byok": FLAG}),
+            "addons": list_of(object_of({"name": TEXT, "rate_per_hour": NUMBER})),
+            "total": object_of({"rate_per_hour": NUMBER, "amount": or_null(NUMBER)}),
         }
     ),
-    "Capacity": _object({"reserved": _INTEGER, "available": _INTEGER}),
+    "Capacity": object_of({"reserved": INTEGER, "available": INTEGER}),
+    **ACCOUNT_ANSWERS,
 }

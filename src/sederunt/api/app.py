@@ -26,7 +26,9 @@ from sederunt.api.door import Door, visit_of
 from sederunt.api.failures import answer_to, http_exception, text_response
 from sederunt.api.metrics import Metrics
 from sederunt.api.openapi import PREFIX, document
-from sederunt.api.routes import ROUTES, Handler
+from sederunt.api.permissions import refuse_unpermitted
+from sederunt.api.route import Route
+from sederunt.api.routes import ROUTES
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.settings import Settings
 
@@ -58,12 +60,12 @@ def create_app(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
 
 def _routes_with_keys() -> list[Path]:
     """One entry per path, so that a wrong method is answered with all that are possible there."""
-    paths: dict[str, dict[str, Handler]] = {}
+    paths: dict[str, dict[str, Route]] = {}
     for route in ROUTES:
-        paths.setdefault(route.path, {})[route.method] = route.handler
+        paths.setdefault(route.path, {})[route.method] = route
     served = [
-        Path(PREFIX + path, _with_key(handlers, path), methods=list(handlers))
-        for path, handlers in sorted(paths.items(), key=lambda entry: "{" in entry[0])  # fixed words before ids
+        Path(PREFIX + path, _with_key(table, path), methods=list(table))
+        for path, table in sorted(paths.items(), key=lambda entry: "{" in entry[0])  # fixed words before ids
     ]
     fixed = [route for route in served if not route.param_convertors]
     return [*fixed, *map(_other_methods, fixed), *served[len(fixed) :]]
@@ -107,7 +109,7 @@ def _sockets() -> list[WebSocketRoute]:
     return [WebSocketRoute(sockets.PATH, sockets.realtime), WebSocketRoute("/{path:path}", sockets.nowhere)]
 
 
-def _with_key(handlers: Mapping[str, Handler], path: str) -> Callable[[Request], Awaitable[Response]]:
+def _with_key(table: Mapping[str, Route], path: str) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         visit = visit_of(request)
         visit.route = path
@@ -115,8 +117,9 @@ def _with_key(handlers: Mapping[str, Handler], path: str) -> Callable[[Request],
         try:
             caller = await context.auth.caller(request.headers.get("authorization"))
             visit.key_id = str(caller.key_id)
-            handler = handlers["GET" if request.method == "HEAD" else request.method]
-            return await handler(Call(context, request, caller))
+            route = table["GET" if request.method == "HEAD" else request.method]
+            refuse_unpermitted(caller, route.needed)
+            return await route.handler(Call(context, request, caller))
         except Exception as error:
             return answer_to(error)
 

@@ -43,6 +43,7 @@ async def create_bot(call: Call) -> Response:
         created_at=now,
         scheduled_for=start.at,
         secret=secrets.token_urlsafe(24),
+        key_id=call.caller.key_id,
     )
     if found.fields.bot_avatar_file:
         await call.context.deletions.expect_row("bot", bot.id, bot.account_id)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from starlette.requests import Request
 
-from sederunt.accounts.keys import Caller
+from sederunt.accounts.keys import Caller, Scope
 from sederunt.api.bodies import json_body
 from sederunt.api.context import ApiContext
 from sederunt.api.views import Addresses
@@ -42,11 +42,16 @@ class Call:
     def addresses(self) -> Addresses:
         """For the addresses an answer holds."""
         base = self.base_url
-        return Addresses(base_url=base, links=self.context.links(base), now=self.context.clock.now())
+        return Addresses(
+            base_url=base,
+            links=self.context.links(base),
+            now=self.context.clock.now(),
+            may_act=Scope.LIVE in self.caller.scopes,
+        )
 
-    def id(self, what: str) -> UUID:
-        """The id in the path. Raises NotFound for one that is none: what has no such id does not exist."""
-        text: str = self.request.path_params["id"]
+    def id(self, what: str, name: str = "id") -> UUID:
+        """An id in the path. Raises NotFound for one that is none: what has no such id does not exist."""
+        text: str = self.request.path_params[name]
         try:
             if len(text) == 36:  # UUID() also takes braces, urn: and missing dashes
                 return UUID(text)

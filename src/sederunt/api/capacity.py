@@ -9,11 +9,10 @@ from sederunt.api.schemas import CapacityFields
 from sederunt.api.views import is_realtime
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Bot
-from sederunt.model.status import ENDINGS, BotStatus, StopReason
+from sederunt.model.minutes import minutes_of, waiting_minutes_of
+from sederunt.model.status import ENDINGS
 from sederunt.settings import PricingSettings
 from sederunt.transcription.models import find
-
-FREE_WAITING_MIN = 10  # waiting longer than this costs a bot that was not admitted the base price
 
 
 async def bot_pricing(call: Call) -> Response:
@@ -76,16 +75,4 @@ def _amount(bot: Bot, rate: float, base: float) -> float | None:
     """What the bot cost: its minutes in the meeting, begun ones whole. None until it has ended."""
     if bot.status not in ENDINGS:
         return None
-    return round(_minutes(bot) / 60 * rate + _waiting_minutes(bot) / 60 * base, 4)
-
-
-def _minutes(bot: Bot) -> int:
-    ended = bot.recording_ended_at or bot.finished_at
-    if bot.recording_started_at is None or ended is None:
-        return 0
-    return max(0, -int(-(ended - bot.recording_started_at).total_seconds() // 60))
-
-
-def _waiting_minutes(bot: Bot) -> int:
-    waited_out = bot.status is BotStatus.NOT_ADMITTED and bot.stop_reason is StopReason.WAITING_ROOM_TIMEOUT
-    return max(0, bot.config.stop_options.waiting_room_timeout - FREE_WAITING_MIN) if waited_out else 0
+    return round(minutes_of(bot) / 60 * rate + waiting_minutes_of(bot) / 60 * base, 4)

@@ -9,15 +9,15 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from sederunt.accounts.credentials import Credentials
 from sederunt.accounts.installation_secrets import LINKS, installation_secret
 from sederunt.accounts.keys import Keys
-from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.accounts.sealing import load_sealer
+from sederunt.addresses import guarded_client
 from sederunt.api.auth import Auth
 from sederunt.api.checks import Checks
 from sederunt.api.limits import RateLimit
 from sederunt.api.metrics import Metrics
+from sederunt.api.stores import Stores, open_stores
 from sederunt.bus.connection import Bus
 from sederunt.bus.tasks import end
 from sederunt.clock import Clock
@@ -51,6 +51,7 @@ class ApiContext:
     accounts: Accounts
     auth: Auth
     checks: Checks
+    stores: Stores
     metrics: Metrics
     hub: Hub
     links_secret: bytes
@@ -89,6 +90,9 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
         sealer = load_sealer(settings)
         keys = await Keys.open(database, sealer, clock)
         stack.push_async_callback(keys.close)
+        allow_private, timeout_s = settings.allow_private_addresses, settings.webhooks.timeout_s
+        client = await stack.enter_async_context(guarded_client(allow_private=allow_private, timeout_s=timeout_s))
+        stores = open_stores(database, sealer, keys, client)
         bots = Bots(database, clock, follow_ups=FOLLOW_UPS, seals=sealer)
         yield ApiContext(
             settings=settings,
@@ -101,7 +105,8 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
             deletions=Deletions(database),
             accounts=Accounts(database),
             auth=Auth(keys, RateLimit(settings.api.requests_per_minute, clock.monotonic)),
-            checks=Checks(settings, Credentials(database, sealer), MeetingAccounts(database, sealer)),
+            checks=Checks(settings, stores.credentials, stores.meeting_accounts),
+            stores=stores,
             metrics=metrics,
             hub=await stack.enter_async_context(_hub(bus, clock, bots)),
             links_secret=await installation_secret(database, sealer, LINKS),

@@ -1,5 +1,6 @@
 """The OpenAPI document, made from the table of routes, the schemas of requests and the shapes of answers."""
 
+import re
 from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any
@@ -8,8 +9,12 @@ from pydantic.json_schema import models_json_schema
 
 from sederunt import __version__
 from sederunt.api.answers import ANSWERS
-from sederunt.api.routes import ROUTES, Body, Route
+from sederunt.api.route import Body, Route
+from sederunt.api.routes import ROUTES
+from sederunt.api.transcripts import LONGEST_QUESTION
+from sederunt.api.webhooks import DeliveryState
 from sederunt.model.status import BotStatus, RecordingStatus
+from sederunt.transcripts.export import FORMATS
 
 Document = dict[str, Any]
 
@@ -18,7 +23,7 @@ PREFIX = "/api/v1"
 _SENTENCES: Mapping[int, str] = {
     400: "The request is not valid; `errors` names every fault by its field.",
     401: "The key is missing or wrong.",
-    403: "The limit of bots at work at once is reached.",
+    403: "The key may not do this, or the limit of bots at work at once is reached.",
     404: "There is nothing with this id.",
     409: "Not possible in the current status, which `message` names.",
     413: "The body is too large.",
@@ -38,6 +43,38 @@ _QUERY: Mapping[str, Document] = {
         "schema": {"type": "object", "additionalProperties": {"type": "string"}},
         "description": "`metadata[room]=7`: only bots with this pair; may be repeated.",
     },
+    "delivery-state": {"name": "state", "schema": {"type": "string", "enum": [s.value for s in DeliveryState]}},
+    "resource_id": {
+        "name": "resource_id",
+        "schema": {"type": "string", "format": "uuid"},
+        "description": "Only those of this bot or recording.",
+    },
+    "transcript-format": {
+        "name": "format",
+        "schema": {"type": "string", "enum": ["json", *FORMATS], "default": "json"},
+        "description": "JSON, plain text, captions, or minutes in Markdown.",
+    },
+    "corrected": {
+        "name": "corrected",
+        "schema": {"type": "boolean", "default": True},
+        "description": "False: as it was heard, without corrections.",
+    },
+    "q": {
+        "name": "q",
+        "required": True,
+        "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_QUESTION, "pattern": r"[^\s\u0000]"},
+        "description": "Words, begun ones too; words in quotes follow one another.",
+        "example": "roadmap friday",
+    },
+    "search-limit": {"name": "limit", "schema": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}},
+    "from": {
+        "name": "from",
+        "schema": {"type": "string", "format": "date"},
+        "description": "The first day, in UTC; absent: the first of the month five months before.",
+    },
+    "to": {"name": "to", "schema": {"type": "string", "format": "date"}, "description": "The last day; absent: today."},
+    "usage-group": {"name": "group", "schema": {"type": "string", "enum": ["month", "day"], "default": "month"}},
+    "usage-format": {"name": "format", "schema": {"type": "string", "enum": ["json", "csv"], "default": "json"}},
     "with-speaker-events": {
         "name": "with-speaker-events",
         "schema": {"type": "boolean", "default": False},
@@ -80,8 +117,8 @@ def _operation(route: Route) -> Document:
         "responses": _responses(route),
     }
     parameters = [{"in": "query", **_QUERY[name]} for name in route.query]
-    if "{id}" in route.path:
-        parameters.append({"in": "path", "name": "id", "required": True, "schema": {"type": "string"}})
+    for name in path_names(route):
+        parameters.append({"in": "path", "name": name, "required": True, "schema": {"type": "string"}})
     if parameters:
         operation["parameters"] = parameters
     if route.body is not None:
@@ -93,6 +130,8 @@ def _contents(body: Body, shape: str) -> Document:
     reference = {"$ref": f"#/components/schemas/{shape}"}
     schema = {"allOf": [reference], "required": list(body.required)} if body.required else reference
     contents: Document = {"application/json": {"schema": schema}}
+    if body.example:
+        contents["application/json"]["example"] = dict(body.example)
     if body.file_field is not None:
         file = {"type": "object", "properties": {body.file_field: {"type": "string", "format": "binary"}}}
         contents["multipart/form-data"] = {"schema": {"allOf": [reference, file]}}
@@ -100,13 +139,17 @@ def _contents(body: Body, shape: str) -> Document:
 
 
 def _responses(route: Route) -> Document:
-    statuses = {401, 429, *route.refusals}
+    statuses = {401, 403, 429, *route.refusals}
     if route.body is not None:
         statuses |= {400, 413}
     if "{id}" in route.path:
         statuses.add(404)
     return {
-        "200": {"description": "Done.", "content": _json(route.answer)},
+        "200": {
+            "description": "Done.",
+            "content": {**_json(route.answer), **{kind: {"schema": {"type": "string"}} for kind in route.media_types}},
+            **({"links": {name: _link(name) for name in route.links}} if route.links else {}),
+        },
         **{
             str(status): {
                 "description": _SENTENCES[status],
@@ -115,6 +158,16 @@ def _responses(route: Route) -> Document:
             for status in sorted(statuses)
         },
     }
+
+
+def path_names(route: Route) -> list[str]:
+    """The names in braces in a route's path."""
+    return re.findall(r"{(\w+)}", route.path)
+
+
+def _link(operation: str) -> Document:
+    """How the id of what was made goes on to another operation."""
+    return {"operationId": operation, "parameters": {"id": "$response.body#/id"}}
 
 
 def _json(name: str) -> Document:

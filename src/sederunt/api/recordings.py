@@ -96,6 +96,7 @@ async def _accept(call: Call, recording_id: UUID, body: object, *, upload: Uploa
         config=config,
         status=RecordingStatus.TRANSCRIBING,
         created_at=now,
+        key_id=call.caller.key_id,
         source_url=source.url,
         source_bot_id=source.bot.id if source.bot else None,
         recording_object=source.stored,

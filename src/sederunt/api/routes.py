@@ -1,13 +1,10 @@
 """The table of routes: the application serves it, the OpenAPI document describes it, so the two cannot differ."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-
-from pydantic import BaseModel
-from starlette.responses import Response
+from collections.abc import Sequence
 
 from sederunt.api import bots, capacity, recordings
-from sederunt.api.call import Call
+from sederunt.api.account_routes import ACCOUNT_ROUTES
+from sederunt.api.route import Body, Route
 from sederunt.api.schemas import (
     REQUIRED_FOR_BOTS,
     BotFields,
@@ -15,39 +12,21 @@ from sederunt.api.schemas import (
     ChatFields,
     RecordingFields,
 )
+from sederunt.api.transcript_routes import TRANSCRIPT_ROUTES
 
-Handler = Callable[[Call], Awaitable[Response]]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Body:
-    """What a route takes."""
-
-    model: type[BaseModel]
-    required: Sequence[str] = ()
-    file_field: str | None = None  # also taken as multipart/form-data, with this field as the file
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Route:
-    """One method on one path below the version prefix."""
-
-    method: str
-    path: str
-    handler: Handler
-    name: str  # operationId
-    summary: str
-    tag: str
-    answer: str  # name of the answer's schema
-    body: Body | None = None
-    query: Sequence[str] = ()  # names of parameters in the document's table
-    refusals: Sequence[int] = ()  # statuses beside 200, 401, 429 and those that its body and path bring
-
-
-_NEW_BOT = Body(model=BotFields, required=REQUIRED_FOR_BOTS)
+_NEW_BOT = Body(
+    model=BotFields,
+    required=REQUIRED_FOR_BOTS,
+    example={
+        "service": "gmeet",
+        "meeting_url": "https://meet.google.com/abc-defg-hij",
+        "bot_name": "Minutes",
+        "transcription_model": "whisper",
+    },
+)
 _FILTERS = ("limit", "cursor")
 
-ROUTES: Sequence[Route] = (
+_BOT_ROUTES: Sequence[Route] = (
     Route(
         method="POST",
         path="/bot",
@@ -58,6 +37,16 @@ ROUTES: Sequence[Route] = (
         answer="Bot",
         body=_NEW_BOT,
         refusals=(403,),
+        links=(
+            "getBot",
+            "updateBot",
+            "stopBot",
+            "deleteBot",
+            "getBotPricing",
+            "getBotTranscript",
+            "correctBot",
+            "sendChatMessage",
+        ),
     ),
     Route(
         method="GET",
@@ -79,6 +68,7 @@ ROUTES: Sequence[Route] = (
         tag="Bots",
         answer="Message",
         body=_NEW_BOT,
+        permission="read",
     ),
     Route(
         method="GET",
@@ -130,6 +120,7 @@ ROUTES: Sequence[Route] = (
         tag="Bots",
         answer="Message",
         refusals=(409,),
+        permission="live",
     ),
     Route(
         method="POST",
@@ -139,8 +130,9 @@ ROUTES: Sequence[Route] = (
         summary="Post to the meeting's chat",
         tag="Bots",
         answer="Message",
-        body=Body(model=ChatFields, required=("message",)),
+        body=Body(model=ChatFields, required=("message",), example={"message": "Hello, I take the minutes."}),
         refusals=(409, 503),
+        permission="live",
     ),
     Route(
         method="GET",
@@ -168,7 +160,7 @@ ROUTES: Sequence[Route] = (
         summary="Book bots ahead",
         tag="Capacity",
         answer="Capacity",
-        body=Body(model=CapacityFields, required=("count",)),
+        body=Body(model=CapacityFields, required=("count",), example={"count": 4}),
     ),
     Route(
         method="POST",
@@ -179,6 +171,7 @@ ROUTES: Sequence[Route] = (
         tag="Recordings",
         answer="Recording",
         body=Body(model=RecordingFields, file_field="recording_file"),
+        links=("getRecording", "deleteRecording", "getRecordingTranscript"),
     ),
     Route(
         method="GET",
@@ -211,3 +204,5 @@ ROUTES: Sequence[Route] = (
         refusals=(409,),
     ),
 )
+
+ROUTES: Sequence[Route] = (*_BOT_ROUTES, *TRANSCRIPT_ROUTES, *ACCOUNT_ROUTES)

@@ -32,6 +32,7 @@ class Addresses:
     base_url: str
     links: Links
     now: datetime
+    may_act: bool = True  # False: without the address of the socket that takes orders
 
     def link(self, stored: str, until: datetime | None) -> str:
         """The download address of an object in storage, such as bots/<id>/recording.webm."""
@@ -83,7 +84,7 @@ def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
         "custom_metadata": dict(config.custom_metadata),
         "recording_url": _recording_url(bot.recording_object, bot.recording_available_until, addresses),
         "recording_available_until": moment(bot.recording_available_until),
-        "websocket_url": sockets.events if sockets else None,
+        "websocket_url": sockets.events if sockets and addresses.may_act else None,
         "websocket_read_only_url": sockets.read_only if sockets else None,
         "websocket_audio_url": sockets.audio if sockets else None,
         "video": config.video,

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -55,6 +56,9 @@ def list_(data: Data = None, as_json: AsJson = False) -> None:
 @app.command("webhook-secret")
 def webhook_secret(
     renew: Annotated[bool, typer.Option("--renew", help="Make a new one; the old one stops working.")] = False,
+    overlap_hours: Annotated[
+        int, typer.Option(help="With --renew: webhooks are signed with the old one, too, for so many hours.", min=0)
+    ] = 0,
     data: Data = None,
     account: AccountName = OF_DEFAULT,
 ) -> None:
@@ -63,7 +67,9 @@ def webhook_secret(
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
         webhook_secrets = WebhookSecrets(context.database, context.sealer)
-        typer.echo(await (webhook_secrets.renew(owner.id) if renew else webhook_secrets.get(owner.id)))
+        overlap = timedelta(hours=overlap_hours)
+        kept = await (webhook_secrets.renew(owner.id, overlap) if renew else webhook_secrets.get(owner.id))
+        typer.echo(kept.newest)
 
     run(act, data)
 

@@ -1,12 +1,12 @@
 """Accounts (tenants) and what hangs on them: API keys, capacity, sealed secrets. Sealing itself is done above."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
@@ -37,6 +37,17 @@ class ApiKey:
     created_at: datetime
     last_used_at: datetime | None
     revoked_at: datetime | None
+    scopes: str  # words of accounts.keys.Scope, with blanks between them
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SealedSecrets:
+    """What an account's webhooks are signed with: the newest secret, and for a while the one before."""
+
+    newest: bytes | None  # None where none was made yet
+    before: bytes | None = None
+    before_until: datetime | None = None
 
 
 class Accounts:
@@ -48,7 +59,10 @@ class Accounts:
         self._all = database.query(select(*columns).order_by(t.accounts.c.created_at, t.accounts.c.id))
         self._one = database.query(select(*columns).where(t.accounts.c.id == _id()))
         self._named = database.query(select(*columns).where(t.accounts.c.name == bindparam("name")))
-        self._webhook_secret = database.query(select(t.accounts.c.webhook_secret).where(t.accounts.c.id == _id()))
+        secrets = ("webhook_secret", "webhook_secret_before", "webhook_secret_before_until")
+        self._webhook_secrets = database.query(
+            select(*(t.accounts.c[name] for name in secrets)).where(t.accounts.c.id == _id())
+        )
         keys = select(*(column for column in t.api_keys.c if column.key != "digest"))
         self._keys = database.query(keys.where(t.api_keys.c.account_id == _id()).order_by(t.api_keys.c.created_at))
         self._key = database.query(
@@ -90,38 +104,20 @@ class Accounts:
 
     # --- API keys ---
 
-    async def add_key(self, account_id: UUID, name: str, prefix: str, digest: bytes) -> ApiKey:
+    async def add_key(self, key: ApiKey, digest: bytes) -> None:
         """Store what is kept of a key."""
-        key = ApiKey(
-            id=new_id(self._now()),
-            account_id=account_id,
-            name=name,
-            prefix=prefix,
-            created_at=self._now(),
-            last_used_at=None,
-            revoked_at=None,
-        )
         async with self._database.begin() as connection:
-            await connection.execute(
-                insert(t.api_keys).values(
-                    id=key.id,
-                    account_id=account_id,
-                    name=name,
-                    prefix=prefix,
-                    digest=digest,
-                    created_at=key.created_at,
-                )
-            )
-        return key
+            await connection.execute(insert(t.api_keys).values(**asdict(key), digest=digest))
 
     async def keys(self, account_id: UUID) -> list[ApiKey]:
         """The account's keys, revoked ones too, oldest first."""
         return [ApiKey(**row) for row in await self._keys.all(id=account_id)]
 
     async def valid_key(self, digest: bytes) -> ApiKey | None:
-        """The key of this digest, unless it is unknown or revoked."""
+        """The key of this digest, unless it is unknown, revoked or expired."""
         row = await self._key.first(digest=digest)
-        return ApiKey(**row) if row else None
+        key = ApiKey(**row) if row else None
+        return None if key is None or (key.expires_at and key.expires_at <= self._now()) else key
 
     async def touch_key(self, key_id: UUID) -> None:
         """It was used now."""
@@ -143,21 +139,32 @@ class Accounts:
 
     # --- sealed secrets that are made once and then kept ---
 
-    async def webhook_secret(self, account_id: UUID) -> bytes | None:
-        """The sealed secret its webhooks are signed with, or None where none was made yet. Raises NotFound."""
-        row = await self._webhook_secret.first(id=account_id)
+    async def webhook_secrets(self, account_id: UUID) -> SealedSecrets:
+        """The sealed secrets its webhooks are signed with. Raises NotFound."""
+        row = await self._webhook_secrets.first(id=account_id)
         if row is None:
             raise NotFound("There is no account with this id.")
-        sealed: bytes | None = row["webhook_secret"]
-        return sealed
+        return SealedSecrets(
+            newest=row["webhook_secret"],
+            before=row["webhook_secret_before"],
+            before_until=row["webhook_secret_before_until"],
+        )
 
-    async def set_webhook_secret(self, account_id: UUID, sealed: bytes, *, replace: bool) -> None:
-        """Keep a sealed secret; without `replace` only where there is none, so that two processes agree."""
-        condition: list[ColumnElement[bool]] = [t.accounts.c.id == account_id]
-        if not replace:
-            condition.append(t.accounts.c.webhook_secret.is_(None))
+    async def add_webhook_secret(self, account_id: UUID, sealed: bytes) -> None:
+        """Keep a sealed secret where there is none yet, so that two processes agree."""
+        missing = (t.accounts.c.id == account_id, t.accounts.c.webhook_secret.is_(None))
         async with self._database.begin() as connection:
-            await connection.execute(update(t.accounts).where(*condition).values(webhook_secret=sealed))
+            await connection.execute(update(t.accounts).where(*missing).values(webhook_secret=sealed))
+
+    async def set_webhook_secrets(self, account_id: UUID, secrets: SealedSecrets) -> None:
+        """Put these in place of those that are there."""
+        values = {
+            "webhook_secret": secrets.newest,
+            "webhook_secret_before": secrets.before,
+            "webhook_secret_before_until": secrets.before_until,
+        }
+        async with self._database.begin() as connection:
+            await connection.execute(update(t.accounts).where(t.accounts.c.id == account_id).values(values))
 
     def _now(self) -> datetime:
         return self._database.clock.now()

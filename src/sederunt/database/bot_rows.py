@@ -63,6 +63,7 @@ def columns_of(bot: Bot, seals: Seals) -> dict[str, Any]:
         "epoch": bot.epoch,
         "stop_requested": bot.stop_requested,
         "secret": bot.secret,
+        "key_id": bot.key_id,
         **fact_columns({name: getattr(bot, name) for name in FACTS}),
     }
 
@@ -134,6 +135,7 @@ def bot_of(row: Mapping[str, Any], zak: str | None = None) -> Bot:
         stop_requested=bool(row["stop_requested"]),
         delete_requested=bool(row["delete_requested"]),
         secret=row["secret"],
+        key_id=row["key_id"],
     )
 
 

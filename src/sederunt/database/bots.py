@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt import log
 from sederunt.clock import Clock
-from sederunt.database import outbox
+from sederunt.database import outbox, usage
 from sederunt.database import tables as t
 from sederunt.database.bot_reading import BotReading
 from sederunt.database.bot_rows import (
@@ -155,6 +155,8 @@ class Bots(BotReading):
         if result.rowcount != 1:
             raise _LostRace
         bot = self._bot({**row, **values})
+        if bot.status in ENDINGS:
+            await usage.note_bot(connection, bot, now)
         return bot, await self._tell(connection, bot, old, move, now)
 
     async def _tell(

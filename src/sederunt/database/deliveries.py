@@ -9,14 +9,12 @@ from uuid import UUID
 from sqlalchemy import Integer, bindparam, exists, insert, literal_column, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from sederunt.database import outbox
 from sederunt.database import tables as t
 from sederunt.database.columns import Moment, storable
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.outbox import Resource
 from sederunt.database.queries import Row
-from sederunt.errors import NotFound
 from sederunt.model.history import Event
 
 State = Literal["pending", "delivered", "given_up"]
@@ -105,7 +103,7 @@ class Deliveries:
         if row is None:
             return None
         attempts = await self._attempts.all(id=resource_id)
-        return _delivery(row, (attempt for attempt in attempts if attempt["delivery_id"] == row["id"]))
+        return delivery_of(row, (attempt for attempt in attempts if attempt["delivery_id"] == row["id"]))
 
     async def of(self, resource_id: UUID, account_id: UUID) -> list[Delivery]:
         """All of a resource with their attempts, oldest first."""
@@ -113,7 +111,7 @@ class Deliveries:
         for attempt in await self._attempts.all(id=resource_id):
             attempts.setdefault(attempt["delivery_id"], []).append(attempt)
         rows = await self._of.all(id=resource_id, account=account_id)
-        return [_delivery(row, attempts.get(row["id"], ())) for row in rows]
+        return [delivery_of(row, attempts.get(row["id"], ())) for row in rows]
 
     async def record_attempt(
         self, delivery_id: UUID, attempt: Attempt, *, state: State, next_attempt_at: datetime | None = None
@@ -144,23 +142,6 @@ class Deliveries:
         """(resource, its id) whose oldest pending delivery may be tried (again)."""
         return [(row["resource"], row["resource_id"]) for row in await self._due.all(now=now, most=limit)]
 
-    async def replay(self, delivery_id: UUID, account_id: UUID) -> None:
-        """Deliver it once more, now, whatever became of it. Raises NotFound."""
-        now = self._database.clock.now()
-        again = (
-            update(t.deliveries)
-            .where(t.deliveries.c.id == delivery_id, t.deliveries.c.account_id == account_id)
-            .values(state="pending", next_attempt_at=now)
-            .returning(t.deliveries.c.resource, t.deliveries.c.resource_id)
-        )
-        async with self._database.begin() as connection:
-            row = (await connection.execute(again)).first()
-            if row is None:
-                raise NotFound("There is no delivery with this id.")
-            call = outbox.deliver(row.resource, row.resource_id, f"replay-{new_id(now)}")
-            rows = await outbox.post(connection, [call], self._database)
-        self._database.announce(rows)
-
 
 def _due() -> Any:
     earlier = t.deliveries.alias("earlier")
@@ -181,7 +162,8 @@ def _due() -> Any:
     )
 
 
-def _delivery(row: Row, attempts: Iterable[Row]) -> Delivery:
+def delivery_of(row: Row, attempts: Iterable[Row]) -> Delivery:
+    """A delivery from its row and those of its attempts."""
     return Delivery(
         **{name: value for name, value in row.items() if name != "position"},
         attempts=tuple(Attempt(at=a["at"], status=a["status"], ms=a["ms"], answer=a["answer"]) for a in attempts),

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, inspect, text
 
 from sederunt.errors import SetupError
 
-NEWEST = "0002"  # the last revision in migrations/versions; a test compares
+NEWEST = "0003"  # the last revision in migrations/versions; a test compares
 
 _LOCK = 0x5EDE_0001  # any number, the same in every process
 
@@ -36,7 +36,7 @@ def to_newest(connection: Connection) -> None:
         return
     if found is not None and found > NEWEST:
         raise SetupError(f"This database is at schema {found}, newer than this program's {NEWEST}: upgrade Sederunt.")
-    _upgrade(connection)
+    upgrade(connection, "head")
 
 
 def _revision(connection: Connection) -> str | None:
@@ -46,11 +46,12 @@ def _revision(connection: Connection) -> str | None:
     return revision
 
 
-def _upgrade(connection: Connection) -> None:
+def upgrade(connection: Connection, revision: str) -> None:
+    """Run the migrations up to a revision, inside the caller's transaction."""
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, revision)

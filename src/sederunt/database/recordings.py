@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt import log
 from sederunt.clock import Clock
-from sederunt.database import outbox
+from sederunt.database import outbox, usage
 from sederunt.database import tables as t
 from sederunt.database.columns import Moment, storable
 from sederunt.database.deliveries import enqueue
@@ -193,6 +193,7 @@ class Recordings:
         values = {**facts, "status": new.value, "finished_at": now}
         await connection.execute(update(t.recordings).where(t.recordings.c.id == recording_id).values(values))
         recording = _recording({**row, **values})
+        await usage.note_recording(connection, recording, now)
         told = {**data, "old_status": row["status"], "new_status": new.value}
         return recording, await self._tell(connection, recording, told, now)
 
@@ -289,6 +290,7 @@ def _columns(recording: Recording) -> dict[str, Any]:
         "recording_object": recording.recording_object,
         "recording_available_until": until,
         "detected_lang": recording.detected_lang,
+        "key_id": recording.key_id,
         "media_until": until or kept_until("recording", for_1_year=year, since=recording.created_at),
     }
 
@@ -310,6 +312,7 @@ def _recording(row: Row) -> Recording:
         recording_available_until=row["recording_available_until"],
         detected_lang=row["detected_lang"],
         finished_at=row["finished_at"],
+        key_id=row["key_id"],
     )
 
 

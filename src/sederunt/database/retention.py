@@ -8,6 +8,7 @@ from sqlalchemy import Integer, Table, bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt import log
+from sederunt.database import search
 from sederunt.database import tables as t
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
@@ -61,6 +62,7 @@ class Deletions:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._search = search.Search(database)
         self._unfinished = database.query(
             select(t.deletions)
             .where(t.deletions.c.finished_at.is_(None), t.deletions.c.requested_at <= bindparam("now", type_=Moment()))
@@ -112,12 +114,15 @@ class Deletions:
 
     async def overwrite(self) -> bool:
         """What was deleted is not in the database's files any more either; False where readers were in the way."""
+        await self._search.forget_deleted()
         return await self._database.empty_log()
 
 
 async def _remove_rows(connection: AsyncConnection, resource: Resource, resource_id: UUID) -> None:
     rows = _ROWS[resource]
     await connection.execute(delete(t.transcripts).where(t.transcripts.c.resource_id == resource_id))
+    await connection.execute(delete(t.corrections).where(t.corrections.c.resource_id == resource_id))
+    await search.remove(connection, resource_id)
     await connection.execute(delete(t.deliveries).where(t.deliveries.c.resource_id == resource_id))
     # Its messages end in the id, or carry it between two dashes.
     await connection.execute(delete(t.outbox).where(t.outbox.c.message_id.contains(str(resource_id), autoescape=True)))

@@ -38,6 +38,8 @@ accounts = Table(
     Column("created_at", Moment, nullable=False),
     Column("reserved", Integer, nullable=False, server_default=text("0")),  # bots booked ahead
     Column("webhook_secret", LargeBinary),  # sealed; made when first asked for
+    Column("webhook_secret_before", LargeBinary),  # sealed; the one before signs beside it for a while
+    Column("webhook_secret_before_until", Moment),
 )
 
 api_keys = Table(
@@ -51,6 +53,8 @@ api_keys = Table(
     Column("created_at", Moment, nullable=False),
     Column("last_used_at", Moment),
     Column("revoked_at", Moment),
+    Column("scopes", Text, nullable=False, server_default=text("'read write live'")),
+    Column("expires_at", Moment),
 )
 
 credentials = Table(
@@ -117,6 +121,7 @@ bots = Table(
     Column("secret", Text, nullable=False, server_default=text("''")),
     Column("media_until", Moment),  # set at the ending: until then its objects stay in storage, whatever the ending
     Column("media_removed_at", Moment),
+    Column("key_id", Uuid),  # the API key that asked for it
     Index("bots_newest", "account_id", "created_at", "id"),
     Index("bots_newest_of_status", "account_id", "status", "created_at", "id"),
 )
@@ -214,6 +219,7 @@ recordings = Table(
     Column("delete_requested", Boolean, nullable=False, server_default=text("false")),
     Column("media_until", Moment),
     Column("media_removed_at", Moment),
+    Column("key_id", Uuid),  # the API key that asked for it
     Index("recordings_newest", "account_id", "created_at", "id"),
 )
 _SOURCE_LEFT = recordings.c.media_removed_at.is_(None)
@@ -242,6 +248,57 @@ transcripts = Table(
     Column("updated_at", Moment, nullable=False),
 )
 
+# Every segment of every transcript, as search finds it. The index over it is the engine's own: see `search`.
+transcript_lines = Table(
+    "transcript_lines",
+    metadata,
+    Column("id", RISING, primary_key=True),
+    Column("account_id", Uuid, nullable=False),
+    Column("resource", Text, nullable=False),  # bot or recording
+    Column("resource_id", Uuid, nullable=False, index=True),
+    Column("segment", Integer, nullable=False),  # its place in the transcript
+    Column("start_ms", BigInteger, nullable=False),
+    Column("end_ms", BigInteger, nullable=False),
+    Column("speaker", Text),
+    Column("text", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+# What people put right in a transcript. The transcript stays as it was heard.
+corrections = Table(
+    "corrections",
+    metadata,
+    Column("position", RISING, primary_key=True),  # later ones see what earlier ones left
+    Column("id", Uuid, nullable=False, unique=True),
+    Column("resource_id", Uuid, nullable=False, index=True),
+    Column("kind", Text, nullable=False),  # word, speaker, participant
+    Column("segment", Integer),
+    Column("word", Integer),  # its place among the segment's words
+    Column("before", Text),
+    Column("after", Text, nullable=False),
+    Column("made_by", Text, nullable=False),  # the name of the key, or of the person
+    Column("created_at", Moment, nullable=False),
+)
+
+# What was used, one row per resource that ended. It stays when the resource is deleted, and holds nothing of it.
+usage = Table(
+    "usage",
+    metadata,
+    Column("resource_id", Uuid, primary_key=True),
+    Column("account_id", Uuid, nullable=False),
+    Column("resource", Text, nullable=False),
+    Column("key_id", Uuid),
+    Column("model", Text, nullable=False),  # as it was asked for
+    Column("own_key", Boolean, nullable=False),  # of the vendor: its owner pays the vendor
+    Column("video", Boolean, nullable=False),
+    Column("realtime_audio", Boolean, nullable=False),
+    Column("for_1_year", Boolean, nullable=False),
+    Column("ended_at", Moment, nullable=False),
+    Column("minutes", Integer, nullable=False),  # begun ones count
+    Column("waiting_minutes", Integer, nullable=False),
+    Index("usage_of_account", "account_id", "ended_at"),
+)
+
 deliveries = Table(
     "deliveries",
     metadata,
@@ -258,6 +315,7 @@ deliveries = Table(
     Column("state", Text, nullable=False),
     Column("next_attempt_at", Moment),
     Index("deliveries_in_order", "resource_id", "position"),
+    Index("deliveries_newest", "account_id", "position"),
     sqlite_autoincrement=True,
 )
 IS_PENDING = deliveries.c.state == literal_column("'pending'")

@@ -6,9 +6,11 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, literal, select, union_all
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from sederunt.database import search
 from sederunt.database import tables as t
 from sederunt.database.columns import document_text
 from sederunt.database.engine import Database
@@ -27,7 +29,7 @@ class Transcripts:
         )
 
     async def save(self, resource_id: UUID, transcript: Transcript) -> None:
-        """Write a transcript, in place of the one that was there."""
+        """Write a transcript, in place of the one that was there, and let search find it."""
         values = {
             "segments": segments_text(transcript),
             "detected_lang": transcript.detected_lang,
@@ -38,11 +40,25 @@ class Transcripts:
         saving = saving.on_conflict_do_update(index_elements=["resource_id"], set_=values)
         async with self._database.begin() as connection:
             await connection.execute(saving)
+            await index_transcript(connection, resource_id, transcript)
 
     async def get(self, resource_id: UUID) -> Transcript | None:
         """The transcript, or None where there is none (yet)."""
         row = await self._one.first(id=resource_id)
         return transcript_of(row["segments"], row["detected_lang"]) if row else None
+
+
+async def index_transcript(connection: AsyncConnection, resource_id: UUID, transcript: Transcript) -> None:
+    """Let search find this transcript of a resource, inside the caller's transaction."""
+    owners = union_all(
+        *(
+            select(table.c.account_id, literal(name).label("resource")).where(table.c.id == resource_id)
+            for name, table in (("bot", t.bots), ("recording", t.recordings))
+        )
+    )
+    owner = (await connection.execute(owners)).first()
+    if owner is not None:  # it may be deleted by now
+        await search.index(connection, owner.resource, resource_id, owner.account_id, transcript.segments)
 
 
 def segments_text(transcript: Transcript) -> str:

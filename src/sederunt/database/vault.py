@@ -120,6 +120,7 @@ class SealedColumn:
 
 SEALED_COLUMNS = (
     SealedColumn("accounts", "webhook_secret", "id"),
+    SealedColumn("accounts", "webhook_secret_before", "id"),
     SealedColumn("credentials", "key", "id"),
     SealedColumn("meeting_accounts", "secret", "id"),
     SealedColumn("bots", "zak", "id"),

@@ -102,7 +102,7 @@ def _postman(settings: Settings, deliveries: Deliveries, secrets: WebhookSecrets
     return Deliverer(
         deliveries=deliveries,
         client=guarded_client(allow_private=settings.allow_private_addresses, timeout_s=timeout_s),
-        secret_of=secrets.get,
+        secrets_of=secrets.signing,
         clock=SYSTEM_CLOCK,
         timeout_s=timeout_s,
     )

@@ -115,3 +115,4 @@ class Bot:
     stop_requested: bool = False
     delete_requested: bool = False  # asked while leaving
     secret: str = field(default="", repr=False)  # in its socket addresses
+    key_id: UUID | None = None  # the API key that asked for it

@@ -35,3 +35,4 @@ class Recording:
     recording_available_until: datetime | None = None
     detected_lang: str | None = None
     finished_at: datetime | None = None
+    key_id: UUID | None = None  # the API key that asked for it

@@ -1,7 +1,7 @@
 """Delivering one resource's webhooks: strictly in order, until none is left or one has to wait."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -22,7 +22,7 @@ class Deliverer:
 
     deliveries: Deliveries
     client: httpx2.AsyncClient  # guarded, follows no redirect
-    secret_of: Callable[[UUID], Awaitable[str]]  # of an account, as Standard Webhooks write it
+    secrets_of: Callable[[UUID], Awaitable[Sequence[str]]]  # of an account, as Standard Webhooks write them
     clock: Clock
     timeout_s: float
 
@@ -49,8 +49,8 @@ class Deliverer:
 
     async def deliver_once(self, delivery: Delivery) -> bool:
         """One attempt, written down; whether the next event may follow."""
-        secret = await self.secret_of(delivery.account_id)
-        result = await send(self.client, delivery, secret, clock=self.clock, timeout_s=self.timeout_s)
+        secrets = await self.secrets_of(delivery.account_id)
+        result = await send(self.client, delivery, secrets, clock=self.clock, timeout_s=self.timeout_s)
         made_before = len(delivery.attempts)
         state, again_at = schedule.after(result.attempt, made_before, retryable=result.retryable)
         await self.deliveries.record_attempt(delivery.id, result.attempt, state=state, next_attempt_at=again_at)

@@ -1,6 +1,7 @@
 """A webhook as it goes over the wire: the body, and the Standard Webhooks headers that sign it."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 
 from standardwebhooks import Webhook
@@ -22,12 +23,15 @@ def body_of(delivery: Delivery) -> str:
     return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
 
 
-def headers_of(delivery: Delivery, body: str, secret: str, now: datetime) -> dict[str, str]:
-    """`webhook-id` is the same in every attempt, so a receiver can tell a repeat; timestamp and signature are not."""
+def headers_of(delivery: Delivery, body: str, secrets: Sequence[str], now: datetime) -> dict[str, str]:
+    """`webhook-id` is the same in every attempt, so a receiver can tell a repeat; timestamp and signature are not.
+
+    One signature for each secret: a receiver takes the message when one of them is by a secret it knows.
+    """
     return {
         "content-type": "application/json",
         "user-agent": f"sederunt/{__version__}",
         "webhook-id": str(delivery.id),
         "webhook-timestamp": str(int(now.timestamp())),
-        "webhook-signature": Webhook(secret).sign(str(delivery.id), now, body),
+        "webhook-signature": " ".join(Webhook(secret).sign(str(delivery.id), now, body) for secret in secrets),
     }

@@ -1,6 +1,7 @@
 """One attempt at a receiver."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import httpx2
@@ -21,7 +22,7 @@ class Result:
 
 
 async def send(
-    client: httpx2.AsyncClient, delivery: Delivery, secret: str, *, clock: Clock, timeout_s: float
+    client: httpx2.AsyncClient, delivery: Delivery, secrets: Sequence[str], *, clock: Clock, timeout_s: float
 ) -> Result:
     """POST it, and say what came of it. Never raises for anything the receiver does.
 
@@ -29,7 +30,7 @@ async def send(
     """
     body = body_of(delivery)
     at = clock.now()
-    headers = headers_of(delivery, body, secret, at)
+    headers = headers_of(delivery, body, secrets, at)
     began = clock.monotonic()
     status: int | None = None
     retryable = True

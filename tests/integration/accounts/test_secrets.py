@@ -1,11 +1,13 @@
 """Credentials, meeting accounts, webhook secrets, tokens: sealed, the account's own, and renewable."""
 
 import asyncio
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
 
+from harness.fake_clock import FakeClock
 from sederunt.accounts.credentials import Credentials
 from sederunt.accounts.installation_secrets import LINKS, installation_secret
 from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
@@ -94,12 +96,28 @@ async def test_an_account_has_one_webhook_secret_until_it_is_renewed(database: D
     account = database.default_account_id
     first = set(await asyncio.gather(*(webhook_secrets.get(account) for _ in range(4))))
     assert len(first) == 1
-    assert next(iter(first)).startswith("whsec_")
+    [old] = first
+    assert old.newest.startswith("whsec_")
     renewed = await webhook_secrets.renew(account)
-    assert renewed not in first
+    assert renewed.all != old.all
     assert await webhook_secrets.get(account) == renewed
     with pytest.raises(NotFound):
         await webhook_secrets.get(uuid4())
+
+
+async def test_the_secret_before_signs_beside_the_new_one_for_as_long_as_was_asked(
+    database: Database, sealer: Sealer, clock: FakeClock
+) -> None:
+    webhook_secrets = WebhookSecrets(database, sealer)
+    account = database.default_account_id
+    old = await webhook_secrets.get(account)
+    renewed = await webhook_secrets.renew(account, timedelta(hours=2))
+    assert renewed.all == (renewed.newest, old.newest)
+    assert renewed.before_until == clock.now() + timedelta(hours=2)
+    clock.advance(7199)
+    assert await webhook_secrets.signing(account) == renewed.all
+    clock.advance(1)
+    assert await webhook_secrets.signing(account) == (renewed.newest,)
 
 
 async def test_nothing_secret_lies_open_in_the_database_and_everything_can_be_sealed_anew(
@@ -108,19 +126,20 @@ async def test_nothing_secret_lies_open_in_the_database_and_everything_can_be_se
     account = database.default_account_id
     credential = await Credentials(database, sealer).add(account, "gladia", "s3cret-gladia")
     meeting_account = await MeetingAccounts(database, sealer).add(account, SIGN_IN)
-    webhook_secret = await WebhookSecrets(database, sealer).get(account)
+    await WebhookSecrets(database, sealer).get(account)
+    webhook_secrets = await WebhookSecrets(database, sealer).renew(account, timedelta(hours=1))
     links = await installation_secret(database, sealer, LINKS)
     bot = await Bots(database, seals=sealer).create(_zoom_bot(database))
     stored = await _everything(database)
-    for secret in ("s3cret", webhook_secret, links.hex()):
+    for secret in ("s3cret", *webhook_secrets.all, links.hex()):
         assert secret not in stored
 
     both, new = Sealer(["n" * 40, "k" * 40]), Sealer(["n" * 40])
-    assert await reseal(database, both) == 5
+    assert await reseal(database, both) == 6
     assert await reseal(database, both) == 0
     assert (await Credentials(database, new).open(credential.id, account)).key == "s3cret-gladia"
     assert await MeetingAccounts(database, new).open(meeting_account.id, account) == SIGN_IN
-    assert await WebhookSecrets(database, new).get(account) == webhook_secret
+    assert await WebhookSecrets(database, new).get(account) == webhook_secrets
     assert await installation_secret(database, new, LINKS) == links
     assert await Bots(database, seals=new).get(bot.id) == bot
 

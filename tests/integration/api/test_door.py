@@ -15,7 +15,8 @@ from starlette.types import Receive, Scope, Send
 
 from harness.api_room import GOOD_BOT, PREFIX, ApiRoom, api_room, on_a_socket
 from harness.fake_clock import FakeClock
-from sederunt.api.routes import ROUTES, Route
+from sederunt.api.route import Route
+from sederunt.api.routes import ROUTES
 from sederunt.settings import BusSettings
 
 BODIES: dict[str, Any] = {
@@ -29,8 +30,9 @@ BY_ID = [route for route in ROUTES if "{id}" in route.path]
 
 
 async def ask(client: httpx2.AsyncClient, route: Route, id_: str = UNKNOWN) -> httpx2.Response:
-    body = BODIES[route.body.model.__name__] if route.body else None
-    return await client.request(route.method, route.path.replace("{id}", id_), json=body)
+    body = BODIES.get(route.body.model.__name__, route.body.example) if route.body else None
+    path = route.path.replace("{id}", id_).replace("{correction}", UNKNOWN)
+    return await client.request(route.method, path, json=body)
 
 
 async def test_every_route_wants_a_key(room: ApiRoom) -> None:
@@ -60,7 +62,7 @@ async def test_no_route_shows_or_touches_what_is_anothers(room: ApiRoom, wav: by
     recording = await room.recording(wav)
     async with await room.other_account() as other:
         for route in ROUTES:
-            resource = recording if route.tag == "Recordings" else bot
+            resource = recording if route.path.startswith("/recording") else bot
             answer = await ask(other, route, resource["id"])
             if "{id}" in route.path:
                 assert answer.status_code == 404, route.name

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from harness.fake_clock import FakeClock
 from sederunt.database.bots import Bots
+from sederunt.database.corrections import Corrections
 from sederunt.database.deliveries import Attempt, Deliveries
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
@@ -22,12 +23,13 @@ from sederunt.database.tables import metadata
 from sederunt.database.transcripts import Transcripts
 from sederunt.errors import Conflict, NotFound
 from sederunt.model.bot import Bot, BotConfig, Service
+from sederunt.model.correction import Correction, CorrectionKind
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.status import ACTIVE, BotStatus, Trigger
 from sederunt.model.transcript import LiveLine, Segment, Transcript
 
 MakeBot = Callable[..., Bot]
-_REMAINING = {"alembic_version", "accounts", "deletions"}
+_REMAINING = {"alembic_version", "accounts", "deletions", "usage"}
 
 
 async def test_deleting_leaves_nothing_but_a_receipt(
@@ -36,7 +38,7 @@ async def test_deleting_leaves_nothing_but_a_receipt(
     bot = await _full_bot(bots, make_bot, database, clock)
     assert await _filled_tables(database) >= {
         "bots", "bot_events", "bot_metadata", "participants", "speaking_events", "sources", "transcripts",
-        "live_segments", "deliveries", "delivery_attempts", "outbox",
+        "live_segments", "transcript_lines", "corrections", "deliveries", "delivery_attempts", "outbox",
     }  # fmt: skip
     await bots.request_deletion(bot.id, bot.account_id)
     [deletion] = await Deletions(database).unfinished()
@@ -154,8 +156,9 @@ async def _full_bot(bots: Bots, make_bot: MakeBot, database: Database, clock: Fa
     spoke = (SpeakingEvent(type=SpeakingKind.STARTED, timestamp=1),)
     person = Participant(key="k", name="Ada", avatar=None, first_seen_at=clock.now(), events=spoke)
     await bots.save_participants(bot.id, [person], {"7": "k"})
-    await Transcripts(database).save(bot.id, Transcript(segments=()))
     said = Segment(start=1, end=2, speaker=0, confidence=0.9, transcript="Yes.")
+    await Transcripts(database).save(bot.id, Transcript(segments=(said,)))
+    await Corrections(database).add(bot.id, _correction(clock))
     await LiveLineStore(database).save(
         bot.id, [LiveLine(segment_id="1-1", revision=0, source="7", voice="k", segment=said)], epoch=0
     )
@@ -166,6 +169,19 @@ async def _full_bot(bots: Bots, make_bot: MakeBot, database: Database, clock: Fa
     attempt = Attempt(at=clock.now(), status=500, ms=3, answer="no")
     await Deliveries(database).record_attempt(delivery.id, attempt, state="pending", next_attempt_at=clock.now())
     return moved
+
+
+def _correction(clock: FakeClock) -> Correction:
+    return Correction(
+        id=new_id(clock.now()),
+        kind=CorrectionKind.SPEAKER,
+        segment=0,
+        word=None,
+        before=None,
+        after="Ada",
+        made_by="tests",
+        created_at=clock.now(),
+    )
 
 
 async def _filled_tables(database: Database) -> set[str]:

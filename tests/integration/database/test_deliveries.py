@@ -10,6 +10,7 @@ from harness.fake_clock import FakeClock
 from sederunt.database import outbox
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Attempt, Deliveries, State
+from sederunt.database.delivery_lists import DeliveryLists
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.outbox import Outbox
 from sederunt.errors import NotFound
@@ -83,7 +84,7 @@ async def test_an_attempt_that_ends_late_is_noted_and_changes_nothing(
 
 
 async def test_a_webhook_can_be_sent_again(
-    deliveries: Deliveries, bot: Bot, clock: FakeClock, announced: list[OutboxRow]
+    deliveries: Deliveries, database: Database, bot: Bot, clock: FakeClock, announced: list[OutboxRow]
 ) -> None:
     for _ in range(2):
         pending = await deliveries.next(bot.id)
@@ -93,18 +94,18 @@ async def test_a_webhook_can_be_sent_again(
     assert await deliveries.next(bot.id) is None
     announced.clear()
     first = (await deliveries.of(bot.id, bot.account_id))[0]
-    await deliveries.replay(first.id, bot.account_id)
+    await DeliveryLists(database).replay(first.id, bot.account_id)
     assert [row.kind for row in announced] == ["deliver"]
     assert (await deliveries.next(bot.id) or first).id == first.id
     assert await deliveries.due(clock.now()) == [("bot", bot.id)]
 
 
-async def test_deliveries_are_their_accounts_own(deliveries: Deliveries, bot: Bot) -> None:
+async def test_deliveries_are_their_accounts_own(deliveries: Deliveries, database: Database, bot: Bot) -> None:
     assert await deliveries.of(bot.id, uuid4()) == []
     first = await deliveries.next(bot.id)
     assert first is not None
     with pytest.raises(NotFound):
-        await deliveries.replay(first.id, uuid4())
+        await DeliveryLists(database).replay(first.id, uuid4())
 
 
 async def test_an_attempt_at_a_deleted_delivery_changes_nothing(deliveries: Deliveries, clock: FakeClock) -> None:

@@ -94,7 +94,9 @@ async def test_nobody_waits_while_the_means_of_a_migration_are_fetched(tmp_path:
 
 async def test_the_migrations_make_the_tables_of_the_program(database: Database) -> None:
     def differences(connection: Connection) -> list[object]:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        # The index of search is the engine's own, and SQLite's has tables of its own.
+        options = {"compare_type": True, "include_name": lambda name, _kind, _of: "transcript_words" not in str(name)}
+        context = MigrationContext.configure(connection, opts=options)
         return list(compare_metadata(context, metadata))
 
     async with database.begin() as connection:

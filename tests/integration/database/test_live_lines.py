@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
+from sederunt.database import migrate
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.database.retention import Deletions
+from sederunt.database.tables import metadata
 from sederunt.errors import NotFound, Superseded
 from sederunt.model.bot import Bot
 from sederunt.model.status import BotStatus
@@ -92,7 +94,9 @@ async def test_lines_go_with_their_bot_and_with_its_media(
 
 async def test_a_database_of_the_first_schema_learns_to_keep_them(empty_address: str) -> None:
     async with Database(empty_address) as database, database.begin() as connection:
-        await connection.execute(text("DROP TABLE live_segments"))
-        await connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+        await connection.run_sync(metadata.drop_all)
+        for table in ("transcript_words", "alembic_version"):
+            await connection.execute(text(f"DROP TABLE {table}"))
+        await connection.run_sync(migrate.upgrade, "0001")
     async with Database(empty_address) as database:
         assert await LiveLineStore(database).of(database.default_account_id) == []

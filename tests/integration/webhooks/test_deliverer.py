@@ -44,11 +44,13 @@ def bots(database: Database) -> Bots:
 
 @pytest.fixture
 async def postman(database: Database, clock: FakeClock) -> AsyncIterator[Deliverer]:
-    async def secret_of(_: UUID) -> str:
-        return SECRET
+    async def secrets_of(_: UUID) -> tuple[str, ...]:
+        return (SECRET,)
 
     async with guarded_client(allow_private=True, timeout_s=60) as client:
-        yield Deliverer(deliveries=Deliveries(database), client=client, secret_of=secret_of, clock=clock, timeout_s=60)
+        yield Deliverer(
+            deliveries=Deliveries(database), client=client, secrets_of=secrets_of, clock=clock, timeout_s=60
+        )
 
 
 async def live(bots: Bots, database: Database, clock: FakeClock, url: str) -> Bot:
@@ -127,12 +129,12 @@ async def test_who_is_cut_off_makes_no_further_attempt(
 ) -> None:
     cut_off = asyncio.Event()
 
-    async def cut_off_meanwhile(_: UUID) -> str:
+    async def cut_off_meanwhile(_: UUID) -> tuple[str, ...]:
         cut_off.set()
-        return SECRET
+        return (SECRET,)
 
     bot = await live(bots, database, clock, receiver.url)
-    assert await replace(postman, secret_of=cut_off_meanwhile).deliver_all(bot.id, cut_off) == 1
+    assert await replace(postman, secrets_of=cut_off_meanwhile).deliver_all(bot.id, cut_off) == 1
     assert receiver.statuses(str(bot.id)) == ["joining"]
     assert await postman.deliver_all(bot.id, cut_off) == 0
     assert await postman.deliver_all(bot.id, asyncio.Event()) == 2
@@ -146,7 +148,7 @@ async def test_a_receiver_on_a_private_network_is_never_reached_unless_that_is_a
         strict = Deliverer(
             deliveries=postman.deliveries,
             client=client,
-            secret_of=postman.secret_of,
+            secrets_of=postman.secrets_of,
             clock=clock,
             timeout_s=60,
         )

@@ -8,7 +8,8 @@ import pytest
 from sederunt.api.answers import ANSWERS
 from sederunt.api.docs import docs_page
 from sederunt.api.openapi import document
-from sederunt.api.routes import ROUTES, Route
+from sederunt.api.route import Route
+from sederunt.api.routes import ROUTES
 from sederunt.model.bot import Verdict
 from sederunt.model.participant import SpeakingKind
 from sederunt.model.status import REASONS, BotStatus, RecordingStatus

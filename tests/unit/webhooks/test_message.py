@@ -16,7 +16,7 @@ SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 def test_a_receiver_can_verify_it(make_delivery: Callable[..., Delivery]) -> None:
     delivery = make_delivery()
     body = body_of(delivery)
-    headers = headers_of(delivery, body, SECRET, datetime.now(UTC))
+    headers = headers_of(delivery, body, [SECRET], datetime.now(UTC))
     assert Webhook(SECRET).verify(body, headers) == {
         "bot_id": str(delivery.resource_id),
         "type": "status_update",
@@ -27,7 +27,7 @@ def test_a_receiver_can_verify_it(make_delivery: Callable[..., Delivery]) -> Non
 
 def test_a_changed_body_is_noticed(make_delivery: Callable[..., Delivery]) -> None:
     delivery = make_delivery()
-    headers = headers_of(delivery, body_of(delivery), SECRET, datetime.now(UTC))
+    headers = headers_of(delivery, body_of(delivery), [SECRET], datetime.now(UTC))
     with pytest.raises(WebhookVerificationError):
         Webhook(SECRET).verify(body_of(delivery).replace("recording", "failed"), headers)
 
@@ -43,8 +43,8 @@ def test_a_recordings_webhook_names_the_recording(make_delivery: Callable[..., D
 def test_a_repeat_has_the_same_id_and_body(make_delivery: Callable[..., Delivery]) -> None:
     delivery = make_delivery()
     body = body_of(delivery)
-    first = headers_of(delivery, body, SECRET, datetime(2026, 3, 2, 9, tzinfo=UTC))
-    second = headers_of(delivery, body_of(delivery), SECRET, datetime(2026, 3, 2, 10, tzinfo=UTC))
+    first = headers_of(delivery, body, [SECRET], datetime(2026, 3, 2, 9, tzinfo=UTC))
+    second = headers_of(delivery, body_of(delivery), [SECRET], datetime(2026, 3, 2, 10, tzinfo=UTC))
     assert first["webhook-id"] == second["webhook-id"]
     assert first["webhook-timestamp"] != second["webhook-timestamp"]
     assert first["webhook-signature"] != second["webhook-signature"]

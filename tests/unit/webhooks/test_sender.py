@@ -28,7 +28,7 @@ async def attempt(delivery: Delivery, answer: Answer, *, timeout_s: float = 10) 
         return response
 
     async with httpx2.AsyncClient(transport=httpx2.MockTransport(unread)) as client:
-        return await send(client, delivery, SECRET, clock=FakeClock(), timeout_s=timeout_s)
+        return await send(client, delivery, [SECRET], clock=FakeClock(), timeout_s=timeout_s)
 
 
 async def test_the_answer_is_kept_in_part(make_delivery: Callable[..., Delivery]) -> None:

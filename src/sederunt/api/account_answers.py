@@ -1,0 +1,128 @@
+"""The shapes of answers about transcripts and accounts, as JSON schemas; `answers` has those of bots and recordings."""
+
+from collections.abc import Mapping
+
+from sederunt.accounts.keys import Scope
+from sederunt.api.answer_parts import (
+    FLAG,
+    ID,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    TIME,
+    URI,
+    Schema,
+    list_of,
+    object_of,
+    or_null,
+    ref,
+    words_of,
+)
+from sederunt.api.webhooks import DeliveryState
+from sederunt.model.correction import CorrectionKind
+
+_KEY: Mapping[str, Schema] = {
+    "id": ID,
+    "name": TEXT,
+    "prefix": TEXT,
+    "scopes": list_of(words_of(Scope)),
+    "created_at": TIME,
+    "expires_at": or_null(TIME),
+    "last_used_at": or_null(TIME),
+    "revoked_at": or_null(TIME),
+}
+_RESOURCE: Schema = {"type": "string", "enum": ["bot", "recording"]}
+
+ACCOUNT_ANSWERS: Mapping[str, Schema] = {
+    "Key": object_of(_KEY),
+    "NewKey": object_of({**_KEY, "key": TEXT}),
+    "KeyList": object_of({"data": list_of(ref("Key"))}),
+    "Credential": object_of(
+        {
+            "id": ID,
+            "provider": TEXT,
+            "hint": TEXT,
+            "region": or_null(TEXT),
+            "organisation": or_null(TEXT),
+            "created_at": TIME,
+        }
+    ),
+    "CredentialList": object_of({"data": list_of(ref("Credential"))}),
+    "MeetingAccount": object_of(
+        {
+            "id": ID,
+            "service": {"type": "string", "enum": ["gmeet", "teams"]},
+            "email": TEXT,
+            "created_at": TIME,
+            "updated_at": TIME,
+        }
+    ),
+    "MeetingAccountList": object_of({"data": list_of(ref("MeetingAccount"))}),
+    "WebhookSecret": object_of(
+        {"secret": TEXT, "secret_before": or_null(TEXT), "secret_before_until": or_null(TIME)},
+    ),
+    "WebhookAttempt": object_of({"at": TIME, "http_status": or_null(INTEGER), "ms": INTEGER, "answer": TEXT}),
+    "WebhookDelivery": object_of(
+        {
+            "id": ID,
+            "resource": _RESOURCE,
+            "resource_id": ID,
+            "type": TEXT,
+            "webhook_url": URI,
+            "state": words_of(DeliveryState),
+            "created_at": TIME,
+            "next_attempt_at": or_null(TIME),
+            "payload": {"type": "object"},
+            "attempts": list_of(ref("WebhookAttempt")),
+        }
+    ),
+    "WebhookDeliveryList": object_of({"data": list_of(ref("WebhookDelivery")), "next_cursor": or_null(TEXT)}),
+    "Replayed": object_of({"replayed": INTEGER}),
+    "UsageRow": object_of(
+        {
+            "period": TEXT,
+            "resource": _RESOURCE,
+            "key_id": or_null(ID),
+            "key_name": or_null(TEXT),
+            "transcription_model": TEXT,
+            "count": INTEGER,
+            "minutes": INTEGER,
+            "amount": NUMBER,
+            "currency": TEXT,
+        }
+    ),
+    "Usage": object_of({"from": TEXT, "to": TEXT, "group": TEXT, "data": list_of(ref("UsageRow"))}),
+    "Correction": object_of(
+        {
+            "id": ID,
+            "kind": words_of(CorrectionKind),
+            "segment": or_null(INTEGER),
+            "word": or_null(INTEGER),
+            "before": or_null(TEXT),
+            "after": TEXT,
+            "made_by": TEXT,
+            "created_at": TIME,
+        }
+    ),
+    "Transcript": object_of(
+        {
+            "id": ID,
+            "detected_lang": or_null(TEXT),
+            "corrections": list_of(ref("Correction")),
+            "transcript": list_of(ref("TranscriptSegment")),
+        }
+    ),
+    "ExcerptPart": object_of({"text": TEXT, "match": FLAG}),
+    "SearchResult": object_of(
+        {
+            "resource": _RESOURCE,
+            "id": ID,
+            "segment": INTEGER,
+            "start": NUMBER,
+            "end": NUMBER,
+            "speaker_name": or_null(TEXT),
+            "excerpt": list_of(ref("ExcerptPart")),
+        }
+    ),
+    "SearchResults": object_of({"data": list_of(ref("SearchResult")), "next_cursor": or_null(TEXT)}),
+}

@@ -1,0 +1,105 @@
+"""What callers may send about their account: keys, credentials, meeting accounts, webhooks, corrections."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field, PlainValidator, WithJsonSchema
+
+from sederunt.accounts.keys import Scope
+from sederunt.accounts.meeting_accounts import SERVICES
+from sederunt.api import values as v
+from sederunt.api.schemas import Body
+from sederunt.model.correction import CorrectionKind
+from sederunt.transcription.models import PROVIDERS
+
+KEYED_PROVIDERS = tuple(name for name, row in PROVIDERS.items() if row.needs_key)
+DELIVERY_STATES = ("pending", "delivered", "given_up")
+LONGEST_OVERLAP_H = 168
+
+_Name = Annotated[str, *v.text(200)]
+_Secret = Annotated[str, *v.text(4096)]
+_Place = Annotated[int, *v.integer(0, 1_000_000)]
+
+
+def _scopes_of(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value:
+        raise v.refusal("must be a list of scopes, one at least")
+    words = [v.one_of(tuple(Scope))(word) for word in value]
+    return tuple(scope for scope in Scope if scope in words)
+
+
+def _state_of(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or not isinstance(value.get("cookies"), list):
+        raise v.refusal("must be a browser's storage state: an object with `cookies`")
+    return value
+
+
+_Scopes = Annotated[
+    tuple[str, ...],
+    PlainValidator(_scopes_of),
+    WithJsonSchema({"type": "array", "minItems": 1, "items": {"type": "string", "enum": list(Scope)}}),
+]
+_State = Annotated[
+    Mapping[str, Any],
+    PlainValidator(_state_of),
+    WithJsonSchema({"type": "object", "properties": {"cookies": {"type": "array"}}, "required": ["cookies"]}),
+]
+
+
+class KeyFields(Body):
+    """A new API key."""
+
+    name: _Name = Field("", description="What it is for; shown in lists.")
+    scopes: _Scopes | None = Field(None, description="What it may do; absent: everything.")
+    expires_in_days: Annotated[int, *v.integer(1, 3650)] | None = Field(None, description="Absent: it does not expire.")
+
+
+class CredentialFields(Body):
+    """A key at a transcription vendor."""
+
+    provider: Annotated[str, *v.word(KEYED_PROVIDERS)] = Field("", description="The vendor.")
+    key: _Secret = Field("", description="The vendor's key. It is sealed, and never shown again.")
+    region: _Name | None = Field(None, description="Where the vendor has several.")
+    organisation: _Name | None = Field(None, description="Where the vendor wants one (Salad).")
+
+
+class MeetingAccountFields(Body):
+    """An account that bots sign in with."""
+
+    service: Annotated[str, *v.word(tuple(service.value for service in SERVICES))] = Field(
+        "", description="Where it belongs."
+    )
+    email: Annotated[str, *v.text(320)] = Field("", description="The address it signs in with.")
+    password: _Secret | None = Field(None, description="Its password; needed where no `state` is given.")
+    state: _State | None = Field(None, description="The storage state of a browser that is signed in.")
+
+
+class RotationFields(Body):
+    """A new webhook secret."""
+
+    overlap_hours: Annotated[int, *v.integer(0, LONGEST_OVERLAP_H)] = Field(
+        24, description="For so long webhooks are signed with the old secret, too."
+    )
+
+
+class ReplayFields(Body):
+    """Deliveries to send once more."""
+
+    since: v.Moment = Field(0, description="Those created then or later: Unix seconds, or milliseconds above 10^11.")
+    state: Annotated[str, *v.word(DELIVERY_STATES)] = Field("given_up", description="Those in this state.")
+
+
+class WebhookTestFields(Body):
+    """A receiver to try."""
+
+    webhook_url: v.Url = Field("", description="Where to send a `test`.")
+
+
+class CorrectionFields(Body):
+    """Something to be put right in a transcript."""
+
+    kind: Annotated[str, *v.word(tuple(CorrectionKind))] = Field("word", description="What is wrong.")
+    segment: _Place | None = Field(None, description="Of a `word` or a `speaker`: which segment, from 0.")
+    word: _Place | None = Field(None, description="Of a `word`: which one of the segment's, from 0.")
+    before: _Name | None = Field(None, description="Of a `participant`: the name that is wrong.")
+    after: _Name = Field("", description="What belongs there.")

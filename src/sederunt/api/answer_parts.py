@@ -1,0 +1,47 @@
+"""What the schemas of answers are made of."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+Schema = dict[str, Any]
+
+
+def object_of(properties: Mapping[str, Schema], *, optional: tuple[str, ...] = (), description: str = "") -> Schema:
+    """An object; all of its properties are there, but for the optional ones."""
+    required = [name for name in properties if name not in optional]
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": required,
+        **({"description": description} if description else {}),
+    }
+
+
+def ref(name: str) -> Schema:
+    """Another schema of the document."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def list_of(item: Schema) -> Schema:
+    """An array."""
+    return {"type": "array", "items": item}
+
+
+def or_null(schema: Schema) -> Schema:
+    """This, or null."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def words_of(words: type[StrEnum]) -> Schema:
+    """One word of an enumeration."""
+    return {"type": "string", "enum": [word.value for word in words]}
+
+
+TEXT: Schema = {"type": "string"}
+URI: Schema = {"type": "string", "format": "uri"}
+TIME: Schema = {"type": "string", "format": "date-time"}
+ID: Schema = {"type": "string", "format": "uuid"}
+NUMBER: Schema = {"type": "number"}
+INTEGER: Schema = {"type": "integer"}
+FLAG: Schema = {"type": "boolean"}

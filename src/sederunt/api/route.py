@@ -1,0 +1,47 @@
+"""A row of the table of routes."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from sederunt.api.call import Call
+from sederunt.api.permissions import Permission
+
+Handler = Callable[[Call], Awaitable[Response]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Body:
+    """What a route takes."""
+
+    model: type[BaseModel]
+    required: Sequence[str] = ()
+    file_field: str | None = None  # also taken as multipart/form-data, with this field as the file
+    example: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Route:
+    """One method on one path below the version prefix."""
+
+    method: str
+    path: str
+    handler: Handler
+    name: str  # operationId
+    summary: str
+    tag: str
+    answer: str  # name of the answer's schema
+    body: Body | None = None
+    query: Sequence[str] = ()  # names of parameters in the document's table
+    refusals: Sequence[int] = ()  # statuses beside 200, 401, 429 and those that its body and path bring
+    permission: Permission | None = None  # None: `read` for a GET, `write` for everything else
+    links: Sequence[str] = ()  # names of routes below the path of what this one makes: they take its `id`
+    media_types: Sequence[str] = ()  # that it answers in beside JSON, as `format` asks for
+
+    @property
+    def needed(self) -> Permission:
+        """What its caller must be allowed to do."""
+        return self.permission or ("read" if self.method == "GET" else "write")

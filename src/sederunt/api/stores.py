@@ -1,0 +1,46 @@
+"""The stores behind an account's own things, as handlers reach them: `context.stores`."""
+
+from dataclasses import dataclass
+
+import httpx2
+
+from sederunt.accounts.credentials import Credentials
+from sederunt.accounts.keys import Keys
+from sederunt.accounts.meeting_accounts import MeetingAccounts
+from sederunt.accounts.sealing import Sealer
+from sederunt.accounts.webhook_secrets import WebhookSecrets
+from sederunt.database.corrections import Corrections
+from sederunt.database.delivery_lists import DeliveryLists
+from sederunt.database.engine import Database
+from sederunt.database.search import Search
+from sederunt.database.usage import Usage
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stores:
+    """Everything about an account that is no bot and no recording."""
+
+    keys: Keys
+    credentials: Credentials
+    meeting_accounts: MeetingAccounts
+    webhook_secrets: WebhookSecrets
+    deliveries: DeliveryLists
+    usage: Usage
+    search: Search
+    corrections: Corrections
+    client: httpx2.AsyncClient  # guarded, follows no redirect: for tests of receivers
+
+
+def open_stores(database: Database, sealer: Sealer, keys: Keys, client: httpx2.AsyncClient) -> Stores:
+    """The stores of one process."""
+    return Stores(
+        keys=keys,
+        credentials=Credentials(database, sealer),
+        meeting_accounts=MeetingAccounts(database, sealer),
+        webhook_secrets=WebhookSecrets(database, sealer),
+        deliveries=DeliveryLists(database),
+        usage=Usage(database),
+        search=Search(database),
+        corrections=Corrections(database),
+        client=client,
+    )

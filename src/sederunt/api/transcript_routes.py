@@ -1,0 +1,92 @@
+"""The routes of transcripts: in every format, put right, searched."""
+
+from collections.abc import Sequence
+
+from sederunt.api import transcripts
+from sederunt.api.account_schemas import CorrectionFields
+from sederunt.api.route import Body, Route
+
+_FORMATS = ("text/plain", "application/x-subrip", "text/vtt", "text/markdown")
+_CORRECTION = Body(
+    model=CorrectionFields,
+    required=("kind", "after"),
+    example={"kind": "word", "segment": 0, "word": 3, "after": "Sederunt"},
+)
+
+TRANSCRIPT_ROUTES: Sequence[Route] = (
+    Route(
+        method="GET",
+        path="/bot/{id}/transcript",
+        handler=transcripts.get_bot_transcript,
+        name="getBotTranscript",
+        summary="A bot's transcript as it is to be read, in a format",
+        tag="Transcripts",
+        answer="Transcript",
+        query=("transcript-format", "corrected"),
+        refusals=(400,),
+        media_types=_FORMATS,
+    ),
+    Route(
+        method="POST",
+        path="/bot/{id}/correction",
+        handler=transcripts.correct_bot,
+        name="correctBot",
+        summary="Put a word, a speaker or a name right in a bot's transcript",
+        tag="Transcripts",
+        answer="Correction",
+        body=_CORRECTION,
+        refusals=(409,),
+    ),
+    Route(
+        method="DELETE",
+        path="/bot/{id}/correction/{correction}",
+        handler=transcripts.take_back_in_bot,
+        name="takeBackBotCorrection",
+        summary="Take a correction of a bot's transcript back",
+        tag="Transcripts",
+        answer="Message",
+    ),
+    Route(
+        method="GET",
+        path="/recording/{id}/transcript",
+        handler=transcripts.get_recording_transcript,
+        name="getRecordingTranscript",
+        summary="A recording's transcript as it is to be read, in a format",
+        tag="Transcripts",
+        answer="Transcript",
+        query=("transcript-format", "corrected"),
+        refusals=(400,),
+        media_types=_FORMATS,
+    ),
+    Route(
+        method="POST",
+        path="/recording/{id}/correction",
+        handler=transcripts.correct_recording,
+        name="correctRecording",
+        summary="Put a word or a speaker right in a recording's transcript",
+        tag="Transcripts",
+        answer="Correction",
+        body=_CORRECTION,
+        refusals=(409,),
+    ),
+    Route(
+        method="DELETE",
+        path="/recording/{id}/correction/{correction}",
+        handler=transcripts.take_back_in_recording,
+        name="takeBackRecordingCorrection",
+        summary="Take a correction of a recording's transcript back",
+        tag="Transcripts",
+        answer="Message",
+    ),
+    Route(
+        method="GET",
+        path="/search",
+        handler=transcripts.search,
+        name="search",
+        summary="Find words in all transcripts, the newest first",
+        tag="Transcripts",
+        answer="SearchResults",
+        query=("q", "search-limit", "cursor"),
+        refusals=(400,),
+    ),
+)

@@ -1,0 +1,122 @@
+"""What an account used: minutes and amounts by month, key and model, as JSON or CSV."""
+
+import csv
+import io
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from starlette.responses import Response
+
+from sederunt.api.call import Call
+from sederunt.api.failures import json_response
+from sederunt.database.usage import Used
+from sederunt.errors import InvalidConfig
+from sederunt.settings import PricingSettings
+from sederunt.transcription.models import find
+
+_EPOCH = date(1970, 1, 1)
+_DAYS = 366  # of one question at most
+_GROUPS = ("month", "day")
+COLUMNS = ("period", "resource", "key_id", "key_name", "transcription_model", "count", "minutes", "amount", "currency")
+
+
+async def get_usage(call: Call) -> Response:
+    """GET /usage"""
+    values = await usage_values(call)
+    wanted = call.request.query_params.get("format", "json")
+    if wanted == "json":
+        return json_response(values)
+    if wanted != "csv":
+        raise InvalidConfig({"format": ["format must be one of: json, csv."]})
+    headers = {"Content-Disposition": f'attachment; filename="usage-{values["from"]}-{values["to"]}.csv"'}
+    return Response(_csv(values["data"]), headers=headers, media_type="text/csv; charset=utf-8")
+
+
+async def usage_values(call: Call) -> dict[str, Any]:
+    """What the account used from `from` to `to`, both included, by `group`. Raises InvalidConfig."""
+    since, until = _span(call)
+    group = call.request.query_params.get("group", "month")
+    if group not in _GROUPS:
+        raise InvalidConfig({"group": [f"group must be one of: {', '.join(_GROUPS)}."]})
+    used = await call.context.stores.usage.between(
+        call.account_id, _midnight(since), _midnight(until + timedelta(days=1))
+    )
+    names = {key.id: key.name for key in await call.context.stores.keys.of(call.account_id)}
+    rates = call.context.settings.pricing
+    sums: dict[tuple[Any, ...], list[float]] = {}
+    for row in used:
+        day = _EPOCH + timedelta(days=row.day)
+        period = f"{day:%Y-%m}" if group == "month" else f"{day:%Y-%m-%d}"
+        total = sums.setdefault((period, row.resource, row.key_id, row.model), [0, 0, 0.0])
+        total[0] += row.count
+        total[1] += row.minutes
+        total[2] += amount_of(row, rates)
+    data = [
+        {
+            "period": period,
+            "resource": resource,
+            "key_id": str(key_id) if key_id else None,
+            "key_name": names.get(key_id),
+            "transcription_model": model,
+            "count": int(count),
+            "minutes": int(minutes),
+            "amount": round(amount, 4),
+            "currency": rates.currency,
+        }
+        for (period, resource, key_id, model), (count, minutes, amount) in sums.items()
+    ]
+    return {"from": since.isoformat(), "to": until.isoformat(), "group": group, "data": data}
+
+
+def amount_of(used: Used, rates: PricingSettings) -> float:
+    """What these cost by the operator's rates of today. A recording costs its model and its storage."""
+    row = find(used.model)
+    rate = 0.0 if used.own_key else rates.models_per_hour.get(row.identifier if row else "", 0.0)
+    rate += rates.storage_1_year_per_hour if used.for_1_year else 0.0
+    if used.resource == "bot":
+        rate += rates.base_per_hour
+        rate += rates.video_per_hour if used.video else 0.0
+        rate += rates.realtime_audio_per_hour if used.realtime_audio else 0.0
+    return used.minutes / 60 * rate + used.waiting_minutes / 60 * rates.base_per_hour
+
+
+def _span(call: Call) -> tuple[date, date]:
+    """The days that are asked for; the last six months where nothing is said."""
+    today = call.context.clock.now().astimezone(UTC).date()
+    until = _day(call, "to") or today
+    since = _day(call, "from") or (until.replace(day=1) - timedelta(days=150)).replace(day=1)
+    if not timedelta() <= until - since < timedelta(days=_DAYS):
+        raise InvalidConfig({"from": [f"from must be a day before to, by at most {_DAYS - 1} days."]})
+    return since, until
+
+
+def _day(call: Call, name: str) -> date | None:
+    text = call.request.query_params.get(name)
+    if text is None:
+        return None
+    try:
+        found = datetime.strptime(text, "%Y-%m-%d").date()  # a day, not a moment
+    except ValueError:
+        found = date.min
+    if found < _EPOCH or found.year > 9000:
+        raise InvalidConfig({name: [f"{name} must be a day such as 2026-03-31."]})
+    return found
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, datetime.min.time(), UTC)
+
+
+def _csv(rows: Iterable[dict[str, Any]]) -> str:
+    file = io.StringIO()
+    writer = csv.DictWriter(file, COLUMNS)
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _harmless(value) for name, value in row.items()})
+    return file.getvalue()
+
+
+def _harmless(value: object) -> object:
+    """A name that a spreadsheet would take for a formula is text."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

@@ -1,0 +1,85 @@
+"""What bots use in a caller's name: keys at transcription vendors, and accounts to sign in to meetings with."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from sederunt.accounts.credentials import Credential
+from sederunt.accounts.meeting_accounts import MeetingAccount, SignIn
+from sederunt.api.account_schemas import CredentialFields, MeetingAccountFields
+from sederunt.api.call import Call
+from sederunt.api.failures import json_response, message_response
+from sederunt.api.faults import read
+from sederunt.api.views import moment
+from sederunt.errors import InvalidConfig
+from sederunt.model.bot import Service
+
+
+async def add_credential(call: Call) -> Response:
+    """POST /credential"""
+    found = read(CredentialFields, await call.body(), ("provider", "key"))
+    if found.faults:
+        raise InvalidConfig(found.faults)
+    fields = found.fields
+    kept = await call.context.stores.credentials.add(
+        call.account_id, fields.provider, fields.key, region=fields.region, organisation=fields.organisation
+    )
+    return json_response(credential_values(kept))
+
+
+async def list_credentials(call: Call) -> Response:
+    """GET /credential: oldest first."""
+    kept = await call.context.stores.credentials.of(call.account_id)
+    return json_response({"data": [credential_values(credential) for credential in kept]})
+
+
+async def remove_credential(call: Call) -> Response:
+    """DELETE /credential/{id}"""
+    await call.context.stores.credentials.remove(call.id("credential"), call.account_id)
+    return message_response("The credential was removed.")
+
+
+async def add_meeting_account(call: Call) -> Response:
+    """POST /meeting-account"""
+    found = read(MeetingAccountFields, await call.body(), ("service", "email"))
+    if found.faults:
+        raise InvalidConfig(found.faults)
+    fields = found.fields
+    sign_in = SignIn(service=Service(fields.service), email=fields.email, password=fields.password, state=fields.state)
+    kept = await call.context.stores.meeting_accounts.add(call.account_id, sign_in)
+    return json_response(meeting_account_values(kept))
+
+
+async def list_meeting_accounts(call: Call) -> Response:
+    """GET /meeting-account: oldest first."""
+    kept = await call.context.stores.meeting_accounts.of(call.account_id)
+    return json_response({"data": [meeting_account_values(account) for account in kept]})
+
+
+async def remove_meeting_account(call: Call) -> Response:
+    """DELETE /meeting-account/{id}"""
+    await call.context.stores.meeting_accounts.remove(call.id("meeting account"), call.account_id)
+    return message_response("The meeting account was removed.")
+
+
+def credential_values(credential: Credential) -> dict[str, Any]:
+    """A credential as lists show it: of the key, its last characters."""
+    return {
+        "id": str(credential.id),
+        "provider": credential.provider,
+        "hint": credential.hint,
+        "region": credential.region,
+        "organisation": credential.organisation,
+        "created_at": moment(credential.created_at),
+    }
+
+
+def meeting_account_values(account: MeetingAccount) -> dict[str, Any]:
+    """A meeting account as lists show it."""
+    return {
+        "id": str(account.id),
+        "service": account.service.value,
+        "email": account.email,
+        "created_at": moment(account.created_at),
+        "updated_at": moment(account.updated_at),
+    }

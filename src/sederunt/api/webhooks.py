@@ -1,0 +1,155 @@
+"""Webhooks as their owner looks after them: the secret, what was delivered, once more, and a try at a receiver."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from starlette.responses import Response
+
+from sederunt.accounts.webhook_secrets import Secrets
+from sederunt.api.account_schemas import ReplayFields, RotationFields, WebhookTestFields
+from sederunt.api.call import Call
+from sederunt.api.failures import json_response
+from sederunt.api.faults import read
+from sederunt.api.values import MILLISECONDS_FROM, uuid_of
+from sederunt.api.views import moment
+from sederunt.database.deliveries import Attempt, Delivery
+from sederunt.database.delivery_lists import trial
+from sederunt.database.search import cursor_number
+from sederunt.errors import InvalidConfig
+from sederunt.webhooks.message import body_of
+from sederunt.webhooks.sender import send
+
+
+class DeliveryState(StrEnum):
+    """How far a delivery went."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    GIVEN_UP = "given_up"
+
+
+async def get_secret(call: Call) -> Response:
+    """GET /webhook-secret"""
+    return json_response(secret_values(await call.context.stores.webhook_secrets.get(call.account_id)))
+
+
+async def rotate_secret(call: Call) -> Response:
+    """POST /webhook-secret/rotate"""
+    found = read(RotationFields, await call.body())
+    if found.faults:
+        raise InvalidConfig(found.faults)
+    overlap = timedelta(hours=found.fields.overlap_hours)
+    return json_response(secret_values(await call.context.stores.webhook_secrets.renew(call.account_id, overlap)))
+
+
+async def list_deliveries(call: Call) -> Response:
+    """GET /webhook-delivery: newest first."""
+    return json_response(await deliveries_values(call))
+
+
+async def deliveries_values(call: Call) -> dict[str, Any]:
+    """The page of deliveries that the query asks for. Raises InvalidConfig."""
+    query = call.request.query_params
+    state = call.word("state", DeliveryState)
+    page = await call.context.stores.deliveries.find(
+        call.account_id,
+        state=state.value if state else None,
+        resource_id=_resource_id(query.get("resource_id")),
+        before=cursor_number(query.get("cursor")),
+        limit=call.integer("limit", default=50, least=1, most=200),
+    )
+    return {
+        "data": [delivery_values(delivery) for delivery in page.deliveries],
+        "next_cursor": None if page.before is None else str(page.before),
+    }
+
+
+async def get_delivery(call: Call) -> Response:
+    """GET /webhook-delivery/{id}"""
+    return json_response(delivery_values(await _delivery(call)))
+
+
+async def replay_delivery(call: Call) -> Response:
+    """POST /webhook-delivery/{id}/replay"""
+    delivery = await _delivery(call)
+    await call.context.stores.deliveries.replay(delivery.id, call.account_id)
+    return json_response(delivery_values(await _delivery(call)))
+
+
+async def replay_deliveries(call: Call) -> Response:
+    """POST /webhook-delivery/replay"""
+    found = read(ReplayFields, await call.body(), ("since",))
+    if found.faults:
+        raise InvalidConfig(found.faults)
+    since = _moment(found.fields.since)
+    state = found.fields.state
+    count = await call.context.stores.deliveries.replay_since(call.account_id, since, state)  # type: ignore[arg-type]
+    return json_response({"replayed": count})
+
+
+async def test_webhook(call: Call) -> Response:
+    """POST /webhook/test: one attempt, now; what came of it is the answer, and stands among the deliveries."""
+    found = read(WebhookTestFields, await call.body(), ("webhook_url",))
+    if found.faults:
+        raise InvalidConfig(found.faults)
+    stores, clock = call.context.stores, call.context.clock
+    delivery = trial(call.account_id, found.fields.webhook_url, clock.now())
+    secrets = await stores.webhook_secrets.signing(call.account_id)
+    timeout_s = call.context.settings.webhooks.timeout_s
+    result = await send(stores.client, delivery, secrets, clock=clock, timeout_s=timeout_s)
+    good = result.attempt.status is not None and 200 <= result.attempt.status < 300
+    delivery = replace(delivery, attempts=(result.attempt,), state="delivered" if good else "given_up")
+    await stores.deliveries.keep_test(delivery)
+    return json_response(delivery_values(delivery))
+
+
+def secret_values(secrets: Secrets) -> dict[str, Any]:
+    """The secrets that sign now."""
+    return {
+        "secret": secrets.newest,
+        "secret_before": secrets.before,
+        "secret_before_until": moment(secrets.before_until),
+    }
+
+
+def delivery_values(delivery: Delivery) -> dict[str, Any]:
+    """A delivery with its body and its attempts."""
+    return {
+        "id": str(delivery.id),
+        "resource": delivery.resource,
+        "resource_id": str(delivery.resource_id),
+        "type": delivery.type,
+        "webhook_url": delivery.url,
+        "state": delivery.state,
+        "created_at": moment(delivery.created_at),
+        "next_attempt_at": moment(delivery.next_attempt_at),
+        "payload": json.loads(body_of(delivery)),
+        "attempts": [_attempt_values(attempt) for attempt in delivery.attempts],
+    }
+
+
+def _attempt_values(attempt: Attempt) -> dict[str, Any]:
+    return {"at": moment(attempt.at), "http_status": attempt.status, "ms": attempt.ms, "answer": attempt.answer}
+
+
+async def _delivery(call: Call) -> Delivery:
+    return await call.context.stores.deliveries.get(call.id("delivery"), call.account_id)
+
+
+def _resource_id(text: str | None) -> UUID | None:
+    if text is None:
+        return None
+    try:
+        return uuid_of(text)
+    except ValueError:
+        raise InvalidConfig({"resource_id": ["resource_id must be a UUID."]}) from None
+
+
+def _moment(value: int) -> datetime:
+    """Unix seconds, or milliseconds where it is too large for seconds; the distant past is the beginning."""
+    seconds = value / 1000 if value > MILLISECONDS_FROM else value
+    return datetime.fromtimestamp(max(seconds, 0), UTC)

@@ -1,0 +1,148 @@
+"""An account's webhooks as people look at them: the newest first, with their attempts; sent once more; tried out."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, delete, insert, select, update
+
+from sederunt.database import outbox
+from sederunt.database import tables as t
+from sederunt.database.deliveries import Delivery, State, delivery_of
+from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
+from sederunt.database.queries import Row
+from sederunt.errors import NotFound
+
+TEST = "test"  # the type of what is sent to try a receiver
+_TESTS_KEPT = timedelta(days=7)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeliveryPage:
+    """One page of a list, and where the next one starts; None at the end."""
+
+    deliveries: tuple[Delivery, ...]
+    before: int | None
+
+
+class DeliveryLists:
+    """Deliveries of accounts. Each question names its account."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(
+        self,
+        account_id: UUID,
+        *,
+        state: State | None = None,
+        resource_id: UUID | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> DeliveryPage:
+        """The account's deliveries, the newest first; `before`: where the page before ended."""
+        where: list[ColumnElement[bool]] = [t.deliveries.c.account_id == account_id]
+        if state is not None:
+            where.append(t.deliveries.c.state == state)
+        if resource_id is not None:
+            where.append(t.deliveries.c.resource_id == resource_id)
+        if before is not None:
+            where.append(t.deliveries.c.position < before)
+        newest = select(t.deliveries).where(*where).order_by(t.deliveries.c.position.desc()).limit(limit + 1)
+        rows = await self._database.query(newest).all()
+        page, more = rows[:limit], len(rows) > limit
+        return DeliveryPage(
+            deliveries=await self._with_attempts(account_id, page), before=page[-1]["position"] if more else None
+        )
+
+    async def get(self, delivery_id: UUID, account_id: UUID) -> Delivery:
+        """One delivery with its attempts. Raises NotFound."""
+        this = select(t.deliveries).where(_owned(delivery_id, account_id))
+        rows = await self._database.query(this).all()
+        if not rows:
+            raise NotFound("There is no delivery with this id.")
+        return (await self._with_attempts(account_id, rows))[0]
+
+    async def replay(self, delivery_id: UUID, account_id: UUID) -> None:
+        """Deliver it once more, now, whatever became of it. Raises NotFound."""
+        if not await self._replay(_owned(delivery_id, account_id)):
+            raise NotFound("There is no delivery with this id.")
+
+    async def replay_since(self, account_id: UUID, since: datetime, state: State) -> int:
+        """Deliver once more what was created since then and is in this state; how many those are."""
+        rows = t.deliveries.c
+        return await self._replay(
+            and_(rows.account_id == account_id, rows.created_at >= since, rows.state == state, rows.type != TEST)
+        )
+
+    async def keep_test(self, delivery: Delivery) -> None:
+        """Keep what was sent to try a receiver, and what came of it; those of long ago go."""
+        values = asdict(delivery)
+        attempts = values.pop("attempts")
+        old = and_(
+            t.deliveries.c.account_id == delivery.account_id,
+            t.deliveries.c.type == TEST,
+            t.deliveries.c.created_at < delivery.created_at - _TESTS_KEPT,
+        )
+        async with self._database.begin() as connection:
+            await connection.execute(delete(t.deliveries).where(old))
+            await connection.execute(insert(t.deliveries).values(values))
+            for attempt in attempts:
+                await connection.execute(insert(t.delivery_attempts).values(delivery_id=delivery.id, **attempt))
+
+    async def _replay(self, which: ColumnElement[bool]) -> int:
+        now = self._database.clock.now()
+        again = (
+            update(t.deliveries)
+            .where(which)
+            .values(state="pending", next_attempt_at=now)
+            .returning(t.deliveries.c.resource, t.deliveries.c.resource_id)
+        )
+        async with self._database.begin() as connection:
+            found = (await connection.execute(again)).all()
+            calls = [
+                outbox.deliver(resource, resource_id, f"replay-{new_id(now)}")
+                for resource, resource_id in {(row.resource, row.resource_id) for row in found}
+            ]
+            rows = await outbox.post(connection, calls, self._database) if calls else []
+        self._database.announce(rows)
+        return len(found)
+
+    async def _with_attempts(self, account_id: UUID, rows: Sequence[Row]) -> tuple[Delivery, ...]:
+        if not rows:
+            return ()
+        places = [row["position"] for row in rows]
+        made = (
+            select(t.delivery_attempts)
+            .join(t.deliveries, t.deliveries.c.id == t.delivery_attempts.c.delivery_id)
+            .where(t.deliveries.c.account_id == account_id, t.deliveries.c.position.between(min(places), max(places)))
+            .order_by(t.delivery_attempts.c.id)
+        )
+        attempts: dict[Any, list[Row]] = {}
+        for attempt in await self._database.query(made).all():
+            attempts.setdefault(attempt["delivery_id"], []).append(attempt)
+        return tuple(delivery_of(row, attempts.get(row["id"], ())) for row in rows)
+
+
+def trial(account_id: UUID, url: str, now: datetime) -> Delivery:
+    """What a receiver is tried with. Its resource does not exist."""
+    return Delivery(
+        id=new_id(now),
+        account_id=account_id,
+        resource="bot",
+        resource_id=new_id(now),
+        url=url,
+        type=TEST,
+        data={"message": "This webhook was sent to try its receiver."},
+        custom_metadata={},
+        created_at=now,
+        state="pending",
+        next_attempt_at=None,
+    )
+
+
+def _owned(delivery_id: UUID, account_id: UUID) -> ColumnElement[bool]:
+    return and_(t.deliveries.c.id == delivery_id, t.deliveries.c.account_id == account_id)

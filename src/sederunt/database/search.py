@@ -1,0 +1,195 @@
+"""Full-text search over transcripts: FTS5 in SQLite, `tsvector` in PostgreSQL, over words that `model.terms` made.
+
+Lines are ordinary rows of `transcript_lines`, one per segment. The index beside it holds their words: a virtual table
+with the line's number as row id, or a table with a vector per line. Neither engine takes a text apart by itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    Integer,
+    Select,
+    Text,
+    bindparam,
+    column,
+    delete,
+    false,
+    insert,
+    literal_column,
+    select,
+    table,
+    text,
+)
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from sederunt.database import tables as t
+from sederunt.database.columns import storable
+from sederunt.database.engine import Database
+from sederunt.database.outbox import Resource
+from sederunt.errors import InvalidConfig
+from sederunt.model.terms import Phrase, terms
+from sederunt.model.transcript import Segment
+
+# Made by a migration, in each engine its own way. `rowid` is the line's number.
+_INDEXED = table("transcript_words", column("rowid", BigInteger), column("words"))
+_LONGEST_WORD = 500  # characters: PostgreSQL takes lexemes of up to 2 KiB
+_MERGE_PAGES = 500  # of one step: a writer waits no longer than that takes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """A segment that was found."""
+
+    id: int
+    resource: Resource
+    resource_id: UUID
+    segment: int
+    start_ms: int
+    end_ms: int
+    speaker: str | None
+    text: str
+
+
+class Search:
+    """Finds lines. Every question names its account."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._newest = database.query(_lines(is_sqlite=database.is_sqlite))
+
+    async def find(
+        self, account_id: UUID, asked: Sequence[Phrase], *, before: int | None = None, limit: int = 20
+    ) -> list[Line]:
+        """Lines that hold every phrase, the newest first; `before`: the number of the last line that is known."""
+        if not asked:
+            return []
+        question = (_fts5 if self._database.is_sqlite else _tsquery)(asked)
+        rows = await self._newest.all(account=account_id, question=question, before=before or 2**62, most=limit)
+        return [Line(**row) for row in rows]
+
+    async def forget_deleted(self) -> None:
+        """SQLite: merge the index until no word of a deleted line is left in it; in steps, others write in between."""
+        if not self._database.is_sqlite:
+            return
+        step = -_MERGE_PAGES  # negative: begin a merge of everything
+        while True:
+            async with self._database.begin() as connection:
+                before = await connection.scalar(text("SELECT total_changes()"))
+                await connection.execute(
+                    text("INSERT INTO transcript_words (transcript_words, rank) VALUES ('merge', :step)"),
+                    {"step": step},
+                )
+                after = await connection.scalar(text("SELECT total_changes()"))
+            if after - before < 2:  # as its documentation says: nothing was left to merge
+                return
+            step = _MERGE_PAGES
+
+
+async def index(
+    connection: AsyncConnection, resource: Resource, resource_id: UUID, account_id: UUID, segments: Sequence[Segment]
+) -> None:
+    """Put these segments in place of what the index has of a resource, inside the caller's transaction."""
+    await remove(connection, resource_id)
+    lines = [
+        {
+            "account_id": account_id,
+            "resource": resource,
+            "resource_id": resource_id,
+            "segment": place,
+            "start_ms": round(segment.start * 1000),
+            "end_ms": round(segment.end * 1000),
+            "speaker": storable(segment.speaker_name) if segment.speaker_name else None,
+            "text": storable(segment.transcript),
+        }
+        for place, segment in enumerate(segments)
+        if segment.transcript.strip()
+    ]
+    if not lines:
+        return
+    await connection.execute(insert(t.transcript_lines), lines)
+    written = select(t.transcript_lines.c.id, t.transcript_lines.c.text)
+    rows = (await connection.execute(written.where(t.transcript_lines.c.resource_id == resource_id))).all()
+    is_sqlite = connection.dialect.name == "sqlite"
+    adding = "VALUES (:id, :words)" if is_sqlite else "VALUES (:id, CAST(:words AS tsvector))"
+    words_of = _fts5_words if is_sqlite else _tsvector
+    await connection.execute(
+        text(f"INSERT INTO transcript_words (rowid, words) {adding}"),  # two constants
+        [{"id": row.id, "words": words_of(row.text)} for row in rows],
+    )
+
+
+async def remove(connection: AsyncConnection, resource_id: UUID) -> None:
+    """Take a resource out of the index, inside the caller's transaction."""
+    lines = t.transcript_lines.c.resource_id == resource_id
+    ids = select(t.transcript_lines.c.id).where(lines)
+    await connection.execute(delete(_INDEXED).where(_INDEXED.c.rowid.in_(ids)))
+    await connection.execute(delete(t.transcript_lines).where(lines))
+
+
+def cursor_number(cursor: str | None) -> int | None:
+    """The number of the last line of the page before. Raises InvalidConfig for a cursor that is not ours."""
+    if cursor is None:
+        return None
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
+        raise InvalidConfig({"cursor": ["The cursor is not one that this list gave out."]})
+    return int(cursor)
+
+
+def _lines(*, is_sqlite: bool) -> Select[Any]:
+    """The statement of `find`. What is being deleted is not found any more."""
+    lines = t.transcript_lines
+    question = bindparam("question", type_=Text())
+    match = (
+        literal_column("transcript_words").op("MATCH")(question)
+        if is_sqlite
+        else _INDEXED.c.words.op("@@")(text("CAST(:question AS tsquery)").bindparams(question))
+    )
+    columns = [c for c in lines.c if c.key != "account_id"]
+    return (
+        select(*columns)
+        .join_from(lines, _INDEXED, _INDEXED.c.rowid == lines.c.id)
+        .join(t.bots, (t.bots.c.id == lines.c.resource_id) & (t.bots.c.delete_requested != false()), isouter=True)
+        .join(
+            t.recordings,
+            (t.recordings.c.id == lines.c.resource_id) & (t.recordings.c.delete_requested != false()),
+            isouter=True,
+        )
+        .where(
+            match,
+            lines.c.account_id == bindparam("account", type_=lines.c.account_id.type),
+            lines.c.id < bindparam("before", type_=BigInteger()),
+            t.bots.c.id.is_(None),
+            t.recordings.c.id.is_(None),
+        )
+        .order_by(lines.c.id.desc())
+        .limit(bindparam("most", type_=Integer()))
+    )
+
+
+def _words(line: str) -> list[str]:
+    return [term.word[:_LONGEST_WORD] for term in terms(line)]
+
+
+def _fts5_words(line: str) -> str:
+    return " ".join(_words(line))
+
+
+def _tsvector(line: str) -> str:
+    """Lexemes with their places; beyond the 16,383rd PostgreSQL knows no place, only that the word is there."""
+    return " ".join(f"'{word}':{min(place, 16_383)}" for place, word in enumerate(_words(line), 1))
+
+
+def _fts5(asked: Sequence[Phrase]) -> str:
+    """Words are letters, digits and marks: nothing in them has to be escaped."""
+    return " AND ".join(f'"{" ".join(phrase.words)}"{"*" if phrase.may_go_on else ""}' for phrase in asked)
+
+
+def _tsquery(asked: Sequence[Phrase]) -> str:
+    return " & ".join(
+        "(" + " <-> ".join(f"'{word}'" for word in phrase.words) + (":*" if phrase.may_go_on else "") + ")"
+        for phrase in asked
+    )

@@ -1,0 +1,122 @@
+"""What accounts used: a row per bot and recording that ended, written with its ending; it outlives the resource."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, bindparam, func, literal_column, select, type_coerce
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from sederunt.database import tables as t
+from sederunt.database.columns import Moment
+from sederunt.database.engine import Database
+from sederunt.database.outbox import Resource
+from sederunt.model.bot import Bot
+from sederunt.model.minutes import minutes_of, waiting_minutes_of
+from sederunt.model.recording import Recording
+
+_DAY_US = 86_400_000_000
+_ALIKE = ("resource", "key_id", "model", "own_key", "video", "realtime_audio", "for_1_year")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Used:
+    """What resources of one day cost that are alike in everything that has a price."""
+
+    day: int  # days since 1970
+    resource: Resource
+    key_id: UUID | None
+    model: str
+    own_key: bool
+    video: bool
+    realtime_audio: bool
+    for_1_year: bool
+    count: int
+    minutes: int
+    waiting_minutes: int
+
+
+class Usage:
+    """Reads what was used."""
+
+    def __init__(self, database: Database) -> None:
+        rows = t.usage.c
+        day = type_coerce(rows.ended_at, BigInteger()).op("/")(literal_column(str(_DAY_US))).label("day")
+        alike = [rows[name] for name in _ALIKE]
+        sums = [
+            func.count().label("count"),
+            func.sum(rows.minutes).label("minutes"),
+            func.sum(rows.waiting_minutes).label("waiting_minutes"),
+        ]
+        self._between = database.query(
+            select(day, *alike, *sums)
+            .where(
+                rows.account_id == bindparam("account", type_=rows.account_id.type),
+                rows.ended_at >= bindparam("since", type_=Moment()),
+                rows.ended_at < bindparam("until", type_=Moment()),
+            )
+            .group_by(day, *alike)
+            .order_by(day, *alike)
+        )
+
+    async def between(self, account_id: UUID, since: datetime, until: datetime) -> list[Used]:
+        """What an account used from `since` on and before `until`, by day, the oldest first."""
+        rows = await self._between.all(account=account_id, since=since, until=until)
+        flags = ("own_key", "video", "realtime_audio", "for_1_year")
+        return [Used(**{**row, **{name: bool(row[name]) for name in flags}}) for row in rows]
+
+
+async def note_bot(connection: AsyncConnection, bot: Bot, now: datetime) -> None:
+    """Write inside the caller's transaction what a bot that ends has used; a later ending takes its place."""
+    config = bot.config
+    await _note(
+        connection,
+        {
+            "resource_id": bot.id,
+            "account_id": bot.account_id,
+            "resource": "bot",
+            "key_id": bot.key_id,
+            "model": config.transcription_model,
+            "own_key": config.transcription_credentials is not None,
+            "video": config.video,
+            "realtime_audio": config.realtime_audio,
+            "for_1_year": config.store_recording_for_1_year,
+            "ended_at": now,
+            "minutes": minutes_of(bot),
+            "waiting_minutes": waiting_minutes_of(bot),
+        },
+    )
+
+
+async def note_recording(connection: AsyncConnection, recording: Recording, now: datetime) -> None:
+    """The same for a recording: its minutes are those up to the last word, none where nothing was transcribed."""
+    lines = t.transcript_lines.c
+    last = select(func.max(lines.end_ms)).where(lines.resource_id == recording.id)
+    heard_ms = await connection.scalar(last) or 0
+    config = recording.config
+    await _note(
+        connection,
+        {
+            "resource_id": recording.id,
+            "account_id": recording.account_id,
+            "resource": "recording",
+            "key_id": recording.key_id,
+            "model": config.transcription_model,
+            "own_key": config.transcription_credentials is not None,
+            "video": False,
+            "realtime_audio": False,
+            "for_1_year": config.store_recording_for_1_year,
+            "ended_at": now,
+            "minutes": -(-heard_ms // 60_000),
+            "waiting_minutes": 0,
+        },
+    )
+
+
+async def _note(connection: AsyncConnection, values: Mapping[str, Any]) -> None:
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    noting = insert(t.usage).values(values)
+    await connection.execute(noting.on_conflict_do_update(index_elements=["resource_id"], set_=dict(values)))

@@ -1,0 +1,133 @@
+"""A transcript as a file: plain text, SRT, WebVTT, Markdown. Pure."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sederunt.model.transcript import Segment, Transcript, Word
+
+UNKNOWN = "Unknown speaker"
+# Of a caption: what fits under a picture, and what can be read while it stands there.
+_CUE_CHARACTERS, _CUE_S, _PAUSE_S = 84, 7.0, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What stands under the picture for a while. Seconds."""
+
+    start: float
+    end: float
+    speaker: str
+    text: str
+
+
+def as_text(transcript: Transcript, title: str) -> str:
+    """Who said what, one paragraph per segment."""
+    return "".join(
+        f"[{clock(segment.start)}] {speaker_of(segment)}: {_line(segment.transcript)}\n\n"
+        for segment in transcript.segments
+    )
+
+
+def as_markdown(transcript: Transcript, title: str) -> str:
+    """Minutes: a heading, who spoke, what was said."""
+    names = list(dict.fromkeys(map(speaker_of, transcript.segments)))
+    lines = [f"# {_escaped(title)}\n\n"]
+    if names:
+        lines.append(f"**Speakers:** {', '.join(map(_escaped, names))}\n\n")
+    before = None
+    for segment in transcript.segments:
+        who = speaker_of(segment)
+        if who != before:
+            lines.append(f"**{_escaped(who)}** · {clock(segment.start)}\n\n")
+        before = who
+        lines.append(f"{_escaped(_line(segment.transcript))}\n\n")
+    return "".join(lines)
+
+
+def as_srt(transcript: Transcript, title: str) -> str:
+    """SubRip captions."""
+    return "".join(
+        f"{number}\n{_stamp(cue.start, ',')} --> {_stamp(cue.end, ',')}\n{cue.speaker}: {cue.text}\n\n"
+        for number, cue in enumerate(cues(transcript), 1)
+    )
+
+
+def as_vtt(transcript: Transcript, title: str) -> str:
+    """WebVTT captions, the speakers as voices."""
+    body = "".join(
+        f"\n{_stamp(cue.start, '.')} --> {_stamp(cue.end, '.')}\n<v {_plain(cue.speaker)}>{_plain(cue.text)}\n"
+        for cue in cues(transcript)
+    )
+    return f"WEBVTT\n{body}"
+
+
+FORMATS: Mapping[str, tuple[str, Callable[[Transcript, str], str]]] = {
+    "txt": ("text/plain; charset=utf-8", as_text),
+    "srt": ("application/x-subrip; charset=utf-8", as_srt),
+    "vtt": ("text/vtt; charset=utf-8", as_vtt),
+    "md": ("text/markdown; charset=utf-8", as_markdown),
+}
+
+
+def cues(transcript: Transcript) -> Iterator[Cue]:
+    """The captions: whole segments where they are short, else cut between words."""
+    for segment in transcript.segments:
+        words = [word for utterance in segment.utterances for word in utterance.words]
+        who = speaker_of(segment)
+        if words:
+            yield from (Cue(part[0].start, part[-1].end, who, _spoken(part)) for part in _cut(words))
+        elif segment.transcript.strip():
+            yield Cue(segment.start, segment.end, who, _line(segment.transcript))
+
+
+def speaker_of(segment: Segment) -> str:
+    """The name to print: the one that is sure, else the likeliest."""
+    guesses = segment.potential_speaker_names or ()
+    likeliest = max(guesses, key=lambda guess: guess.confidence, default=None)
+    name = segment.speaker_name or (f"{likeliest.name} (?)" if likeliest else f"{UNKNOWN} {segment.speaker + 1}")
+    return _line(name)
+
+
+def clock(seconds: float) -> str:
+    """h:mm:ss."""
+    whole = int(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+def _cut(words: Sequence[Word]) -> Iterator[list[Word]]:
+    part: list[Word] = []
+    for word in words:
+        long = part and (
+            len(_spoken([*part, word])) > _CUE_CHARACTERS
+            or word.end - part[0].start > _CUE_S
+            or word.start - part[-1].end > _PAUSE_S
+        )
+        if long:
+            yield part
+            part = []
+        part.append(word)
+    if part:
+        yield part
+
+
+def _spoken(words: Sequence[Word]) -> str:
+    return _line(" ".join(word.word.strip() for word in words))
+
+
+def _line(text: str) -> str:
+    """In one line: an empty one would end a caption."""
+    return " ".join(text.split())
+
+
+def _stamp(seconds: float, mark: str) -> str:
+    ms = max(round(seconds * 1000), 0)
+    return f"{ms // 3_600_000:02}:{ms // 60_000 % 60:02}:{ms // 1000 % 60:02}{mark}{ms % 1000:03}"
+
+
+def _plain(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", text)

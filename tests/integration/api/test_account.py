@@ -1,0 +1,174 @@
+"""What an account looks after by itself: keys with scopes, credentials, meeting accounts, webhooks, usage."""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from standardwebhooks import Webhook
+
+from harness.api_room import ApiRoom, api_room
+from harness.fake_clock import FakeClock
+from harness.receiver import Receiver
+from sederunt.api.routes import ROUTES
+from sederunt.clock import SYSTEM_CLOCK
+from sederunt.database.deliveries import Attempt, Deliveries
+from sederunt.settings import BusSettings, PricingSettings
+
+UNKNOWN = "0195f2c4-6a1e-7b3d-9f00-000000000001"
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+async def made_key(room: ApiRoom, **fields: Any) -> dict[str, Any]:
+    answer = await room.client.post("/key", json={"name": "tests", **fields})
+    assert answer.status_code == 200, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+async def test_a_key_does_what_its_scopes_say_and_nothing_else(room: ApiRoom) -> None:
+    for scopes in (["read"], ["write"], ["live"], ["read", "live"], ["read", "write", "live"]):
+        key = await made_key(room, scopes=scopes)
+        assert key["scopes"] == sorted(scopes)
+        async with room.client_of(key["key"]) as caller:
+            for route in ROUTES:
+                path = route.path.replace("{id}", UNKNOWN).replace("{correction}", UNKNOWN)
+                answer = await caller.request(route.method, path, json={})
+                may = len(scopes) == 3 if route.needed == "manage" else route.needed in scopes
+                assert (answer.status_code == 403) is not may, (scopes, route.name, answer.text)
+                if not may:
+                    assert "scope" in answer.json()["message"]
+
+
+async def test_only_a_key_that_may_act_sees_the_address_that_takes_orders(room: ApiRoom) -> None:
+    bot = await room.bot(realtime_audio=True)
+    async with room.client_of((await made_key(room, scopes=["read"]))["key"]) as reader:
+        seen = (await reader.get(f"/bot/{bot['id']}")).json()
+    assert bot["websocket_url"] is not None
+    assert seen["websocket_url"] is None
+    assert seen["websocket_read_only_url"] == bot["websocket_read_only_url"]
+
+
+async def test_a_key_expires_is_listed_and_can_be_revoked(tmp_path: Path, bus_settings: BusSettings) -> None:
+    clock = FakeClock()
+    async with api_room(tmp_path / "data", bus_settings, clock) as room:
+        key = await made_key(room, expires_in_days=1)
+        async with room.client_of(key["key"]) as caller:
+            assert (await caller.get("/bot")).status_code == 200
+            clock.advance(timedelta(days=1).total_seconds())
+            assert (await caller.get("/bot")).status_code == 401
+        other = await made_key(room)
+        answer = await room.client.delete(f"/key/{other['id']}")
+        assert answer.status_code == 200
+        async with room.client_of(other["key"]) as caller:
+            assert (await caller.get("/bot")).status_code == 401
+        listed = {key["id"]: key for key in (await room.client.get("/key")).json()["data"]}
+    assert "key" not in listed[key["id"]]
+    assert listed[key["id"]]["expires_at"] is not None
+    assert listed[other["id"]]["revoked_at"] is not None
+    assert listed[other["id"]]["prefix"] == other["key"][:11]
+
+
+async def test_credentials_and_meeting_accounts_never_show_their_secrets(room: ApiRoom) -> None:
+    credential = await room.client.post("/credential", json={"provider": "deepgram", "key": "s3cret-key-of-deepgram"})
+    password = {"service": "gmeet", "email": "bot@example.org", "password": "s3cret-password"}
+    account = await room.client.post("/meeting-account", json=password)
+    for path, made in (("/credential", credential), ("/meeting-account", account)):
+        assert made.status_code == 200, made.text
+        listed = await room.client.get(path)
+        assert [row["id"] for row in listed.json()["data"]] == [made.json()["id"]]
+        assert "s3cret" not in made.text + listed.text
+        assert (await room.client.delete(f"{path}/{made.json()['id']}")).status_code == 200
+        assert (await room.client.get(path)).json()["data"] == []
+    refused = await room.client.post("/credential", json={"provider": "whisper", "key": ""})
+    assert set(refused.json()["errors"]) == {"provider", "key"}
+    bad_state = {"service": "gmeet", "email": "a@example.org", "state": {"cookies": 1}}
+    assert set((await room.client.post("/meeting-account", json=bad_state)).json()["errors"]) == {"state"}
+
+
+async def test_a_new_webhook_secret_signs_beside_the_old_one(room: ApiRoom) -> None:
+    first = (await room.client.get("/webhook-secret")).json()
+    assert first["secret_before"] is None
+    rotated = (await room.client.post("/webhook-secret/rotate", json={"overlap_hours": 1})).json()
+    assert rotated["secret"] != first["secret"] == rotated["secret_before"]
+    at_once = (await room.client.post("/webhook-secret/rotate", json={"overlap_hours": 0})).json()
+    assert (at_once["secret_before"], at_once["secret_before_until"]) == (None, None)
+
+
+async def test_a_receiver_is_tried_with_a_webhook_that_both_secrets_verify(
+    tmp_path: Path, bus_settings: BusSettings, receiver: Receiver
+) -> None:
+    async with api_room(tmp_path / "data", bus_settings, SYSTEM_CLOCK, allow_private_addresses=True) as room:
+        old = (await room.client.get("/webhook-secret")).json()["secret"]
+        new = (await room.client.post("/webhook-secret/rotate", json={})).json()["secret"]
+        answer = (await room.client.post("/webhook/test", json={"webhook_url": receiver.url})).json()
+        assert answer["state"] == "delivered", answer
+        assert [attempt["http_status"] for attempt in answer["attempts"]] == [200]
+        [heard] = receiver.deliveries
+        for secret in (old, new):
+            assert Webhook(secret).verify(heard.raw, dict(heard.headers))["type"] == "test"
+        listed = (await room.client.get("/webhook-delivery")).json()["data"]
+        assert listed == [answer]
+        assert (await room.client.get(f"/webhook-delivery/{answer['id']}")).json() == answer
+
+
+async def test_a_receiver_on_a_private_network_is_not_reached_by_a_test(room: ApiRoom, receiver: Receiver) -> None:
+    answer = (await room.client.post("/webhook/test", json={"webhook_url": receiver.url})).json()
+    assert (answer["state"], answer["attempts"][0]["http_status"]) == ("given_up", None)
+    assert receiver.deliveries == []
+
+
+async def test_deliveries_are_listed_and_sent_once_more(room: ApiRoom) -> None:
+    bot = await room.bot_in("recording", webhook_url="https://a.example/hook")
+    other = await room.bot_in("joining", webhook_url="https://a.example/hook")
+    deliveries = Deliveries(room.database)
+    failed = Attempt(at=room.clock.now(), status=410, ms=3, answer="Gone.")
+    for delivery in await deliveries.of(UUID(bot["id"]), room.account_id):
+        await deliveries.record_attempt(delivery.id, failed, state="given_up")
+    page = (await room.client.get("/webhook-delivery", params={"limit": "2"})).json()
+    rest = (await room.client.get("/webhook-delivery", params={"cursor": page["next_cursor"]})).json()
+    assert [d["resource_id"] for d in page["data"] + rest["data"]] == [other["id"], bot["id"], bot["id"]]
+    assert rest["next_cursor"] is None
+    of_bot = (await room.client.get("/webhook-delivery", params={"resource_id": bot["id"]})).json()["data"]
+    assert [d["payload"]["data"]["new_status"] for d in of_bot] == ["recording", "joining"]
+    assert of_bot[0]["attempts"][0]["answer"] == "Gone."
+    again = (await room.client.post(f"/webhook-delivery/{of_bot[0]['id']}/replay")).json()
+    assert again["state"] == "pending"
+    replayed = (await room.client.post("/webhook-delivery/replay", json={"since": 0})).json()
+    assert replayed == {"replayed": 1}
+    pending = (await room.client.get("/webhook-delivery", params={"state": "pending"})).json()["data"]
+    assert len(pending) == 3
+
+
+async def test_usage_counts_minutes_by_key_and_model_at_the_operators_rates(
+    tmp_path: Path, bus_settings: BusSettings, clock: FakeClock
+) -> None:
+    pricing = PricingSettings(currency="EUR", base_per_hour=0.6, models_per_hour={"vendor1": 0.3})
+    async with api_room(tmp_path / "data", bus_settings, clock, pricing=pricing) as room:
+        await room.client.post("/key", json={"name": "=HYPERLINK()"})
+        await room.bot_in("finished")
+        await room.bot_in("finished", transcription_model="none")
+        month = f"{clock.now():%Y-%m}"
+        usage = (await room.client.get("/usage")).json()
+        by_model = {row["transcription_model"]: row for row in usage["data"]}
+        assert by_model.keys() == {"whisper", "none"}
+        row = by_model["whisper"]
+        assert (row["period"], row["count"], row["key_name"], row["currency"]) == (month, 1, "tests", "EUR")
+        assert row["amount"] == round(row["minutes"] / 60 * 0.9, 4)
+        day = f"{clock.now():%Y-%m-%d}"
+        daily = (await room.client.get("/usage", params={"group": "day", "from": day, "to": day})).json()
+        assert {row["period"] for row in daily["data"]} == {day}
+        text = (await room.client.get("/usage", params={"format": "csv"})).text
+        assert [line["transcription_model"] for line in csv.DictReader(io.StringIO(text))] == ["none", "whisper"]
+        for query in ({"from": "2026-02-31"}, {"from": "2020-01-01", "to": "2026-01-01"}, {"group": "year"}):
+            assert (await room.client.get("/usage", params=query)).status_code == 400

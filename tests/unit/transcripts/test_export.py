@@ -1,0 +1,42 @@
+"""Captions are short, in order, and hold every word."""
+
+import itertools
+
+from sederunt.model.transcript import Segment, Transcript, Utterance, Word
+from sederunt.transcripts.export import as_markdown, as_srt, cues
+
+
+def _talk(words: int, pause_at: int = -1) -> Segment:
+    said = []
+    at = 3600.0
+    for n in range(words):
+        at += 5.0 if n == pause_at else 0.4
+        said.append(Word(word=f"word{n}", start=at, end=at + 0.3, confidence=1))
+    text = " ".join(word.word for word in said)
+    utterance = Utterance(
+        start=said[0].start, end=said[-1].end, speaker=0, confidence=1, transcript=text, words=tuple(said)
+    )
+    return Segment(start=said[0].start, end=at, speaker=0, confidence=1, transcript=text, utterances=(utterance,))
+
+
+def test_a_long_talk_is_cut_between_words_into_what_can_be_read() -> None:
+    found = list(cues(Transcript(segments=(_talk(200),))))
+    assert " ".join(cue.text for cue in found) == _talk(200).transcript
+    assert all(len(cue.text) <= 84 and cue.end - cue.start <= 7 for cue in found)
+    assert all(one.end <= other.start for one, other in itertools.pairwise(found))
+
+
+def test_a_pause_ends_a_caption() -> None:
+    assert [cue.text for cue in cues(Transcript(segments=(_talk(4, pause_at=2),)))] == ["word0 word1", "word2 word3"]
+
+
+def test_times_go_beyond_an_hour_and_nobody_can_end_a_caption_early() -> None:
+    segment = Segment(start=3661.5, end=3662, speaker=1, confidence=1, transcript="one\n\ntwo", speaker_name="A\nB")
+    srt = as_srt(Transcript(segments=(segment,)), "")
+    assert srt == "1\n01:01:01,500 --> 01:01:02,000\nA B: one two\n\n"
+
+
+def test_minutes_carry_no_markup_from_the_meeting() -> None:
+    segment = Segment(start=0, end=1, speaker=0, confidence=1, transcript="# <img> [x](y)", speaker_name="*Eve*")
+    text = as_markdown(Transcript(segments=(segment,)), "Minutes")
+    assert text == "# Minutes\n\n**Speakers:** \\*Eve\\*\n\n**\\*Eve\\*** · 0:00:00\n\n\\# \\<img\\> \\[x\\](y)\n\n"
