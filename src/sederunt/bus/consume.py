@@ -95,7 +95,15 @@ class Consumer:
         slots: int = 1,
         has_room: Callable[[], bool] = lambda: True,
         on_cut_off: Callable[[], None] = lambda: None,
+        must_wait_s: Callable[[str], Awaitable[float]] | None = None,
     ) -> None:
+        """Take jobs of `kind`, `slots` at once.
+
+        Args:
+            must_wait_s: how long the job of a resource has to wait before it may be given out again; 0 to take it now.
+                That it waited is not counted as a try.
+        """
+        self._must_wait_s = must_wait_s
         self.kind = kind
         self._bus = bus
         self._queue = streams.QUEUES[kind]
@@ -117,6 +125,11 @@ class Consumer:
     def held(self) -> int:
         """Jobs at work in this process."""
         return len(self._held)
+
+    @property
+    def held_ids(self) -> frozenset[str]:
+        """Ids of the resources whose jobs are at work in this process."""
+        return frozenset(resource_id for _, resource_id in self._held)
 
     def holds(self, resource_id: str) -> bool:
         return any(key[1] == resource_id for key in self._held)
@@ -217,6 +230,9 @@ class Consumer:
         try:
             answer = await self._bus.request(streams.held_subject(self.kind, key[1]), question, within_s=ASK_S)
         except NoResponder:
+            if self._must_wait_s is not None and (pause_s := await self._must_wait_s(key[1])) > 0:
+                await self._refuse(key, msg, pause_s)
+                return
             await self._start(key, message, msg)
             return
         except BusAway:

@@ -138,6 +138,21 @@ class Deliveries:
                 )
             )
 
+    async def postpone(self, delivery_id: UUID, until: datetime) -> None:
+        """Look at a pending delivery again at this time; no attempt was made."""
+        later = update(t.deliveries).where(t.deliveries.c.id == delivery_id, t.IS_PENDING)
+        async with self._database.begin() as connection:
+            await connection.execute(later.values(next_attempt_at=until))
+
+    async def hasten(self, url: str, account_id: UUID) -> None:
+        """Make all that is pending for an address due now: its receiver is back."""
+        now = self._database.clock.now()
+        mine = update(t.deliveries).where(
+            t.deliveries.c.url == url, t.deliveries.c.account_id == account_id, t.IS_PENDING
+        )
+        async with self._database.begin() as connection:
+            await connection.execute(mine.where(t.deliveries.c.next_attempt_at > now).values(next_attempt_at=now))
+
     async def due(self, now: datetime, *, limit: int = 100) -> list[tuple[Resource, UUID]]:
         """(resource, its id) whose oldest pending delivery may be tried (again)."""
         return [(row["resource"], row["resource_id"]) for row in await self._due.all(now=now, most=limit)]

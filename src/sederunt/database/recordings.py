@@ -105,6 +105,11 @@ class Recordings:
             raise _unknown()
         return _recording(row)
 
+    async def account_of(self, recording_id: UUID) -> UUID | None:
+        """Return whose a recording is; None where there is none."""
+        row = await self._one.first(id=recording_id)
+        return None if row is None else row["account_id"]
+
     async def view(self, recording_id: UUID, account_id: UUID) -> RecordingView:
         """One recording with its events and transcript, by one statement. Raises NotFound."""
         row = await self._view.first(id=recording_id, account=account_id)

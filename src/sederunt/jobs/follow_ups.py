@@ -51,6 +51,7 @@ class Kind:
     slots: Callable[[Settings], int]  # at once in one process
     pauses_s: tuple[float, ...]  # before the second, third, … time; the last one repeats
     times: int | None  # given out so often at most; None: the handler decides by the row
+    share: int | None = None  # places in one process that one account may have; None: as many as there are
 
     def pause_s(self, delivered: int) -> float:
         """How long to wait after the `delivered`-th time failed."""
@@ -104,9 +105,10 @@ KINDS: Mapping[str, Kind] = {
             role="worker",
             work="sederunt.jobs.fetch:fetch",
             give_up="sederunt.jobs.fetch:give_up",
-            slots=lambda _: 4,
+            slots=lambda _: 16,
             pauses_s=(5, 30, 120, 600),
             times=6,
+            share=4,  # an address may deliver slowly for an hour: the others' recordings must not wait for it
         ),
         # Attempts at a receiver and their pauses are rows (webhooks/schedule); here only our own faults count.
         # A slow receiver holds its place for ten seconds; most answer within one.

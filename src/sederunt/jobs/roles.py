@@ -16,9 +16,10 @@ from sederunt.bus.tasks import end
 from sederunt.errors import SetupError
 from sederunt.jobs.capacity import Capacity
 from sederunt.jobs.context import WorkerContext, open_context
-from sederunt.jobs.follow_ups import KINDS
+from sederunt.jobs.follow_ups import KINDS, Kind
 from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.jobs.scratch import folder_of
+from sederunt.jobs.shares import Shares
 from sederunt.jobs.work import handler_of
 from sederunt.meetings.record.spool import Leftovers
 from sederunt.settings import Settings
@@ -57,17 +58,22 @@ async def run_worker(settings: Settings, stop: asyncio.Event, *, drain_timeout_s
 
 
 def _consumers(role: Literal["host", "worker"], context: WorkerContext, has_room: Callable[[], bool]) -> list[Consumer]:
-    return [
-        Consumer(
-            context.bus,
-            kind.kind,
-            handler_of(kind, context),
-            slots=kind.slots(context.settings),
-            has_room=has_room,
-        )
-        for kind in KINDS.values()
-        if kind.role == role
-    ]
+    return [_consumer(kind, context, has_room) for kind in KINDS.values() if kind.role == role]
+
+
+def _consumer(kind: Kind, context: WorkerContext, has_room: Callable[[], bool]) -> Consumer:
+    shares = Shares(kind.share, context.recordings.account_of) if kind.share is not None else None
+    consumer = Consumer(
+        context.bus,
+        kind.kind,
+        handler_of(kind, context),
+        slots=kind.slots(context.settings),
+        has_room=has_room,
+        must_wait_s=shares.must_wait_s if shares is not None else None,
+    )
+    if shares is not None:
+        shares.held = lambda: consumer.held_ids
+    return consumer
 
 
 async def _work(

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from time import monotonic
 
 import httpx2
 
@@ -9,6 +10,8 @@ from sederunt.addresses import opened
 from sederunt.errors import DestinationError
 
 DOWNLOAD_S = 3600.0  # for the whole body; a stalled connection ends sooner by the client's own timeout
+# An address that delivers less than this is given up: it would hold a place that others need.
+WINDOW_S, LEAST_BYTES_S = 30.0, 10_000
 
 
 async def download(client: httpx2.AsyncClient, url: str, path: Path, *, most_bytes: int, allow_private: bool) -> int:
@@ -16,7 +19,8 @@ async def download(client: httpx2.AsyncClient, url: str, path: Path, *, most_byt
 
     Raises DestinationError: not retryable where the address is refused or the file too large.
     """
-    size = 0
+    size = seen = 0
+    window_ends = monotonic() + WINDOW_S
     try:
         async with (
             asyncio.timeout(DOWNLOAD_S),
@@ -24,11 +28,15 @@ async def download(client: httpx2.AsyncClient, url: str, path: Path, *, most_byt
         ):
             _refuse_early(response, most_bytes)
             with path.open("wb") as file:
-                async for block in response.aiter_bytes(1 << 20):
+                async for block in response.aiter_bytes():
                     size += len(block)
                     if size > most_bytes:
                         raise too_large(most_bytes)
                     await asyncio.to_thread(file.write, block)
+                    if monotonic() > window_ends:
+                        if size - seen < WINDOW_S * LEAST_BYTES_S:
+                            raise too_slow()
+                        seen, window_ends = size, monotonic() + WINDOW_S
     except TimeoutError:
         raise DestinationError(f"The address did not deliver within {DOWNLOAD_S:g} s.", retryable=True) from None
     return size
@@ -39,6 +47,11 @@ def _refuse_early(response: httpx2.Response, most_bytes: int) -> None:
     stated = response.headers.get("content-length", "")
     if stated.isdecimal() and int(stated) > most_bytes:
         raise too_large(most_bytes)
+
+
+def too_slow() -> DestinationError:
+    sentence = f"The address delivers less than {LEAST_BYTES_S / 1000:g} kB a second."
+    return DestinationError(sentence, retryable=True)
 
 
 def too_large(most_bytes: int) -> DestinationError:

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from uuid import UUID
 
 import httpx2
@@ -11,6 +12,7 @@ from sederunt import log
 from sederunt.clock import Clock
 from sederunt.database.deliveries import Deliveries, Delivery
 from sederunt.webhooks import schedule
+from sederunt.webhooks.destinations import Destinations
 from sederunt.webhooks.sender import send
 
 logger = log.get(component="webhooks")
@@ -25,6 +27,7 @@ class Deliverer:
     secrets_of: Callable[[UUID], Awaitable[Sequence[str]]]  # of an account, as Standard Webhooks write them
     clock: Clock
     timeout_s: float
+    destinations: Destinations = field(default_factory=Destinations)
 
     async def deliver_all(self, resource_id: UUID, cut_off: asyncio.Event | None = None) -> int:
         """Deliver what is pending for a resource and may be tried now; returns how many attempts were made.
@@ -42,6 +45,9 @@ class Deliverer:
                 break
             if delivery.next_attempt_at is not None and delivery.next_attempt_at > self.clock.now():
                 break
+            if pause_s := self.destinations.pause_s(delivery.url, delivery.account_id, self.clock.monotonic()):
+                await self.deliveries.postpone(delivery.id, self.clock.now() + timedelta(seconds=pause_s))
+                break
             attempts += 1
             if not await self.deliver_once(delivery):
                 break
@@ -50,10 +56,17 @@ class Deliverer:
     async def deliver_once(self, delivery: Delivery) -> bool:
         """One attempt, written down; whether the next event may follow."""
         secrets = await self.secrets_of(delivery.account_id)
-        result = await send(self.client, delivery, secrets, clock=self.clock, timeout_s=self.timeout_s)
+        with self.destinations.attempt(delivery.url, delivery.account_id):
+            result = await send(self.client, delivery, secrets, clock=self.clock, timeout_s=self.timeout_s)
+        answered = result.attempt.status is not None
+        is_back = self.destinations.note(delivery.url, answered=answered, now_s=self.clock.monotonic())
         made_before = len(delivery.attempts)
-        state, again_at = schedule.after(result.attempt, made_before, retryable=result.retryable)
+        state, again_at = schedule.after(
+            result.attempt, made_before, retryable=result.retryable, retry_after_s=result.retry_after_s
+        )
         await self.deliveries.record_attempt(delivery.id, result.attempt, state=state, next_attempt_at=again_at)
+        if is_back:
+            await self.deliveries.hasten(delivery.url, delivery.account_id)
         logger.info(
             "webhook attempted",
             action=f"webhook_{state}",

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 
 import httpx2
 
@@ -19,6 +21,7 @@ _ANSWER_READ = 4 * ANSWER_KEPT  # bytes that are read of it at most; the rest is
 class Result:
     attempt: Attempt
     retryable: bool  # False where no later attempt can differ
+    retry_after_s: float | None = None  # the receiver's own word
 
 
 async def send(
@@ -34,11 +37,13 @@ async def send(
     began = clock.monotonic()
     status: int | None = None
     retryable = True
+    retry_after_s: float | None = None
     try:
         async with asyncio.timeout(timeout_s):
             request = client.stream("POST", delivery.url, content=body.encode(), headers=headers)
             async with request as response:
                 status = response.status_code
+                retry_after_s = retry_after(response.headers.get("retry-after", ""), at)
                 answer = await _beginning(response)
     except TimeoutError:
         answer = answer_late(status, timeout_s)
@@ -49,7 +54,18 @@ async def send(
     except (httpx2.HTTPError, OSError) as error:
         answer = f"{type(error).__name__}: {error}"
     ms = round((clock.monotonic() - began) * 1000)
-    return Result(attempt=Attempt(at=at, status=status, ms=ms, answer=answer[:ANSWER_KEPT]), retryable=retryable)
+    attempt = Attempt(at=at, status=status, ms=ms, answer=answer[:ANSWER_KEPT])
+    return Result(attempt=attempt, retryable=retryable, retry_after_s=retry_after_s)
+
+
+def retry_after(header: str, now: datetime) -> float | None:
+    """Return the seconds that a Retry-After header asks for (RFC 9110, 10.2.3); None where it says nothing usable."""
+    if header.strip().isdecimal():
+        return float(header)
+    try:
+        return max(0.0, (parsedate_to_datetime(header) - now).total_seconds())
+    except (TypeError, ValueError, IndexError):
+        return None
 
 
 def answer_late(status: int | None, timeout_s: float) -> str:

@@ -19,6 +19,7 @@ from sederunt.database.ids import new_id
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.status import BotStatus, Trigger
 from sederunt.webhooks.deliverer import Deliverer
+from sederunt.webhooks.destinations import OPENS_AFTER
 from sederunt.webhooks.schedule import PAUSES_S
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
@@ -166,3 +167,20 @@ async def test_every_event_is_json_a_receiver_can_read(
     await postman.deliver_all(bot.id)
     for delivery in receiver.deliveries:
         assert set(json.loads(delivery.raw)) == {"bot_id", "type", "data", "custom_metadata"}
+
+
+async def test_a_silent_receiver_is_left_alone_and_what_waits_for_it_goes_when_it_is_back(
+    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+) -> None:
+    silent = "http://127.0.0.1:9/hook"  # nobody listens
+    waiting = [await live(bots, database, clock, silent) for _ in range(OPENS_AFTER + 2)]
+    for bot in waiting:
+        await postman.deliver_all(bot.id)
+    made = [sum(len(d.attempts) for d in await postman.deliveries.of(b.id, b.account_id)) for b in waiting]
+    assert made == [1] * OPENS_AFTER + [0, 0]
+    assert await postman.deliver_all((await live(bots, database, clock, receiver.url)).id) == 3
+    later = await postman.deliveries.of(waiting[-1].id, waiting[-1].account_id)
+    assert later[0].next_attempt_at is not None
+    assert later[0].next_attempt_at > clock.now()
+    await postman.deliveries.hasten(silent, database.default_account_id)
+    assert {id_ for _, id_ in await postman.deliveries.due(clock.now())} >= {bot.id for bot in waiting}

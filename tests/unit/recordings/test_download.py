@@ -1,12 +1,14 @@
 """Fetching a recording: redirects, sizes, and whose fault it is."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from itertools import count
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from sederunt.errors import DestinationError
+from sederunt.recordings import download as download_module
 from sederunt.recordings.download import download
 
 Answer = Callable[[httpx2.Request], httpx2.Response]
@@ -84,3 +86,19 @@ async def test_a_broken_connection_is_worth_another_try(tmp_path: Path) -> None:
     with pytest.raises(DestinationError) as caught:
         await fetch(answer, tmp_path / "source")
     assert caught.value.retryable
+
+
+async def test_an_address_that_drips_is_given_up_and_may_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = count(step=5)
+    monkeypatch.setattr(download_module, "monotonic", lambda: float(next(seconds)))
+
+    async def drops() -> AsyncIterator[bytes]:
+        for _ in range(1000):
+            yield b"x"
+
+    with pytest.raises(DestinationError, match="less than 10 kB a second") as caught:
+        await fetch(lambda _: httpx2.Response(200, content=drops()), tmp_path / "source", most_bytes=10_000)
+    assert caught.value.retryable
+    assert (tmp_path / "source").stat().st_size < 10

@@ -40,3 +40,8 @@ def test_a_receiver_that_is_gone_for_good_is_left_alone() -> None:
 
 def test_an_address_that_may_not_be_reached_is_not_tried_again() -> None:
     assert after(attempt(None), 0, retryable=False) == ("given_up", None)
+
+
+@pytest.mark.parametrize(("asked_s", "pause_s"), [(None, 5), (1.0, 5), (90.0, 90), (1e9, 86_400)])
+def test_a_receiver_is_not_asked_before_it_wants_to_be(asked_s: float | None, pause_s: float) -> None:
+    assert after(attempt(503), 0, retry_after_s=asked_s) == ("pending", AT + timedelta(seconds=pause_s))
