@@ -8,11 +8,28 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.vendors.assemblyai import AssemblyAI
 from harness.vendors.control import VendorControl
 from harness.vendors.deepgram import Deepgram
+from harness.vendors.elevenlabs import ElevenLabs
+from harness.vendors.gladia import Gladia
+from harness.vendors.revai import RevAI
+from harness.vendors.salad import Salad
+from harness.vendors.soniox import Soniox
+from harness.vendors.speechmatics import Speechmatics
 from harness.vendors.vendor import Vendor
 
-VENDORS: Mapping[str, type[Vendor]] = {vendor.name: vendor for vendor in (Deepgram,)}
+KINDS: tuple[type[Vendor], ...] = (
+    Deepgram,
+    AssemblyAI,
+    Speechmatics,
+    RevAI,
+    ElevenLabs,
+    Soniox,
+    Gladia,
+    Salad,
+)
+VENDORS: Mapping[str, type[Vendor]] = {kind.name: kind for kind in KINDS}
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import httpx2
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -68,7 +68,7 @@ class VendorControl:
 
     def __init__(self, name: str, url: str, socket_url: str, key: str) -> None:
         self.name, self.url, self.socket_url, self.key = name, url, socket_url, key
-        self._client = httpx.Client(base_url=url + PREFIX, timeout=120)
+        self._client = httpx2.Client(base_url=url + PREFIX, timeout=120)
 
     @property
     def settings(self) -> dict[str, str]:

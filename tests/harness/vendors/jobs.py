@@ -5,7 +5,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
+import httpx2
 
 from harness.vendors.faults import JOBS, Fault, Faults, with_field
 from harness.vendors.ledger import Bill, Ledger
@@ -30,8 +30,9 @@ class Job:
     work: "asyncio.Task[None] | None" = None
 
     @property
-    def is_heard(self) -> bool:
-        return self.work is None or self.work.done()
+    def is_done(self) -> bool:
+        """Whether there is nothing more to wait for."""
+        return not self.told("stuck") and (self.work is None or self.work.done())
 
     async def heard(self) -> None:
         """Return once it was listened to; never, where a fault wants that."""
@@ -134,10 +135,10 @@ async def fetched(url: str, files: dict[str, bytes]) -> bytes:
     """What lies at an address: of our own uploads, or anywhere else. Raises NoSound."""
     if (mine := files.get(url.rstrip("/").rpartition("/")[2].partition("?")[0])) is not None:
         return mine
-    async with httpx.AsyncClient(timeout=30, follow_redirects=True) as client:
+    async with httpx2.AsyncClient(timeout=30, follow_redirects=True) as client:
         try:
             answer = await client.get(url)
             answer.raise_for_status()
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise NoSound(f"Download failed: {error}") from error
         return answer.content

@@ -39,7 +39,6 @@ class HangUp(Exception):
 class Socket:
     """One live connection. A vendor overrides what its protocol is; see the methods that do nothing here."""
 
-    diarizes: ClassVar[bool] = False
     operation: ClassVar[str] = "socket"
 
     def __init__(self, vendor: Vendor, connection: ServerConnection, stream: Stream, query: dict[str, str]) -> None:
@@ -141,6 +140,12 @@ class Socket:
             held, self._held = self._held, None
             await self.send(held)
 
+    def let_go(self) -> None:
+        """The connection has ended: what it took has to be paid."""
+        if self.ears is not None:
+            self.ears.abandon()
+        self.vendor.ledger.billed.append(Bill(id=self.id, seconds=round(self.seconds, 3)))
+
     # How it runs.
 
     async def run(self) -> None:
@@ -154,9 +159,7 @@ class Socket:
             await self.connection.close(end.code, end.reason)
         finally:
             telling.cancel()
-            if self.ears is not None:
-                self.ears.abandon()
-            self.vendor.ledger.billed.append(Bill(id=self.id, seconds=round(self.seconds, 3)))
+            self.let_go()
 
     async def receive(self) -> str | bytes:
         """The next message. Raises HangUp after the idle time."""

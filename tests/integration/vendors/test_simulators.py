@@ -2,7 +2,7 @@
 
 import json
 
-import httpx
+import httpx2
 import pytest
 
 from harness.vendors.catalogue import VENDORS, vendors_process
@@ -13,8 +13,8 @@ JFK = (SHIPPED / "jfk.wav").read_bytes()
 TOKEN = {"Authorization": "Token practice-key-of-deepgram"}
 
 
-def listen(vendor: Deepgram, query: str = "model=nova-3&punctuate=true", **headers: str) -> httpx.Response:
-    return httpx.post(f"{vendor.url}/v1/listen?{query}", content=JFK, headers={**TOKEN, **headers}, timeout=60)
+def listen(vendor: Deepgram, query: str = "model=nova-3&punctuate=true", **headers: str) -> httpx2.Response:
+    return httpx2.post(f"{vendor.url}/v1/listen?{query}", content=JFK, headers={**TOKEN, **headers}, timeout=60)
 
 
 def test_a_vendor_answers_from_what_it_heard_and_bills_it_once() -> None:
@@ -53,7 +53,7 @@ def test_answers_fail_as_they_are_told_to_and_then_no_more() -> None:
             listen(vendor).json()
         for kind in ("drop", "lost", "half_body"):
             vendor.fault(kind)
-            with pytest.raises(httpx.TransportError):
+            with pytest.raises(httpx2.TransportError):
                 listen(vendor)
         assert len(vendor.ledger.billed) == 3  # bad_json, lost, half_body: the work was done
         assert listen(vendor).status_code == 200
@@ -64,7 +64,7 @@ def test_a_process_of_its_own_is_steered_over_http() -> None:
         vendor = vendors["deepgram"]
         vendor.fault("status", status=503)
         for expected in (503, 200):
-            answer = httpx.post(f"{vendor.url}/v1/listen?model=nova-2", content=JFK, headers=TOKEN, timeout=60)
+            answer = httpx2.post(f"{vendor.url}/v1/listen?model=nova-2", content=JFK, headers=TOKEN, timeout=60)
             assert answer.status_code == expected
         assert len(vendor.wait("submit", count=2)["billed"]) == 1
 
