@@ -133,7 +133,9 @@ class _Connection:
             done, _ = await asyncio.wait(talks, return_when=asyncio.FIRST_COMPLETED)
             closing = self._closing(done.pop())
             await end(*talks)
-            await self._close(closing)
+            # Close from our side; where the other side was first, that is over already.
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+                await self._websocket.close(closing.code, closing.reason)
             await self._orders.join()  # whoever says goodbye after an order still means it
         finally:
             await end(acting, *talks)
@@ -220,8 +222,3 @@ class _Connection:
             case fault:
                 logger.error("listener lost", action="socket_failed", bot_id=str(self._bot.id), exc_info=fault)
                 return messages.OUR_FAULT
-
-    async def _close(self, closing: Closing) -> None:
-        """Close from our side; where the other side was first, that is over already."""
-        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-            await self._websocket.close(closing.code, closing.reason)

@@ -16,7 +16,6 @@ from types import TracebackType
 from typing import Any, Literal
 from uuid import UUID
 
-from playwright.async_api import BrowserContext
 from playwright.async_api import Error as DriverError
 
 from sederunt import log
@@ -140,7 +139,10 @@ class BrowserPool:
         context = await browser.new_context(_context_options(self._settings, request))
         try:
             name = secrets.token_urlsafe(12)
-            await _grant(context, request.hosts)
+            # Our socket on 127.0.0.1 for every frame; microphone and camera for the meeting's own origins only.
+            await context.grant_permissions(["local-network-access"])
+            for host in request.hosts:
+                await context.grant_permissions(["microphone", "camera", "local-network-access"], origin=host)
             await context.add_init_script(page_scripts(_script_config(name, self._loopback.address(line), request)))
             tab = await context.new_page()
         except BaseException:
@@ -167,7 +169,9 @@ class BrowserPool:
         browser = (None if private else self._with_room(request.mode)) or self._new(request.mode, private=private)
         browser.seats += 1
         try:
-            await self._started(browser)
+            start = self._starting.get(browser)
+            if start is not None:
+                await asyncio.shield(start)
         except BaseException:
             browser.seats -= 1
             raise
@@ -201,11 +205,6 @@ class BrowserPool:
                 self._browsers.remove(browser)
             raise
         logger.info("browser started", action="browser_started", mode=browser.mode, pid=browser.pid)
-
-    async def _started(self, browser: Chromium) -> None:
-        start = self._starting.get(browser)
-        if start is not None:
-            await asyncio.shield(start)
 
     async def _unseat(self, browser: Chromium) -> None:
         """Give a seat back. A browser left empty is kept warm, if one is wanted, or ended."""
@@ -268,13 +267,6 @@ def _context_options(settings: BrowserSettings, request: PageRequest) -> dict[st
     if request.storage_state is not None:
         options["storage_state"] = dict(request.storage_state)
     return options
-
-
-async def _grant(context: BrowserContext, hosts: Sequence[str]) -> None:
-    """Our socket on 127.0.0.1 for every frame; microphone and camera for the meeting's own origins only."""
-    await context.grant_permissions(["local-network-access"])
-    for host in hosts:
-        await context.grant_permissions(["microphone", "camera", "local-network-access"], origin=host)
 
 
 def _script_config(name: str, address: str, request: PageRequest) -> dict[str, Any]:

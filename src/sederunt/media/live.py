@@ -80,7 +80,9 @@ class LiveSound:
         due = []
         while now_s * RATE >= (reached := self._base + BLOCK + self._ahead) + self._patience_s(reached) * RATE:
             due.append(self._let_go())
-        self._forget(now_s)
+        silent = [name for name, ear in self._ears.items() if ear.reached < (now_s - FORGET_S) * RATE]
+        for name in silent:
+            del self._ears[name]
         return due
 
     def end(self, at_s: float) -> list[bytes]:
@@ -121,11 +123,6 @@ class LiveSound:
             samples, first = samples[-first:], 0
         samples = samples[: max(0, len(self._sum) - first)]
         self._sum[first : first + len(samples)] += samples
-
-    def _forget(self, now_s: float) -> None:
-        silent = [name for name, ear in self._ears.items() if ear.reached < (now_s - FORGET_S) * RATE]
-        for name in silent:
-            del self._ears[name]
 
 
 class _Ear:

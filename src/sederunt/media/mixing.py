@@ -45,7 +45,8 @@ class Voice:
         if gap < 0:
             at, samples = self.cursor, samples[-gap:]
         if not self.sounding:
-            _fade_in(samples)
+            count = min(FADE, len(samples))
+            samples[:count] *= np.linspace(0, 1, count, dtype=np.float32)
         yield at, samples
         self.cursor = at + len(samples)
         self._last = packet.payload
@@ -178,8 +179,3 @@ class Limiter:
 
 def _as_float(samples: npt.NDArray[np.int16]) -> Samples:
     return np.multiply(samples, np.float32(1 / 32_768), dtype=np.float32)
-
-
-def _fade_in(samples: Samples) -> None:
-    count = min(FADE, len(samples))
-    samples[:count] *= np.linspace(0, 1, count, dtype=np.float32)

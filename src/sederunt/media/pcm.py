@@ -47,19 +47,15 @@ def read_pcm(path: Path, *, start_s: float = 0.0, end_s: float | None = None, bl
             raise UnsupportedMedia("The file holds no sound.")
         origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
         if kind.exact_seek and start_s > 2 * RUN_UP_S:
-            _seek(container, origin_s + start_s - RUN_UP_S)
+            try:
+                container.seek(int((origin_s + start_s - RUN_UP_S) * av.time_base))
+            except av.FFmpegError:  # a file without an index is read from its beginning
+                container.seek(0)
         for at_s, samples in _runs(_frames(container, sought=start_s > 0), origin_s):
             yield from cutter.put(round(at_s * RATE), samples)
             if cutter.is_full:
                 break
     yield from cutter.rest()
-
-
-def _seek(container: InputContainer, to_s: float) -> None:
-    try:
-        container.seek(int(to_s * av.time_base))
-    except av.FFmpegError:  # a file without an index is read from its beginning
-        container.seek(0)
 
 
 def _frames(container: InputContainer, *, sought: bool) -> Iterator[AudioFrame]:
