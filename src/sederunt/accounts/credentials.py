@@ -40,7 +40,7 @@ class OpenCredential:
     organisation: str | None
 
 
-class Credentials:
+class CredentialStore:
     """The credentials of all accounts; each question names its account."""
 
     def __init__(self, database: Database, sealer: Sealer) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass
 from uuid import UUID
 
-from sederunt.accounts.credentials import Credentials
+from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.api.faults import Faults, add
 from sederunt.database.bots import Bots
@@ -35,7 +35,7 @@ class Checks:
     """Adds to the faults of a request what these checks find. Each looks only at fields that are good so far."""
 
     settings: Settings
-    credentials: Credentials
+    credentials: CredentialStore
     meeting_accounts: MeetingAccounts
 
     async def live_room(self, config: BotConfig, bots: Bots) -> None:

@@ -15,7 +15,7 @@ from uuid import UUID
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sederunt import log
-from sederunt.api.actions import Order, order_of
+from sederunt.api.actions import ListenerAction, order_of
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import answer_to
 from sederunt.api.limits import RateLimit
@@ -119,7 +119,7 @@ class _Connection:
 
     def __init__(self, websocket: WebSocket, context: ApiContext, bot: Bot, kind: SocketKind) -> None:
         self._websocket, self._context, self._bot, self._kind = websocket, context, bot, kind
-        self._orders: asyncio.Queue[Order] = asyncio.Queue(MOST_ORDERS)
+        self._orders: asyncio.Queue[ListenerAction] = asyncio.Queue(MOST_ORDERS)
         self._pace = RateLimit(FRAMES_PER_MINUTE, context.clock.monotonic)
         self._sent = 0
 

@@ -32,7 +32,7 @@ _quiet.propagate = False
 
 
 @dataclass(kw_only=True, slots=True)
-class Line:
+class PageChannel:
     """One bot's way out of its page: who listens, and what came."""
 
     token: str
@@ -77,7 +77,7 @@ class Loopback:
     """Async context manager: the server, and the lines of the bots on it."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, PageChannel] = {}
         self._server: Server | None = None
         self._connections: dict[str, set[ServerConnection]] = {}
 
@@ -115,17 +115,19 @@ class Loopback:
         on_frames: Callable[[Sequence[CapturedFrame]], None],
         on_signal: Callable[[Signal], None],
         may_knock: Callable[[str], bool],
-    ) -> Line:
+    ) -> PageChannel:
         """A line for one bot. Its callbacks are called in the event loop and must not block."""
-        line = Line(token=secrets.token_urlsafe(24), on_frames=on_frames, on_signal=on_signal, may_knock=may_knock)
+        line = PageChannel(
+            token=secrets.token_urlsafe(24), on_frames=on_frames, on_signal=on_signal, may_knock=may_knock
+        )
         self._lines[line.token] = line
         return line
 
-    def address(self, line: Line) -> str:
+    def address(self, line: PageChannel) -> str:
         """What the page's scripts connect to; they add "/media" or "/signals"."""
         return f"ws://127.0.0.1:{self.port}/{line.token}"
 
-    async def close_line(self, line: Line) -> None:
+    async def close_line(self, line: PageChannel) -> None:
         """Hear no more of this bot."""
         self._lines.pop(line.token, None)
         for connection in list(self._connections.pop(line.token, ())):
@@ -159,7 +161,7 @@ class Loopback:
             self._connections.get(token, set()).discard(connection)
 
 
-def _take(line: Line, channel: str, realm: str, message: str | bytes) -> None:
+def _take(line: PageChannel, channel: str, realm: str, message: str | bytes) -> None:
     """Hand one message on. A fault in it, or in the listener, must not cost the bot its line."""
     try:
         if channel == MEDIA and isinstance(message, bytes):

@@ -20,9 +20,9 @@ from playwright.async_api import Error as DriverError
 
 from sederunt import log
 from sederunt.browser.chromium import Chromium
-from sederunt.browser.driver import Driver, running_driver
+from sederunt.browser.driver import BrowserDriver, running_driver
 from sederunt.browser.launch import HEADFUL, SHELL, Mode, find_executable
-from sederunt.browser.loopback import Line, Loopback
+from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.processes import sweep_orphans
 from sederunt.browser.sandbox import obstacle as sandbox_obstacle
@@ -62,7 +62,7 @@ class BrowserPool:
         self._settings = browser
         self._browsers: list[Chromium] = []
         self._loopback = Loopback()
-        self._driver: Driver | None = None
+        self._driver: BrowserDriver | None = None
         self._stack = AsyncExitStack()
         # A start costs 30 to 40 times what a bot costs in a second: more at once than cores only slows each other.
         self._starts = asyncio.Semaphore(os.cpu_count() or 1)
@@ -135,7 +135,7 @@ class BrowserPool:
         self._open += 1
         return page
 
-    async def _open_page(self, browser: Chromium, line: Line, request: PageRequest) -> MeetingPage:
+    async def _open_page(self, browser: Chromium, line: PageChannel, request: PageRequest) -> MeetingPage:
         context = await browser.new_context(_context_options(self._settings, request))
         try:
             name = secrets.token_urlsafe(12)

@@ -130,7 +130,7 @@ class _Ear:
 
     def __init__(self) -> None:
         self._voice = Voice()
-        self._run: _Run | None = None
+        self._run: _FilterRun | None = None
         self._last = b""
 
     @property
@@ -156,7 +156,7 @@ class _Ear:
             for at, samples in self._voice.decode(packet):
                 if self._run is None or at != self._run.end:
                     heard += self._through(parts)
-                    parts, self._run = [], _Run(at)
+                    parts, self._run = [], _FilterRun(at)
                 parts.append(samples)
                 self._run.end += len(samples)
         return heard + self._through(parts)
@@ -176,7 +176,7 @@ class _Ear:
         return [(at, samples)] if len(samples) else []
 
 
-class _Run:
+class _FilterRun:
     """Sound without a gap on its way through the filter; every third sample comes out, half a filter later."""
 
     def __init__(self, at: int) -> None:

@@ -26,7 +26,7 @@ class Voice:
     """One source: its packets decoded one after another, with what is needed to join them."""
 
     def __init__(self) -> None:
-        self._decoder = opus.Decoder()
+        self._decoder = opus.OpusDecoder()
         self._last = b""
         self.cursor = 0  # sample of the recording at which its sound ends
         self.sounding = False  # whether the sound at the cursor has yet to be brought to an end

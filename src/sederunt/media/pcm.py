@@ -89,14 +89,14 @@ def _next(packets: Iterator[Any]) -> Any:  # the media library's own generic pac
 
 def _runs(frames: Iterator[AudioFrame], origin_s: float) -> Iterator[tuple[float, Samples]]:
     """Resampled stretches with the second at which each begins. A gap in the timestamps begins a new run."""
-    run: _Run | None = None
+    run: _ResampledRun | None = None
     given, refused = 0, ""
     for frame in frames:
         at_s = None if frame.time is None else frame.time - origin_s
         if run is None or not run.takes(frame, at_s):
             if run is not None:
                 yield from run.end()
-            run = _Run(frame, at_s if at_s is not None else run.input_end_s if run else 0.0)
+            run = _ResampledRun(frame, at_s if at_s is not None else run.input_end_s if run else 0.0)
         try:
             stretches = list(run.add(frame))
         except av.FFmpegError as error:  # damage that decodes into an impossible form
@@ -110,7 +110,7 @@ def _runs(frames: Iterator[AudioFrame], origin_s: float) -> Iterator[tuple[float
         raise BrokenMedia(f"The sound of the file makes no sense: it is damaged, or encrypted ({refused}).")
 
 
-class _Run:
+class _ResampledRun:
     """Frames that follow each other, through one resampler."""
 
     def __init__(self, first: AudioFrame, start_s: float) -> None:

@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from harness.commands import Commands
-from sederunt.accounts.credentials import Credentials
+from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
 from sederunt.accounts.sealing import load_sealer
@@ -188,9 +188,9 @@ async def test_a_sealing_key_is_changed_without_losing_a_secret_and_the_old_one_
     settings = Settings(data=command.settings.data, secret_keys=(SecretStr(new),))
     async with Database(database_url(settings)) as database:
         sealer = load_sealer(settings)
-        [credential] = await Credentials(database, sealer).of(database.default_account_id)
+        [credential] = await CredentialStore(database, sealer).of(database.default_account_id)
         assert str(credential.id) in added
-        opened = await Credentials(database, sealer).open(credential.id, database.default_account_id)
+        opened = await CredentialStore(database, sealer).open(credential.id, database.default_account_id)
         assert opened.key == "key-of-deepgram-1234567890"
         keys = await Keys.open(database, sealer)
         assert (await keys.caller(key)).account_id == database.default_account_id

@@ -18,11 +18,11 @@ from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Decoder, Platform
 from sederunt.platforms.registry import platform_of
 from sederunt.platforms.text import parts
-from sederunt.practice.script import Participant, Script, Variant
+from sederunt.practice.script import CastMember, Script, Variant
 from sederunt.practice.server import PracticeServer
 
 NAME = "Sederunt Guest"
-CAST = (Participant(name="Ada Lovelace", host=True), Participant(name="Charles Babbage"))
+CAST = (CastMember(name="Ada Lovelace", host=True), CastMember(name="Charles Babbage"))
 
 
 @dataclass

@@ -12,10 +12,10 @@ from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantLeft, P
 from sederunt.platforms.admission import join
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.registry import platform_of
-from sederunt.practice.script import Act, Participant, Script, Variant
+from sederunt.practice.script import CastMember, Script, ScriptedAct, Variant
 from sederunt.practice.server import PracticeServer
 
-CAST = (Participant(name="Ada Lovelace", host=True), Participant(name="Charles Babbage"))
+CAST = (CastMember(name="Ada Lovelace", host=True), CastMember(name="Charles Babbage"))
 WAYS: list[tuple[Service, dict[str, Any]]] = [
     (Service.GMEET, {}),
     (Service.TEAMS, {}),
@@ -55,12 +55,12 @@ async def test_people_come_write_and_go(
 
     await site.settle(opened.page, roster_heard=False)
     await until(lambda event: isinstance(event, ParticipantSeen) and event.name == "Charles Babbage")
-    meeting.act(Act(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
-    meeting.act(Act(at_s=0, do="join", who="Mary Somerville"))
-    meeting.act(Act(at_s=0, do="leave", who="Charles Babbage"))
+    meeting.act(ScriptedAct(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
+    meeting.act(ScriptedAct(at_s=0, do="join", who="Mary Somerville"))
+    meeting.act(ScriptedAct(at_s=0, do="leave", who="Charles Babbage"))
     await site.settle(opened.page, roster_heard=False)
     await site.send_chat(opened.page, "I take the minutes.")
-    meeting.act(Act(at_s=0, do="chat", who="Ada Lovelace", text="Thank you."))
+    meeting.act(ScriptedAct(at_s=0, do="chat", who="Ada Lovelace", text="Thank you."))
 
     await until(lambda event: isinstance(event, ChatReceived) and event.content == "Thank you.")
     await until(lambda event: isinstance(event, ParticipantLeft))
