@@ -119,7 +119,14 @@ class BrowserPool:
         def may_knock(origin: str) -> bool:
             return origin in request.hosts or page is None or page.has_origin(origin)
 
-        line = self._loopback.open_line(on_frames=on_frames, on_signal=on_signal, may_knock=may_knock)
+        def overran() -> None:
+            browser.spoiled = True  # what runs in it may have more in store
+            if page is not None:
+                page.gone.set()
+
+        line = self._loopback.open_line(
+            on_frames=on_frames, on_signal=on_signal, may_knock=may_knock, on_overrun=overran
+        )
         try:
             async with asyncio.timeout(OPEN_S):
                 page = await self._open_page(browser, line, request)
