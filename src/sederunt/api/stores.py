@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import httpx2
 
-from sederunt.accounts.credentials import CredentialStore
+from sederunt.accounts.credentials import Credentials
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.accounts.sealing import Sealer
@@ -17,11 +17,11 @@ from sederunt.database.usage import Usage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ApiStores:
+class Stores:
     """Everything about an account that is no bot and no recording."""
 
     keys: Keys
-    credentials: CredentialStore
+    credentials: Credentials
     meeting_accounts: MeetingAccounts
     webhook_secrets: WebhookSecrets
     deliveries: DeliveryLists
@@ -31,11 +31,11 @@ class ApiStores:
     client: httpx2.AsyncClient  # guarded, follows no redirect: for tests of receivers
 
 
-def open_stores(database: Database, sealer: Sealer, keys: Keys, client: httpx2.AsyncClient) -> ApiStores:
+def open_stores(database: Database, sealer: Sealer, keys: Keys, client: httpx2.AsyncClient) -> Stores:
     """The stores of one process."""
-    return ApiStores(
+    return Stores(
         keys=keys,
-        credentials=CredentialStore(database, sealer),
+        credentials=Credentials(database, sealer),
         meeting_accounts=MeetingAccounts(database, sealer),
         webhook_secrets=WebhookSecrets(database, sealer),
         deliveries=DeliveryLists(database),

@@ -25,7 +25,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class ApiClient:
+class Caller:
     """One key at one api."""
 
     host: str

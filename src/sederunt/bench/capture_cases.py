@@ -8,7 +8,7 @@ from sederunt.practice import script as scripts
 
 
 @dataclass(frozen=True)
-class CaptureLimit:
+class Limit:
     """What a figure is to stay within, and what it must not pass."""
 
     target: float
@@ -16,7 +16,7 @@ class CaptureLimit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaptureCase:
+class Case:
     """One row of the table."""
 
     name: str
@@ -27,55 +27,53 @@ class CaptureCase:
     plan: Mapping[str, Any] = field(default_factory=dict)
     variant: Mapping[str, Any] = field(default_factory=dict)
     busy_loops: int = 0
-    limits: Mapping[str, CaptureLimit] = field(default_factory=dict)  # of fields of Result, of their medians
+    limits: Mapping[str, Limit] = field(default_factory=dict)  # of fields of Result, of their medians
 
 
 # Percent of a core per bot, and CPU-seconds to start one.
-ALONE = {"cpu_percent": CaptureLimit(6, 9)}
-SHARED = {"cpu_percent": CaptureLimit(4, 6)}
-NOTHING_LOST = {"lost": CaptureLimit(0, 0), "missing": CaptureLimit(0, 0)}
+ALONE = {"cpu_percent": Limit(6, 9)}
+SHARED = {"cpu_percent": Limit(4, 6)}
+NOTHING_LOST = {"lost": Limit(0, 0), "missing": Limit(0, 0)}
 # The memory limits are of the browsers alone, as the plan's figures are: those were measured without a driver.
 # What is asked of the capture (rows of the capture plan's benchmark list), lightest first.
-CASES: Sequence[CaptureCase] = (
-    CaptureCase(
-        name="encoded", title="encoded, own browser (shell)", limits={**ALONE, "start_cpu_s": CaptureLimit(2, 4)}
-    ),
-    CaptureCase(
+CASES: Sequence[Case] = (
+    Case(name="encoded", title="encoded, own browser (shell)", limits={**ALONE, "start_cpu_s": Limit(2, 4)}),
+    Case(
         name="shared",
         title="encoded, 8 bots in one browser (shell)",
         bots=8,
         plan={"bots_per_browser": 8},
-        limits={**SHARED, "browsers_mib": CaptureLimit(70, 87.5), "start_cpu_s": CaptureLimit(1.2, 2.4)},
+        limits={**SHARED, "browsers_mib": Limit(70, 87.5), "start_cpu_s": Limit(1.2, 2.4)},
     ),
-    CaptureCase(name="cameras", title="encoded, three cameras on (not received)", variant={"video": 3}, limits=ALONE),
-    CaptureCase(
+    Case(name="cameras", title="encoded, three cameras on (not received)", variant={"video": 3}, limits=ALONE),
+    Case(
         name="separate",
         title="encoded, 8 browsers (shell)",
         bots=8,
-        limits={**ALONE, "browsers_mib": CaptureLimit(115, 143.75)},
+        limits={**ALONE, "browsers_mib": Limit(115, 143.75)},
     ),
-    CaptureCase(
+    Case(
         name="worklet",
         title="worklet, own browser (shell)",
         plan={"backend": "worklet"},
-        limits={"cpu_percent": CaptureLimit(11, 15)},
+        limits={"cpu_percent": Limit(11, 15)},
     ),
-    CaptureCase(
+    Case(
         name="chromium-shared",
         title="encoded, 8 bots in one chromium",
         bots=8,
         plan={"bots_per_browser": 8, "mode": "headless"},
-        limits={**SHARED, "browsers_mib": CaptureLimit(140, 175)},
+        limits={**SHARED, "browsers_mib": Limit(140, 175)},
     ),
-    CaptureCase(
+    Case(
         name="video",
         title="encoded audio and 3 videos",
         plan={"video": True},
         variant={"video": 3},
-        limits={"cpu_percent": CaptureLimit(12, 18), "pli_per_minute": CaptureLimit(20, 20)},
+        limits={"cpu_percent": Limit(12, 18), "pli_per_minute": Limit(20, 20)},
     ),
-    CaptureCase(name="teams", title="Teams, own browser (shell)", service="teams", limits=ALONE),
-    CaptureCase(
+    Case(name="teams", title="Teams, own browser (shell)", service="teams", limits=ALONE),
+    Case(
         name="teams-shared",
         title="Teams, 8 bots in one browser (shell)",
         service="teams",
@@ -83,8 +81,8 @@ CASES: Sequence[CaptureCase] = (
         plan={"bots_per_browser": 8},
         limits=SHARED,
     ),
-    CaptureCase(name="zoom", title="Zoom, own browser (shell)", service="zoom", limits=ALONE),
-    CaptureCase(
+    Case(name="zoom", title="Zoom, own browser (shell)", service="zoom", limits=ALONE),
+    Case(
         name="zoom-shared",
         title="Zoom, 8 bots in one browser (shell)",
         service="zoom",
@@ -93,13 +91,9 @@ CASES: Sequence[CaptureCase] = (
         limits=SHARED,
     ),
     # No receiver, no encoded frame: the client's own decoding is in it, and nothing of that is ours to save.
-    CaptureCase(
-        name="zoom-channel", title="Zoom, sound over a data channel", service="zoom", variant={"audio": "webaudio"}
-    ),
-    CaptureCase(
-        name="minute", title="60 s, every packet compared", seconds=60, plan={"keep": True}, limits=NOTHING_LOST
-    ),
-    CaptureCase(
+    Case(name="zoom-channel", title="Zoom, sound over a data channel", service="zoom", variant={"audio": "webaudio"}),
+    Case(name="minute", title="60 s, every packet compared", seconds=60, plan={"keep": True}, limits=NOTHING_LOST),
+    Case(
         name="busy", title="3 bots beside 4 busy loops", bots=3, busy_loops=4, plan={"keep": True}, limits=NOTHING_LOST
     ),
 )

@@ -12,7 +12,7 @@ from av import VideoFrame
 Colour = tuple[int, int, int]
 
 
-class CameraFeed:
+class Camera:
     """One publishing connection.
 
     Args:

@@ -42,11 +42,7 @@ class Kept:
         self._texts.append(text)
         self._bytes += len(text)
         if self._bytes > MOST_BYTES:
-            count = len(self._texts) // 2
-            self._before = self._snapshot_before(self.start + count)
-            self._bytes -= sum(map(len, self._texts[:count]))
-            del self._texts[:count], self._sequences[:count]
-            self.start += count
+            self._drop(len(self._texts) // 2)
 
     def text(self, position: int) -> str:
         """The event at a position between `start` and `end`."""
@@ -72,6 +68,16 @@ class Kept:
     def _snapshot_before(self, position: int) -> Snapshot:
         snapshot = self._before.copy()
         for text in self._texts[: position - self.start]:
-            message: dict[str, Any] = json.loads(text)
-            snapshot.apply(FeedEvent(sequence=message.pop("seq"), event=message))
+            snapshot.apply(_event(text))
         return snapshot
+
+    def _drop(self, count: int) -> None:
+        self._before = self._snapshot_before(self.start + count)
+        self._bytes -= sum(map(len, self._texts[:count]))
+        del self._texts[:count], self._sequences[:count]
+        self.start += count
+
+
+def _event(text: str) -> FeedEvent:
+    message: dict[str, Any] = json.loads(text)
+    return FeedEvent(sequence=message.pop("seq"), event=message)
