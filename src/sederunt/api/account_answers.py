@@ -20,8 +20,6 @@ from sederunt.api.answer_parts import (
 )
 from sederunt.api.webhooks import DeliveryState
 from sederunt.model.correction import CorrectionKind
-from sederunt.platforms.registry import services_taking
-from sederunt.platforms.sign_in_pages import AccountKind
 
 _KEY: Mapping[str, Schema] = {
     "id": ID,
@@ -53,7 +51,7 @@ ACCOUNT_ANSWERS: Mapping[str, Schema] = {
     "MeetingAccount": object_of(
         {
             "id": ID,
-            "service": {"type": "string", "enum": list(services_taking(AccountKind.SESSION))},
+            "service": {"type": "string", "enum": ["gmeet", "teams"]},
             "email": TEXT,
             "created_at": TIME,
             "updated_at": TIME,

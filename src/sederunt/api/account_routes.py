@@ -12,14 +12,6 @@ from sederunt.api.account_schemas import (
     WebhookTestFields,
 )
 from sederunt.api.route import Body, Route
-from sederunt.platforms.registry import services_taking
-from sederunt.platforms.sign_in_pages import AccountKind
-
-_EXAMPLE_ACCOUNT = {
-    "service": services_taking(AccountKind.SESSION)[0],
-    "email": "minutes@example.org",
-    "password": "correct horse battery",
-}
 
 ACCOUNT_ROUTES: Sequence[Route] = (
     Route(
@@ -105,7 +97,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         body=Body(
             model=MeetingAccountFields,
             required=("service", "email"),
-            example=_EXAMPLE_ACCOUNT,
+            example={"service": "gmeet", "email": "minutes@example.org", "password": "correct horse battery"},
         ),
         permission="manage",
         links=("removeMeetingAccount",),

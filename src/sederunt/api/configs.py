@@ -42,9 +42,7 @@ class Start:
 def new_config(fields: BotFields) -> BotConfig:
     """The config of a new bot. `fields` are whole and without fault; an uploaded picture is stored elsewhere."""
     return changed_config(
-        BotConfig(service=Service(fields.service), meeting_url="", bot_name="", transcription_model=""),
-        fields,
-        new=True,
+        BotConfig(service=Service.GMEET, meeting_url="", bot_name="", transcription_model=""), fields, new=True
     )
 
 
@@ -120,6 +118,6 @@ def _authentication(fields: AuthenticationFields | None) -> Authentication | Non
         return None
     return Authentication(
         account_id=fields.account_id,
-        entry_token=fields.zoom_zak_token,
+        zoom_zak_token=fields.zoom_zak_token,
         always_authenticate=fields.always_authenticate,
     )

@@ -13,13 +13,12 @@ from sederunt.api.schemas import (
     RecordingFields,
 )
 from sederunt.api.transcript_routes import TRANSCRIPT_ROUTES
-from sederunt.platforms.registry import services
 
 _NEW_BOT = Body(
     model=BotFields,
     required=REQUIRED_FOR_BOTS,
     example={
-        "service": services()[0],
+        "service": "gmeet",
         "meeting_url": "https://meet.google.com/abc-defg-hij",
         "bot_name": "Minutes",
         "transcription_model": "whisper",

@@ -239,6 +239,38 @@ async def check_whisper(settings: Settings) -> str:
     return f"understood “{heard.strip()}” in {time.perf_counter() - began:.1f} s"
 
 
+async def check_diarization(settings: Settings) -> str:
+    """Two voices, one after the other, are told apart by the networks on this machine."""
+    from sederunt.transcription.diarization import weights
+
+    if not settings.diarization.enabled:
+        return "off by SEDERUNT_DIARIZATION__ENABLED: voices in one track are not told apart"
+    if not weights.is_present(settings):
+        return f"no weights: voices in one track are not told apart. {weights.remedy()}"
+    began = time.perf_counter()
+    try:
+        voices = await asyncio.to_thread(_voices_of_two, settings)
+    except SederuntError as error:
+        raise Fault(_sentence(error), weights.remedy()) from error
+    if voices != 2:
+        raise Fault(f"It heard {voices} voices where there are two.", weights.remedy())
+    return f"told two voices apart in {time.perf_counter() - began:.1f} s"
+
+
+def _voices_of_two(settings: Settings) -> int:
+    """How many voices are heard in two people's clips."""
+    from sederunt.media.pcm import read_pcm
+    from sederunt.practice.clips import catalogue
+    from sederunt.transcription.diarization.diarizer import diarize
+    from sederunt.transcription.diarization.networks import load_networks
+
+    networks = load_networks(settings)
+    assert networks is not None, "the weights are here"
+    parts = [catalogue()[name] for name in ("superlative", "librivox_0870")]
+    blocks = [block for part in parts for block in read_pcm(part.path, start_s=part.start_s, end_s=part.end_s)]
+    return len({span.voice for span in diarize(networks, lambda _: blocks)})
+
+
 def _agree(heard: str, said: str) -> bool:
     """Whether at least two thirds of the words came through."""
     words = [{word.strip(".,!?").lower() for word in text.split()} for text in (heard, said)]
@@ -257,4 +289,5 @@ CHECKS: Sequence[tuple[str, Check]] = (
     ("storage", check_storage),
     ("browser", check_browser),
     ("speech model", check_whisper),
+    ("diarization", check_diarization),
 )

@@ -4,13 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import NewType
 from uuid import UUID
 
 from sederunt.model.status import BotStatus, StopReason
 
-# The name of a meeting service: whatever platforms are installed (platforms/registry.py) say.
-Service = NewType("Service", str)
+
+class Service(StrEnum):
+    """The meeting services; the values are fixed by the interface."""
+
+    GMEET = "gmeet"
+    TEAMS = "teams"
+    ZOOM = "zoom"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,7 +41,7 @@ class Authentication:
     """How to enter a private meeting. The token is sealed before it is stored, and never shown."""
 
     account_id: str | None = None
-    entry_token: str | None = field(default=None, repr=False)
+    zoom_zak_token: str | None = field(default=None, repr=False)
     always_authenticate: bool = False
 
 

@@ -45,7 +45,6 @@ Entry = Literal[
     "full",
 ]
 Service = Literal["gmeet", "teams", "zoom"]
-DEFAULT_SERVICE: Service = "gmeet"
 MediaPrompt = Literal["off", "both", "microphone"]
 # Misspelt fields of a script are faults, not wishes.
 _STRICT = ConfigDict(extra="forbid")

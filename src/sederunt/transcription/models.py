@@ -67,7 +67,8 @@ PROVIDERS: Mapping[str, ProviderRow] = MappingProxyType(
 
 _ALL = frozenset(Can)
 _NO_MASK = _ALL - {Can.MASK_PROFANITY}
-_WHISPER = frozenset({Can.DETECT_LANGUAGE, Can.VOCABULARY})
+_LIVE_WHISPER = frozenset({Can.DETECT_LANGUAGE, Can.VOCABULARY})
+_WHISPER = _LIVE_WHISPER | {Can.DIARIZE}  # where the weights are installed; `sederunt doctor` tells
 
 
 def _batch(
@@ -99,7 +100,7 @@ def _realtime(identifier: str, alias: str, provider: str, vendor_model: str, can
 MODELS: tuple[ModelRow, ...] = (
     ModelRow(identifier=NONE, aliases=(), provider=None),
     _batch("vendor1", "whisper", "whisper", "", _WHISPER),
-    _realtime("vendor1-realtime", "whisper-realtime", "whisper", "", _WHISPER),  # our extension
+    _realtime("vendor1-realtime", "whisper-realtime", "whisper", "", _LIVE_WHISPER),  # our extension
     _batch("vendor2", "deepgram", "deepgram", "nova-2", _ALL),
     _batch("vendor2-v3", "deepgram-v3", "deepgram", "nova-3", _ALL, for_recordings=False),
     _realtime("vendor2-realtime", "deepgram-realtime", "deepgram", "nova-2", _ALL - {Can.DETECT_LANGUAGE}),

@@ -57,6 +57,7 @@ class Task:
     likely_lang: str | None = None  # where it is to be found, and the file does not surely tell
     vocabulary: Sequence[str] = ()
     mask_profanity: bool = False
+    several_voices: bool = False  # more than one person may speak in it, and nothing else tells them apart
     key: str | None = field(default=None, repr=False)  # the caller's or the operator's credential
     resume: Sequence[FinishedPart] = ()  # what an earlier try reported
     on_part: Callable[[FinishedPart], None] | None = None  # called from the thread that works

@@ -74,6 +74,7 @@ async def transcribe_recording(
         lang=recording.config.lang,
         vocabulary=recording.config.custom_vocabulary,
         mask_profanity=recording.config.profanity_filter,
+        several_voices=True,
         key=request.key,
         cancelled=cancelled,
         resume=finished,

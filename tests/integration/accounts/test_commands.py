@@ -109,7 +109,7 @@ def test_a_meeting_account_can_be_given_as_a_browsers_state(command: Command, tm
     assert command("accounts", "webhook-secret") == command("accounts", "webhook-secret")
 
 
-@pytest.mark.parametrize(("service", "sentence"), [("zoom", "bots take a token"), ("gmeet", "DISPLAY is not set")])
+@pytest.mark.parametrize(("service", "sentence"), [("zoom", "takes a ZAK token"), ("gmeet", "DISPLAY is not set")])
 def test_signing_in_by_hand_needs_a_service_with_accounts_and_a_display(
     command: Command, monkeypatch: pytest.MonkeyPatch, service: str, sentence: str
 ) -> None:
@@ -126,7 +126,7 @@ async def test_signing_in_again_renews_the_account_of_that_address(command: Comm
         owner = database.default_account_id
         made = []
         for value, email in (("1", "bot@x.test"), ("2", "bot@x.test"), ("3", "other@x.test")):
-            sign_in = SignIn(service=Service("gmeet"), email=email, state={"cookies": [value], "origins": []})
+            sign_in = SignIn(service=Service.GMEET, email=email, state={"cookies": [value], "origins": []})
             made.append((await known.keep_state(owner, sign_in)).id)
         assert made[0] == made[1] != made[2]
         assert (await known.open(made[0], owner)).state == {"cookies": ["2"], "origins": []}
@@ -144,7 +144,7 @@ async def test_bots_can_be_listed_and_looked_at(command: Command) -> None:
                 created_at=now,
                 secret="opens-sockets",
                 config=BotConfig(
-                    service=Service("gmeet"),
+                    service=Service.GMEET,
                     meeting_url="https://meet.google.com/abc-defg-hij",
                     bot_name="Notes",
                     transcription_model="none",

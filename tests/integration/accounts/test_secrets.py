@@ -21,7 +21,7 @@ from sederunt.errors import InvalidConfig, NotFound
 from sederunt.model.bot import Authentication, Bot, BotConfig, Service
 from sederunt.model.status import BotStatus
 
-SIGN_IN = SignIn(service=Service("gmeet"), email="bot@x.test", password="s3cret-pass")
+SIGN_IN = SignIn(service=Service.GMEET, email="bot@x.test", password="s3cret-pass")
 STATE = {"cookies": [{"name": "SID", "value": "s3cret-cookie"}], "origins": []}
 
 
@@ -79,8 +79,8 @@ async def test_a_meeting_account_opens_for_its_tenant_and_keeps_its_state(databa
 @pytest.mark.parametrize(
     ("sign_in", "field"),
     [
-        (SignIn(service=Service("zoom"), email="a@x.test", password="p"), "service"),
-        (SignIn(service=Service("teams"), email="a@x.test"), "password"),
+        (SignIn(service=Service.ZOOM, email="a@x.test", password="p"), "service"),
+        (SignIn(service=Service.TEAMS, email="a@x.test"), "password"),
     ],
 )
 async def test_a_meeting_account_that_cannot_sign_in_is_refused(
@@ -158,11 +158,11 @@ def _zoom_bot(database: Database) -> Bot:
         status=BotStatus.BOOTING,
         created_at=now,
         config=BotConfig(
-            service=Service("zoom"),
+            service=Service.ZOOM,
             meeting_url="https://zoom.us/j/1",
             bot_name="Notes",
             transcription_model="none",
-            authentication=Authentication(entry_token="s3cret-zak", always_authenticate=True),
+            authentication=Authentication(zoom_zak_token="s3cret-zak", always_authenticate=True),
         ),
     )
 

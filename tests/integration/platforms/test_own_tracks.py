@@ -22,7 +22,7 @@ SCRIPT = Script(
     acts=tuple(Act(at_s=0.5, do="say", who=who, clip=clip) for who, clip in SAID.items()),
     variant=Variant(audio="own_tracks", marks=False, layout="gallery"),
 )
-ZOOM = platform_of(Service("zoom"))
+ZOOM = platform_of(Service.ZOOM)
 QUIET_BYTES = 20  # packets of silence are alike in every clip
 
 

@@ -1,7 +1,7 @@
 """Sites whose own channels tell nothing: people and chat are read from panels, of which one may close the other."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -17,11 +17,11 @@ from sederunt.practice.server import PracticeServer
 
 CAST = (Participant(name="Ada Lovelace", host=True), Participant(name="Charles Babbage"))
 WAYS: list[tuple[Service, dict[str, Any]]] = [
-    (Service("gmeet"), {}),
-    (Service("teams"), {}),
-    (Service("zoom"), {"panels": "one"}),
-    (Service("zoom"), {"panels": "beside"}),
-    (Service("zoom"), {"panels": "one", "layout": "gallery", "frame": True}),
+    (Service.GMEET, {}),
+    (Service.TEAMS, {}),
+    (Service.ZOOM, {"panels": "one"}),
+    (Service.ZOOM, {"panels": "beside"}),
+    (Service.ZOOM, {"panels": "one", "layout": "gallery", "frame": True}),
 ]
 
 
@@ -31,7 +31,7 @@ async def test_people_come_write_and_go(
 ) -> None:
     site = platform_of(service)
     opened = await open_practice(watch=site.watch_plan(), hosts=site.origins)
-    script = Script(service=cast(Any, service), cast=CAST, variant=Variant(signals="page", **variant))
+    script = Script(service=service.value, cast=CAST, variant=Variant(signals="page", **variant))
     meeting = await practice.open_meeting(script)
     admission = await join(
         site,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,9 @@ from sederunt.transcription.sessions import RealtimeProvider
 from sederunt.transcription.whisper import resolution
 from sederunt.transcription.whisper.live.provider import LiveWhisper
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # brings numpy
     from sederunt.media.pcm import Block
+    from sederunt.transcription.diarization.diarizer import VoiceSpan
 
 
 class WhisperProvider:
@@ -52,7 +53,22 @@ class WhisperProvider:
             on_progress=task.on_progress,
             cancelled=task.cancelled,
         )
-        return Result(utterances=heard.utterances, detected_lang=heard.detected_lang)
+        spans = self._voices(settings, task) if task.several_voices else None
+        if spans is None:
+            return Result(utterances=heard.utterances, detected_lang=heard.detected_lang)
+        from sederunt.transcription.diarization.wording import by_voice
+
+        return Result(utterances=by_voice(heard.utterances, spans), detected_lang=heard.detected_lang, diarized=True)
+
+    def _voices(self, settings: Settings, task: Task) -> Sequence[VoiceSpan] | None:
+        """Who speaks when; None where the networks that tell it are not on this machine."""
+        from sederunt.transcription.diarization.diarizer import diarize
+        from sederunt.transcription.diarization.networks import load_networks
+
+        networks = load_networks(settings)
+        if networks is None:
+            return None
+        return diarize(networks, _reader(task), cancelled=task.cancelled)
 
 
 def _reader(task: Task) -> Callable[[float], Iterator[Block]]:

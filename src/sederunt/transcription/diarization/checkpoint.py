@@ -1,0 +1,75 @@
+"""Reads the tensors of a PyTorch checkpoint with numpy alone.
+
+A checkpoint is a zip file: a pickle that describes, and one member of raw bytes per storage. Pickles can run code, so
+this unpickler knows the names it may meet, gives each a harmless function, and refuses every other name.
+"""
+
+import io
+import pickle
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sederunt.errors import SetupError
+
+Tensors = Mapping[str, NDArray[np.float32]]
+
+# Storage class → how its bytes are laid out.
+_KINDS = {"FloatStorage": np.dtype("<f4"), "LongStorage": np.dtype("<i8")}
+
+
+def read_tensors(path: Path, *, within: str = "") -> Tensors:
+    """All floating-point tensors of a checkpoint by name; `within` names the entry of the checkpoint that holds them.
+
+    Raises SetupError where the file is no such checkpoint, or wants to build anything but tensors.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            described = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
+            folder = described.removesuffix("data.pkl")
+            content = _Unpickler(archive.read(described), lambda key: archive.read(f"{folder}data/{key}")).load()
+        held = content[within] if within else content
+        return {name: value for name, value in held.items() if getattr(value, "dtype", None) == np.float32}
+    except (zipfile.BadZipFile, StopIteration, pickle.UnpicklingError, KeyError, ValueError, AttributeError) as fault:
+        raise SetupError(
+            f"{path.name} is not a PyTorch checkpoint of tensors ({fault}): reinstall the package it came with."
+        ) from fault
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes dictionaries and arrays, nothing else."""
+
+    def __init__(self, described: bytes, storage: Callable[[str], bytes]) -> None:
+        super().__init__(io.BytesIO(described))
+        self._storage = storage
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module == "torch" and name in _KINDS:
+            return _KINDS[name]
+        known: dict[tuple[str, str], Any] = {
+            ("collections", "OrderedDict"): OrderedDict,
+            ("torch._utils", "_rebuild_tensor_v2"): _tensor,
+        }
+        if (module, name) not in known:
+            raise pickle.UnpicklingError(f"it asks for {module}.{name}")
+        return known[module, name]
+
+    def persistent_load(self, pid: Any) -> Any:
+        _, kind, key, _, _ = pid
+        return np.frombuffer(self._storage(key), kind)
+
+
+def _tensor(storage: NDArray[Any], offset: int, shape: Sequence[int], strides: Sequence[int], *_: Any) -> NDArray[Any]:
+    """An array of its own; the description says which part of the storage, in elements."""
+    if not shape:
+        return storage[offset : offset + 1].reshape(()).copy()
+    last = offset + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
+    if min(offset, *strides) < 0 or last >= len(storage):
+        raise pickle.UnpicklingError("a tensor lies outside its storage")
+    steps = [step * storage.itemsize for step in strides]
+    return np.lib.stride_tricks.as_strided(storage[offset:], tuple(shape), steps).copy()

@@ -1,0 +1,200 @@
+"""The two networks as ONNX graphs, built from the tensors of their checkpoints.
+
+Batch normalisations that directly follow a convolution are folded into it. Against PyTorch's own results, on speech:
+see docs/transcription.md.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sederunt.transcription.diarization.checkpoint import Tensors
+from sederunt.transcription.diarization.onnx_file import Graph
+
+Array = NDArray[np.float32]
+
+RATE = 16_000
+# The segmentation network: filters over the waveform, a bidirectional LSTM, a class per set of speakers.
+_FILTER, _STRIDE, _LOWEST_HZ, _NARROWEST_HZ = 251, 10, 50.0, 50.0
+_LSTM_LAYERS, _LSTM_CELLS = 4, 128
+# The voice network (CAM++): (layers, dilation) of its three blocks.
+_BLOCKS = ((12, 1), (24, 2), (16, 2))
+_EPSILON = 1e-5  # PyTorch's, in every normalisation
+
+
+def segmentation_graph(tensors: Tensors) -> bytes:
+    """(batch, samples) at 16 kHz → "classes" (batch, frames, 7): log-probabilities of sets of at most two of three."""
+    graph = Graph("segmentation")
+    x = graph.input("samples", ("batch", "samples"))
+    x = graph.add("Unsqueeze", x, graph.constant(np.array([1])))
+    x = _instance_norm(graph, x, tensors, "sincnet.wav_norm1d")
+    for layer in range(3):
+        if layer == 0:
+            x = graph.add("Abs", graph.add("Conv", x, graph.constant(sinc_filters(tensors)), strides=(_STRIDE,)))
+        else:
+            name = f"sincnet.conv1d.{layer}"
+            x = graph.add("Conv", x, graph.constant(tensors[f"{name}.weight"]), graph.constant(tensors[f"{name}.bias"]))
+        x = graph.add("MaxPool", x, kernel_shape=(3,), strides=(3,))
+        x = graph.add("LeakyRelu", _instance_norm(graph, x, tensors, f"sincnet.norm1d.{layer}"), alpha=0.01)
+    x = graph.add("Transpose", x, perm=(2, 0, 1))  # frames first, as ONNX wants it
+    for layer in range(_LSTM_LAYERS):
+        x = _lstm(graph, x, tensors, layer)
+    x = graph.add("Transpose", x, perm=(1, 0, 2))
+    for name in ("linear.0", "linear.1"):
+        x = graph.add("LeakyRelu", _linear(graph, x, tensors, name), alpha=0.01)
+    x = graph.add("LogSoftmax", _linear(graph, x, tensors, "classifier"), axis=-1)
+    graph.output("classes", x, ("batch", "frames", 7))
+    return graph.file()
+
+
+def sinc_filters(tensors: Tensors) -> Array:
+    """The first layer's filters (80, 1, 251): a windowed band pass per pair of frequencies, and its odd twin."""
+    half = _FILTER // 2
+    name = "sincnet.conv1d.0.filterbank"
+    low = _LOWEST_HZ + np.abs(tensors[f"{name}.low_hz_"].astype(np.float64))
+    high = np.clip(low + _NARROWEST_HZ + np.abs(tensors[f"{name}.band_hz_"]), _LOWEST_HZ, RATE / 2)
+    time = 2 * np.pi * np.arange(-half, 0.0)[None, :] / RATE
+    window = np.hamming(_FILTER)[:half]
+    band = 2 * (high - low)
+    even = (np.sin(high @ time) - np.sin(low @ time)) / (time / 2) * window
+    odd = (np.cos(low @ time) - np.cos(high @ time)) / (time / 2) * window
+    evens = np.concatenate([even, band, even[:, ::-1]], axis=1) / band
+    odds = np.concatenate([odd, np.zeros_like(band), -odd[:, ::-1]], axis=1) / band
+    return np.concatenate([evens, odds]).astype(np.float32)[:, None, :]
+
+
+def _instance_norm(graph: Graph, x: str, tensors: Tensors, name: str) -> str:
+    scale, bias = (graph.constant(tensors[f"{name}.{part}"]) for part in ("weight", "bias"))
+    return graph.add("InstanceNormalization", x, scale, bias, epsilon=_EPSILON)
+
+
+def _lstm(graph: Graph, x: str, tensors: Tensors, layer: int) -> str:
+    """One bidirectional layer over (frames, batch, features), its weights in 8 bits: two thirds of the time."""
+
+    def gates(part: str, suffix: str) -> Array:
+        """PyTorch orders the gates input, forget, cell, output; ONNX input, output, forget, cell."""
+        i, f, c, o = np.split(tensors[f"lstm.{part}_l{layer}{suffix}"], 4)
+        return np.concatenate([i, o, f, c])
+
+    ways = ("", "_reverse")
+    weights, weight_scales = _in_8_bits(np.stack([gates("weight_ih", way).T for way in ways]))
+    states, state_scales = _in_8_bits(np.stack([gates("weight_hh", way).T for way in ways]))
+    biases = np.stack([np.concatenate([gates("bias_ih", way), gates("bias_hh", way)]) for way in ways])
+    zeros = graph.constant(np.zeros(2, np.int8))
+    y = graph.add(
+        "DynamicQuantizeLSTM",
+        x,
+        graph.constant(weights),
+        graph.constant(states),
+        graph.constant(biases),
+        *("", "", "", ""),  # lengths, first states, peepholes
+        graph.constant(weight_scales),
+        zeros,
+        graph.constant(state_scales),
+        zeros,
+        hidden_size=_LSTM_CELLS,
+        direction="bidirectional",
+    )
+    y = graph.add("Transpose", y, perm=(0, 2, 1, 3))  # (frames, ways, batch, cells) → (frames, batch, ways, cells)
+    return graph.add("Reshape", y, graph.constant(np.array([0, 0, 2 * _LSTM_CELLS])))
+
+
+def _in_8_bits(weights: Array) -> tuple[NDArray[np.int8], Array]:
+    """(rounded weights, scale) per row of the first dimension."""
+    scales = np.abs(weights).max(axis=(1, 2)) / np.float32(127)
+    return np.rint(weights / scales[:, None, None]).astype(np.int8), scales
+
+
+def _linear(graph: Graph, x: str, tensors: Tensors, name: str) -> str:
+    y = graph.add("MatMul", x, graph.constant(tensors[f"{name}.weight"].T))
+    return graph.add("Add", y, graph.constant(tensors[f"{name}.bias"]))
+
+
+def voice_graph(tensors: Tensors) -> bytes:
+    """ "features" (batch, frames, 80) → "voices" (batch, 192).
+
+    Two more inputs say how the context of a frame is pooled, since that depends on the number of frames: "pool"
+    (half the frames, stretches) and "spread" (stretches, half the frames); see `embedding`.
+    """
+    graph = Graph("voice")
+    x = graph.input("features", ("batch", "frames", 80))
+    pool = graph.input("pool", ("half", "stretches"))
+    spread = graph.input("spread", ("stretches", "half"))
+    x = _head(graph, graph.add("Transpose", x, perm=(0, 2, 1)), tensors)
+    x = _folded(graph, x, tensors, "xvector.tdnn.linear", "xvector.tdnn.nonlinear.batchnorm", stride=2, pads=2)
+    x = graph.add("Relu", x)
+    for number, (layers, dilation) in enumerate(_BLOCKS, start=1):
+        for layer in range(1, layers + 1):
+            new = _dense_layer(graph, x, tensors, f"xvector.block{number}.tdnnd{layer}", dilation, pool, spread)
+            x = graph.add("Concat", x, new, axis=1)
+        name = f"xvector.transit{number}"
+        x = graph.add("Relu", _scaled(graph, x, tensors, f"{name}.nonlinear.batchnorm"))
+        x = graph.add("Conv", x, graph.constant(tensors[f"{name}.linear.weight"]))
+    x = graph.add("Relu", _scaled(graph, x, tensors, "xvector.out_nonlinear.batchnorm"))
+    x = _folded(graph, _statistics(graph, x), tensors, "xvector.dense.linear", "xvector.dense.nonlinear.batchnorm")
+    graph.output("voices", graph.add("Squeeze", x, graph.constant(np.array([2]))), ("batch", 192))
+    return graph.file()
+
+
+def _head(graph: Graph, x: str, tensors: Tensors) -> str:
+    """Two-dimensional convolutions that see features and time as a picture; four reductions by two in frequency."""
+    x = graph.add("Unsqueeze", x, graph.constant(np.array([1])))
+    x = graph.add("Relu", _folded(graph, x, tensors, "head.conv1", "head.bn1", pads=1))
+    for layer, stride in (("layer1.0", 2), ("layer1.1", 1), ("layer2.0", 2), ("layer2.1", 1)):
+        name = f"head.{layer}"
+        y = graph.add("Relu", _folded(graph, x, tensors, f"{name}.conv1", f"{name}.bn1", stride=stride, pads=1))
+        y = _folded(graph, y, tensors, f"{name}.conv2", f"{name}.bn2", pads=1)
+        if stride > 1:
+            x = _folded(graph, x, tensors, f"{name}.shortcut.0", f"{name}.shortcut.1", stride=stride)
+        x = graph.add("Relu", graph.add("Add", y, x))
+    x = graph.add("Relu", _folded(graph, x, tensors, "head.conv2", "head.bn2", stride=2, pads=1))
+    return graph.add("Reshape", x, graph.constant(np.array([0, 320, -1])))
+
+
+def _dense_layer(graph: Graph, x: str, tensors: Tensors, name: str, dilation: int, pool: str, spread: str) -> str:
+    """A context-aware masking layer: 32 new channels, weighed by what the surroundings of a frame are like."""
+    y = graph.add("Relu", _scaled(graph, x, tensors, f"{name}.nonlinear1.batchnorm"))
+    y = graph.add("Relu", _folded(graph, y, tensors, f"{name}.linear1", f"{name}.nonlinear2.batchnorm"))
+    cam = f"{name}.cam_layer"
+    kernel = graph.constant(tensors[f"{cam}.linear_local.weight"])
+    local = graph.add("Conv", y, kernel, dilations=(dilation,), pads=(dilation, dilation))
+    context = graph.add("MatMul", y, pool)
+    for part, activation in (("linear1", "Relu"), ("linear2", "Sigmoid")):
+        weight, bias = (graph.constant(tensors[f"{cam}.{part}.{kind}"]) for kind in ("weight", "bias"))
+        context = graph.add(activation, graph.add("Conv", context, weight, bias))
+    return graph.add("Mul", local, graph.add("MatMul", context, spread))
+
+
+def _statistics(graph: Graph, x: str) -> str:
+    """Mean and unbiased deviation over time, one below the other."""
+    mean = graph.add("ReduceMean", x, axes=(2,))
+    off = graph.add("Sub", x, mean)
+    squares = graph.add("ReduceMean", graph.add("Mul", off, off), axes=(2,))
+    count = graph.add("Cast", graph.add("Shape", x, start=2), to=1)
+    less = graph.add("Sub", count, graph.constant(np.array([1.0], np.float32)))
+    deviation = graph.add("Sqrt", graph.add("Mul", squares, graph.add("Div", count, less)))
+    return graph.add("Concat", mean, deviation, axis=1)
+
+
+def _scaling(tensors: Tensors, name: str) -> tuple[Array, Array]:
+    """A batch normalisation as (factor, addend) per channel."""
+    mean, variance = tensors[f"{name}.running_mean"], tensors[f"{name}.running_var"]
+    factor = tensors.get(f"{name}.weight", np.ones_like(mean)) / np.sqrt(variance + np.float32(_EPSILON))
+    return factor, tensors.get(f"{name}.bias", np.zeros_like(mean)) - mean * factor
+
+
+def _scaled(graph: Graph, x: str, tensors: Tensors, name: str) -> str:
+    factor, addend = _scaling(tensors, name)
+    x = graph.add("Mul", x, graph.constant(factor[:, None]))
+    return graph.add("Add", x, graph.constant(addend[:, None]))
+
+
+def _folded(graph: Graph, x: str, tensors: Tensors, conv: str, norm: str, *, stride: int = 1, pads: int = 0) -> str:
+    """A convolution with the batch normalisation behind it. In two dimensions `stride` is that of frequency."""
+    weight = tensors[f"{conv}.weight"]
+    factor, addend = _scaling(tensors, norm)
+    kernel = weight * factor.reshape(-1, *(1,) * (weight.ndim - 1))
+    axes = weight.ndim - 2
+    strides = (stride,) if axes == 1 else (stride, 1)
+    return graph.add(
+        "Conv", x, graph.constant(kernel), graph.constant(addend), strides=strides, pads=(pads,) * (2 * axes)
+    )

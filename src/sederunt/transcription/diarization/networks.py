@@ -1,0 +1,74 @@
+"""The two networks in memory: one of each per process, loaded when first asked for."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sederunt import log
+from sederunt.settings import Settings
+from sederunt.transcription.diarization import weights
+from sederunt.transcription.diarization.fbank import features
+from sederunt.transcription.diarization.stretches import Samples, Vector, unit
+
+logger = log.get(component="transcription")
+
+# The voice network pools the context of a frame over so many of its steps (20 ms each).
+_STRETCH = 100
+
+_loaded: "dict[Path, Networks]" = {}
+_loading = threading.Lock()
+
+
+def load_networks(settings: Settings) -> "Networks | None":
+    """Both networks; quick from the second time on. None where their weights are not here, or not wanted. Blocks.
+
+    Raises SetupError where a file of weights is not the one we know.
+    """
+    directory = weights.find(settings)
+    if directory is None:
+        return None
+    with _loading:
+        if directory not in _loaded:
+            _loaded[directory] = Networks(directory)
+            logger.info("The networks that tell voices apart were loaded.", action="model_loaded", model="diarization")
+        return _loaded[directory]
+
+
+class Networks:
+    """Both networks, on one thread each. Every method blocks and may be called from any thread."""
+
+    def __init__(self, directory: Path) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        self._segmentation, self._voice = (
+            onnxruntime.InferenceSession(str(directory / name), options, providers=["CPUExecutionProvider"])
+            for name in ("segmentation.onnx", "voice.onnx")
+        )
+
+    def classes(self, samples: Samples) -> NDArray[np.float32]:
+        """(frames, 7): log-probabilities of each set of speakers in a window of ten seconds."""
+        found: Any = self._segmentation.run(None, {"samples": samples[None]})[0]
+        return np.asarray(found[0], np.float32)
+
+    def voice(self, samples: Samples) -> Vector:
+        """What a voice is like: 192 numbers, of length 1. Its cosine with another tells how alike they are."""
+        heard = features(samples)
+        pool, spread = context(len(heard))
+        found: Any = self._voice.run(None, {"features": heard[None], "pool": pool, "spread": spread})[0]
+        return unit(np.asarray(found[0], np.float32))
+
+
+def context(frames: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """How the voice network pools the context of its steps: over all of them, plus over the stretch each lies in.
+
+    Gives "pool" (steps, stretches), and "spread" (stretches, steps), which takes it back to the steps.
+    """
+    steps = (frames + 1) // 2
+    owner = np.arange(steps) // _STRETCH
+    spread = (owner[None, :] == np.arange(owner[-1] + 1)[:, None]).astype(np.float32)
+    return (1 / steps + spread.T / spread.sum(axis=1)).astype(np.float32), spread

@@ -1,0 +1,121 @@
+"""Writes ONNX files: the few parts of the format that our graphs need, in protobuf's wire format.
+
+The `onnx` package would do it too; it is 30 MB for what is said here in a page. Numbers in the code are the field
+numbers of onnx.proto (IR version 8, operator set 17; operators of ONNX Runtime's own stand in its domain).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+IR_VERSION, OPERATORS = 8, 17
+_FLOAT, _INT8, _INT64 = 1, 3, 7  # TensorProto.DataType
+_KINDS = {"f": (_FLOAT, "<f4"), "i": (_INT64, "<i8")}
+_OWN_DOMAIN = "com.microsoft"
+_OWN = frozenset({"DynamicQuantizeLSTM"})
+_ATTRIBUTE_FLOAT, _ATTRIBUTE_INT, _ATTRIBUTE_TEXT, _ATTRIBUTE_INTS = 1, 2, 3, 7
+
+Attribute = float | int | str | Sequence[int]
+
+
+class Graph:
+    """A graph that grows node by node. Every method that adds a value gives its name."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._count = name, 0
+        self._nodes: list[bytes] = []
+        self._constants: list[bytes] = []
+        self._inputs: list[bytes] = []
+        self._outputs: list[bytes] = []
+
+    def input(self, name: str, shape: Sequence[str | int]) -> str:
+        """A float tensor from outside; a dimension without a fixed size has a name."""
+        self._inputs.append(_value(name, shape))
+        return name
+
+    def output(self, name: str, value: str, shape: Sequence[str | int]) -> None:
+        """Hand a value out under a name."""
+        self._nodes.append(_node("Identity", [value], [name], {}))
+        self._outputs.append(_value(name, shape))
+
+    def constant(self, array: NDArray[np.generic]) -> str:
+        name = self._new("c")
+        kind, data = (_INT8, "i1") if array.dtype == np.int8 else _KINDS[array.dtype.kind]
+        dims = b"".join(_number(1, size) for size in array.shape)
+        raw = np.ascontiguousarray(array, data).tobytes()
+        self._constants.append(dims + _number(2, kind) + _text(8, name) + _bytes(9, raw))
+        return name
+
+    def add(self, operator: str, *inputs: str, **attributes: Attribute) -> str:
+        """A node with one output; an input "" is left out."""
+        name = self._new(operator.lower())
+        self._nodes.append(_node(operator, inputs, [name], attributes))
+        return name
+
+    def file(self) -> bytes:
+        """The model as it is stored."""
+        graph = b"".join(
+            [
+                *(_bytes(1, node) for node in self._nodes),
+                _text(2, self._name),
+                *(_bytes(5, constant) for constant in self._constants),
+                *(_bytes(11, value) for value in self._inputs),
+                *(_bytes(12, value) for value in self._outputs),
+            ]
+        )
+        domains = _bytes(8, _number(2, OPERATORS)) + _bytes(8, _text(1, _OWN_DOMAIN) + _number(2, 1))
+        return _number(1, IR_VERSION) + _text(2, "sederunt") + _bytes(7, graph) + domains
+
+    def _new(self, kind: str) -> str:
+        self._count += 1
+        return f"{kind}_{self._count}"
+
+
+def _node(operator: str, inputs: Sequence[str], outputs: Sequence[str], attributes: Mapping[str, Attribute]) -> bytes:
+    names = b"".join([*(_text(1, name) for name in inputs), *(_text(2, name) for name in outputs)])
+    settings = b"".join(_bytes(5, _attribute(*pair)) for pair in attributes.items())
+    return names + _text(4, operator) + settings + (_text(7, _OWN_DOMAIN) if operator in _OWN else b"")
+
+
+def _attribute(name: str, value: Attribute) -> bytes:
+    match value:
+        case float():
+            return _text(1, name) + _key(2, 5) + np.float32(value).tobytes() + _number(20, _ATTRIBUTE_FLOAT)
+        case int():
+            return _text(1, name) + _number(3, value) + _number(20, _ATTRIBUTE_INT)
+        case str():
+            return _text(1, name) + _text(4, value) + _number(20, _ATTRIBUTE_TEXT)
+        case _:
+            return _text(1, name) + b"".join(_number(8, each) for each in value) + _number(20, _ATTRIBUTE_INTS)
+
+
+def _value(name: str, shape: Sequence[str | int]) -> bytes:
+    dims = b"".join(_bytes(1, _text(2, size) if isinstance(size, str) else _number(1, size)) for size in shape)
+    return _text(1, name) + _bytes(2, _bytes(1, _number(1, _FLOAT) + _bytes(2, dims)))
+
+
+def _number(field: int, value: int) -> bytes:
+    return _key(field, 0) + _varint(value)
+
+
+def _text(field: int, value: str) -> bytes:
+    return _bytes(field, value.encode())
+
+
+def _bytes(field: int, value: bytes) -> bytes:
+    return _key(field, 2) + _varint(len(value)) + value
+
+
+def _key(field: int, wire: int) -> bytes:
+    return _varint(field << 3 | wire)
+
+
+def _varint(value: int) -> bytes:
+    """Seven bits a byte, the lowest first; negative numbers as 64 bits."""
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])

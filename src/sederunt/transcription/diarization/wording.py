@@ -1,0 +1,106 @@
+"""Words get the number of the voice that says them. Pure.
+
+Words have times that are right to some tenths of a second, and so have voices. So a change of voice goes to the end
+of a sentence or to a pause where there is one so near.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sederunt.model.transcript import Utterance, Word
+from sederunt.transcription.diarization.diarizer import VoiceSpan
+
+# A word outside of all spans is said by whoever speaks so near to it; further away by whoever spoke before.
+NEAR_S = 0.5
+# A change of voice that lasts for one word and less than this is an error.
+SHORT_S = 0.5
+# A change of voice is moved by at most so much.
+MOVED_S, MOVED_WORDS, PAUSE_S = 0.6, 2, 0.25
+
+_SENTENCE_ENDS = (".", "?", "!", "。", "？", "！")
+
+
+def by_voice(utterances: Sequence[Utterance], spans: Sequence[VoiceSpan]) -> tuple[Utterance, ...]:
+    """The utterances with `speaker` set on each word, and on the utterance that of most of its words."""
+    index = _Index(spans)
+    words = [word for utterance in utterances for word in (utterance.words or (_as_word(utterance),))]
+    voices = _settled(words, _heard(words, index))
+    told, at = [], 0
+    for utterance in utterances:
+        count = max(1, len(utterance.words))
+        own = voices[at : at + count]
+        at += count
+        numbered = tuple(replace(word, speaker=voice) for word, voice in zip(utterance.words, own, strict=False))
+        told.append(replace(utterance, speaker=max(own, key=own.count), words=numbered))
+    return tuple(told)
+
+
+def _as_word(utterance: Utterance) -> Word:
+    return Word(word=utterance.transcript, start=utterance.start, end=utterance.end, confidence=utterance.confidence)
+
+
+class _Index:
+    """Spans by time."""
+
+    def __init__(self, spans: Sequence[VoiceSpan]) -> None:
+        self._spans = sorted(spans, key=lambda span: span.start)
+        self._starts = [span.start for span in self._spans]
+        self._longest = max((span.end - span.start for span in self._spans), default=0.0)
+
+    def shares(self, start: float, end: float) -> dict[int, float]:
+        """Voice → seconds that it speaks between two moments."""
+        found: dict[int, float] = {}
+        for span in self._spans[bisect_left(self._starts, start - self._longest) : bisect_left(self._starts, end)]:
+            if (seconds := min(span.end, end) - max(span.start, start)) > 0:
+                found[span.voice] = found.get(span.voice, 0.0) + seconds
+        return found
+
+
+def _heard(words: Sequence[Word], index: _Index) -> list[int]:
+    """Whose each word is by its time alone; where two speak, whoever spoke before goes on."""
+    voices: list[int] = []
+    last = 0
+    for word in words:
+        shares = index.shares(word.start, max(word.end, word.start + 0.02))
+        shares = shares or index.shares(word.start - NEAR_S, word.end + NEAR_S)
+        if shares and shares.get(last, 0.0) < 0.99 * max(shares.values()):
+            last = max(shares, key=lambda voice: shares[voice])
+        voices.append(last)
+    return voices
+
+
+def _settled(words: Sequence[Word], voices: list[int]) -> list[int]:
+    """Single words between two of the same voice undone, changes moved to where sentences end."""
+    settled = list(voices)
+    for n in range(1, len(words) - 1):
+        alone = settled[n - 1] == settled[n + 1] != settled[n]
+        if alone and words[n].end - words[n].start < SHORT_S and _gap(words, n) + _gap(words, n + 1) < SHORT_S:
+            settled[n] = settled[n - 1]
+    for n in range(1, len(words)):
+        if settled[n] != settled[n - 1] and not _is_border(words, n):
+            _move(words, settled, n)
+    return settled
+
+
+def _move(words: Sequence[Word], voices: list[int], change: int) -> None:
+    """Move a change of voice before word `change` to the nearest border between sentences."""
+    before, after = voices[change - 1], voices[change]
+    for away in range(1, MOVED_WORDS + 1):
+        for border in (change - away, change + away):
+            if not 0 < border < len(words) or not _is_border(words, border):
+                continue
+            moved = range(min(border, change), max(border, change))
+            old, new = (after, before) if border > change else (before, after)
+            near = abs(words[border].start - words[change].start) <= MOVED_S
+            if near and all(voices[n] == old for n in moved):
+                voices[moved.start : moved.stop] = [new] * len(moved)
+                return
+
+
+def _is_border(words: Sequence[Word], n: int) -> bool:
+    return words[n - 1].word.rstrip("\"'”’)").endswith(_SENTENCE_ENDS) or _gap(words, n) >= PAUSE_S
+
+
+def _gap(words: Sequence[Word], n: int) -> float:
+    return words[n].start - words[n - 1].end

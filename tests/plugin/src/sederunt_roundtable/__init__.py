@@ -1,1 +1,0 @@
-"""Bring a meeting site to Sederunt by an installed package."""
