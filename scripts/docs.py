@@ -9,10 +9,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from sederunt.model.bot import Service
 from sederunt.model.status import ENDINGS, REASONS, TRANSITIONS
 from sederunt.platforms.evidence import EvidenceRow
-from sederunt.platforms.registry import platform_of
+from sederunt.platforms.registry import platform_of, services
 from sederunt.platforms.site import Site
 from sederunt.settings import Section, Settings
 
@@ -103,12 +102,12 @@ def evidence_page() -> str:
         "The first row that matches decides. How rows are read, and what the tags of the sources stand for: "
         "[platforms.md](platforms.md). A row without a standing is a witness for other rows.\n",
     ]
-    for service in Service:
+    for service in services():
         site = platform_of(service)
         assert isinstance(site, Site), f"{service} is not made of tables"
         lines += [f"\n## {service}\n\n", *_evidence_table(site.rows)]
-        if site.sign_in_pages is not None:
-            lines += [f"\n### Sign-in pages of {service}\n\n", *_evidence_table(site.sign_in_pages.rows)]
+        if site.accounts.pages is not None:
+            lines += [f"\n### Sign-in pages of {service}\n\n", *_evidence_table(site.accounts.pages.rows)]
     return "".join(lines)
 
 

@@ -169,20 +169,16 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         if not self._allow_private and not _is_open_port(port):
             raise DestinationError(f"Port {port} is not open to us.", retryable=False)
         fault: Exception = httpcore2.ConnectError(f"{host} has no address")
-        for address in await self._judged(host, port, timeout):
+        found = await _resolve(host, port, timeout)
+        allowed = [address for address in found if self._allow_private or is_public(address)]
+        if found and not allowed:
+            raise DestinationError("This address leads into a private network.", retryable=False)
+        for address in allowed:
             try:
                 return await self._inner.connect_tcp(str(address), port, timeout, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 fault = error
         raise fault
-
-    async def _judged(self, host: str, port: int, timeout_s: float | None) -> list[Address]:
-        """The addresses of a host that may be connected to. Raises DestinationError when there are only others."""
-        found = await _resolve(host, port, timeout_s)
-        allowed = [address for address in found if self._allow_private or is_public(address)]
-        if found and not allowed:
-            raise DestinationError("This address leads into a private network.", retryable=False)
-        return allowed
 
     async def connect_unix_socket(
         self,

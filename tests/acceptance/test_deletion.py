@@ -16,7 +16,7 @@ from harness.painted import picture
 from harness.receiver import Receiver
 from harness.service import Service, until
 from sederunt.practice.client import PracticeClient
-from sederunt.practice.script import Act, Participant, demo
+from sederunt.practice.script import CastMember, ScriptedAct, demo
 
 SPEECH = Path(__file__).parents[2] / "src/sederunt/practice/speech"
 
@@ -69,8 +69,12 @@ async def _finished_bot(
     who = BOT_WORDS["speaker"]
     script = replace(
         short,
-        cast=(*short.cast, Participant(name=who)),
-        acts=(replace(line, who=who), Act(at_s=2.0, do="chat", who=who, text=BOT_WORDS["chat"]), *short.acts[1:]),
+        cast=(*short.cast, CastMember(name=who)),
+        acts=(
+            replace(line, who=who),
+            ScriptedAct(at_s=2.0, do="chat", who=who, text=BOT_WORDS["chat"]),
+            *short.acts[1:],
+        ),
     )
     meeting = await meetings.open_meeting(script)
     bot = await send_bot(

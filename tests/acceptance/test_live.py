@@ -14,7 +14,7 @@ from harness.service import Service
 from harness.sound import RATE, Samples, find
 from sederunt.practice import clips
 from sederunt.practice.client import MeetingHandle, PracticeClient
-from sederunt.practice.script import Act, Script, demo
+from sederunt.practice.script import Script, ScriptedAct, demo
 
 BLOCK_BYTES = 3200
 CHUNK_S = 1.0
@@ -23,7 +23,7 @@ CHUNK_S = 1.0
 def a_meeting() -> Script:
     """Three people speak in turn and one writes; nobody ends it."""
     script = unhurried(demo(turns=3), begins=False, ends=False)
-    return replace(script, acts=(*script.acts, Act(at_s=1.5, do="chat", who="Ada Lovelace", text="Welcome.")))
+    return replace(script, acts=(*script.acts, ScriptedAct(at_s=1.5, do="chat", who="Ada Lovelace", text="Welcome.")))
 
 
 async def _all_have_spoken(meeting: MeetingHandle) -> None:

@@ -19,7 +19,7 @@ from sqlalchemy import select
 from starlette.types import ASGIApp, Message
 
 from harness.fake_clock import FakeClock
-from sederunt.accounts.credentials import Credentials
+from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.accounts.sealing import load_sealer
@@ -107,7 +107,7 @@ class ApiRoom:
     transcripts: Transcripts
     accounts: Accounts
     keys: Keys
-    credentials: Credentials
+    credentials: CredentialStore
     meeting_accounts: MeetingAccounts
     key: str
     client: httpx2.AsyncClient  # with that key, below the version prefix
@@ -194,7 +194,7 @@ async def api_room(data: Path, bus: BusSettings, clock: Clock | None = None, **s
                 transcripts=Transcripts(database),
                 accounts=Accounts(database),
                 keys=keys,
-                credentials=Credentials(database, sealer),
+                credentials=CredentialStore(database, sealer),
                 meeting_accounts=MeetingAccounts(database, sealer),
                 key=key,
                 client=client,

@@ -10,7 +10,7 @@ from typing import Any
 from sederunt.browser.page import MeetingPage, Signal
 from sederunt.model.audio import CapturedFrame, Codec
 from sederunt.practice.meeting import Meeting
-from sederunt.practice.script import Act, Participant
+from sederunt.practice.script import CastMember, ScriptedAct
 from sederunt.practice.sfu import SentPacket
 
 WAIT_S = 60.0
@@ -77,10 +77,10 @@ class Stay:
 
 OpenPage = Callable[..., Awaitable[Stay]]
 
-CAST = (Participant(name="Ada Lovelace"), Participant(name="Charles Babbage"))
+CAST = (CastMember(name="Ada Lovelace"), CastMember(name="Charles Babbage"))
 ACTS = (
-    Act(at_s=0.2, do="say", who="Ada Lovelace", clip="cities_times"),
-    Act(at_s=0.4, do="say", who="Charles Babbage", clip="jfk"),
+    ScriptedAct(at_s=0.2, do="say", who="Ada Lovelace", clip="cities_times"),
+    ScriptedAct(at_s=0.4, do="say", who="Charles Babbage", clip="jfk"),
 )
 
 

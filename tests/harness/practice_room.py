@@ -9,7 +9,7 @@ from typing import Any
 from playwright.async_api import Page
 
 from sederunt.practice.meeting import Meeting
-from sederunt.practice.script import Participant
+from sederunt.practice.script import CastMember
 
 # What a bot's first script would do, as little of it as the tests need: remember connections and channel messages.
 REMEMBER = """
@@ -103,4 +103,4 @@ class Room:
 
 
 OpenRoom = Callable[..., Awaitable[Room]]
-CAST = (Participant(name="Ada Lovelace", host=True), Participant(name="Charles Babbage"))
+CAST = (CastMember(name="Ada Lovelace", host=True), CastMember(name="Charles Babbage"))

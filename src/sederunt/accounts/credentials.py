@@ -40,7 +40,7 @@ class OpenCredential:
     organisation: str | None
 
 
-class Credentials:
+class CredentialStore:
     """The credentials of all accounts; each question names its account."""
 
     def __init__(self, database: Database, sealer: Sealer) -> None:
@@ -52,7 +52,11 @@ class Credentials:
         self, account_id: UUID, provider: str, key: str, *, region: str | None = None, organisation: str | None = None
     ) -> Credential:
         """Keep a key. Raises InvalidConfig for a provider we do not know, or one that takes no key."""
-        _check(provider, key)
+        keyed = [name for name, row in PROVIDERS.items() if row.needs_key]
+        if provider not in keyed:
+            raise InvalidConfig({"provider": [f"'{provider}' is not one of: {', '.join(keyed)}."]})
+        if not key.strip():
+            raise InvalidConfig({"key": ["The key is empty."]})
         now = self._clock.now()
         row_id = new_id(now)
         row = CredentialRow(
@@ -91,14 +95,6 @@ class Credentials:
         """Forget it. Raises NotFound."""
         await self._vault.remove_credential(credential_id, account_id)
         logger.info("A credential was removed.", action="credential_removed", credential_id=str(credential_id))
-
-
-def _check(provider: str, key: str) -> None:
-    keyed = [name for name, row in PROVIDERS.items() if row.needs_key]
-    if provider not in keyed:
-        raise InvalidConfig({"provider": [f"'{provider}' is not one of: {', '.join(keyed)}."]})
-    if not key.strip():
-        raise InvalidConfig({"key": ["The key is empty."]})
 
 
 def _shown(row: CredentialRow) -> Credential:

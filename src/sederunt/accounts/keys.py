@@ -122,7 +122,9 @@ class Keys:
             self._trusted.pop(digest, None)
             raise Unauthorized
         caller = Caller(found.account_id, found.id, found.name, scopes_of(found))
-        self._trust(digest, caller)
+        if len(self._trusted) >= _MOST_TRUSTED:
+            self._trusted.clear()
+        self._trusted[digest] = _Trusted(caller=caller, until=self._clock.monotonic() + _TRUSTED_S)
         self._note_use(found)
         return caller
 
@@ -132,11 +134,6 @@ class Keys:
 
     def _digest(self, text: str) -> bytes:
         return hmac.new(self._pepper, text.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
-
-    def _trust(self, digest: bytes, caller: Caller) -> None:
-        if len(self._trusted) >= _MOST_TRUSTED:
-            self._trusted.clear()
-        self._trusted[digest] = _Trusted(caller=caller, until=self._clock.monotonic() + _TRUSTED_S)
 
     def _note_use(self, key: ApiKey) -> None:
         """Keep `last_used_at` roughly right, beside the request and not in its way."""

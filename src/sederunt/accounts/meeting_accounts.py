@@ -1,6 +1,6 @@
-"""Accounts at Google and Microsoft that bots can sign in with: a browser's state, or an address and a password.
+"""Keep the accounts that bots sign in with at a meeting site: a browser's state, or an address and a password.
 
-A Zoom bot needs none: its caller passes a short-lived token with the bot, sealed in the bot's own row.
+Where a site takes a short-lived token instead, its caller passes it with the bot, sealed in the bot's own row.
 """
 
 import json
@@ -17,11 +17,19 @@ from sederunt.database.ids import new_id
 from sederunt.database.vault import MeetingAccountRow, Vault
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Service
+from sederunt.platforms.registry import services_taking
+from sederunt.platforms.sign_in_pages import AccountKind
 
 logger = log.get(component="accounts")
 
 _PLACE = ("meeting_accounts", "secret")
-SERVICES = (Service.GMEET, Service.TEAMS)
+
+
+def no_accounts(service: Service) -> str:
+    """Say that a service has no meeting accounts, and which do."""
+    there = " and ".join(services_taking(AccountKind.SESSION))
+    token = "; its bots take a token in authentication.zoom_zak_token" * (service in services_taking(AccountKind.TOKEN))
+    return f"Meeting accounts exist for {there}, not for {service}{token}."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,8 +64,8 @@ class MeetingAccounts:
 
     async def add(self, account_id: UUID, sign_in: SignIn) -> MeetingAccount:
         """Keep an account. Raises InvalidConfig for a service without sign-in, or where nothing secret is given."""
-        if sign_in.service not in SERVICES:
-            raise InvalidConfig({"service": ["Meeting accounts exist for gmeet and teams; zoom takes a ZAK token."]})
+        if sign_in.service not in services_taking(AccountKind.SESSION):
+            raise InvalidConfig({"service": [no_accounts(sign_in.service)]})
         if sign_in.password is None and sign_in.state is None:
             raise InvalidConfig({"password": ["Give a password, or the state of a browser that is signed in."]})
         now = self._clock.now()
@@ -65,7 +73,7 @@ class MeetingAccounts:
         row = MeetingAccountRow(
             id=row_id,
             account_id=account_id,
-            service=sign_in.service.value,
+            service=sign_in.service,
             email=sign_in.email,
             secret=self._sealer.seal(_text(sign_in), *_PLACE, row_id),
             created_at=now,

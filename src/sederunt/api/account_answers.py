@@ -20,6 +20,8 @@ from sederunt.api.answer_parts import (
 )
 from sederunt.api.webhooks import DeliveryState
 from sederunt.model.correction import CorrectionKind
+from sederunt.platforms.registry import services_taking
+from sederunt.platforms.sign_in_pages import AccountKind
 
 _KEY: Mapping[str, Schema] = {
     "id": ID,
@@ -51,7 +53,7 @@ ACCOUNT_ANSWERS: Mapping[str, Schema] = {
     "MeetingAccount": object_of(
         {
             "id": ID,
-            "service": {"type": "string", "enum": ["gmeet", "teams"]},
+            "service": {"type": "string", "enum": list(services_taking(AccountKind.SESSION))},
             "email": TEXT,
             "created_at": TIME,
             "updated_at": TIME,

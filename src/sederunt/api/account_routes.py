@@ -11,7 +11,15 @@ from sederunt.api.account_schemas import (
     RotationFields,
     WebhookTestFields,
 )
-from sederunt.api.route import Body, Route
+from sederunt.api.route import RequestBody, Route
+from sederunt.platforms.registry import services_taking
+from sederunt.platforms.sign_in_pages import AccountKind
+
+_EXAMPLE_ACCOUNT = {
+    "service": services_taking(AccountKind.SESSION)[0],
+    "email": "minutes@example.org",
+    "password": "correct horse battery",
+}
 
 ACCOUNT_ROUTES: Sequence[Route] = (
     Route(
@@ -22,7 +30,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="Make an API key; it is shown this once",
         tag="Keys",
         answer="NewKey",
-        body=Body(
+        body=RequestBody(
             model=KeyFields,
             required=("name",),
             example={"name": "dashboard", "scopes": ["read"], "expires_in_days": 90},
@@ -59,7 +67,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="Keep a key at a transcription vendor",
         tag="Credentials",
         answer="Credential",
-        body=Body(
+        body=RequestBody(
             model=CredentialFields,
             required=("provider", "key"),
             example={"provider": "deepgram", "key": "0123456789abcdef"},
@@ -94,10 +102,10 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="Keep an account that bots sign in with",
         tag="Credentials",
         answer="MeetingAccount",
-        body=Body(
+        body=RequestBody(
             model=MeetingAccountFields,
             required=("service", "email"),
-            example={"service": "gmeet", "email": "minutes@example.org", "password": "correct horse battery"},
+            example=_EXAMPLE_ACCOUNT,
         ),
         permission="manage",
         links=("removeMeetingAccount",),
@@ -139,7 +147,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="Make a new secret; the old one signs beside it for a while",
         tag="Webhooks",
         answer="WebhookSecret",
-        body=Body(model=RotationFields, example={"overlap_hours": 24}),
+        body=RequestBody(model=RotationFields, example={"overlap_hours": 24}),
         permission="manage",
     ),
     Route(
@@ -161,7 +169,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="Send once more what was created since a moment",
         tag="Webhooks",
         answer="Replayed",
-        body=Body(model=ReplayFields, required=("since",), example={"since": 1772442000, "state": "given_up"}),
+        body=RequestBody(model=ReplayFields, required=("since",), example={"since": 1772442000, "state": "given_up"}),
     ),
     Route(
         method="GET",
@@ -189,7 +197,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="Try a receiver: one signed webhook, at once",
         tag="Webhooks",
         answer="WebhookDelivery",
-        body=Body(
+        body=RequestBody(
             model=WebhookTestFields,
             required=("webhook_url",),
             example={"webhook_url": "https://receiver.example/hook"},

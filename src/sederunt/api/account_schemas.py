@@ -6,10 +6,11 @@ from typing import Annotated, Any
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from sederunt.accounts.keys import Scope
-from sederunt.accounts.meeting_accounts import SERVICES
 from sederunt.api import values as v
 from sederunt.api.schemas import Body
 from sederunt.model.correction import CorrectionKind
+from sederunt.platforms.registry import services_taking
+from sederunt.platforms.sign_in_pages import AccountKind
 from sederunt.transcription.models import PROVIDERS
 
 KEYED_PROVIDERS = tuple(name for name, row in PROVIDERS.items() if row.needs_key)
@@ -66,9 +67,7 @@ class CredentialFields(Body):
 class MeetingAccountFields(Body):
     """An account that bots sign in with."""
 
-    service: Annotated[str, *v.word(tuple(service.value for service in SERVICES))] = Field(
-        "", description="Where it belongs."
-    )
+    service: Annotated[str, *v.word(services_taking(AccountKind.SESSION))] = Field("", description="Where it belongs.")
     email: Annotated[str, *v.text(320)] = Field("", description="The address it signs in with.")
     password: _Secret | None = Field(None, description="Its password; needed where no `state` is given.")
     state: _State | None = Field(None, description="The storage state of a browser that is signed in.")

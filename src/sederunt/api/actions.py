@@ -54,7 +54,7 @@ ACTIONS: Mapping[str, Action] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ListenerAction:
     """A frame that was understood."""
 
     action: Action
@@ -66,7 +66,7 @@ class Order:
         await self.action.act(context, bot, self.data)
 
 
-def order_of(frame: str | bytes) -> Order:
+def order_of(frame: str | bytes) -> ListenerAction:
     """What a frame asks for. Raises RequestError."""
     if isinstance(frame, bytes):
         raise RequestError("Binary frames are not understood: send JSON as text.")
@@ -84,4 +84,4 @@ def order_of(frame: str | bytes) -> Order:
     found = read(action.data, data or {}, action.required)
     if found.faults:
         raise InvalidConfig(found.faults)
-    return Order(action, found.fields)
+    return ListenerAction(action, found.fields)

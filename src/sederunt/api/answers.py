@@ -18,15 +18,16 @@ from sederunt.api.answer_parts import (
     ref,
     words_of,
 )
-from sederunt.model.bot import Service, Verdict
+from sederunt.model.bot import Verdict
 from sederunt.model.participant import SpeakingKind
 from sederunt.model.status import BotStatus, RecordingStatus, StopReason
+from sederunt.platforms.registry import services
 
 _BOT: Mapping[str, Schema] = {
     "id": ID,
     "status": words_of(BotStatus),
     "stop_reason": or_null(words_of(StopReason)),
-    "service": words_of(Service),
+    "service": {"type": "string", "enum": list(services())},
     "scheduled_for": or_null(TIME),
     "stop_options": ref("StopOptions"),
     "bot_name": TEXT,

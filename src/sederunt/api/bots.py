@@ -74,7 +74,8 @@ async def get_bot(call: Call) -> Response:
 async def update_bot(call: Call) -> Response:
     """PATCH /bot/{id}"""
     bot = await call.context.bots.get(call.id("bot"), call.account_id)
-    _refuse_unscheduled(bot)
+    if bot.status is not BotStatus.SCHEDULED:
+        raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
     found = read(BotFields, await call.body())
     while not await _change(call, bot, found):  # another change came between: this one is made of what that left
         bot = await call.context.bots.get(bot.id, call.account_id)
@@ -187,11 +188,6 @@ async def _check(call: Call, found: Read[BotFields], config: BotConfig) -> None:
 def _refuse(faults: Faults) -> None:
     if faults:
         raise InvalidConfig(faults)
-
-
-def _refuse_unscheduled(bot: Bot) -> None:
-    if bot.status is not BotStatus.SCHEDULED:
-        raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
 
 
 async def _with_avatar(call: Call, bot: Bot, fields: BotFields) -> Bot:

@@ -4,15 +4,16 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass
 from uuid import UUID
 
-from sederunt.accounts.credentials import Credentials
+from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.api.faults import Faults, add
 from sederunt.database.bots import Bots
 from sederunt.errors import LimitReached, NotFound, SetupError
-from sederunt.model.bot import BotConfig, Service
+from sederunt.model.bot import BotConfig
 from sederunt.model.recording import RecordingConfig
 from sederunt.platforms.links import InvalidLink
-from sederunt.platforms.registry import parse_link
+from sederunt.platforms.registry import parse_link, platform_of, services_taking
+from sederunt.platforms.sign_in_pages import AccountKind
 from sederunt.settings import Settings
 from sederunt.transcription.models import (
     ModelRow,
@@ -35,7 +36,7 @@ class Checks:
     """Adds to the faults of a request what these checks find. Each looks only at fields that are good so far."""
 
     settings: Settings
-    credentials: Credentials
+    credentials: CredentialStore
     meeting_accounts: MeetingAccounts
 
     async def live_room(self, config: BotConfig, bots: Bots) -> None:
@@ -103,15 +104,17 @@ class Checks:
         if wanted is None:
             return
         name = "authentication.account_id"
-        if config.service is Service.ZOOM:
-            add(faults, name, f"{name} is for gmeet and teams; for zoom send authentication.zoom_zak_token.")
+        if (kind := platform_of(config.service).accounts.kind) is not AccountKind.SESSION:
+            instead = "send authentication.zoom_zak_token" if kind is AccountKind.TOKEN else "there are no accounts"
+            meant = " and ".join(services_taking(AccountKind.SESSION))
+            add(faults, name, f"{name} is for {meant}; for {config.service} {instead}.")
             return
         try:
             account = await self.meeting_accounts.get(UUID(wanted), account_id)
         except (NotFound, ValueError):
             add(faults, name, f"{name} is not the id of one of your meeting accounts.")
             return
-        if account.service is not config.service:
+        if account.service != config.service:
             add(faults, name, f"{name} is an account for {account.service}; the bot's service is {config.service}.")
 
 

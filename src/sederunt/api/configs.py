@@ -42,7 +42,9 @@ class Start:
 def new_config(fields: BotFields) -> BotConfig:
     """The config of a new bot. `fields` are whole and without fault; an uploaded picture is stored elsewhere."""
     return changed_config(
-        BotConfig(service=Service.GMEET, meeting_url="", bot_name="", transcription_model=""), fields, new=True
+        BotConfig(service=Service(fields.service), meeting_url="", bot_name="", transcription_model=""),
+        fields,
+        new=True,
     )
 
 
@@ -118,6 +120,6 @@ def _authentication(fields: AuthenticationFields | None) -> Authentication | Non
         return None
     return Authentication(
         account_id=fields.account_id,
-        zoom_zak_token=fields.zoom_zak_token,
+        entry_token=fields.zoom_zak_token,
         always_authenticate=fields.always_authenticate,
     )

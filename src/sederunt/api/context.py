@@ -17,7 +17,7 @@ from sederunt.api.auth import Auth
 from sederunt.api.checks import Checks
 from sederunt.api.limits import RateLimit
 from sederunt.api.metrics import Metrics
-from sederunt.api.stores import Stores, open_stores
+from sederunt.api.stores import ApiStores, open_stores
 from sederunt.bus.connection import Bus
 from sederunt.bus.tasks import end
 from sederunt.clock import Clock
@@ -51,7 +51,7 @@ class ApiContext:
     accounts: Accounts
     auth: Auth
     checks: Checks
-    stores: Stores
+    stores: ApiStores
     metrics: Metrics
     hub: Hub
     links_secret: bytes

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import message_response
-from sederunt.api.ranges import Span, Unsatisfiable, requested_span
+from sederunt.api.ranges import ByteRange, Unsatisfiable, requested_span
 from sederunt.api.values import picture_type
 from sederunt.media.containers import media_type_of
 from sederunt.storage.objects import CONTENT_TYPES
@@ -43,9 +43,9 @@ async def get_file(context: ApiContext, request: Request) -> Response:
 
 
 def _answer(
-    context: ApiContext, request: Request, key: str, size: int, span: Span | None, headers: Mapping[str, str]
+    context: ApiContext, request: Request, key: str, size: int, span: ByteRange | None, headers: Mapping[str, str]
 ) -> Response:
-    whole = Span(0, size)
+    whole = ByteRange(0, size)
     part = span or whole
     headers = {**headers, "Accept-Ranges": "bytes", "Content-Length": str(part.end - part.start)}
     if span is not None:
@@ -56,7 +56,7 @@ def _answer(
     return StreamingResponse(_bytes(context, key, part), status, headers)
 
 
-async def _bytes(context: ApiContext, key: str, part: Span) -> AsyncIterator[bytes]:
+async def _bytes(context: ApiContext, key: str, part: ByteRange) -> AsyncIterator[bytes]:
     async for data in context.objects.stream(key, part.start, part.end):
         yield data
 

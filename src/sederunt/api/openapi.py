@@ -9,7 +9,7 @@ from pydantic.json_schema import models_json_schema
 
 from sederunt import __version__
 from sederunt.api.answers import ANSWERS
-from sederunt.api.route import Body, Route
+from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
 from sederunt.api.transcripts import LONGEST_QUESTION
 from sederunt.api.webhooks import DeliveryState
@@ -122,20 +122,16 @@ def _operation(route: Route) -> Document:
     if parameters:
         operation["parameters"] = parameters
     if route.body is not None:
-        operation["requestBody"] = {"required": True, "content": _contents(route.body, _shape(route))}
+        reference = {"$ref": f"#/components/schemas/{_shape(route)}"}
+        schema = {"allOf": [reference], "required": list(route.body.required)} if route.body.required else reference
+        contents: Document = {"application/json": {"schema": schema}}
+        if route.body.example:
+            contents["application/json"]["example"] = dict(route.body.example)
+        if route.body.file_field is not None:
+            file = {"type": "object", "properties": {route.body.file_field: {"type": "string", "format": "binary"}}}
+            contents["multipart/form-data"] = {"schema": {"allOf": [reference, file]}}
+        operation["requestBody"] = {"required": True, "content": contents}
     return operation
-
-
-def _contents(body: Body, shape: str) -> Document:
-    reference = {"$ref": f"#/components/schemas/{shape}"}
-    schema = {"allOf": [reference], "required": list(body.required)} if body.required else reference
-    contents: Document = {"application/json": {"schema": schema}}
-    if body.example:
-        contents["application/json"]["example"] = dict(body.example)
-    if body.file_field is not None:
-        file = {"type": "object", "properties": {body.file_field: {"type": "string", "format": "binary"}}}
-        contents["multipart/form-data"] = {"schema": {"allOf": [reference, file]}}
-    return contents
 
 
 def _responses(route: Route) -> Document:

@@ -11,7 +11,7 @@ class Unsatisfiable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ByteRange:
     """Bytes from `start` up to, not including, `end`."""
 
     start: int
@@ -22,7 +22,7 @@ class Span:
         return f"bytes {self.start}-{self.end - 1}/{size}"
 
 
-def requested_span(header: str | None, size: int) -> Span | None:
+def requested_span(header: str | None, size: int) -> ByteRange | None:
     """The one range that a header asks for, cut to the file. None: answer with the whole file.
 
     Several ranges at once, other units and malformed headers may be ignored (RFC 9110, 14.2), and are.
@@ -39,10 +39,10 @@ def requested_span(header: str | None, size: int) -> Span | None:
         return None
     if start >= size:
         raise Unsatisfiable
-    return Span(start, size if end is None else min(end, size))
+    return ByteRange(start, size if end is None else min(end, size))
 
 
-def _last(count: int, size: int) -> Span:
+def _last(count: int, size: int) -> ByteRange:
     if count == 0 or size == 0:
         raise Unsatisfiable
-    return Span(max(0, size - count), size)
+    return ByteRange(max(0, size - count), size)

@@ -14,7 +14,7 @@ Handler = Callable[[Call], Awaitable[Response]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Body:
+class RequestBody:
     """What a route takes."""
 
     model: type[BaseModel]
@@ -34,7 +34,7 @@ class Route:
     summary: str
     tag: str
     answer: str  # name of the answer's schema
-    body: Body | None = None
+    body: RequestBody | None = None
     query: Sequence[str] = ()  # names of parameters in the document's table
     refusals: Sequence[int] = ()  # statuses beside 200, 401, 429 and those that its body and path bring
     permission: Permission | None = None  # None: `read` for a GET, `write` for everything else

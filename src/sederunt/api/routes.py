@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sederunt.api import bots, capacity, recordings
 from sederunt.api.account_routes import ACCOUNT_ROUTES
-from sederunt.api.route import Body, Route
+from sederunt.api.route import RequestBody, Route
 from sederunt.api.schemas import (
     REQUIRED_FOR_BOTS,
     BotFields,
@@ -13,12 +13,13 @@ from sederunt.api.schemas import (
     RecordingFields,
 )
 from sederunt.api.transcript_routes import TRANSCRIPT_ROUTES
+from sederunt.platforms.registry import services
 
-_NEW_BOT = Body(
+_NEW_BOT = RequestBody(
     model=BotFields,
     required=REQUIRED_FOR_BOTS,
     example={
-        "service": "gmeet",
+        "service": services()[0],
         "meeting_url": "https://meet.google.com/abc-defg-hij",
         "bot_name": "Minutes",
         "transcription_model": "whisper",
@@ -98,7 +99,7 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="Change a scheduled bot; fields that are not sent stay",
         tag="Bots",
         answer="Bot",
-        body=Body(model=BotFields),
+        body=RequestBody(model=BotFields),
         refusals=(403, 409),
     ),
     Route(
@@ -130,7 +131,7 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="Post to the meeting's chat",
         tag="Bots",
         answer="Message",
-        body=Body(model=ChatFields, required=("message",), example={"message": "Hello, I take the minutes."}),
+        body=RequestBody(model=ChatFields, required=("message",), example={"message": "Hello, I take the minutes."}),
         refusals=(409, 503),
         permission="live",
     ),
@@ -160,7 +161,7 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="Book bots ahead",
         tag="Capacity",
         answer="Capacity",
-        body=Body(model=CapacityFields, required=("count",), example={"count": 4}),
+        body=RequestBody(model=CapacityFields, required=("count",), example={"count": 4}),
     ),
     Route(
         method="POST",
@@ -170,7 +171,7 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="Transcribe a file, an address, or a bot's recording anew",
         tag="Recordings",
         answer="Recording",
-        body=Body(model=RecordingFields, file_field="recording_file"),
+        body=RequestBody(model=RecordingFields, file_field="recording_file"),
         links=("getRecording", "deleteRecording", "getRecordingTranscript"),
     ),
     Route(

@@ -10,7 +10,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sederunt.api import values as v
-from sederunt.model.bot import STOP_OPTION_LIMITS, Service
+from sederunt.model.bot import STOP_OPTION_LIMITS
+from sederunt.platforms.registry import services, services_taking
+from sederunt.platforms.sign_in_pages import AccountKind
 from sederunt.transcription.models import BOT_MODELS, RECORDING_MODELS
 
 REQUIRED_FOR_BOTS = ("transcription_model", "service", "meeting_url", "bot_name")
@@ -18,7 +20,9 @@ REQUIRED_FOR_RECORDINGS = ("transcription_model",)
 
 _BotModel = Annotated[str, *v.word(BOT_MODELS)]
 _RecordingModel = Annotated[str, *v.word(RECORDING_MODELS)]
-_Service = Annotated[str, *v.word(tuple(Service))]
+_Service = Annotated[str, *v.word(services())]
+_ACCOUNT = f"A meeting account kept here, for {' and '.join(services_taking(AccountKind.SESSION))}."
+_TOKEN = f"An access token of the site, for {' and '.join(services_taking(AccountKind.TOKEN))}."
 _Name = Annotated[str, *v.text(1000)]
 _Text = Annotated[str, *v.text()]
 _Secret = Annotated[str, *v.text(4096)]
@@ -50,8 +54,8 @@ class StopOptionFields(Body):
 class AuthenticationFields(Body):
     """How to enter a private meeting."""
 
-    account_id: _Secret | None = Field(None, description="A meeting account kept here, for gmeet and teams.")
-    zoom_zak_token: _Secret | None = Field(None, description="A Zoom access token, for zoom.")
+    account_id: _Secret | None = Field(None, description=_ACCOUNT)
+    zoom_zak_token: _Secret | None = Field(None, description=_TOKEN)
     always_authenticate: v.Flag = Field(False, description="Sign in at once instead of trying as a guest first.")
 
 
@@ -60,7 +64,7 @@ class BotFields(Body):
 
     transcription_model: _BotModel = Field("none", description="What transcribes; `none` records only.")
     transcription_credentials: v.Id | None = Field(None, description="A credential of yours for the model's provider.")
-    service: _Service = Field("gmeet", description="Where the meeting is held.")
+    service: _Service = Field(services()[0], description="Where the meeting is held.")
     meeting_url: v.Url = Field("", description="The meeting to join; must be one of `service`.")
     bot_name: _Name = Field("", description="The bot's name in the meeting, cut where the service allows less.")
     bot_avatar_file: v.Picture = Field(

@@ -15,7 +15,7 @@ from uuid import UUID
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sederunt import log
-from sederunt.api.actions import Order, order_of
+from sederunt.api.actions import ListenerAction, order_of
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import answer_to
 from sederunt.api.limits import RateLimit
@@ -119,7 +119,7 @@ class _Connection:
 
     def __init__(self, websocket: WebSocket, context: ApiContext, bot: Bot, kind: SocketKind) -> None:
         self._websocket, self._context, self._bot, self._kind = websocket, context, bot, kind
-        self._orders: asyncio.Queue[Order] = asyncio.Queue(MOST_ORDERS)
+        self._orders: asyncio.Queue[ListenerAction] = asyncio.Queue(MOST_ORDERS)
         self._pace = RateLimit(FRAMES_PER_MINUTE, context.clock.monotonic)
         self._sent = 0
 
@@ -133,7 +133,9 @@ class _Connection:
             done, _ = await asyncio.wait(talks, return_when=asyncio.FIRST_COMPLETED)
             closing = self._closing(done.pop())
             await end(*talks)
-            await self._close(closing)
+            # Close from our side; where the other side was first, that is over already.
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+                await self._websocket.close(closing.code, closing.reason)
             await self._orders.join()  # whoever says goodbye after an order still means it
         finally:
             await end(acting, *talks)
@@ -220,8 +222,3 @@ class _Connection:
             case fault:
                 logger.error("listener lost", action="socket_failed", bot_id=str(self._bot.id), exc_info=fault)
                 return messages.OUR_FAULT
-
-    async def _close(self, closing: Closing) -> None:
-        """Close from our side; where the other side was first, that is over already."""
-        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-            await self._websocket.close(closing.code, closing.reason)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import httpx2
 
-from sederunt.accounts.credentials import Credentials
+from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.accounts.sealing import Sealer
@@ -17,11 +17,11 @@ from sederunt.database.usage import Usage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Stores:
+class ApiStores:
     """Everything about an account that is no bot and no recording."""
 
     keys: Keys
-    credentials: Credentials
+    credentials: CredentialStore
     meeting_accounts: MeetingAccounts
     webhook_secrets: WebhookSecrets
     deliveries: DeliveryLists
@@ -31,11 +31,11 @@ class Stores:
     client: httpx2.AsyncClient  # guarded, follows no redirect: for tests of receivers
 
 
-def open_stores(database: Database, sealer: Sealer, keys: Keys, client: httpx2.AsyncClient) -> Stores:
+def open_stores(database: Database, sealer: Sealer, keys: Keys, client: httpx2.AsyncClient) -> ApiStores:
     """The stores of one process."""
-    return Stores(
+    return ApiStores(
         keys=keys,
-        credentials=Credentials(database, sealer),
+        credentials=CredentialStore(database, sealer),
         meeting_accounts=MeetingAccounts(database, sealer),
         webhook_secrets=WebhookSecrets(database, sealer),
         deliveries=DeliveryLists(database),

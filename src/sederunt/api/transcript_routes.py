@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from sederunt.api import transcripts
 from sederunt.api.account_schemas import CorrectionFields
-from sederunt.api.route import Body, Route
+from sederunt.api.route import RequestBody, Route
 
 _FORMATS = ("text/plain", "application/x-subrip", "text/vtt", "text/markdown")
-_CORRECTION = Body(
+_CORRECTION = RequestBody(
     model=CorrectionFields,
     required=("kind", "after"),
     example={"kind": "word", "segment": 0, "word": 3, "after": "Sederunt"},

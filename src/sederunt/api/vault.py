@@ -78,7 +78,7 @@ def meeting_account_values(account: MeetingAccount) -> dict[str, Any]:
     """A meeting account as lists show it."""
     return {
         "id": str(account.id),
-        "service": account.service.value,
+        "service": account.service,
         "email": account.email,
         "created_at": moment(account.created_at),
         "updated_at": moment(account.updated_at),

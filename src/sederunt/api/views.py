@@ -69,7 +69,7 @@ def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
         "id": str(bot.id),
         "status": bot.status.value,
         "stop_reason": bot.stop_reason.value if bot.stop_reason else None,
-        "service": config.service.value,
+        "service": config.service,
         "scheduled_for": moment(bot.scheduled_for),
         "stop_options": {
             "time_limit": config.stop_options.time_limit,

@@ -19,7 +19,7 @@ import psutil
 
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import load_sealer
-from sederunt.bench.caller import Caller, percentile
+from sederunt.bench.caller import ApiClient, percentile
 from sederunt.bench.processes import child, said
 from sederunt.bus import embedded
 from sederunt.database.bots import Bots
@@ -43,7 +43,7 @@ _HOUR_SEGMENTS = 400  # of 25 words each: ten thousand words an hour
 class Api:
     """The measured process."""
 
-    caller: Caller
+    caller: ApiClient
     pid: int
     data: Path
 
@@ -82,7 +82,7 @@ async def api_alone(data: Path) -> AsyncIterator[Api]:
         os.environ["SEDERUNT_API__REQUESTS_PER_MINUTE"] = "0"
         async with child("sederunt.cli.main", "api", "--data", str(data), "--port", "0", quiet=True) as process:
             port = int((await said(process))["port"])
-            yield Api(Caller("127.0.0.1", port, key), process.pid, data)
+            yield Api(ApiClient("127.0.0.1", port, key), process.pid, data)
             process.terminate()
     finally:
         nats.terminate()

@@ -25,7 +25,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class ApiClient:
     """One key at one api."""
 
     host: str

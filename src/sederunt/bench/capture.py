@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from sederunt.bench.capture_cases import CASES, CLASSICAL, TOLD, Case, Limit
+from sederunt.bench.capture_cases import CASES, CLASSICAL, TOLD, CaptureCase, CaptureLimit
 from sederunt.bench.classical import classical_bot
 from sederunt.bench.meter import TreeMeter
 from sederunt.bench.processes import child, practice_process, said
@@ -36,7 +36,7 @@ console = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class CaptureResult:
     """What one run of one case measured."""
 
     case: str
@@ -61,10 +61,10 @@ class Result:
 class Judged:
     """One limit of a case, and what was measured."""
 
-    case: Case
+    case: CaptureCase
     what: str
     measured: float
-    limit: Limit
+    limit: CaptureLimit
 
     @property
     def alarming(self) -> bool:
@@ -84,7 +84,7 @@ async def bench_capture(cases: Sequence[str], repeats: int, *, classical: bool) 
         known = ", ".join(case.name for case in CASES)
         raise SetupError(f"--case: there is no {', '.join(unknown)}. Known: {known}.")
     chosen = [case for case in CASES if not cases or case.name in cases]
-    results: dict[str, list[Result]] = {case.name: [] for case in chosen}
+    results: dict[str, list[CaptureResult]] = {case.name: [] for case in chosen}
     async with practice_process() as practice:
         with Progress(console=console, transient=True) as progress:
             task = progress.add_task("measuring", total=(len(chosen) + classical * len(CLASSICAL)) * repeats)
@@ -104,7 +104,7 @@ async def bench_capture(cases: Sequence[str], repeats: int, *, classical: bool) 
     return report(chosen, results)
 
 
-async def run_case(case: Case, practice: PracticeClient) -> Result:
+async def run_case(case: CaptureCase, practice: PracticeClient) -> CaptureResult:
     """Seat the bots, let them settle, measure the window, ask what they heard."""
     meetings = [await open_meeting(practice, case.variant, case.service) for _ in range(case.bots)]
     plan = Plan(
@@ -132,7 +132,7 @@ async def run_case(case: Case, practice: PracticeClient) -> Result:
         heard = (await said(process))["bots"]
     for meeting in meetings:
         await meeting.close()
-    return Result(
+    return CaptureResult(
         case=case.name,
         cpu_percent=cpu_percent,
         pss_mib=meter.pss_mib / case.bots,
@@ -147,7 +147,7 @@ async def run_case(case: Case, practice: PracticeClient) -> Result:
     )
 
 
-async def run_classical(practice: PracticeClient, name: str, variant: Mapping[str, Any]) -> Result:
+async def run_classical(practice: PracticeClient, name: str, variant: Mapping[str, Any]) -> CaptureResult:
     """The classical bot on the same meeting, with the same window."""
     meeting = await open_meeting(practice, variant)
     async with child("sederunt.bench.capture", meeting.url, await practice.host_rules()) as process:
@@ -156,12 +156,12 @@ async def run_classical(practice: PracticeClient, name: str, variant: Mapping[st
         meter.sample()
         start_cpu_s = meter.total_cpu_s
         await asyncio.sleep(SETTLE_S)
-        cpu_percent = await window(meter, Case(name="classical", title="classical"))
+        cpu_percent = await window(meter, CaptureCase(name="classical", title="classical"))
         assert process.stdin is not None
         process.stdin.write(b"tell\n")
         await said(process)
     await meeting.close()
-    return Result(
+    return CaptureResult(
         case=name,
         cpu_percent=cpu_percent,
         pss_mib=meter.pss_mib,
@@ -173,7 +173,7 @@ async def run_classical(practice: PracticeClient, name: str, variant: Mapping[st
     )
 
 
-async def window(meter: TreeMeter, case: Case) -> float:
+async def window(meter: TreeMeter, case: CaptureCase) -> float:
     """Percent of a core per bot over the case's window; the meter's last sample is of its end."""
     meter.sample()
     cpu, started = meter.cpu_s, time.monotonic()
@@ -220,15 +220,15 @@ def everyone_at_once(variant: scripts.Variant, service: scripts.Service = "gmeet
     for who, clips_of in talk.items():
         at_s = 0.0
         for clip in clips_of:
-            acts.append(scripts.Act(at_s=at_s, do="say", who=who, clip=clip))
+            acts.append(scripts.ScriptedAct(at_s=at_s, do="say", who=who, clip=clip))
             at_s += clips.load(clip).duration_s
-    cast = tuple(scripts.Participant(name=name, host=name == "Ada Lovelace", video=variant.video > 0) for name in talk)
+    cast = tuple(scripts.CastMember(name=name, host=name == "Ada Lovelace", video=variant.video > 0) for name in talk)
     return scripts.Script(
         service=service, title="Everyone at once", cast=cast, acts=tuple(acts), loop_s=27.0, variant=variant
     )
 
 
-def judged(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> list[Judged]:
+def judged(cases: Sequence[CaptureCase], results: Mapping[str, Sequence[CaptureResult]]) -> list[Judged]:
     """Every limit of these cases, held against the medians."""
     return [
         Judged(case=case, what=what, measured=median(results[case.name], what), limit=limit)
@@ -237,7 +237,7 @@ def judged(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> li
     ]
 
 
-def report(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> int:
+def report(cases: Sequence[CaptureCase], results: Mapping[str, Sequence[CaptureResult]]) -> int:
     """The medians, the limits, and the ratios to the classical bot. 1 where an alarm is passed."""
     console.print(_table_of_medians(cases, results))
     limits = judged(cases, results)
@@ -253,7 +253,7 @@ def report(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> in
     return int(any(each.alarming for each in limits))
 
 
-def _table_of_medians(cases: Sequence[Case], results: Mapping[str, Sequence[Result]]) -> Table:
+def _table_of_medians(cases: Sequence[CaptureCase], results: Mapping[str, Sequence[CaptureResult]]) -> Table:
     table = Table(title="Capture, medians", title_justify="left")
     for heading in (
         "case",
@@ -284,7 +284,7 @@ def _table_of_limits(limits: Sequence[Judged]) -> Table:
     return table
 
 
-def row(title: str, results: Sequence[Result]) -> list[str]:
+def row(title: str, results: Sequence[CaptureResult]) -> list[str]:
     exact = [result.exact for result in results if result.exact is not None]
     return [
         title,
@@ -298,7 +298,7 @@ def row(title: str, results: Sequence[Result]) -> list[str]:
     ]
 
 
-def median(results: Sequence[Result], what: str) -> float:
+def median(results: Sequence[CaptureResult], what: str) -> float:
     return float(statistics.median(getattr(result, what) for result in results))
 
 

@@ -8,7 +8,7 @@ from sederunt.practice import script as scripts
 
 
 @dataclass(frozen=True)
-class Limit:
+class CaptureLimit:
     """What a figure is to stay within, and what it must not pass."""
 
     target: float
@@ -16,7 +16,7 @@ class Limit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class CaptureCase:
     """One row of the table."""
 
     name: str
@@ -27,53 +27,55 @@ class Case:
     plan: Mapping[str, Any] = field(default_factory=dict)
     variant: Mapping[str, Any] = field(default_factory=dict)
     busy_loops: int = 0
-    limits: Mapping[str, Limit] = field(default_factory=dict)  # of fields of Result, of their medians
+    limits: Mapping[str, CaptureLimit] = field(default_factory=dict)  # of fields of Result, of their medians
 
 
 # Percent of a core per bot, and CPU-seconds to start one.
-ALONE = {"cpu_percent": Limit(6, 9)}
-SHARED = {"cpu_percent": Limit(4, 6)}
-NOTHING_LOST = {"lost": Limit(0, 0), "missing": Limit(0, 0)}
+ALONE = {"cpu_percent": CaptureLimit(6, 9)}
+SHARED = {"cpu_percent": CaptureLimit(4, 6)}
+NOTHING_LOST = {"lost": CaptureLimit(0, 0), "missing": CaptureLimit(0, 0)}
 # The memory limits are of the browsers alone, as the plan's figures are: those were measured without a driver.
 # What is asked of the capture (rows of the capture plan's benchmark list), lightest first.
-CASES: Sequence[Case] = (
-    Case(name="encoded", title="encoded, own browser (shell)", limits={**ALONE, "start_cpu_s": Limit(2, 4)}),
-    Case(
+CASES: Sequence[CaptureCase] = (
+    CaptureCase(
+        name="encoded", title="encoded, own browser (shell)", limits={**ALONE, "start_cpu_s": CaptureLimit(2, 4)}
+    ),
+    CaptureCase(
         name="shared",
         title="encoded, 8 bots in one browser (shell)",
         bots=8,
         plan={"bots_per_browser": 8},
-        limits={**SHARED, "browsers_mib": Limit(70, 87.5), "start_cpu_s": Limit(1.2, 2.4)},
+        limits={**SHARED, "browsers_mib": CaptureLimit(70, 87.5), "start_cpu_s": CaptureLimit(1.2, 2.4)},
     ),
-    Case(name="cameras", title="encoded, three cameras on (not received)", variant={"video": 3}, limits=ALONE),
-    Case(
+    CaptureCase(name="cameras", title="encoded, three cameras on (not received)", variant={"video": 3}, limits=ALONE),
+    CaptureCase(
         name="separate",
         title="encoded, 8 browsers (shell)",
         bots=8,
-        limits={**ALONE, "browsers_mib": Limit(115, 143.75)},
+        limits={**ALONE, "browsers_mib": CaptureLimit(115, 143.75)},
     ),
-    Case(
+    CaptureCase(
         name="worklet",
         title="worklet, own browser (shell)",
         plan={"backend": "worklet"},
-        limits={"cpu_percent": Limit(11, 15)},
+        limits={"cpu_percent": CaptureLimit(11, 15)},
     ),
-    Case(
+    CaptureCase(
         name="chromium-shared",
         title="encoded, 8 bots in one chromium",
         bots=8,
         plan={"bots_per_browser": 8, "mode": "headless"},
-        limits={**SHARED, "browsers_mib": Limit(140, 175)},
+        limits={**SHARED, "browsers_mib": CaptureLimit(140, 175)},
     ),
-    Case(
+    CaptureCase(
         name="video",
         title="encoded audio and 3 videos",
         plan={"video": True},
         variant={"video": 3},
-        limits={"cpu_percent": Limit(12, 18), "pli_per_minute": Limit(20, 20)},
+        limits={"cpu_percent": CaptureLimit(12, 18), "pli_per_minute": CaptureLimit(20, 20)},
     ),
-    Case(name="teams", title="Teams, own browser (shell)", service="teams", limits=ALONE),
-    Case(
+    CaptureCase(name="teams", title="Teams, own browser (shell)", service="teams", limits=ALONE),
+    CaptureCase(
         name="teams-shared",
         title="Teams, 8 bots in one browser (shell)",
         service="teams",
@@ -81,8 +83,8 @@ CASES: Sequence[Case] = (
         plan={"bots_per_browser": 8},
         limits=SHARED,
     ),
-    Case(name="zoom", title="Zoom, own browser (shell)", service="zoom", limits=ALONE),
-    Case(
+    CaptureCase(name="zoom", title="Zoom, own browser (shell)", service="zoom", limits=ALONE),
+    CaptureCase(
         name="zoom-shared",
         title="Zoom, 8 bots in one browser (shell)",
         service="zoom",
@@ -91,9 +93,13 @@ CASES: Sequence[Case] = (
         limits=SHARED,
     ),
     # No receiver, no encoded frame: the client's own decoding is in it, and nothing of that is ours to save.
-    Case(name="zoom-channel", title="Zoom, sound over a data channel", service="zoom", variant={"audio": "webaudio"}),
-    Case(name="minute", title="60 s, every packet compared", seconds=60, plan={"keep": True}, limits=NOTHING_LOST),
-    Case(
+    CaptureCase(
+        name="zoom-channel", title="Zoom, sound over a data channel", service="zoom", variant={"audio": "webaudio"}
+    ),
+    CaptureCase(
+        name="minute", title="60 s, every packet compared", seconds=60, plan={"keep": True}, limits=NOTHING_LOST
+    ),
+    CaptureCase(
         name="busy", title="3 bots beside 4 busy loops", bots=3, busy_loops=4, plan={"keep": True}, limits=NOTHING_LOST
     ),
 )

@@ -26,7 +26,7 @@ DEAF_S = 75.0  # after so long, a listener that never reads must have been close
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ListenerCase:
     """So many listeners on each of so many bots, each of which has so many events in a second."""
 
     name: str
@@ -36,7 +36,7 @@ class Case:
 
 
 @dataclass(slots=True)
-class Heard:
+class HeardEvents:
     """What one listener heard."""
 
     numbers: list[int] = field(default_factory=list)
@@ -46,8 +46,8 @@ class Heard:
 async def bench_listeners(listeners: int, bots: int, seconds: float, *, deaf: bool) -> int:
     """Print every measurement; 1 where a limit is missed."""
     cases = (
-        Case(f"{listeners} listeners on one bot", 1, listeners, 10.0),
-        Case(f"{bots} bots with a listener each", bots, 1, 5.0),
+        ListenerCase(f"{listeners} listeners on one bot", 1, listeners, 10.0),
+        ListenerCase(f"{bots} bots with a listener each", bots, 1, 5.0),
     )
     with tempfile.TemporaryDirectory(prefix="sederunt-bench-") as folder:
         async with api_alone(Path(folder)) as api:
@@ -55,7 +55,7 @@ async def bench_listeners(listeners: int, bots: int, seconds: float, *, deaf: bo
     return 0 if all(good) else 1
 
 
-async def _measure(api: Api, case: Case, seconds: float, *, deaf: bool = False) -> bool:
+async def _measure(api: Api, case: ListenerCase, seconds: float, *, deaf: bool = False) -> bool:
     bots = [await _book(api) for _ in range(case.bots)]
     count = round(case.per_s * seconds)
     async with AsyncExitStack() as stack:
@@ -85,7 +85,7 @@ async def _measure(api: Api, case: Case, seconds: float, *, deaf: bool = False) 
     return all([_report(case, heard, count, cpu_s, resident_mb), closed, kept])
 
 
-def _report(case: Case, heard: Sequence[Heard], count: int, cpu_s: float, resident_mb: float) -> bool:
+def _report(case: ListenerCase, heard: Sequence[HeardEvents], count: int, cpu_s: float, resident_mb: float) -> bool:
     whole = sum(each.numbers == list(range(count)) for each in heard)
     late_ms = [ms for each in heard for ms in each.late_ms]
     p99 = percentile(late_ms, 99)
@@ -98,8 +98,8 @@ def _report(case: Case, heard: Sequence[Heard], count: int, cpu_s: float, reside
     return whole == everyone and p99 <= MOST_P99_MS
 
 
-async def _listen(listener: ClientConnection, count: int) -> Heard:
-    heard = Heard()
+async def _listen(listener: ClientConnection, count: int) -> HeardEvents:
+    heard = HeardEvents()
     async for text in listener:
         now = time.monotonic_ns()
         data = json.loads(text).get("data", {})

@@ -21,7 +21,7 @@ from sederunt import log
 from sederunt.bench.followers import BASELINE, ENGINE, FOLLOWERS, Followed
 from sederunt.bench.live_service import follow_service
 from sederunt.bench.live_speech import SaidWord, ends, judge, recording, words_of
-from sederunt.bench.transcribe import Clip, clips_of, score, source
+from sederunt.bench.transcribe import SpeechSample, clips_of, score, source
 from sederunt.settings import LiveSettings, Settings, WhisperSettings
 from sederunt.transcription.whisper import resolution
 from sederunt.transcription.whisper.loading import load_whisper
@@ -33,7 +33,7 @@ TALK_S, SILENCE_S, SILENT_TRACKS = 30.0, 20.0, 8
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class LiveFigures:
     """One line of the report. Seconds; percent of words; CPU-seconds per second of sound."""
 
     case: str
@@ -64,26 +64,26 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class LiveLimit:
     """What a figure must not exceed."""
 
     title: str
     most: float
-    value: Callable[[Sequence[Figures]], float | None]
+    value: Callable[[Sequence[LiveFigures]], float | None]
 
 
 def bench_live(model: str, talkers: list[int], clock: str, speech: Path | None, data: Path) -> int:
     """Run the cases, print one JSON line for each, a table and the limits; 1 where a limit is missed. Minutes."""
     folder = speech or _shipped_folder()
     cases: list[tuple[str, int]] = [("alone", 1), *(("talkers", n) for n in talkers), ("silence", 0)]
-    found: list[Figures] = []
+    found: list[LiveFigures] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("", total=len(cases))
         for case, count in cases:
             progress.update(bar, description=f"{case} {count or ''}")
             # A process of its own, so that its CPU and its threads are its own.
             with multiprocessing.get_context("spawn").Pool(1) as pool:
-                figures: list[Figures] = pool.apply(_run, (case, count, model, clock, folder, data))
+                figures: list[LiveFigures] = pool.apply(_run, (case, count, model, clock, folder, data))
             for row in figures:
                 print(json.dumps(asdict(row)), flush=True)
             found += figures
@@ -113,7 +113,7 @@ def _shipped_folder() -> Path:
     return Path(str(files("sederunt.practice") / "speech"))
 
 
-def _run(case: str, talkers: int, model: str, clock: str, folder: Path, data: Path) -> list[Figures]:
+def _run(case: str, talkers: int, model: str, clock: str, folder: Path, data: Path) -> list[LiveFigures]:
     log.configure("lines", "warning")
     settings = Settings(data=data, live=LiveSettings(model=model, threads=1))
     clips = clips_of(folder)
@@ -127,7 +127,7 @@ def _run(case: str, talkers: int, model: str, clock: str, folder: Path, data: Pa
 # --- cases -----------------------------------------------------------------------------------------------------------
 
 
-def _alone(settings: Settings, clips: Sequence[Clip], clock: str) -> list[Figures]:
+def _alone(settings: Settings, clips: Sequence[SpeechSample], clock: str) -> list[LiveFigures]:
     """One person, all clips one after the other, by the engine and by the baseline."""
     reference = _reference(settings, clips, GAP_S)
     return [
@@ -136,7 +136,7 @@ def _alone(settings: Settings, clips: Sequence[Clip], clock: str) -> list[Figure
     ]
 
 
-def _reference(settings: Settings, clips: Sequence[Clip], gap_s: float) -> Reference:
+def _reference(settings: Settings, clips: Sequence[SpeechSample], gap_s: float) -> Reference:
     model = settings.live.model
     samples, text = recording(clips, gap_s)
     best = "base" if resolution.is_present(WhisperSettings(), settings.data, "base") else model
@@ -151,9 +151,9 @@ def _word_errors(settings: Settings, samples: Samples, text: str) -> float:
     return score(text, heard)[1]
 
 
-def _heard(case: str, system: str, followed: Followed, reference: Reference) -> Figures:
+def _heard(case: str, system: str, followed: Followed, reference: Reference) -> LiveFigures:
     found = judge(followed.told[0], reference.said, reference.ends_s)
-    return Figures(
+    return LiveFigures(
         case=case,
         system=system,
         talkers=1,
@@ -171,7 +171,7 @@ def _heard(case: str, system: str, followed: Followed, reference: Reference) -> 
     )
 
 
-def _talkers(settings: Settings, clips: Sequence[Clip], count: int, clock: str) -> Figures:
+def _talkers(settings: Settings, clips: Sequence[SpeechSample], count: int, clock: str) -> LiveFigures:
     """So many people talk without a pause, on one core; each begins elsewhere in the clips."""
     samples, _ = recording(clips, 0.2)
     length = round(TALK_S * RATE)
@@ -179,15 +179,15 @@ def _talkers(settings: Settings, clips: Sequence[Clip], count: int, clock: str) 
     return _cost("talkers", count, FOLLOWERS[f"{clock} {ENGINE}"](settings, tracks))
 
 
-def _silence(settings: Settings, clock: str) -> Figures:
+def _silence(settings: Settings, clock: str) -> LiveFigures:
     """Open microphones in a quiet room."""
     count = round(SILENCE_S * RATE)
     tracks = [np.random.default_rng(n).normal(0, 0.0005, count).astype(np.float32) for n in range(SILENT_TRACKS)]
     return _cost("silence", 0, FOLLOWERS[f"{clock} {ENGINE}"](settings, tracks))
 
 
-def _cost(case: str, talkers: int, followed: Followed) -> Figures:
-    return Figures(
+def _cost(case: str, talkers: int, followed: Followed) -> LiveFigures:
+    return LiveFigures(
         case=case,
         system=ENGINE,
         talkers=talkers,
@@ -208,22 +208,22 @@ def _share(followed: Followed, digits: int) -> float | None:
     return None if followed.cpu_s is None else round(followed.cpu_s / followed.audio_s, digits)
 
 
-def _over_offline(found: Sequence[Figures]) -> float | None:
+def _over_offline(found: Sequence[LiveFigures]) -> float | None:
     row = found[0]
     if row.word_errors is None or row.word_errors_offline is None:
         return None
     return round(row.word_errors - row.word_errors_offline, 2)
 
 
-def _lag_of_six(found: Sequence[Figures]) -> float | None:
+def _lag_of_six(found: Sequence[LiveFigures]) -> float | None:
     return next((row.lag_p95 for row in found if row.case == "talkers" and row.talkers >= 6), None)
 
 
 LIMITS = (
-    Limit("word first shown p50, s", 0.8, lambda found: found[0].shown_p50),
-    Limit("final after end of speech p95, s", 0.9, lambda found: found[0].final_p95),
-    Limit("word errors above offline, points", 2.5, _over_offline),
-    Limit("lag p95 of six continuous talkers on one core, s", 1.0, _lag_of_six),
+    LiveLimit("word first shown p50, s", 0.8, lambda found: found[0].shown_p50),
+    LiveLimit("final after end of speech p95, s", 0.9, lambda found: found[0].final_p95),
+    LiveLimit("word errors above offline, points", 2.5, _over_offline),
+    LiveLimit("lag p95 of six continuous talkers on one core, s", 1.0, _lag_of_six),
 )
 
 
@@ -242,7 +242,7 @@ COLUMNS = {
 }
 
 
-def _report(found: Sequence[Figures], limits: Sequence[Limit]) -> int:
+def _report(found: Sequence[LiveFigures], limits: Sequence[LiveLimit]) -> int:
     console = Console()
     table = Table("Case", "System", "Talkers", *COLUMNS, box=None)
     for row in found:

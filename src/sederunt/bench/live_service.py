@@ -23,7 +23,7 @@ from sederunt.bench.followers import Followed
 from sederunt.bench.live_speech import SaidWord, Told, folded, shift_between
 from sederunt.bench.processes import practice_process
 from sederunt.bench.served import ending, served
-from sederunt.bench.transcribe import Clip
+from sederunt.bench.transcribe import SpeechSample
 from sederunt.media.pcm import read_pcm
 from sederunt.practice import script
 from sederunt.practice.client import MeetingHandle, PracticeClient
@@ -44,20 +44,20 @@ class Came:
     message: Mapping[str, Any]
 
 
-def compose(sound: Sequence[Clip], starts: Sequence[float]) -> script.Script:
+def compose(sound: Sequence[SpeechSample], starts: Sequence[float]) -> script.Script:
     """One person speaks these clips, which begin at these seconds."""
-    acts = [script.Act(at_s=1.0, do="say", who=SPEAKER, clip=WARM_UP)]
+    acts = [script.ScriptedAct(at_s=1.0, do="say", who=SPEAKER, clip=WARM_UP)]
     acts += [
-        script.Act(at_s=round(FIRST_AT_S + at, 2), do="say", who=SPEAKER, clip=clip.id)
+        script.ScriptedAct(at_s=round(FIRST_AT_S + at, 2), do="say", who=SPEAKER, clip=clip.id)
         for clip, at in zip(sound, starts, strict=True)
     ]
     end_s = acts[-1].at_s + len(sound[-1].samples) / RATE + QUIET_S
-    acts.append(script.Act(at_s=round(end_s, 2), do="end"))
-    return script.Script(cast=(script.Participant(name=SPEAKER, host=True),), acts=tuple(acts))
+    acts.append(script.ScriptedAct(at_s=round(end_s, 2), do="end"))
+    return script.Script(cast=(script.CastMember(name=SPEAKER, host=True),), acts=tuple(acts))
 
 
 async def follow_service(
-    folder: Path, sound: Sequence[Clip], gap_s: float, said: Sequence[SaidWord], model: str
+    folder: Path, sound: Sequence[SpeechSample], gap_s: float, said: Sequence[SaidWord], model: str
 ) -> tuple[Followed, Samples]:
     """What was told of that folder's clips, and how they sound in the bot's recording; a minute more than their length.
 
@@ -80,11 +80,11 @@ async def follow_service(
     return followed, recorded[max(0, round(-shift_s * RATE)) :]
 
 
-async def _encode(practice: PracticeClient, sound: Sequence[Clip]) -> None:
+async def _encode(practice: PracticeClient, sound: Sequence[SpeechSample]) -> None:
     """Let the practice site encode the clips before they are needed: it would lag behind its own clock otherwise."""
     names = {WARM_UP, *(clip.id for clip in sound)}
-    acts = tuple(script.Act(at_s=0.0, do="say", who=SPEAKER, clip=name) for name in names)
-    rehearsal = script.Script(cast=(script.Participant(name=SPEAKER),), acts=acts, starts="created")
+    acts = tuple(script.ScriptedAct(at_s=0.0, do="say", who=SPEAKER, clip=name) for name in names)
+    rehearsal = script.Script(cast=(script.CastMember(name=SPEAKER),), acts=acts, starts="created")
     meeting = await practice.open_meeting(rehearsal)
     await meeting.wait_for("script_over")
     await meeting.close()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sederunt.bench.transcribe import Clip, source
+from sederunt.bench.transcribe import SpeechSample, source
 from sederunt.transcription.whisper.engine import Whisper
 from sederunt.transcription.whisper.speech import RATE, Samples
 
@@ -63,7 +63,7 @@ class Judgement:
     text: str  # of the finals, in order
 
 
-def recording(clips: Sequence[Clip], gap_s: float) -> tuple[Samples, str]:
+def recording(clips: Sequence[SpeechSample], gap_s: float) -> tuple[Samples, str]:
     """Clips one after the other, with room noise that no clip is without."""
     gap = np.zeros(round(gap_s * RATE), np.float32)
     samples = np.concatenate([piece for clip in clips for piece in (clip.samples, gap)])
@@ -71,7 +71,7 @@ def recording(clips: Sequence[Clip], gap_s: float) -> tuple[Samples, str]:
     return samples + noise, " ".join(clip.text for clip in clips)
 
 
-def words_of(whisper: Whisper, clips: Sequence[Clip], gap_s: float) -> list[SaidWord]:
+def words_of(whisper: Whisper, clips: Sequence[SpeechSample], gap_s: float) -> list[SaidWord]:
     """The words of that recording with their times, each clip heard alone."""
     found, offset = [], 0.0
     for clip in clips:

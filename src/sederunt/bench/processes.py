@@ -22,7 +22,7 @@ ENDINGS = frozenset({"finished", "not_admitted", "bot_detected", "auth_required"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Service:
+class ServiceProcess:
     base_url: str
     key: str
     data: Path
@@ -36,7 +36,7 @@ class Service:
 @asynccontextmanager
 async def service_process(
     data: Path, host_rules: str, *, keep: bool = False, settings: Mapping[str, str] = MappingProxyType({})
-) -> AsyncIterator[Service]:
+) -> AsyncIterator[ServiceProcess]:
     """`sederunt serve` as a child on a free port; ends it by SIGTERM unless it is to be kept.
 
     Only these settings hold, on tiny.en where they name no model: what is shown must not depend on whose shell it is.
@@ -59,7 +59,7 @@ async def service_process(
         key = re.search(r"API key: (\S+)", said)
         assert address is not None
         assert key is not None
-        yield Service(base_url=f"{address[1]}/api/v1", key=key[1], data=data, pid=child.pid)
+        yield ServiceProcess(base_url=f"{address[1]}/api/v1", key=key[1], data=data, pid=child.pid)
     finally:
         if not keep:
             await _end(child)

@@ -21,7 +21,7 @@ from rich.table import Table
 
 from sederunt.bench.attribution import Scores, score
 from sederunt.bench.capture import SETTLE_S, window
-from sederunt.bench.capture_cases import Case
+from sederunt.bench.capture_cases import CaptureCase
 from sederunt.bench.meter import TreeMeter
 from sederunt.bench.processes import child, practice_process, said
 from sederunt.bench.seated import Plan
@@ -117,17 +117,17 @@ async def bench_speakers(kinds: Sequence[str], model: str, *, cpu: bool, repeats
 
 def compose(kind: Media, people: int) -> scripts.Script:
     """A meeting in which everybody speaks, every other time into the last words of the one before."""
-    acts: list[scripts.Act] = []
+    acts: list[scripts.ScriptedAct] = []
     at_s = 1.0
     for turn in range(max(TURNS, people)):
         clip = CLIPS[turn % len(CLIPS)]
-        acts.append(scripts.Act(at_s=round(at_s, 2), do="say", who=NAMES[turn % people], clip=clip))
+        acts.append(scripts.ScriptedAct(at_s=round(at_s, 2), do="say", who=NAMES[turn % people], clip=clip))
         at_s += clips.load(clip).duration_s + (PAUSE_S if turn % 2 else -OVERLAP_S)
-    acts.append(scripts.Act(at_s=round(at_s + OVERLAP_S + 1, 2), do="end"))
+    acts.append(scripts.ScriptedAct(at_s=round(at_s + OVERLAP_S + 1, 2), do="end"))
     return scripts.Script(
         service=kind.service,
         title="Everybody speaks",
-        cast=tuple(scripts.Participant(name=name, host=name == NAMES[0]) for name in NAMES[:people]),
+        cast=tuple(scripts.CastMember(name=name, host=name == NAMES[0]) for name in NAMES[:people]),
         acts=tuple(acts),
         variant=scripts.Variant(**kind.variant),
     )
@@ -234,7 +234,7 @@ async def _cost(practice: PracticeClient, kind: Media, people: int) -> float:
         meter = TreeMeter([process.pid])
         await said(process)
         await asyncio.sleep(SETTLE_S)
-        percent = await window(meter, Case(name=kind.name, title=kind.title))
+        percent = await window(meter, CaptureCase(name=kind.name, title=kind.title))
         assert process.stdin is not None
         process.stdin.write(b"tell\n")
         await said(process)

@@ -40,14 +40,14 @@ Sound = Samples | Path
 
 
 @dataclass(frozen=True, slots=True)
-class Clip:
+class SpeechSample:
     samples: Samples
     text: str
     id: str = ""  # by which a practice meeting can say it
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class TranscribeCase:
     """Recordings to transcribe, and their words; no words where nobody speaks."""
 
     name: str
@@ -55,7 +55,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class TranscribeFigures:
     """One line of the report."""
 
     case: str
@@ -92,14 +92,14 @@ def bench_transcribe(models: list[str], names: list[str], engines: list[str], sp
     return 0
 
 
-def measure(engine: str, model: str, case: str, speech: Path, data: Path) -> Figures:
+def measure(engine: str, model: str, case: str, speech: Path, data: Path) -> TranscribeFigures:
     """One case by one engine, in a new process. Raises what the child raised."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
         return pool.apply(_run, (engine, model, case, speech, data))
 
 
-def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Figures:
+def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> TranscribeFigures:
     log.configure("lines", "warning")
     with tempfile.TemporaryDirectory(prefix="sederunt-bench-") as scratch:
         recordings = CASES[case](clips_of(speech), Path(scratch)).recordings
@@ -110,7 +110,7 @@ def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Figure
         audio_s = sum(_seconds(sound) for sound, _ in recordings)
     reference = " ".join(text for _, text in recordings)
     words, errors, lost = score(reference, " ".join(heard)) if reference.strip() else (0, None, None)
-    return Figures(
+    return TranscribeFigures(
         case=case,
         engine=engine,
         model=model,
@@ -203,37 +203,39 @@ def source(sound: Sound) -> PcmSource:
 # --- cases -----------------------------------------------------------------------------------------------------------
 
 
-def clips_of(folder: Path) -> list[Clip]:
+def clips_of(folder: Path) -> list[SpeechSample]:
     """The English clips of a folder with a transcripts.json; cuts of a longer clip are left out."""
     listed = json.loads((folder / "transcripts.json").read_text(encoding="utf-8"))
     return [
-        Clip(np.concatenate([block.samples for block in read_pcm(folder / entry["file"])]), entry["text"], entry["id"])
+        SpeechSample(
+            np.concatenate([block.samples for block in read_pcm(folder / entry["file"])]), entry["text"], entry["id"]
+        )
         for entry in listed
         if entry.get("text") and entry.get("lang", "en") == "en" and not entry.get("start_s")
     ]
 
 
-def _each_alone(clips: list[Clip], _scratch: Path) -> Case:
-    return Case("clips", tuple((clip.samples, clip.text) for clip in clips))
+def _each_alone(clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
+    return TranscribeCase("clips", tuple((clip.samples, clip.text) for clip in clips))
 
 
-def _one_after_another(clips: list[Clip], _scratch: Path) -> Case:
-    return Case("long", (_joined(clips),))
+def _one_after_another(clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
+    return TranscribeCase("long", (_joined(clips),))
 
 
-def _quiet_and_changing(clips: list[Clip], _scratch: Path) -> Case:
+def _quiet_and_changing(clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
     """Three orders of the clips, levels from a fiftieth to the full one, a little room noise."""
     recordings = []
     for order in range(3):
         shuffled = [clips[i] for i in np.random.default_rng(order).permutation(len(clips))]
         levels = (1.0, 0.3, 0.1, 0.02)
-        faded = [Clip(clip.samples * np.float32(levels[n % 4]), clip.text) for n, clip in enumerate(shuffled)]
+        faded = [SpeechSample(clip.samples * np.float32(levels[n % 4]), clip.text) for n, clip in enumerate(shuffled)]
         samples, text = _joined(faded)
         recordings.append((samples + _noise(len(samples), 0.0001), text))
-    return Case("hard", tuple(recordings))
+    return TranscribeCase("hard", tuple(recordings))
 
 
-def _nobody(_clips: list[Clip], _scratch: Path) -> Case:
+def _nobody(_clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
     """Five minutes in which nobody speaks: silence, noise, keys, a tune."""
     count = 75 * RATE
     seconds = np.arange(count) / RATE
@@ -244,10 +246,10 @@ def _nobody(_clips: list[Clip], _scratch: Path) -> Case:
     )
     clicks = (np.random.default_rng(2).random(count) < 0.0002) * 0.5
     parts = (np.zeros(count), _noise(count, 0.02), clicks, tune)
-    return Case("nobody", ((np.concatenate(parts).astype(np.float32), ""),))
+    return TranscribeCase("nobody", ((np.concatenate(parts).astype(np.float32), ""),))
 
 
-def _sparse(clips: list[Clip], _scratch: Path) -> Case:
+def _sparse(clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
     """One person's track of half an hour: ten turns, silence between."""
     samples = np.zeros(1800 * RATE, np.float32)
     texts = []
@@ -256,10 +258,10 @@ def _sparse(clips: list[Clip], _scratch: Path) -> Case:
         first = turn * 180 * RATE
         samples[first : first + len(clip.samples)] = clip.samples
         texts.append(clip.text)
-    return Case("sparse", ((samples, " ".join(texts)),))
+    return TranscribeCase("sparse", ((samples, " ".join(texts)),))
 
 
-def _hour(clips: list[Clip], scratch: Path) -> Case:
+def _hour(clips: list[SpeechSample], scratch: Path) -> TranscribeCase:
     """A file of an hour: the clips in one order after another. No engine is given its samples, so memory is its own.
 
     Clips come again and again: an engine that goes by what it wrote before (plain faster-whisper does) has it easier.
@@ -275,7 +277,7 @@ def _hour(clips: list[Clip], scratch: Path) -> Case:
             file.writeframes((samples * 32_767).astype("<i2").tobytes())
             texts.append(text)
             order, written = order + 1, written + len(samples)
-    return Case("hour", ((path, " ".join(texts)),))
+    return TranscribeCase("hour", ((path, " ".join(texts)),))
 
 
 def _seconds(sound: Sound) -> float:
@@ -285,7 +287,7 @@ def _seconds(sound: Sound) -> float:
         return float(file.getnframes() / RATE)
 
 
-def _joined(clips: Iterable[Clip]) -> tuple[Samples, str]:
+def _joined(clips: Iterable[SpeechSample]) -> tuple[Samples, str]:
     parts = list(clips)
     gap = np.zeros(round(GAP_S * RATE), np.float32)
     samples = np.concatenate([piece for clip in parts for piece in (clip.samples, gap)])
@@ -296,7 +298,7 @@ def _noise(count: int, level: float) -> Samples:
     return np.random.default_rng(7).normal(0, level, count).astype(np.float32)
 
 
-CASES: dict[str, Callable[[list[Clip], Path], Case]] = {
+CASES: dict[str, Callable[[list[SpeechSample], Path], TranscribeCase]] = {
     "clips": _each_alone,
     "long": _one_after_another,
     "hard": _quiet_and_changing,
@@ -311,7 +313,7 @@ def _cpu_s() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _print(found: list[Figures]) -> None:
+def _print(found: list[TranscribeFigures]) -> None:
     table = Table("Model", "Case", "Engine", "WER %", "Lost %", "Invented", "CPU/s", "Peak RSS MB", box=None)
     for row in found:
         shown = (row.word_errors, row.lost, row.invented, row.cpu_per_s, row.peak_rss_mb)

@@ -13,7 +13,7 @@ from playwright.async_api import Error as DriverError
 
 from sederunt import log
 from sederunt.browser.display import Display
-from sederunt.browser.driver import Driver
+from sederunt.browser.driver import BrowserDriver
 from sederunt.browser.launch import HEADFUL, Mode, launch_profile
 from sederunt.browser.processes import LAUNCH_VARIABLE, kill, kill_launched
 from sederunt.errors import SetupError
@@ -35,7 +35,7 @@ class Chromium:
 
     def __init__(
         self,
-        driver: Driver,
+        driver: BrowserDriver,
         settings: BrowserSettings,
         mode: Mode,
         *,

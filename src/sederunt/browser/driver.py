@@ -29,7 +29,7 @@ logger = log.get(component="browser")
 
 
 @dataclass(frozen=True, slots=True)
-class Driver:
+class BrowserDriver:
     """A driver that runs, and the folder for what its browsers write."""
 
     playwright: Playwright
@@ -37,7 +37,7 @@ class Driver:
 
 
 @asynccontextmanager
-async def running_driver() -> AsyncIterator[Driver]:
+async def running_driver() -> AsyncIterator[BrowserDriver]:
     """One driver process, with nothing left on disk afterwards; what killed processes left there is removed first."""
     await asyncio.to_thread(sweep_folders)
     with own_folder() as folder:
@@ -45,7 +45,7 @@ async def running_driver() -> AsyncIterator[Driver]:
             starting = async_playwright()
             playwright = await starting.__aenter__()
         try:
-            yield Driver(playwright, folder)
+            yield BrowserDriver(playwright, folder)
         finally:
             await starting.__aexit__(None, None, None)
 

@@ -19,10 +19,20 @@ from websockets.http11 import Request, Response
 
 from sederunt import log
 from sederunt.browser.batches import BrokenBatch, read_batch
+from sederunt.browser.budget import (
+    MOST_BROKEN,
+    MOST_CONNECTIONS,
+    MOST_REALM_NAME,
+    MOST_REALMS,
+    Overrun,
+    PageBudget,
+    refuse_more,
+)
 from sederunt.browser.signals import BrokenSignal, Signal, read_signal
 from sederunt.model.audio import CapturedFrame
 
-MOST_BYTES = 32 << 20  # a batch of video key frames or a large response body; more is a fault
+MOST_BYTES = 8 << 20  # a batch of video key frames or a large response body; more is a fault
+MOST_QUEUED = 4  # messages that are read ahead of a connection
 MEDIA, SIGNALS = "media", "signals"
 
 logger = log.get(component="browser")
@@ -32,13 +42,16 @@ _quiet.propagate = False
 
 
 @dataclass(kw_only=True, slots=True)
-class Line:
+class PageChannel:
     """One bot's way out of its page: who listens, and what came."""
 
     token: str
     on_frames: Callable[[Sequence[CapturedFrame]], None]
     on_signal: Callable[[Signal], None]
     may_knock: Callable[[str], bool]  # whether a page of this origin belongs to the bot
+    on_overrun: Callable[[], None] = lambda: None  # the page sent more than it may: nothing more is heard of it
+    budget: PageBudget = field(default_factory=PageBudget)
+    is_overrun: bool = False
     realms: dict[str, int] = field(default_factory=dict)  # a realm's own random name → its ordinal
     expected: dict[str, int] = field(default_factory=dict)  # per realm, the next batch
     batches: int = 0
@@ -48,10 +61,17 @@ class Line:
     _came: asyncio.Event = field(default_factory=asyncio.Event)
 
     def realm(self, name: str) -> int:
-        return self.realms.setdefault(name, len(self.realms))
+        """Return the ordinal of a realm. Raises Overrun for more realms than a bot can have."""
+        refuse_more("characters in the name of a realm", len(name), MOST_REALM_NAME)
+        ordinal = self.realms.setdefault(name, len(self.realms))
+        refuse_more("pages and frames", len(self.realms), MOST_REALMS)
+        return ordinal
 
     def take_media(self, realm: str, message: bytes) -> None:
+        """Hand on the frames of one batch. Raises BrokenBatch and Overrun."""
+        self.budget.spend("media bytes", len(message))
         batch = read_batch(message, realm=self.realm(realm))
+        self.budget.spend("frames", len(batch.frames))
         self.gaps += max(0, batch.sequence - self.expected.get(realm, 0))
         self.expected[realm] = batch.sequence + 1
         self.batches += 1
@@ -66,6 +86,9 @@ class Line:
             await self._came.wait()
 
     def take_signal(self, realm: str, message: str | bytes) -> None:
+        """Hand on one signal. Raises BrokenSignal and Overrun."""
+        self.budget.spend("signals", 1)
+        self.budget.spend("signal bytes", len(message))
         signal = read_signal(message)
         if "track" in signal.data:
             track = self.realm(realm) * 100 + int(signal.data["track"])
@@ -77,7 +100,7 @@ class Loopback:
     """Async context manager: the server, and the lines of the bots on it."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, PageChannel] = {}
         self._server: Server | None = None
         self._connections: dict[str, set[ServerConnection]] = {}
 
@@ -90,6 +113,7 @@ class Loopback:
             process_request=self._admit,
             compression=None,
             max_size=MOST_BYTES,
+            max_queue=MOST_QUEUED,
             ping_interval=None,
             close_timeout=1,
             logger=_quiet,
@@ -115,17 +139,24 @@ class Loopback:
         on_frames: Callable[[Sequence[CapturedFrame]], None],
         on_signal: Callable[[Signal], None],
         may_knock: Callable[[str], bool],
-    ) -> Line:
-        """A line for one bot. Its callbacks are called in the event loop and must not block."""
-        line = Line(token=secrets.token_urlsafe(24), on_frames=on_frames, on_signal=on_signal, may_knock=may_knock)
+        on_overrun: Callable[[], None] = lambda: None,
+    ) -> PageChannel:
+        """Open a line for one bot. Its callbacks are called in the event loop and must not block."""
+        line = PageChannel(
+            token=secrets.token_urlsafe(24),
+            on_frames=on_frames,
+            on_signal=on_signal,
+            may_knock=may_knock,
+            on_overrun=on_overrun,
+        )
         self._lines[line.token] = line
         return line
 
-    def address(self, line: Line) -> str:
+    def address(self, line: PageChannel) -> str:
         """What the page's scripts connect to; they add "/media" or "/signals"."""
         return f"ws://127.0.0.1:{self.port}/{line.token}"
 
-    async def close_line(self, line: Line) -> None:
+    async def close_line(self, line: PageChannel) -> None:
         """Hear no more of this bot."""
         self._lines.pop(line.token, None)
         for connection in list(self._connections.pop(line.token, ())):
@@ -134,8 +165,10 @@ class Loopback:
     def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
         token, _, channel = urlsplit(request.path).path.strip("/").partition("/")
         line = self._lines.get(token)
-        if line is None or channel not in (MEDIA, SIGNALS):
+        if line is None or line.is_overrun or channel not in (MEDIA, SIGNALS):
             return connection.respond(http.HTTPStatus.NOT_FOUND, "")
+        if len(self._connections.get(token, ())) >= MOST_CONNECTIONS:
+            return connection.respond(http.HTTPStatus.TOO_MANY_REQUESTS, "")
         if not line.may_knock(request.headers.get("Origin", "")):
             logger.warning("a foreign page knocked", action="knock_refused")
             return connection.respond(http.HTTPStatus.FORBIDDEN, "")
@@ -155,12 +188,26 @@ class Loopback:
                 _take(line, channel, realm, message)
         except ConnectionClosed:
             pass  # pages end as they please
+        except Overrun as overrun:
+            self._drop(line, str(overrun))
         finally:
             self._connections.get(token, set()).discard(connection)
 
+    def _drop(self, line: PageChannel, why: str) -> None:
+        """Hear nothing more of a page that sends more than it may."""
+        if line.is_overrun:
+            return
+        line.is_overrun = True
+        logger.error("a page sends too much and is dropped", action="page_overran", why=why)
+        for connection in list(self._connections.get(line.token, ())):
+            connection.transport.abort()
+        line.on_overrun()
 
-def _take(line: Line, channel: str, realm: str, message: str | bytes) -> None:
-    """Hand one message on. A fault in it, or in the listener, must not cost the bot its line."""
+
+def _take(line: PageChannel, channel: str, realm: str, message: str | bytes) -> None:
+    """Hand one message on. A fault in it, or in the listener, must not cost the bot its line. Raises Overrun."""
+    if line.is_overrun:
+        return
     try:
         if channel == MEDIA and isinstance(message, bytes):
             line.take_media(realm, message)
@@ -169,6 +216,10 @@ def _take(line: Line, channel: str, realm: str, message: str | bytes) -> None:
     except (BrokenBatch, BrokenSignal) as error:
         line.broken += 1
         logger.warning(str(error), action="page_message_broken")
+        refuse_more("messages that cannot be read", line.broken, MOST_BROKEN)
+    except Overrun:
+        raise
     except Exception:
         line.broken += 1
         logger.exception("a listener failed", action="page_listener_failed", channel=channel)
+        refuse_more("messages that cannot be read", line.broken, MOST_BROKEN)

@@ -17,7 +17,7 @@ from playwright.async_api import BrowserContext, Frame, Locator, Page
 from playwright.async_api import Error as DriverError
 from playwright.async_api import TimeoutError as DriverTimeout
 
-from sederunt.browser.loopback import Line
+from sederunt.browser.loopback import PageChannel
 from sederunt.browser.scripts import control_call
 from sederunt.browser.signals import Signal
 from sederunt.errors import PageCrashed, PageError, PageStuck
@@ -47,7 +47,12 @@ class MeetingPage:
     """A bot's page. Calls raise PageStuck past their deadline, PageCrashed when renderer or browser are gone."""
 
     def __init__(
-        self, page: Page, context: BrowserContext, line: Line, name: str, on_close: Callable[[bool], Awaitable[None]]
+        self,
+        page: Page,
+        context: BrowserContext,
+        line: PageChannel,
+        name: str,
+        on_close: Callable[[bool], Awaitable[None]],
     ) -> None:
         """`on_close` is awaited once, with whether the context could be closed."""
         self._page, self._context, self._line, self._name, self._on_close = page, context, line, name, on_close

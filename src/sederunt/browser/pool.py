@@ -16,14 +16,13 @@ from types import TracebackType
 from typing import Any, Literal
 from uuid import UUID
 
-from playwright.async_api import BrowserContext
 from playwright.async_api import Error as DriverError
 
 from sederunt import log
 from sederunt.browser.chromium import Chromium
-from sederunt.browser.driver import Driver, running_driver
+from sederunt.browser.driver import BrowserDriver, running_driver
 from sederunt.browser.launch import HEADFUL, SHELL, Mode, find_executable
-from sederunt.browser.loopback import Line, Loopback
+from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.processes import sweep_orphans
 from sederunt.browser.sandbox import obstacle as sandbox_obstacle
@@ -63,7 +62,7 @@ class BrowserPool:
         self._settings = browser
         self._browsers: list[Chromium] = []
         self._loopback = Loopback()
-        self._driver: Driver | None = None
+        self._driver: BrowserDriver | None = None
         self._stack = AsyncExitStack()
         # A start costs 30 to 40 times what a bot costs in a second: more at once than cores only slows each other.
         self._starts = asyncio.Semaphore(os.cpu_count() or 1)
@@ -120,7 +119,14 @@ class BrowserPool:
         def may_knock(origin: str) -> bool:
             return origin in request.hosts or page is None or page.has_origin(origin)
 
-        line = self._loopback.open_line(on_frames=on_frames, on_signal=on_signal, may_knock=may_knock)
+        def overran() -> None:
+            browser.spoiled = True  # what runs in it may have more in store
+            if page is not None:
+                page.gone.set()
+
+        line = self._loopback.open_line(
+            on_frames=on_frames, on_signal=on_signal, may_knock=may_knock, on_overrun=overran
+        )
         try:
             async with asyncio.timeout(OPEN_S):
                 page = await self._open_page(browser, line, request)
@@ -136,11 +142,14 @@ class BrowserPool:
         self._open += 1
         return page
 
-    async def _open_page(self, browser: Chromium, line: Line, request: PageRequest) -> MeetingPage:
+    async def _open_page(self, browser: Chromium, line: PageChannel, request: PageRequest) -> MeetingPage:
         context = await browser.new_context(_context_options(self._settings, request))
         try:
             name = secrets.token_urlsafe(12)
-            await _grant(context, request.hosts)
+            # Our socket on 127.0.0.1 for every frame; microphone and camera for the meeting's own origins only.
+            await context.grant_permissions(["local-network-access"])
+            for host in request.hosts:
+                await context.grant_permissions(["microphone", "camera", "local-network-access"], origin=host)
             await context.add_init_script(page_scripts(_script_config(name, self._loopback.address(line), request)))
             tab = await context.new_page()
         except BaseException:
@@ -167,7 +176,9 @@ class BrowserPool:
         browser = (None if private else self._with_room(request.mode)) or self._new(request.mode, private=private)
         browser.seats += 1
         try:
-            await self._started(browser)
+            start = self._starting.get(browser)
+            if start is not None:
+                await asyncio.shield(start)
         except BaseException:
             browser.seats -= 1
             raise
@@ -201,11 +212,6 @@ class BrowserPool:
                 self._browsers.remove(browser)
             raise
         logger.info("browser started", action="browser_started", mode=browser.mode, pid=browser.pid)
-
-    async def _started(self, browser: Chromium) -> None:
-        start = self._starting.get(browser)
-        if start is not None:
-            await asyncio.shield(start)
 
     async def _unseat(self, browser: Chromium) -> None:
         """Give a seat back. A browser left empty is kept warm, if one is wanted, or ended."""
@@ -268,13 +274,6 @@ def _context_options(settings: BrowserSettings, request: PageRequest) -> dict[st
     if request.storage_state is not None:
         options["storage_state"] = dict(request.storage_state)
     return options
-
-
-async def _grant(context: BrowserContext, hosts: Sequence[str]) -> None:
-    """Our socket on 127.0.0.1 for every frame; microphone and camera for the meeting's own origins only."""
-    await context.grant_permissions(["local-network-access"])
-    for host in hosts:
-        await context.grant_permissions(["microphone", "camera", "local-network-access"], origin=host)
 
 
 def _script_config(name: str, address: str, request: PageRequest) -> dict[str, Any]:

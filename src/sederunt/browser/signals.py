@@ -12,6 +12,7 @@ from struct import error as StructError
 from typing import Any
 
 _LENGTH = Struct("<I")
+MOST_KEPT, MOST_KIND = 4_096, 40  # characters or bytes of one value, and of the kind
 
 
 class BrokenSignal(ValueError):
@@ -36,6 +37,16 @@ class Signal:
     kind: str
     data: Mapping[str, Any]
     at_ms: int  # Unix milliseconds, of the page
+
+
+def without_bulk(signal: Signal) -> Signal:
+    """Return a signal that is fit to be kept: long texts and payloads are cut."""
+    data = {
+        name: value[:MOST_KEPT] if isinstance(value, str | bytes) else value
+        for name, value in signal.data.items()
+        if isinstance(value, str | bytes | int | float | bool | None) or len(repr(value)) <= MOST_KEPT
+    }
+    return Signal(kind=signal.kind[:MOST_KIND], data=data, at_ms=signal.at_ms)
 
 
 def read_signal(message: str | bytes) -> Signal:

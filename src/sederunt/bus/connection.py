@@ -294,7 +294,9 @@ class Bus:
 
     async def _on_reconnected(self) -> None:
         logger.info("connected to NATS again", action="bus_back")
-        self._tell_back()
+        self._up.set()
+        for call in list(self._on_back):
+            call()
         self._spawn(self._declare_until_done())
 
     async def _on_closed(self) -> None:
@@ -310,11 +312,6 @@ class Bus:
         for subscription in list(self._subscriptions):
             await subscription.attach(self._client)
         await self._on_reconnected()
-
-    def _tell_back(self) -> None:
-        self._up.set()
-        for call in list(self._on_back):
-            call()
 
     async def _declare_until_done(self) -> None:
         """A server that has just started answers before its storage is read; and it may be a new one."""

@@ -51,7 +51,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class Redeliver:
     """Give it out again, to anyone, after so many seconds."""
 
     after_s: float = 0.0
@@ -62,11 +62,11 @@ class Drop:
     """It will never succeed: the job is gone, and the server counts it as ended without success."""
 
 
-Outcome = Done | Again | Drop
+Outcome = Done | Redeliver | Drop
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Delivery:
+class JobDelivery:
     """A job as it was given to us."""
 
     kind: str
@@ -75,7 +75,7 @@ class Delivery:
     cut_off: asyncio.Event = field(default_factory=asyncio.Event)  # set when somebody else may hold it by now
 
 
-Handler = Callable[[Delivery], Awaitable[Outcome]]
+Handler = Callable[[JobDelivery], Awaitable[Outcome]]
 
 
 def awake() -> float:
@@ -111,7 +111,7 @@ class Consumer:
         self._slots = slots
         self._has_room = has_room
         self._on_cut_off = on_cut_off
-        self._held: dict[tuple[int, str], _Held] = {}  # by number in the stream and id of the resource
+        self._held: dict[tuple[int, str], _HeldJob] = {}  # by number in the stream and id of the resource
         # A job that has to wait for another of its resource is refused every few seconds: that says nothing against it.
         self._refused: Counter[tuple[int, str]] = Counter()
         self._changed = asyncio.Event()  # an answer came, a job ended, the bus is back, or we shall stop
@@ -253,8 +253,8 @@ class Consumer:
             return
         # A server that was killed may have forgotten deliveries that we remember.
         delivered = max(msg.metadata.num_delivered - self._refused.get(key, 0), 1)
-        delivery = Delivery(kind=self.kind, message=message, delivered=delivered)
-        held = _Held(self._bus, delivery, key, msg.reply, self._handler, self._on_cut_off)
+        delivery = JobDelivery(kind=self.kind, message=message, delivered=delivered)
+        held = _HeldJob(self._bus, delivery, key, msg.reply, self._handler, self._on_cut_off)
         self._held[key] = held
         held.task.add_done_callback(lambda _: self._ended(key))
 
@@ -268,13 +268,13 @@ def nak(after_s: float) -> bytes:
     return b"-NAK" + (b" " + json.dumps({"delay": int(after_s * 1e9)}).encode() if after_s > 0 else b"")
 
 
-class _Held:
+class _HeldJob:
     """One job at work: the handler, beside it the one who keeps it ours, then the settling."""
 
     def __init__(
         self,
         bus: Bus,
-        delivery: Delivery,
+        delivery: JobDelivery,
         key: tuple[int, str],
         handle: str,
         handler: Handler,
@@ -315,13 +315,13 @@ class _Held:
             answering = await self._bus.serve(streams.held_subject(self.delivery.kind, self._id), self._answer)
             outcome = await handler(self.delivery)
         except asyncio.CancelledError:
-            outcome = Again()
+            outcome = Redeliver()
         except Exception:
             logger.exception("job failed", action="job_failed", kind=self.delivery.kind, id=self._id)
-            outcome = Again(FAULT_PAUSE_S)
+            outcome = Redeliver(FAULT_PAUSE_S)
         finally:
             await asyncio.shield(end(keeper))
-        self.handing_back = isinstance(outcome, Again)
+        self.handing_back = isinstance(outcome, Redeliver)
         if answering is not None and self.handing_back:
             await answering.close()
         await self._settle(outcome)
@@ -361,7 +361,7 @@ class _Held:
                 word = b"+ACK"
             case Drop():
                 word = b"+TERM"
-            case Again(after_s=after_s):
+            case Redeliver(after_s=after_s):
                 word = nak(after_s)
         refused = 0
         while not await self._bus.confirm(self._handle, word, within_s=2) and not self._bus.closed:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
+from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn, no_accounts
 from sederunt.accounts.rotation import reseal as reseal_all
 from sederunt.accounts.webhook_secrets import WebhookSecrets
 from sederunt.browser.window import sign_in_by_hand
@@ -18,15 +18,13 @@ from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext
 from sederunt.database.accounts import Accounts
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Service
+from sederunt.platforms.registry import platform_of, services_taking
+from sederunt.platforms.sign_in_pages import AccountKind
 from sederunt.settings import load
 
 app = typer.Typer(no_args_is_help=True)
 
-# Where signing in begins; both lead on to the meeting site itself, which sets cookies of its own.
-START_PAGES: Mapping[Service, str] = {
-    Service.GMEET: "https://accounts.google.com/ServiceLogin?continue=https%3A%2F%2Fmeet.google.com%2F",
-    Service.TEAMS: "https://teams.microsoft.com/v2/",
-}
+_ServiceName = Annotated[str, typer.Argument(help=f"One of: {', '.join(services_taking(AccountKind.SESSION))}.")]
 
 
 @app.command()
@@ -76,7 +74,7 @@ def webhook_secret(
 
 @app.command("add-meeting")
 def add_meeting(
-    service: Annotated[Service, typer.Argument(help="gmeet or teams.")],
+    service: _ServiceName,
     email: Annotated[str, typer.Argument(help="The address it signs in with.")],
     state: Annotated[
         Path | None,
@@ -91,7 +89,7 @@ def add_meeting(
 ) -> None:
     """Keep an account that bots can sign in with and print its id: `authentication.account_id` of a bot."""
     password = _password() if with_password or state is None else None
-    sign_in = SignIn(service=service, email=email, state=_state(state), password=password)
+    sign_in = SignIn(service=Service(service), email=email, state=_state(state), password=password)
 
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
@@ -102,7 +100,7 @@ def add_meeting(
 
 @app.command()
 def login(
-    service: Annotated[Service, typer.Argument(help="gmeet or teams.")],
+    service: _ServiceName,
     email: Annotated[str, typer.Argument(help="The address you will sign in with; it names the account in lists.")],
     data: Data = None,
     account: AccountName = OF_DEFAULT,
@@ -112,8 +110,10 @@ def login(
     Prints the account's id: `authentication.account_id` of a bot. Doing it again for the same address renews it.
     """
     display = os.environ.get("DISPLAY")
-    if service not in START_PAGES:
-        raise typer.BadParameter("Meeting accounts exist for gmeet and teams; a zoom bot takes a ZAK token.")
+    known = Service(service)
+    if known not in services_taking(AccountKind.SESSION):
+        raise typer.BadParameter(no_accounts(known))
+    sign_in_url = platform_of(known).accounts.sign_in_url
     if not display:
         raise typer.BadParameter(
             "There is no display to open a window on (DISPLAY is not set). Run this on a desktop, or sign in with a "
@@ -124,10 +124,10 @@ def login(
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
         typer.echo("Sign in, then close the window.", err=True)
-        state = await sign_in_by_hand(load().browser, START_PAGES[service], display=shown_on)
+        state = await sign_in_by_hand(load().browser, sign_in_url, display=shown_on)
         if not state["cookies"]:
             raise InvalidConfig({"email": ["Nothing was signed in: the browser was left without a cookie."]})
-        sign_in = SignIn(service=service, email=email, state=state)
+        sign_in = SignIn(service=known, email=email, state=state)
         typer.echo(str((await MeetingAccounts(context.database, context.sealer).keep_state(owner.id, sign_in)).id))
 
     run(act, data)
@@ -142,7 +142,7 @@ def list_meeting(data: Data = None, account: AccountName = OF_DEFAULT, as_json: 
         rows = [
             {
                 "id": known.id,
-                "service": known.service.value,
+                "service": known.service,
                 "email": known.email,
                 "created_at": known.created_at,
                 "updated_at": known.updated_at,

@@ -32,7 +32,7 @@ def list_(
                 "id": bot.id,
                 "status": bot.status.value,
                 "stop_reason": bot.stop_reason and bot.stop_reason.value,
-                "service": bot.config.service.value,
+                "service": bot.config.service,
                 "bot_name": bot.config.bot_name,
                 "created_at": bot.created_at,
                 "finished_at": bot.finished_at,

@@ -206,9 +206,9 @@ def _pitch_hz(payloads: Sequence[bytes]) -> float:
     """The loudest frequency of Opus packets, to about 1 Hz."""
     import numpy as np
 
-    from sederunt.media.opus import RATE, Decoder
+    from sederunt.media.opus import RATE, OpusDecoder
 
-    decoder = Decoder()
+    decoder = OpusDecoder()
     samples = np.concatenate([decoder.decode(payload) for payload in payloads])
     spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples))))
     return float(np.fft.rfftfreq(len(samples), 1 / RATE)[int(spectrum.argmax())])

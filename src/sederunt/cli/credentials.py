@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sederunt.accounts.credentials import Credentials
+from sederunt.accounts.credentials import CredentialStore
 from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, run, show, uuid_of
 
 app = typer.Typer(no_args_is_help=True)
@@ -27,7 +27,7 @@ def add(
 
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
-        credentials = Credentials(context.database, context.sealer)
+        credentials = CredentialStore(context.database, context.sealer)
         added = await credentials.add(owner.id, provider, text, region=region, organisation=organisation)
         typer.echo(str(added.id))
 
@@ -49,7 +49,7 @@ def list_(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson 
                 "organisation": credential.organisation,
                 "created_at": credential.created_at,
             }
-            for credential in await Credentials(context.database, context.sealer).of(owner.id)
+            for credential in await CredentialStore(context.database, context.sealer).of(owner.id)
         ]
         show(rows, as_json=as_json, nothing="No credentials yet: sederunt credentials add PROVIDER")
 
@@ -66,7 +66,7 @@ def remove(
 
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
-        await Credentials(context.database, context.sealer).remove(uuid_of(credential_id, "a credential"), owner.id)
+        await CredentialStore(context.database, context.sealer).remove(uuid_of(credential_id, "a credential"), owner.id)
         typer.echo("Removed.", err=True)
 
     run(act, data)

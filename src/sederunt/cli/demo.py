@@ -64,7 +64,7 @@ async def _send_and_watch(http: httpx2.AsyncClient, meeting_url: str, data: Path
     answer = await http.post(
         "/bot",
         json={
-            "service": "gmeet",
+            "service": scripts.DEFAULT_SERVICE,
             "meeting_url": meeting_url,
             "bot_name": "Sederunt",
             "transcription_model": "whisper",

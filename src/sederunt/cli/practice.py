@@ -4,6 +4,7 @@ import asyncio
 import json
 import signal
 from pathlib import Path
+from typing import get_args
 
 import typer
 
@@ -14,6 +15,9 @@ from sederunt.practice.server import PracticeServer
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 SPEECH = typer.Option([], help="A folder of WAV clips with a transcripts.json, for scripts to use; may be repeated.")
+
+
+_SITES = ", ".join(get_args(script.Service))
 
 
 @app.command()
@@ -31,7 +35,9 @@ def serve(
 
 
 @app.command()
-def demo_script(service: str = typer.Option("gmeet", help="gmeet, teams or zoom.")) -> None:
+def demo_script(
+    service: str = typer.Option(script.DEFAULT_SERVICE, help=f"One of: {', '.join(get_args(script.Service))}."),
+) -> None:
     """Print the demonstration script as JSON, to be changed and given to `serve --meeting`."""
     data = script.to_data(script.parse(script.to_data(script.demo()) | {"service": service}))
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False))

@@ -108,7 +108,11 @@ async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: flo
     environment["SEDERUNT_API__PORT"] = str(listener.getsockname()[1])
     children = [supervisor.start(role) for role in _roles(environment, listener.fileno(), drain_timeout_s)]
     if await _ready_or_stopped(children[0], stop):
-        _greet(address, await _first_key(settings))
+        key = await _first_key(settings)
+        if key is not None:
+            print(f"API key: {key}", flush=True)
+            print("It is shown this once. More of them: sederunt keys create NAME", flush=True)
+        print(f"Listening on {address}", flush=True)
     await stop.wait()
     await _drain(supervisor, hurry, drain_timeout_s)
 
@@ -178,13 +182,6 @@ async def _ready_or_stopped(child: Child, stop: asyncio.Event) -> bool:
     for wait in waits:
         wait.cancel()
     return child.ready.is_set()
-
-
-def _greet(address: str, key: str | None) -> None:
-    if key is not None:
-        print(f"API key: {key}", flush=True)
-        print("It is shown this once. More of them: sederunt keys create NAME", flush=True)
-    print(f"Listening on {address}", flush=True)
 
 
 async def _drain(supervisor: Supervisor, hurry: asyncio.Event, drain_timeout_s: float) -> None:

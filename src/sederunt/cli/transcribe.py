@@ -15,7 +15,7 @@ from sederunt.media.probe import probe
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings, load
 from sederunt.transcription import profanity
-from sederunt.transcription.models import ModelRow, find
+from sederunt.transcription.models import find
 from sederunt.transcription.provider import Task, provider
 from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute
 
@@ -40,7 +40,9 @@ def transcribe(
     with plain_errors():
         settings = _settings(data, model)
         duration_s = probe(file).duration_s
-        transcript = _transcribe(settings, Task(path=file, model=_row(), lang=lang, vocabulary=word or ()), duration_s)
+        row = find(_WHISPER)
+        assert row is not None
+        transcript = _transcribe(settings, Task(path=file, model=row, lang=lang, vocabulary=word or ()), duration_s)
         if mask:
             transcript = profanity.mask(transcript, lang or transcript.detected_lang)
         typer.echo(json.dumps(asdict(transcript), ensure_ascii=False) if as_json else _as_text(transcript))
@@ -70,9 +72,3 @@ def _settings(data: Path | None, model: str | None) -> Settings:
     if model is None:
         return settings
     return settings.model_copy(update={"whisper": settings.whisper.model_copy(update={"model": model, "path": None})})
-
-
-def _row() -> ModelRow:
-    row = find(_WHISPER)
-    assert row is not None
-    return row

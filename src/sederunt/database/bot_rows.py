@@ -70,9 +70,9 @@ def columns_of(bot: Bot, seals: Seals) -> dict[str, Any]:
 
 def config_columns(bot_id: UUID, config: BotConfig, seals: Seals) -> dict[str, Any]:
     """The config as a document without its secret, and the secret sealed."""
-    zak = config.authentication.zoom_zak_token if config.authentication else None
+    zak = config.authentication.entry_token if config.authentication else None
     if config.authentication and zak is not None:
-        config = replace(config, authentication=replace(config.authentication, zoom_zak_token=None))
+        config = replace(config, authentication=replace(config.authentication, entry_token=None))
     return {"config": asdict(config), "zak": None if zak is None else seals.seal(zak, "bots", "zak", bot_id)}
 
 
@@ -85,7 +85,11 @@ def config_of(document: Mapping[str, Any], zak: str | None = None) -> BotConfig:
     if values["transcription_credentials"] is not None:
         values["transcription_credentials"] = UUID(values["transcription_credentials"])
     if values["authentication"] is not None:
-        values["authentication"] = Authentication(**{**values["authentication"], "zoom_zak_token": zak})
+        values["authentication"] = Authentication(
+            account_id=values["authentication"]["account_id"],
+            entry_token=zak,
+            always_authenticate=values["authentication"]["always_authenticate"],
+        )
     return BotConfig(**values)
 
 

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.database import migrate
 from sederunt.database.default_account import ensure_default_account
-from sederunt.database.queries import Driver, PostgresDriver, Query, SqliteDriver
+from sederunt.database.queries import PostgresDriver, Query, SqlDriver, SqliteDriver
 from sederunt.errors import SetupError
 from sederunt.settings import Settings
 
@@ -94,7 +94,7 @@ class Database:
         # One writer at a time is SQLite's rule; waiting for each other here is fairer than its polling.
         self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if self.is_sqlite else nullcontext()
         self._engine = _sqlite_engine(self.url) if self.is_sqlite else _postgres_engine(self.url)
-        self._driver: Driver | None = None
+        self._driver: SqlDriver | None = None
 
     async def open(self) -> None:
         """Create what is missing, migrate, make the default account. Safe for several processes at once."""
@@ -156,12 +156,12 @@ class Database:
     def _shown(self) -> str:
         return str(self.url.database) if self.is_sqlite else self.url.render_as_string(hide_password=True)
 
-    def _reader(self) -> Driver:
+    def _reader(self) -> SqlDriver:
         if self._driver is None:
             raise SetupError("The database is not open.")
         return self._driver
 
-    async def _open_driver(self) -> Driver:
+    async def _open_driver(self) -> SqlDriver:
         if self.is_sqlite:
             return SqliteDriver(Path(self.url.database or ""))
         _, parameters = self._engine.dialect.create_connect_args(self.url)

@@ -19,7 +19,7 @@ Resource = Literal["bot", "recording"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Message:
+class OutboxMessage:
     """An outbox row to be."""
 
     kind: Literal["job", "feed", "deliver"]
@@ -28,9 +28,9 @@ class Message:
     message_id: str
 
 
-def job(subject: str, resource: Resource, resource_id: UUID, occasion: object) -> Message:
+def job(subject: str, resource: Resource, resource_id: UUID, occasion: object) -> OutboxMessage:
     """Work for a queue. `occasion` tells this call for the job from others of the same resource."""
-    return Message(
+    return OutboxMessage(
         kind="job",
         subject=subject,
         payload={"id": str(resource_id), "resource": resource},
@@ -38,9 +38,9 @@ def job(subject: str, resource: Resource, resource_id: UUID, occasion: object) -
     )
 
 
-def deliver(resource: Resource, resource_id: UUID, occasion: object) -> Message:
+def deliver(resource: Resource, resource_id: UUID, occasion: object) -> OutboxMessage:
     """The call to deliver what is pending for a resource."""
-    return Message(
+    return OutboxMessage(
         kind="deliver",
         subject="job.deliver",
         payload={"id": str(resource_id), "resource": resource},
@@ -53,10 +53,10 @@ def feed_subject(bot_id: UUID) -> str:
     return f"feed.{bot_id}.events"
 
 
-def feed(bot_id: UUID, change: Event) -> list[Message]:
+def feed(bot_id: UUID, change: Event) -> list[OutboxMessage]:
     """A change of status for those who listen to a bot."""
     return [
-        Message(
+        OutboxMessage(
             kind="feed",
             subject=feed_subject(bot_id),
             payload=message,
@@ -66,7 +66,7 @@ def feed(bot_id: UUID, change: Event) -> list[Message]:
     ]
 
 
-async def post(connection: AsyncConnection, messages: Sequence[Message], database: Database) -> list[OutboxRow]:
+async def post(connection: AsyncConnection, messages: Sequence[OutboxMessage], database: Database) -> list[OutboxRow]:
     """Write messages inside the caller's transaction. Give the result to `Database.announce` after the commit."""
     if not messages:
         return []
@@ -108,7 +108,7 @@ class Outbox:
             async with self._database.begin() as connection:
                 await connection.execute(delete(outbox).where(outbox.c.id.in_(ids)))
 
-    async def post(self, messages: Sequence[Message]) -> list[OutboxRow]:
+    async def post(self, messages: Sequence[OutboxMessage]) -> list[OutboxRow]:
         """Write messages that belong to no other change, in a transaction of their own."""
         async with self._database.begin() as connection:
             rows = await post(connection, messages, self._database)

@@ -20,7 +20,7 @@ _Convert = Callable[[Any], Any]
 _CLOSE_S = 5.0  # how long reads that still run may take at the end
 
 
-class Driver(Protocol):
+class SqlDriver(Protocol):
     """How one engine runs compiled SQL."""
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> Sequence[Sequence[Any]]: ...
@@ -54,7 +54,7 @@ class Query:
     Compiled when it is first run: a process has nearly a hundred, and each role runs some.
     """
 
-    def __init__(self, statement: Executable, dialect: Dialect, driver: Callable[[], Driver]) -> None:
+    def __init__(self, statement: Executable, dialect: Dialect, driver: Callable[[], SqlDriver]) -> None:
         self._compile = partial(_Compiled, statement, dialect)
         self._driver = driver
 

@@ -41,7 +41,7 @@ _MERGE_PAGES = 500  # of one step: a writer waits no longer than that takes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
+class SearchableLine:
     """A segment that was found."""
 
     id: int
@@ -63,13 +63,13 @@ class Search:
 
     async def find(
         self, account_id: UUID, asked: Sequence[Phrase], *, before: int | None = None, limit: int = 20
-    ) -> list[Line]:
+    ) -> list[SearchableLine]:
         """Lines that hold every phrase, the newest first; `before`: the number of the last line that is known."""
         if not asked:
             return []
         question = (_fts5 if self._database.is_sqlite else _tsquery)(asked)
         rows = await self._newest.all(account=account_id, question=question, before=before or 2**62, most=limit)
-        return [Line(**row) for row in rows]
+        return [SearchableLine(**row) for row in rows]
 
     async def forget_deleted(self) -> None:
         """SQLite: merge the index until no word of a deleted line is left in it; in steps, others write in between."""

@@ -75,7 +75,7 @@ meeting_accounts = Table(
     metadata,
     Column("id", Uuid, primary_key=True),
     Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("service", Text, nullable=False),  # gmeet or teams
+    Column("service", Text, nullable=False),  # the name of a platform that takes accounts
     Column("email", Text, nullable=False),
     Column("secret", LargeBinary, nullable=False),  # sealed: a browser state, or a password
     Column("created_at", Moment, nullable=False),

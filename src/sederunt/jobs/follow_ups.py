@@ -41,7 +41,7 @@ DEADLY_AFTER = 2  # × times
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Kind:
+class JobKind:
     """One kind of job."""
 
     kind: str
@@ -66,11 +66,11 @@ class Kind:
         return self.times is not None and delivered > self.times * DEADLY_AFTER
 
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, JobKind] = {
     kind.kind: kind
     for kind in (
         # A bot goes back to its meeting as long as the row says so: every minute of waiting is a minute not heard.
-        Kind(
+        JobKind(
             kind="attend",
             role="host",
             work="sederunt.jobs.attend:attend",
@@ -81,7 +81,7 @@ KINDS: Mapping[str, Kind] = {
         ),
         # Storage or database away: the pieces are still there in an hour. Sound takes seconds and must not wait behind
         # video, which is minutes of a core; how many are composed at once, `meetings.assemble` sees to.
-        Kind(
+        JobKind(
             kind="assemble",
             role="worker",
             work="sederunt.jobs.assemble:assemble",
@@ -91,7 +91,7 @@ KINDS: Mapping[str, Kind] = {
             times=12,
         ),
         # A vendor mostly waits, Whisper fills a core: as many as there are cores serve both.
-        Kind(
+        JobKind(
             kind="transcribe",
             role="worker",
             work="sederunt.jobs.transcribe:transcribe",
@@ -100,7 +100,7 @@ KINDS: Mapping[str, Kind] = {
             pauses_s=(5, 30, 120, 300, 900, 1800),
             times=12,
         ),
-        Kind(
+        JobKind(
             kind="fetch",
             role="worker",
             work="sederunt.jobs.fetch:fetch",
@@ -112,7 +112,7 @@ KINDS: Mapping[str, Kind] = {
         ),
         # Attempts at a receiver and their pauses are rows (webhooks/schedule); here only our own faults count.
         # A slow receiver holds its place for ten seconds; most answer within one.
-        Kind(
+        JobKind(
             kind="deliver",
             role="worker",
             work="sederunt.jobs.deliver:deliver",

@@ -16,7 +16,7 @@ from sederunt.bus.tasks import end
 from sederunt.errors import SetupError
 from sederunt.jobs.capacity import Capacity
 from sederunt.jobs.context import WorkerContext, open_context
-from sederunt.jobs.follow_ups import KINDS, Kind
+from sederunt.jobs.follow_ups import KINDS, JobKind
 from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.jobs.scratch import folder_of
 from sederunt.jobs.shares import Shares
@@ -61,7 +61,7 @@ def _consumers(role: Literal["host", "worker"], context: WorkerContext, has_room
     return [_consumer(kind, context, has_room) for kind in KINDS.values() if kind.role == role]
 
 
-def _consumer(kind: Kind, context: WorkerContext, has_room: Callable[[], bool]) -> Consumer:
+def _consumer(kind: JobKind, context: WorkerContext, has_room: Callable[[], bool]) -> Consumer:
     shares = Shares(kind.share, context.recordings.account_of) if kind.share is not None else None
     consumer = Consumer(
         context.bus,

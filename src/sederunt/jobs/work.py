@@ -12,9 +12,9 @@ from uuid import UUID
 
 from sederunt import log
 from sederunt.bus import consume
-from sederunt.bus.consume import Delivery, Done, Drop, Outcome
+from sederunt.bus.consume import Done, Drop, JobDelivery, Outcome
 from sederunt.errors import DestinationError, MediaError, NotFound, ProviderError, SederuntError, Superseded
-from sederunt.jobs.follow_ups import Kind
+from sederunt.jobs.follow_ups import JobKind
 
 if TYPE_CHECKING:
     from sederunt.jobs.context import WorkerContext
@@ -51,13 +51,13 @@ Work = Callable[[Job, "WorkerContext"], Awaitable[None]]
 OnGiveUp = Callable[[Job, "WorkerContext", BaseException], Awaitable[None]]
 
 
-def handler_of(kind: Kind, context: "WorkerContext") -> consume.Handler:
+def handler_of(kind: JobKind, context: "WorkerContext") -> consume.Handler:
     """The kind's work, imported now, as the bus wants it."""
     work = cast(Work, _imported(kind.work))
     on_give_up = cast(OnGiveUp, _imported(kind.give_up)) if kind.give_up else None
     untold: set[UUID] = set()  # could not be given up: they come back every minute, and this process outlived them
 
-    async def handle(delivery: Delivery) -> Outcome:
+    async def handle(delivery: JobDelivery) -> Outcome:
         job = job_of(delivery)
         try:
             if kind.is_deadly(job.delivered) and job.id not in untold:
@@ -70,7 +70,7 @@ def handler_of(kind: Kind, context: "WorkerContext") -> consume.Handler:
             _tell(job, error, outcome)
             if isinstance(outcome, Drop) and on_give_up is not None:
                 outcome = await _given_up(job, context, error, on_give_up)
-                if isinstance(outcome, consume.Again):
+                if isinstance(outcome, consume.Redeliver):
                     untold.add(job.id)
             return outcome
         return Done()
@@ -78,7 +78,7 @@ def handler_of(kind: Kind, context: "WorkerContext") -> consume.Handler:
     return handle
 
 
-def job_of(delivery: Delivery) -> Job:
+def job_of(delivery: JobDelivery) -> Job:
     """The job in a delivery. Raises ValueError or KeyError for a message that is none of ours."""
     return Job(
         kind=delivery.kind,
@@ -89,18 +89,18 @@ def job_of(delivery: Delivery) -> Job:
     )
 
 
-def outcome_of(error: Exception, kind: Kind, delivered: int) -> Outcome:
+def outcome_of(error: Exception, kind: JobKind, delivered: int) -> Outcome:
     """Done: somebody else's, or gone. Drop: no use. Again: after the kind's pause."""
     match error:
         case Again(after_s=after_s):
-            return consume.Again(after_s)
+            return consume.Redeliver(after_s)
         case Superseded() | NotFound():
             return Done()
         case GiveUp() | MediaError():
             return Drop()
         case ProviderError(retryable=False) | DestinationError(retryable=False):
             return Drop()
-    return Drop() if kind.is_last(delivered) else consume.Again(kind.pause_s(delivered))
+    return Drop() if kind.is_last(delivered) else consume.Redeliver(kind.pause_s(delivered))
 
 
 async def _given_up(job: Job, context: "WorkerContext", error: Exception, on_give_up: OnGiveUp) -> Outcome:
@@ -111,7 +111,7 @@ async def _given_up(job: Job, context: "WorkerContext", error: Exception, on_giv
         return Done()
     except Exception:
         logger.exception("giving up failed", action="give_up_failed", kind=job.kind, id=str(job.id))
-        return consume.Again(GIVE_UP_PAUSE_S)
+        return consume.Redeliver(GIVE_UP_PAUSE_S)
     return Drop()
 
 
@@ -122,7 +122,7 @@ def _tell(job: Job, error: Exception, outcome: Outcome) -> None:
             logger.info("job is not ours any more", action="job_left", reason=str(error), **ids)
         case Drop():
             logger.error("job given up", action="job_given_up", exc_info=error, **ids)
-        case consume.Again(after_s=after_s):
+        case consume.Redeliver(after_s=after_s):
             cause = {"reason": str(error)} if isinstance(error, Again) else {"exc_info": error}
             logger.warning("job goes back", action="job_goes_back", again_in_s=after_s, **cause, **ids)
 

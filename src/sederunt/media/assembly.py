@@ -130,7 +130,7 @@ class _Mix:
         matroska.mark_as_recording(self._container)
         self._stream = add_track(self._container, "mix")
         self._container.start_encoding()  # so that a recording without a sound is a file too
-        self._encoder = opus.Encoder(opus.RATE, MIX_BIT_RATE, complexity=5)
+        self._encoder = opus.OpusEncoder(opus.RATE, MIX_BIT_RATE, complexity=5)
         self._number = 0
 
     def write(self, samples: Samples) -> None:

@@ -211,11 +211,8 @@ class _Composed:
             return
         self._shown, self._shown_s = shown, at_s
         self._file.advance(at_s)
-        self._write(self._gallery.paint(tiles, self._canvas))
-
-    def _write(self, planes: Planes) -> None:
         assert self._stream is not None
-        picture = Picture.from_ndarray(planes, format="yuv420p")
+        picture = Picture.from_ndarray(self._gallery.paint(tiles, self._canvas), format="yuv420p")
         picture.pts, picture.time_base = self._number, Fraction(1, self._canvas.fps)
         for packet in self._stream.encode(picture):
             self._file.container.mux_one(packet)

@@ -18,19 +18,19 @@ FORMATS = "MP3, WAV, MP4, WEBM, M4A, FLAC or OGG"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Kind:
+class ContainerKind:
     name: str
     demuxer: str
     exact_seek: bool  # whether a position found by seeking is where its timestamp says
 
 
-def kind_of(path: Path) -> Kind:
+def kind_of(path: Path) -> ContainerKind:
     """The kind of a file. UnsupportedMedia where it is none of ours, BrokenMedia where it is empty."""
     with path.open("rb") as file:
         return kind_of_head(file.read(HEAD_BYTES))
 
 
-def kind_of_head(head: bytes) -> Kind:
+def kind_of_head(head: bytes) -> ContainerKind:
     """The same, by the first HEAD_BYTES (or all) of a file."""
     if not head:
         raise BrokenMedia("The file is empty.")
@@ -62,7 +62,7 @@ def media_type_of(head: bytes) -> tuple[str, str]:
         return "application/octet-stream", ""
 
 
-def open_media(path: Path, kind: Kind | None = None) -> InputContainer:
+def open_media(path: Path, kind: ContainerKind | None = None) -> InputContainer:
     """The file, opened as what it is. UnsupportedMedia or BrokenMedia with a sentence where that is not possible."""
     kind = kind or kind_of(path)
     try:
@@ -145,15 +145,15 @@ _MPEG2_KILOBITS = (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
 _KINDS = {
     kind.name: kind
     for kind in (
-        Kind(name="wav", demuxer="wav", exact_seek=True),
-        Kind(name="flac", demuxer="flac", exact_seek=True),
-        Kind(name="ogg", demuxer="ogg", exact_seek=True),
-        Kind(name="webm", demuxer="matroska", exact_seek=True),
-        Kind(name="matroska", demuxer="matroska", exact_seek=True),
-        Kind(name="m4a", demuxer="mov", exact_seek=True),
-        Kind(name="mp4", demuxer="mov", exact_seek=True),
-        Kind(name="mov", demuxer="mov", exact_seek=True),
-        Kind(name="mp3", demuxer="mp3", exact_seek=False),
+        ContainerKind(name="wav", demuxer="wav", exact_seek=True),
+        ContainerKind(name="flac", demuxer="flac", exact_seek=True),
+        ContainerKind(name="ogg", demuxer="ogg", exact_seek=True),
+        ContainerKind(name="webm", demuxer="matroska", exact_seek=True),
+        ContainerKind(name="matroska", demuxer="matroska", exact_seek=True),
+        ContainerKind(name="m4a", demuxer="mov", exact_seek=True),
+        ContainerKind(name="mp4", demuxer="mov", exact_seek=True),
+        ContainerKind(name="mov", demuxer="mov", exact_seek=True),
+        ContainerKind(name="mp3", demuxer="mp3", exact_seek=False),
     )
 }
 

@@ -80,7 +80,9 @@ class LiveSound:
         due = []
         while now_s * RATE >= (reached := self._base + BLOCK + self._ahead) + self._patience_s(reached) * RATE:
             due.append(self._let_go())
-        self._forget(now_s)
+        silent = [name for name, ear in self._ears.items() if ear.reached < (now_s - FORGET_S) * RATE]
+        for name in silent:
+            del self._ears[name]
         return due
 
     def end(self, at_s: float) -> list[bytes]:
@@ -122,18 +124,13 @@ class LiveSound:
         samples = samples[: max(0, len(self._sum) - first)]
         self._sum[first : first + len(samples)] += samples
 
-    def _forget(self, now_s: float) -> None:
-        silent = [name for name, ear in self._ears.items() if ear.reached < (now_s - FORGET_S) * RATE]
-        for name in silent:
-            del self._ears[name]
-
 
 class _Ear:
     """One source: decoded, its short gaps concealed, brought from 48 to 16 kHz."""
 
     def __init__(self) -> None:
         self._voice = Voice()
-        self._run: _Run | None = None
+        self._run: _FilterRun | None = None
         self._last = b""
 
     @property
@@ -159,7 +156,7 @@ class _Ear:
             for at, samples in self._voice.decode(packet):
                 if self._run is None or at != self._run.end:
                     heard += self._through(parts)
-                    parts, self._run = [], _Run(at)
+                    parts, self._run = [], _FilterRun(at)
                 parts.append(samples)
                 self._run.end += len(samples)
         return heard + self._through(parts)
@@ -179,7 +176,7 @@ class _Ear:
         return [(at, samples)] if len(samples) else []
 
 
-class _Run:
+class _FilterRun:
     """Sound without a gap on its way through the filter; every third sample comes out, half a filter later."""
 
     def __init__(self, at: int) -> None:

@@ -26,7 +26,7 @@ class Voice:
     """One source: its packets decoded one after another, with what is needed to join them."""
 
     def __init__(self) -> None:
-        self._decoder = opus.Decoder()
+        self._decoder = opus.OpusDecoder()
         self._last = b""
         self.cursor = 0  # sample of the recording at which its sound ends
         self.sounding = False  # whether the sound at the cursor has yet to be brought to an end
@@ -45,7 +45,8 @@ class Voice:
         if gap < 0:
             at, samples = self.cursor, samples[-gap:]
         if not self.sounding:
-            _fade_in(samples)
+            count = min(FADE, len(samples))
+            samples[:count] *= np.linspace(0, 1, count, dtype=np.float32)
         yield at, samples
         self.cursor = at + len(samples)
         self._last = packet.payload
@@ -178,8 +179,3 @@ class Limiter:
 
 def _as_float(samples: npt.NDArray[np.int16]) -> Samples:
     return np.multiply(samples, np.float32(1 / 32_768), dtype=np.float32)
-
-
-def _fade_in(samples: Samples) -> None:
-    count = min(FADE, len(samples))
-    samples[:count] *= np.linspace(0, 1, count, dtype=np.float32)

@@ -130,7 +130,7 @@ def header(channels: int = 1) -> bytes:
 SETTLED = 10
 
 
-class Encoder:
+class OpusEncoder:
     """Mono samples into Opus packets of 20 ms; the decoded sound begins exactly at the first sample.
 
     libopus looks ahead by 6.5 ms. Instead of a pre-skip, which Matroska can only round to milliseconds, the encoder is
@@ -192,7 +192,7 @@ class PcmEncoder:
     def __init__(self, rate: int) -> None:
         coded = rate if rate in CODED_RATES else RATE
         self._rate = rate
-        self._encoder = Encoder(coded, 24_000 if coded <= 16_000 else 32_000, complexity=5)
+        self._encoder = OpusEncoder(coded, 24_000 if coded <= 16_000 else 32_000, complexity=5)
         self._resampler = None if coded == rate else av.AudioResampler(format="s16", layout="mono", rate=coded)
 
     def encode(self, samples: npt.NDArray[np.int16]) -> list[bytes]:
@@ -237,7 +237,7 @@ def _look_ahead(context: AudioCodecContext) -> int:
     return int.from_bytes(own_header[10:12], "little") * context.sample_rate // RATE
 
 
-class Decoder:
+class OpusDecoder:
     """One source's packets into mono samples at 48 kHz. `decode` never raises: what is no sound becomes none."""
 
     def __init__(self) -> None:

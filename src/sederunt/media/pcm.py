@@ -47,19 +47,15 @@ def read_pcm(path: Path, *, start_s: float = 0.0, end_s: float | None = None, bl
             raise UnsupportedMedia("The file holds no sound.")
         origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
         if kind.exact_seek and start_s > 2 * RUN_UP_S:
-            _seek(container, origin_s + start_s - RUN_UP_S)
+            try:
+                container.seek(int((origin_s + start_s - RUN_UP_S) * av.time_base))
+            except av.FFmpegError:  # a file without an index is read from its beginning
+                container.seek(0)
         for at_s, samples in _runs(_frames(container, sought=start_s > 0), origin_s):
             yield from cutter.put(round(at_s * RATE), samples)
             if cutter.is_full:
                 break
     yield from cutter.rest()
-
-
-def _seek(container: InputContainer, to_s: float) -> None:
-    try:
-        container.seek(int(to_s * av.time_base))
-    except av.FFmpegError:  # a file without an index is read from its beginning
-        container.seek(0)
 
 
 def _frames(container: InputContainer, *, sought: bool) -> Iterator[AudioFrame]:
@@ -93,14 +89,14 @@ def _next(packets: Iterator[Any]) -> Any:  # the media library's own generic pac
 
 def _runs(frames: Iterator[AudioFrame], origin_s: float) -> Iterator[tuple[float, Samples]]:
     """Resampled stretches with the second at which each begins. A gap in the timestamps begins a new run."""
-    run: _Run | None = None
+    run: _ResampledRun | None = None
     given, refused = 0, ""
     for frame in frames:
         at_s = None if frame.time is None else frame.time - origin_s
         if run is None or not run.takes(frame, at_s):
             if run is not None:
                 yield from run.end()
-            run = _Run(frame, at_s if at_s is not None else run.input_end_s if run else 0.0)
+            run = _ResampledRun(frame, at_s if at_s is not None else run.input_end_s if run else 0.0)
         try:
             stretches = list(run.add(frame))
         except av.FFmpegError as error:  # damage that decodes into an impossible form
@@ -114,7 +110,7 @@ def _runs(frames: Iterator[AudioFrame], origin_s: float) -> Iterator[tuple[float
         raise BrokenMedia(f"The sound of the file makes no sense: it is damaged, or encrypted ({refused}).")
 
 
-class _Run:
+class _ResampledRun:
     """Frames that follow each other, through one resampler."""
 
     def __init__(self, first: AudioFrame, start_s: float) -> None:

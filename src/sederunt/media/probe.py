@@ -11,7 +11,7 @@ from av.container import InputContainer
 
 from sederunt.errors import BrokenMedia, UnsupportedMedia
 from sederunt.media import matroska
-from sederunt.media.containers import Kind, kind_of, open_media
+from sederunt.media.containers import ContainerKind, kind_of, open_media
 
 PACKETS_TRIED = 100  # of the sound; one of them must decode
 TAIL_S = 2.0  # so near to its stated end a file must still hold something
@@ -86,7 +86,7 @@ def _check_decodes(container: InputContainer) -> None:
     raise BrokenMedia("The sound of the file cannot be decoded: it is damaged, or encrypted.")
 
 
-def _duration_s(container: InputContainer, kind: Kind) -> float:
+def _duration_s(container: InputContainer, kind: ContainerKind) -> float:
     """The stated duration where the file has one that holds; else all packets are counted."""
     stated_s = (container.duration or 0) / av.time_base
     if stated_s <= 0 or kind.name == "mp3":  # an MP3 states nothing or guesses from its bit rate
@@ -114,7 +114,7 @@ def _last_end_s(container: InputContainer) -> float:
     return end_s
 
 
-def _check_whole(path: Path, kind: Kind) -> None:
+def _check_whole(path: Path, kind: ContainerKind) -> None:
     """BrokenMedia where the file itself says that it should be longer, or that it is encrypted."""
     size = path.stat().st_size
     with path.open("rb") as file:

@@ -22,7 +22,7 @@ def write_continuous(source: Path, target: Path) -> float:
 
     Errors as `read_pcm`.
     """
-    encoder = opus.Encoder(RATE, BIT_RATE, complexity=5)
+    encoder = opus.OpusEncoder(RATE, BIT_RATE, complexity=5)
     number = 0
     with av.open(str(target), "w", format="ogg") as container:
         stream = add_track(container, "sound")

@@ -99,15 +99,12 @@ class Blocks:
             if self._quiet > QUIET_BLOCKS_ENCODED or (self._quiet and self._encoder is None):
                 packets += self._end_run()
             else:
-                packets += self._feed(start_ms, samples, frame)
+                if self._encoder is None:
+                    self._encoder, self._sent_ms = opus.PcmEncoder(self._rate), start_ms
+                self._last = frame
+                packets += self._stamp(self._encoder.encode(samples), frame)
             self._end_ms = start_ms + self._in_ms(len(samples))
         return packets
-
-    def _feed(self, start_ms: float, samples: npt.NDArray[np.int16], frame: CapturedFrame) -> list[_Placed]:
-        if self._encoder is None:
-            self._encoder, self._sent_ms = opus.PcmEncoder(self._rate), start_ms
-        self._last = frame
-        return self._stamp(self._encoder.encode(samples), frame)
 
     def _end_run(self) -> list[_Placed]:
         if self._encoder is None or self._last is None:

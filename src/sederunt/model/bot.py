@@ -4,17 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NewType
 from uuid import UUID
 
 from sederunt.model.status import BotStatus, StopReason
 
-
-class Service(StrEnum):
-    """The meeting services; the values are fixed by the interface."""
-
-    GMEET = "gmeet"
-    TEAMS = "teams"
-    ZOOM = "zoom"
+# The name of a meeting service: whatever platforms are installed (platforms/registry.py) say.
+Service = NewType("Service", str)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,7 +37,7 @@ class Authentication:
     """How to enter a private meeting. The token is sealed before it is stored, and never shown."""
 
     account_id: str | None = None
-    zoom_zak_token: str | None = field(default=None, repr=False)
+    entry_token: str | None = field(default=None, repr=False)
     always_authenticate: bool = False
 
 

@@ -86,7 +86,7 @@ def _lacking_passcode(
     asked = [step for step in flow.pages.journey.steps if step.act is Act.FILL_PASSCODE and step.id in controls]
     if not asked or link.passcode is not None or controls[asked[0].id].value:
         return None
-    if flow.clock.monotonic() - flow.shown_since[asked[0].id] < PASSCODE_S:
+    if flow.clock.monotonic() - flow.seen.shown_since[asked[0].id] < PASSCODE_S:
         return None
     return Reading(
         state=PageState.REFUSED,

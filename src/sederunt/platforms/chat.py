@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sederunt import log
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
-from sederunt.platforms.evidence import EvidenceRow, normalised
+from sederunt.platforms.call_controls import ChatPanel
+from sederunt.platforms.evidence import normalised
 from sederunt.platforms.survey import Tally, press, survey
-from sederunt.platforms.targets import FoundControl, Target
+from sederunt.platforms.targets import FoundControl
 from sederunt.platforms.text import parts
 
 if TYPE_CHECKING:
@@ -23,15 +23,6 @@ TYPING_S = 40.0  # the longest messages are typed key by key
 BETWEEN_LOOKS_S = 0.2
 
 logger = log.get(component="platforms")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ChatPanel:
-    open: Target  # a toggle: pressed only while the composer is not there
-    composer: Target
-    send: Target
-    messages: tuple[str, ...]  # selectors of what holds sent messages
-    disabled: tuple[EvidenceRow, ...] = ()  # signs that chat is switched off
 
 
 async def send(page: MeetingPage, panel: ChatPanel, text: str, *, limit: int) -> None:

@@ -1,4 +1,4 @@
-"""How one try goes its way on a site's pages: look, take the step that is due, know what was seen for how long.
+"""Lead one try over a site's pages: look, take the step that is due, remember what was seen for how long.
 
 Joining a meeting (`admission`) and signing in (`sign_in`) go by this. Everything that differs between sites is in their
 tables; everything that takes time is here.
@@ -48,8 +48,47 @@ class Pages(Protocol):
 
 
 @dataclass(kw_only=True, slots=True)
+class Sightings:
+    """Remember what was seen since when, in the clock's monotonic seconds."""
+
+    last: Reading | None = None
+    state_since: float = 0.0  # of the last reading's state and row
+    lobby_since: float | None = None
+    moved_at: float = 0.0  # the last time anything was loaded, done, or changed
+    frozen_since: float | None = None
+    shown_since: dict[str, float] = field(default_factory=dict)  # targets that are there now
+
+
+@dataclass(kw_only=True, slots=True)
+class StepLog:
+    """Remember what was done, and whether it worked."""
+
+    done: dict[str, int] = field(default_factory=dict)
+    done_at: dict[str, float] = field(default_factory=dict)
+    last: str = ""
+    last_worked: bool = False
+    named: bool = False
+    filled: set[Act] = field(default_factory=set)
+    sent: set[Act] = field(default_factory=set)  # fields that were filled when a button that knocks was pressed
+    knocked: bool = False  # since the page was loaded
+
+    def note(self, step: Step, now: float, *, worked: bool) -> None:
+        """Write down one step."""
+        self.done[step.id] = self.done.get(step.id, 0) + 1
+        self.done_at[step.id] = now
+        self.last, self.last_worked = step.id, worked
+        if step.act is Act.FILL_NAME:
+            self.named = worked
+        if step.act is not Act.CLICK and worked:
+            self.filled.add(step.act)
+        if step.knocks:
+            self.sent |= self.filled
+        self.knocked = self.knocked or (step.knocks and worked)
+
+
+@dataclass(kw_only=True, slots=True)
 class PageFlow:
-    """What one try has seen and done so far. Times are the clock's monotonic seconds.
+    """Lead one try over a site's pages.
 
     The first of `entry_urls` is opened, the others in their order where the one before shows nothing we know.
     `answers` are what the fields are filled with; None where we were not told.
@@ -60,27 +99,15 @@ class PageFlow:
     entry_urls: tuple[str, ...]
     answers: Mapping[Act, str | None] = field(repr=False)
     clock: Clock
-    standing_since: float = 0.0
-    last: Reading | None = None
-    lobby_since: float | None = None
-    moved_at: float = 0.0  # the last time anything was loaded, done, or changed
-    frozen_since: float | None = None
+    seen: Sightings = field(default_factory=Sightings)
+    steps: StepLog = field(default_factory=StepLog)
     reloads: int = 0
     loaded_again: int = 0
-    named: bool = False
-    filled: set[Act] = field(default_factory=set)
-    sent: set[Act] = field(default_factory=set)  # fields that were filled when a button that knocks was pressed
-    knocked: bool = False  # since the page was loaded
-    done: dict[str, int] = field(default_factory=dict)
-    last_step: str = ""
-    last_worked: bool = False
-    done_at: dict[str, float] = field(default_factory=dict)
-    shown_since: dict[str, float] = field(default_factory=dict)
 
     async def open(self, url: str) -> None:
         await self.page.goto(url, deadline_s=NAVIGATION_S)
-        self.knocked = False
-        self.moved_at = self.clock.monotonic()
+        self.steps.knocked = False
+        self.seen.moved_at = self.clock.monotonic()
 
     async def look(self, noted: Collection[str]) -> tuple[Reading, Mapping[str, FoundControl]]:
         """One look. A page that does not answer reads as LOADING until it has been frozen for too long."""
@@ -88,8 +115,8 @@ class PageFlow:
         try:
             snapshot, controls = await self.pages.survey(self.page, [step.target for step in self.pages.journey.steps])
         except PageStuck:
-            self.frozen_since = started if self.frozen_since is None else self.frozen_since
-            if self.clock.monotonic() - self.frozen_since >= FROZEN_S:
+            self.seen.frozen_since = started if self.seen.frozen_since is None else self.seen.frozen_since
+            if self.clock.monotonic() - self.seen.frozen_since >= FROZEN_S:
                 raise
             return Reading(state=PageState.LOADING, row="admission.frozen", url=self.page.url), {}
         except PageCrashed:
@@ -97,31 +124,31 @@ class PageFlow:
         except PageError as error:  # a document that is just being replaced
             logger.warning("page could not be read", action="look_failed", why=str(error))
             return Reading(state=PageState.LOADING, row="admission.unread", url=self.page.url), {}
-        self.frozen_since = None
+        self.seen.frozen_since = None
         self._note_shown(controls)
         return self.pages.judge(snapshot, joined=False, noted=noted), controls
 
     def is_news(self, reading: Reading) -> bool:
         """Keep the reading; say whether the standing or its row changed."""
         now = self.clock.monotonic()
-        if self.last is not None and (self.last.state, self.last.row) == (reading.state, reading.row):
+        if self.seen.last is not None and (self.seen.last.state, self.seen.last.row) == (reading.state, reading.row):
             return False
-        if self.last is None or self.last.state is not reading.state:
-            self.moved_at = now
-        self.last, self.standing_since = reading, now
-        if reading.state is PageState.LOBBY and self.lobby_since is None:
-            self.lobby_since = now
+        if self.seen.last is None or self.seen.last.state is not reading.state:
+            self.seen.moved_at = now
+        self.seen.last, self.seen.state_since = reading, now
+        if reading.state is PageState.LOBBY and self.seen.lobby_since is None:
+            self.seen.lobby_since = now
         return True
 
     def ending(self, reading: Reading, waiting_room_s: float) -> Reading | None:
         """The reading that ends the try, once it has been seen for long enough to be believed."""
         now = self.clock.monotonic()
-        held_s = now - self.standing_since
+        held_s = now - self.seen.state_since
         if reading.state in ENDINGS or reading.state in ARRIVED:
             return reading if held_s >= reading.settle_s else None
         if reading.state is PageState.PREJOIN and reading.reason is not None and held_s >= reading.settle_s:
             return replace(reading, state=PageState.REFUSED)  # the site asks again and again for what we lack
-        if self.lobby_since is not None and now - self.lobby_since >= waiting_room_s:
+        if self.seen.lobby_since is not None and now - self.seen.lobby_since >= waiting_room_s:
             return Reading(
                 state=PageState.REFUSED,
                 reason=StopReason.WAITING_ROOM_TIMEOUT,
@@ -131,7 +158,7 @@ class PageFlow:
             )
         if reading.state is PageState.RECONNECTING and held_s >= RECONNECT_S:
             return _trouble("admission.reconnecting", reading)
-        if reading.state is not PageState.LOBBY and now - self.moved_at >= STUCK_S:
+        if reading.state is not PageState.LOBBY and now - self.seen.moved_at >= STUCK_S:
             return _trouble("admission.nothing_helped", reading)
         return None
 
@@ -155,9 +182,9 @@ class PageFlow:
         pause_s, times = self.pages.journey.load_again.get(reading.row, (0.0, 0))
         if self.loaded_again >= times:
             return False
-        if self.clock.monotonic() - self.standing_since >= pause_s:
+        if self.clock.monotonic() - self.seen.state_since >= pause_s:
             self.loaded_again += 1
-            self.last = None
+            self.seen.last = None
             await self.open(self.entry_urls[0])
         else:
             await self.clock.sleep(LOOK_EVERY_S)
@@ -168,27 +195,28 @@ class PageFlow:
         be a waiting room in words we do not know, which is not left for that."""
         journey = self.pages.journey
         stalled = reading.state is PageState.LOADING and (
-            self.clock.monotonic() - max(self.moved_at, max(self.done_at.values(), default=0.0)) >= journey.loading_s
+            self.clock.monotonic() - max(self.seen.moved_at, max(self.steps.done_at.values(), default=0.0))
+            >= journey.loading_s
         )
-        if not stalled or self.knocked or self.reloads >= journey.reloads:
+        if not stalled or self.steps.knocked or self.reloads >= journey.reloads:
             return
         self.reloads += 1
-        self.done.clear()
+        self.steps.done.clear()
         logger.warning("page stalled, loading it again", action="page_reloaded", times=self.reloads)
         await self.open(self.entry_urls[min(self.reloads, len(self.entry_urls) - 1)])
 
     def _is_due(self, step: Step, found: FoundControl) -> bool:
-        if self.done.get(step.id, 0) >= step.most:
+        if self.steps.done.get(step.id, 0) >= step.most:
             return False
         now = self.clock.monotonic()
-        if step.id in self.done_at and now - self.done_at[step.id] < self._pause_s(step):
+        if step.id in self.steps.done_at and now - self.steps.done_at[step.id] < self._pause_s(step):
             return False
         if step.act is Act.FILL_NAME and found.value == self.answers[step.act]:
-            self.named = True
+            self.steps.named = True
         if not self._wants_filling(step, found):
             return False
-        patience_s = step.patience_s if self.named else max(step.patience_s, step.without_name_s)
-        return now - self.shown_since.get(step.id, now) >= patience_s
+        patience_s = step.patience_s if self.steps.named else max(step.patience_s, step.without_name_s)
+        return now - self.seen.shown_since.get(step.id, now) >= patience_s
 
     def _wants_filling(self, step: Step, found: FoundControl) -> bool:
         """Whether a field lacks what we have for it; of a control that is no field: yes."""
@@ -200,20 +228,22 @@ class PageFlow:
             case Act.FILL_PASSCODE:
                 return self.answers[step.act] is not None and not found.value  # else the address brought it
             case Act.FILL_PASSWORD:
-                return not found.value and step.act not in self.sent  # once: a second wrong one may lock the account
+                return (
+                    not found.value and step.act not in self.steps.sent
+                )  # once: a second wrong one may lock the account
         return True
 
     def _pause_s(self, step: Step) -> float:
         """What was done in between, an answered dialog say, may have been all that a repeat was waiting for; and what
         did not work changed nothing that would have to be waited for."""
-        patient = self.last_step == step.id and self.last_worked
+        patient = self.steps.last == step.id and self.steps.last_worked
         return step.again_s if patient else min(step.again_s, SHORT_PAUSE_S)
 
     def _holds_up(self, step: Step, found: FoundControl) -> bool:
         """Nobody knocks before name and passcode, or account and password, stand in their fields."""
         match step.act:
             case Act.FILL_NAME:
-                return self._wants_filling(step, found) and self.done.get(step.id, 0) < step.most
+                return self._wants_filling(step, found) and self.steps.done.get(step.id, 0) < step.most
             case Act.FILL_ACCOUNT:
                 return self._wants_filling(step, found)
             case Act.FILL_PASSCODE | Act.FILL_PASSWORD:
@@ -231,16 +261,7 @@ class PageFlow:
             # A driver's words may quote what it was to type.
             why = type(error).__name__ if step.act is Act.FILL_PASSWORD else str(error)
             logger.warning("step did not work", action="step_failed", step=step.id, why=why)
-        self.done[step.id] = self.done.get(step.id, 0) + 1
-        self.done_at[step.id] = self.clock.monotonic()
-        self.last_step, self.last_worked = step.id, worked
-        if step.act is Act.FILL_NAME:
-            self.named = worked
-        if step.act in self.answers and worked:
-            self.filled.add(step.act)
-        if step.knocks:
-            self.sent |= self.filled
-        self.knocked = self.knocked or (step.knocks and worked)
+        self.steps.note(step, self.clock.monotonic(), worked=worked)
         logger.info("step taken", action="step_taken", step=step.id, worked=worked)
         return True
 
@@ -255,7 +276,7 @@ class PageFlow:
             case Act.CLICK:
                 # A control without a box refuses the pointer, and one under another gets none of its clicks.
                 unpointed = 0 if found.boxless else 1 if found.covered else step.unpointed
-                return await press(self.page, found, by_pointer=self.done.get(step.id, 0) != unpointed)
+                return await press(self.page, found, by_pointer=self.steps.done.get(step.id, 0) != unpointed)
 
     def _answer(self, step: Step) -> str:
         answer = self.answers[step.act]
@@ -264,7 +285,7 @@ class PageFlow:
 
     def _note_shown(self, controls: Mapping[str, FoundControl]) -> None:
         now = self.clock.monotonic()
-        self.shown_since = {step: self.shown_since.get(step, now) for step in controls}
+        self.seen.shown_since = {step: self.seen.shown_since.get(step, now) for step in controls}
 
 
 def _trouble(row: str, reading: Reading) -> Reading:

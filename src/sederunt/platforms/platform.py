@@ -13,7 +13,7 @@ from sederunt.model.events import MeetingEvent
 from sederunt.platforms.evidence import PageSnapshot
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.page_state import Reading
-from sederunt.platforms.sign_in_pages import SignInPages
+from sederunt.platforms.sign_in_pages import AccountUse
 from sederunt.platforms.targets import FoundControl, Journey, Target
 
 if TYPE_CHECKING:
@@ -40,15 +40,16 @@ class Platform(Protocol):
     """One meeting site. `site.Site` implements this from tables."""
 
     @property
-    def service(self) -> Service: ...
+    def service(self) -> Service:
+        """The name under which the platform is installed, and which callers send."""
+
+    @property
+    def title(self) -> str:
+        """The site's name as people write it."""
 
     @property
     def name_limit(self) -> int:
         """The longest name a guest may have, in UTF-16 units (what a field's maxlength counts)."""
-
-    @property
-    def chat_limit(self) -> int:
-        """The longest chat message, in UTF-16 units; longer ones go in parts."""
 
     @property
     def origins(self) -> tuple[str, ...]:
@@ -59,8 +60,8 @@ class Platform(Protocol):
         """The steps of the way in, for admission."""
 
     @property
-    def sign_in_pages(self) -> SignInPages | None:
-        """Where an account signs in with its password; None where none can."""
+    def accounts(self) -> AccountUse:
+        """How bots enter as somebody who has an account."""
 
     def parse_link(self, text: str) -> MeetingLink:
         """The meeting that a text names. Raises InvalidLink, and nothing else, whatever the text."""

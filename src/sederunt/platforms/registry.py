@@ -1,25 +1,69 @@
-"""Which meeting sites this installation knows: the entry points of the group "sederunt.platforms"."""
+"""Find the meeting sites that this installation knows: the entry points of the group "sederunt.platforms"."""
 
+from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
+from sederunt import log
 from sederunt.errors import SetupError
 from sederunt.model.bot import Service
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.platform import Platform
+from sederunt.platforms.sign_in_pages import AccountKind
 
 GROUP = "sederunt.platforms"
+_OURS = "sederunt"
+
+logger = log.get(component="platforms")
 
 
 @cache
+def installed() -> Mapping[Service, Platform]:
+    """Load every platform, ours first. One that cannot be loaded is left out and told: the others go on working."""
+    found: dict[Service, Platform] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry) != _OURS, entry.name)):
+        if entry.name in found:
+            logger.error("a platform of this name is there already", action="platform_left_out", **_facts(entry))
+            continue
+        try:
+            platform: Platform = entry.load()
+            if platform.service != entry.name:
+                raise SetupError(f"The platform calls itself '{platform.service}', its entry point '{entry.name}'.")
+        except Exception as error:  # somebody else's package: whatever it raises
+            logger.error("a platform cannot be loaded", action="platform_left_out", why=str(error), **_facts(entry))
+            continue
+        found[Service(entry.name)] = platform
+    return found
+
+
+def services() -> tuple[Service, ...]:
+    """Name the services that callers may send."""
+    return tuple(installed())
+
+
+def services_taking(kind: AccountKind) -> tuple[Service, ...]:
+    """Name the services that take accounts of this kind."""
+    return tuple(name for name, platform in installed().items() if platform.accounts.kind is kind)
+
+
 def platform_of(service: Service) -> Platform:
-    """The platform that serves a service. Raises SetupError where none is installed."""
-    for entry in entry_points(group=GROUP, name=service.value):
-        platform: Platform = entry.load()
+    """Find the platform that serves a service. Raises SetupError where none is installed."""
+    if (platform := installed().get(service)) is not None:
         return platform
-    raise SetupError(f"No platform for '{service}' is installed: reinstall sederunt, entry point group '{GROUP}'.")
+    raise SetupError(
+        f"No platform for '{service}' is installed, only for {', '.join(services())}: install the package that brings "
+        f"it (entry point group '{GROUP}')."
+    )
 
 
 def parse_link(service: Service, text: str) -> MeetingLink:
     """Read the meeting of this service that a text names. Raises InvalidLink, whose sentence says what was expected."""
     return platform_of(service).parse_link(text)
+
+
+def _package(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist is not None else ""
+
+
+def _facts(entry: EntryPoint) -> dict[str, str]:
+    return {"service": entry.name, "package": _package(entry), "place": entry.value}

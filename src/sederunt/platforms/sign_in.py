@@ -66,15 +66,15 @@ async def sign_in(
             on_state(reading)
         ended = flow.ending(reading, math.inf) or doubts.asked_again(reading, controls) or await doubts.cookies(reading)
         if ended is not None:
-            return SignInEnd(reading=ended, password_sent=Act.FILL_PASSWORD in flow.sent)
+            return SignInEnd(reading=ended, password_sent=Act.FILL_PASSWORD in flow.steps.sent)
         if not (pages.owns(reading.url) and await flow.step(reading, controls)):
             await _load_again(flow, reading)
             await clock.sleep(LOOK_EVERY_S)
 
 
 def _progress(flow: PageFlow) -> tuple[str, ...]:
-    due = () if Act.FILL_PASSWORD in flow.sent else (PASSWORD_DUE,)
-    return due if flow.sent else (*due, NOTHING_SENT)
+    due = () if Act.FILL_PASSWORD in flow.steps.sent else (PASSWORD_DUE,)
+    return due if flow.steps.sent else (*due, NOTHING_SENT)
 
 
 async def _open(flow: PageFlow) -> None:
@@ -114,7 +114,7 @@ class _Doubts:
         """A site that goes on asking for the password it was given has refused it, whatever its words are."""
         now = self.flow.clock.monotonic()
         field_ids = [step.id for step in self.pages.journey.steps if step.act is Act.FILL_PASSWORD]
-        emptied = Act.FILL_PASSWORD in self.flow.sent and any(
+        emptied = Act.FILL_PASSWORD in self.flow.steps.sent and any(
             name in controls and not controls[name].value for name in field_ids
         )
         self.emptied_since = (self.emptied_since or now) if emptied else None
@@ -125,8 +125,8 @@ class _Doubts:
     async def cookies(self, reading: Reading) -> Reading | None:
         """After the password a page may follow that we do not know, though the account is signed in by then."""
         now = self.flow.clock.monotonic()
-        silent = reading.state is PageState.LOADING and now - self.flow.standing_since >= SILENT_S
-        if not silent or Act.FILL_PASSWORD not in self.flow.sent or now - self.asked_at < SILENT_S:
+        silent = reading.state is PageState.LOADING and now - self.flow.seen.state_since >= SILENT_S
+        if not silent or Act.FILL_PASSWORD not in self.flow.steps.sent or now - self.asked_at < SILENT_S:
             return None
         self.asked_at = now
         there = {cookie["name"] for cookie in (await self.flow.page.storage_state())["cookies"]}

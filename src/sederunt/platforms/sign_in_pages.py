@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sederunt.platforms.evidence import EvidenceRow, Kind, PageSnapshot, decide
-from sederunt.platforms.page_state import PageState, Reading
+from sederunt.platforms.evidence import EvidenceRow, PageSnapshot, decide
+from sederunt.platforms.page_state import Reading
 from sederunt.platforms.survey import survey
 from sederunt.platforms.targets import FoundControl, Journey, Target
 
@@ -41,34 +42,22 @@ class SignInPages:
         return decide(self.rows, snapshot, joined=joined, noted=noted)
 
 
-def rows_of_every_site(site: str, password: Target, *, seen: str) -> tuple[EvidenceRow, ...]:
-    """What every site's table begins with: how far we are, and pages that did not come."""
-    begin = f"{site}.sign_in"
-    return (
-        EvidenceRow(id=f"{begin}.unsent", kind=Kind.SIGNAL, patterns=(NOTHING_SENT,), source="own", seen=seen),
-        EvidenceRow(id=f"{begin}.due", kind=Kind.SIGNAL, patterns=(PASSWORD_DUE,), source="own", seen=seen),
-        EvidenceRow(
-            id=f"{begin}.password_field",
-            kind=Kind.SELECTOR,
-            patterns=password.selectors,
-            source=password.source,
-            seen=seen,
-        ),
-        EvidenceRow(
-            id=f"{begin}.broken",
-            kind=Kind.ADDRESS,
-            patterns=(r"^chrome-error:",),
-            state=PageState.TROUBLE,
-            settle_s=5.0,
-            source="own",
-            seen=seen,
-        ),
-        EvidenceRow(
-            id=f"{begin}.server",
-            kind=Kind.STATUS,
-            patterns=("5..",),
-            state=PageState.TROUBLE,
-            settle_s=5.0,
-            source="B2",
-        ),
-    )
+class AccountKind(StrEnum):
+    """As whom a bot may enter a site besides as a guest."""
+
+    NONE = "none"
+    SESSION = "session"  # a meeting account that is kept here: its browser state, its password, or both
+    TOKEN = "token"  # noqa: S105 – a token of the site that the caller sends with the bot
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AccountUse:
+    """How a site takes accounts."""
+
+    kind: AccountKind = AccountKind.NONE
+    sign_in_url: str = ""  # SESSION: where a person begins to sign in by hand
+    pages: SignInPages | None = None  # SESSION: where an account signs in with its password
+    entry_parameter: str = ""  # TOKEN: the parameter of the meeting's address that takes it
+
+
+GUESTS_ONLY = AccountUse()

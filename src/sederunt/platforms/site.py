@@ -12,13 +12,14 @@ from sederunt.errors import PageStuck
 from sederunt.model.bot import Service
 from sederunt.platforms import chat
 from sederunt.platforms.addresses import with_parameter
+from sederunt.platforms.call_controls import CallControls, Panel
 from sederunt.platforms.evidence import EvidenceRow, PageSnapshot, decide
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.page_state import ENDINGS, Reading
 from sederunt.platforms.platform import Decoder
-from sederunt.platforms.sign_in_pages import SignInPages
+from sederunt.platforms.sign_in_pages import GUESTS_ONLY, AccountUse
 from sederunt.platforms.survey import press, survey
-from sederunt.platforms.targets import Camera, FoundControl, Journey, Step, Target
+from sederunt.platforms.targets import FoundControl, Journey, Step, Target
 from sederunt.platforms.text import cut
 
 if TYPE_CHECKING:
@@ -32,12 +33,11 @@ BETWEEN_LOOKS_S = 0.25
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Panel:
-    """A part of the page that tells only while it stands open."""
+class Limits:
+    """The longest texts that a site takes, in UTF-16 units."""
 
-    control: Target  # opens it; a toggle, so pressed only where no row matches
-    rows: tuple[EvidenceRow, ...]  # signs that it stands open
-    for_roster: bool = False  # not needed where the network tells of roster (and chat)
+    name: int
+    chat: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,37 +45,35 @@ class Site:
     """Implements `Platform` from tables."""
 
     service: Service
-    name_limit: int
-    chat_limit: int
+    title: str  # the site's name as people write it
+    limits: Limits
     origins: tuple[str, ...]
     rows: tuple[EvidenceRow, ...]
     never: tuple[str, ...]  # subtrees that people fill: chat, captions, roster, tiles
     journey: Journey
-    notices: tuple[Step, ...]  # what may cover the call, and the button that takes it away
-    camera: Camera
-    chat_panel: chat.ChatPanel
-    leave_targets: tuple[Target, ...]  # in this order: the button, then what it asks
-    panels: tuple[Panel, ...]  # what has to stand open for the page to tell of it
+    controls: CallControls
     watch: Mapping[str, Any]
     make_decoder: Callable[[str], Decoder]
     link_parser: Callable[[str], MeetingLink]
-    sign_in_pages: SignInPages | None = None
-    entry_parameter: str = ""  # of the address, in which the site takes a token
+    accounts: AccountUse = GUESTS_ONLY
+
+    @property
+    def name_limit(self) -> int:
+        return self.limits.name
 
     def parse_link(self, text: str) -> MeetingLink:
         return self.link_parser(text)
 
     def with_token(self, link: MeetingLink, token: str) -> MeetingLink:
-        """The link itself where the site takes no token."""
-        return (
-            replace(link, url=with_parameter(link.url, self.entry_parameter, token)) if self.entry_parameter else link
-        )
+        """Put the token into the link; the link itself where the site takes none."""
+        parameter = self.accounts.entry_parameter
+        return replace(link, url=with_parameter(link.url, parameter, token)) if parameter else link
 
     def watch_plan(self) -> Mapping[str, Any]:
         return self.watch
 
     def decoder(self, own_name: str = "") -> Decoder:
-        return self.make_decoder(cut(own_name, self.name_limit))
+        return self.make_decoder(cut(own_name, self.limits.name))
 
     async def survey(
         self, page: MeetingPage, targets: Sequence[Target] = ()
@@ -95,7 +93,7 @@ class Site:
         return self.judge((await self.survey(page))[0], joined=joined, noted=noted)
 
     async def send_chat(self, page: MeetingPage, text: str) -> None:
-        await chat.send(page, self.chat_panel, text, limit=self.chat_limit)
+        await chat.send(page, self.controls.chat, text, limit=self.limits.chat)
 
     async def leave(self, page: MeetingPage) -> None:
         """Press what leads out and answer what it asks, until no control is left or no new one came for LEAVING_S."""
@@ -103,11 +101,11 @@ class Site:
         deadline = now() + LEAVING_S
         pressed: dict[str, float] = {}
         while now() < deadline:
-            _, found = await survey(page, targets=self.leave_targets)
+            _, found = await survey(page, targets=self.controls.leaving)
             if not found:
                 return
             # What the button asks comes before the button, which may stay where it is.
-            fresh = next((t.id for t in reversed(self.leave_targets) if t.id in found and t.id not in pressed), None)
+            fresh = next((t.id for t in reversed(self.controls.leaving) if t.id in found and t.id not in pressed), None)
             stubborn = next((name for name in found if now() - pressed.get(name, now()) >= INSIST_S), None)
             if (name := fresh or stubborn) is not None:
                 with contextlib.suppress(PageStuck):  # whether it was pressed, the next look tells
@@ -119,9 +117,9 @@ class Site:
 
     async def settle(self, page: MeetingPage, *, roster_heard: bool = False, camera: bool = False) -> None:
         """Answer notices, see to the camera, then open the panels that have to stand open. Safe to repeat."""
-        switch = Step(target=self.camera.on if camera else self.camera.off, most=1)
-        await self._take_steps(page, (*self.notices, switch))
-        await self._open_all(page, [panel for panel in self.panels if not (panel.for_roster and roster_heard)])
+        switch = Step(target=self.controls.camera.on if camera else self.controls.camera.off, most=1)
+        await self._take_steps(page, (*self.controls.notices, switch))
+        await self._open_all(page, [panel for panel in self.controls.panels if not (panel.for_roster and roster_heard)])
 
     async def _take_steps(self, page: MeetingPage, steps: Sequence[Step]) -> None:
         done: dict[str, int] = {}

@@ -43,28 +43,6 @@ class FoundControl:
         return not (self.covered or self.boxless)
 
 
-# How a notice that everybody has to accept is answered, and what beside it says no or leads elsewhere.
-CONSENT_GIVEN = (
-    "Got it*",
-    "OK",
-    "Okay",
-    "Continue*",
-    "Accept*",
-    "Agree*",
-    "I agree*",
-    "I accept*",
-    "I consent*",
-    "I understand*",
-    "Understood",
-    "Acknowledge*",
-    "Proceed*",
-    "Stay*",
-)
-CONSENT_REFUSED = ("Leave*", "Cancel*", "Decline*", "Disagree*", "Don't*", "Learn*", "Sign in*", "Continue without*")
-# Panels may be dialogs as well: what people write or are called in them is no notice.
-NO_PANEL = ':not(:has(textarea,[contenteditable="true"],[role="list"],[role="log"],[role="tree"]))'
-
-
 class Act(StrEnum):
     CLICK = "click"
     FILL_NAME = "fill_name"
@@ -110,11 +88,3 @@ class Journey:
     # Refusals that may be premature: row id → (pause in seconds, how often to load again before it is believed).
     load_again: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     name_means_guest: bool = True  # a signed-in browser is never asked for a name
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Camera:
-    """The switch of the bot's own camera in the call. Each target is there only while it would do something."""
-
-    on: Target
-    off: Target

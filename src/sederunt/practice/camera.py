@@ -12,7 +12,7 @@ from av import VideoFrame
 Colour = tuple[int, int, int]
 
 
-class Camera:
+class CameraFeed:
     """One publishing connection.
 
     Args:

@@ -116,16 +116,16 @@ def load(clip_id: str) -> Clip:
     if row is None:
         raise NotFound(f"There is no clip {clip_id}; there are: {', '.join(catalogue())}.")
     samples = _whole_frames(_read(row.path, row.start_s, row.end_s))
-    return Clip(clip_id, tuple(Encoder().encode(samples)), samples)
+    return Clip(clip_id, tuple(ClipEncoder().encode(samples)), samples)
 
 
 @cache
 def silence() -> OpusFrame:
     """One packet of digital silence."""
-    return Encoder().encode(np.zeros(FRAME * 10, np.int16))[-1]
+    return ClipEncoder().encode(np.zeros(FRAME * 10, np.int16))[-1]
 
 
-class Encoder:
+class ClipEncoder:
     """A stream of Opus packets with the settings that meetings use. Stateful: one per continuous sound."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from starlette.routing import Route
 from sederunt.errors import InvalidConfig, RequestError
 from sederunt.practice import clips, script
 from sederunt.practice.meeting import Meeting
-from sederunt.practice.script import Act, Deed
+from sederunt.practice.script import Deed, ScriptedAct
 
 if TYPE_CHECKING:
     from sederunt.practice.server import PracticeServer
@@ -45,7 +45,7 @@ def act(meeting: Meeting, deed: str, arguments: dict[str, Any]) -> None:
         about_bots[deed]()
     elif deed in get_args(Deed):
         given = {name: arguments[name] for name in ("who", "clip", "text") if arguments.get(name)}
-        meeting.act(Act(at_s=0, do=cast(Deed, deed), **given))
+        meeting.act(ScriptedAct(at_s=0, do=cast(Deed, deed), **given))
     else:
         raise InvalidConfig({"deed": [f"There is no deed {deed}; known: {', '.join([*about_bots, *get_args(Deed)])}."]})
 

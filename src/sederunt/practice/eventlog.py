@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Event:
+class LoggedEvent:
     number: int  # from 1, per meeting
     kind: str  # "arrived", "knocked", "joined", "chat", "left", …: see docs in `meeting`
     at_ms: int  # Unix milliseconds
@@ -22,25 +22,25 @@ class EventLog:
     """Append-only; every append wakes the waiters."""
 
     def __init__(self) -> None:
-        self._events: list[Event] = []
+        self._events: list[LoggedEvent] = []
         self._waiters: set[asyncio.Future[None]] = set()
 
-    def add(self, kind: str, **data: Any) -> Event:
-        event = Event(number=len(self._events) + 1, kind=kind, at_ms=round(time.time() * 1000), data=data)
+    def add(self, kind: str, **data: Any) -> LoggedEvent:
+        event = LoggedEvent(number=len(self._events) + 1, kind=kind, at_ms=round(time.time() * 1000), data=data)
         self._events.append(event)
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
         return event
 
-    def after(self, number: int = 0, kind: str | None = None) -> list[Event]:
+    def after(self, number: int = 0, kind: str | None = None) -> list[LoggedEvent]:
         """Events with a higher number, of one kind or of all."""
         return [event for event in self._events[number:] if kind in (None, event.kind)]
 
-    async def wait_for(self, kind: str | None, *, after: int = 0, timeout_s: float = 60, **match: Any) -> Event:
+    async def wait_for(self, kind: str | None, *, after: int = 0, timeout_s: float = 60, **match: Any) -> LoggedEvent:
         """The first event of that kind after number `after` whose data hold `match`; TimeoutError says what was."""
 
-        def fits(event: Event) -> bool:
+        def fits(event: LoggedEvent) -> bool:
             return kind in (None, event.kind) and all(event.data.get(name) == value for name, value in match.items())
 
         try:
@@ -50,7 +50,7 @@ class EventLog:
             seen = ", ".join(event.kind for event in self.after(after)) or "nothing"
             raise TimeoutError(f"Expected {kind} {match or ''} within {timeout_s:g} s; there was: {seen}.") from None
 
-    async def _first(self, fits: Callable[[Event], bool], after: int) -> Event:
+    async def _first(self, fits: Callable[[LoggedEvent], bool], after: int) -> LoggedEvent:
         while True:
             for event in self.after(after):
                 if fits(event):

@@ -17,11 +17,11 @@ from sederunt import log
 from sederunt.errors import Conflict, NotFound
 from sederunt.practice import clips
 from sederunt.practice.eventlog import EventLog
-from sederunt.practice.people import ChatMessage, Person, Standing, Visitor
-from sederunt.practice.script import Act, Participant, Script
-from sederunt.practice.site import Site, muted
-from sederunt.practice.sound import TICK_S, Sound
-from sederunt.practice.timeline import Timeline
+from sederunt.practice.people import ChatMessage, Occupant, Standing, Visitor
+from sederunt.practice.script import CastMember, Script, ScriptedAct
+from sederunt.practice.site import SiteShape, muted
+from sederunt.practice.sound import TICK_S, MeetingSound
+from sederunt.practice.timeline import ScriptTimeline
 from sederunt.practice.video import Video
 
 logger = log.get(component="practice")
@@ -30,7 +30,7 @@ logger = log.get(component="practice")
 class Meeting:
     """All methods run on the server's loop; none of them blocks."""
 
-    def __init__(self, code: str, script: Script, site: Site) -> None:
+    def __init__(self, code: str, script: Script, site: SiteShape) -> None:
         self.code = code
         self.script = script
         self.variant = script.variant
@@ -47,7 +47,7 @@ class Meeting:
             person.present = entry.joins_at_s <= 0  # they sit there before the first bot comes
         owners = [person.csrc for person in self.people] if self.variant.audio == "own_tracks" else []
         own_slots = owners or (self.variant.audio == "per_person" and site.slots > 1)
-        self._sound = Sound(
+        self._sound = MeetingSound(
             slots=len(owners) or site.slots,
             owners=owners,
             mode="per_person" if own_slots else "mixed",
@@ -56,7 +56,7 @@ class Meeting:
         )
         self._video = Video(self.variant.video) if self.variant.video else None
         self._ticks = 0
-        self._timeline = Timeline(script)
+        self._timeline = ScriptTimeline(script)
         self._timers: set[asyncio.TimerHandle] = set()
         self._closing: set[asyncio.Task[None]] = set()
         if script.starts == "created":
@@ -72,7 +72,7 @@ class Meeting:
     def in_call(self) -> list[Visitor]:
         return [visitor for visitor in self.visitors.values() if visitor.standing == "in_call"]
 
-    def present(self) -> list[Person]:
+    def present(self) -> list[Occupant]:
         return [person for person in self.people if person.present]
 
     def visitor(self, bot: str | None = None, *, standing: Standing | None = None) -> Visitor:
@@ -125,7 +125,7 @@ class Meeting:
         """Let the bot in: it gets a person, the roster, and is asked to negotiate media."""
         if visitor.standing in ("in_call", "gone"):
             raise Conflict(f"{visitor.id} is {visitor.standing}; only a bot that arrived or knocks can be admitted.")
-        person = self._new_person(Participant(name=visitor.name, muted=True))
+        person = self._new_person(CastMember(name=visitor.name, muted=True))
         person.bot, person.present = visitor.id, True
         visitor.person, visitor.standing = person, "in_call"
         self.people.append(person)
@@ -209,7 +209,7 @@ class Meeting:
         if finished and before != self._sound.speaking():
             self._tell_speaking()
 
-    def act(self, deed: Act) -> None:
+    def act(self, deed: ScriptedAct) -> None:
         """Do one deed of the script now. NotFound for an unknown person or clip."""
         if deed.do == "end":
             self.end()
@@ -234,7 +234,7 @@ class Meeting:
                 visitor.standing = "refused"
                 visitor.tell({"show": "already_over"})
 
-    def chat(self, sender: Person, text: str, *, bot: str | None = None) -> ChatMessage:
+    def chat(self, sender: Occupant, text: str, *, bot: str | None = None) -> ChatMessage:
         """A message to everyone, from a person of the cast or from a bot."""
         message = ChatMessage(self._message_id(), sender, text, round(time.time() * 1000))
         self.messages.append(message)
@@ -260,44 +260,44 @@ class Meeting:
 
     # --- one method per deed that has a `who` ---
 
-    def _say(self, person: Person, deed: Act) -> None:
+    def _say(self, person: Occupant, deed: ScriptedAct) -> None:
         if person.muted:
             self._unmute(person, deed)
         if self._sound.say(person.csrc, clips.load(deed.clip)):
             self.events.add("said", who=person.name, clip=deed.clip)
             self._tell_speaking()
 
-    def _leave(self, person: Person, _deed: Act) -> None:
+    def _leave(self, person: Occupant, _deed: ScriptedAct) -> None:
         self._sound.hush(person.csrc)
         person.present = person.sharing = False
         self.events.add("person_left", who=person.name)
         self._later(self.variant.leave_lag_s, lambda: self._tell_roster([person]))
 
-    def _mute(self, person: Person, _deed: Act) -> None:
+    def _mute(self, person: Occupant, _deed: ScriptedAct) -> None:
         self._sound.hush(person.csrc)
         person.muted = True
         self._tell_roster([person])
         self._tell_speaking()
 
-    def _unmute(self, person: Person, _deed: Act) -> None:
+    def _unmute(self, person: Occupant, _deed: ScriptedAct) -> None:
         person.muted = False
         self._tell_roster([person])
 
-    def _share(self, person: Person, _deed: Act) -> None:
+    def _share(self, person: Occupant, _deed: ScriptedAct) -> None:
         person.sharing = True
         self._tell_roster([person])
 
-    def _unshare(self, person: Person, _deed: Act) -> None:
+    def _unshare(self, person: Occupant, _deed: ScriptedAct) -> None:
         person.sharing = False
         self._tell_roster([person])
 
-    def _chat(self, person: Person, deed: Act) -> None:
+    def _chat(self, person: Occupant, deed: ScriptedAct) -> None:
         self.chat(person, deed.text)
 
     def _join(self, name: str) -> None:
         person = next((person for person in self.people if person.name == name and not person.bot), None)
         if person is None:
-            person = self._new_person(Participant(name=name))
+            person = self._new_person(CastMember(name=name))
             self.people.append(person)
         if not person.present:
             person.present = True
@@ -351,7 +351,7 @@ class Meeting:
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
 
-    def _tell_roster(self, changed: Iterable[Person]) -> None:
+    def _tell_roster(self, changed: Iterable[Occupant]) -> None:
         changed = list(changed)
         for visitor in self.in_call():
             visitor.tell({"roster": [self._row(person, visitor) for person in self.people if person.present]})
@@ -363,7 +363,7 @@ class Meeting:
             visitor.tell({"speaking": csrcs})
             self.site.speaking_changed(self, visitor, csrcs)
 
-    def _row(self, person: Person, visitor: Visitor) -> dict[str, Any]:
+    def _row(self, person: Occupant, visitor: Visitor) -> dict[str, Any]:
         return {
             "key": person.key,
             "name": person.name,
@@ -376,9 +376,9 @@ class Meeting:
             "self": person is visitor.person,
         }
 
-    def _new_person(self, entry: Participant) -> Person:
+    def _new_person(self, entry: CastMember) -> Occupant:
         number = next(self._numbers)
-        return Person(
+        return Occupant(
             number=number,
             name=entry.name,
             key=self.site.key(self.code, number),
@@ -389,7 +389,7 @@ class Meeting:
             avatar=entry.avatar,
         )
 
-    def _person(self, name: str) -> Person:
+    def _person(self, name: str) -> Occupant:
         for person in self.people:
             if person.name == name and person.present:
                 return person
@@ -397,7 +397,7 @@ class Meeting:
             f"{name or 'Nobody'} is not in {self.code}; here are: {', '.join(p.name for p in self.present())}."
         )
 
-    def _by_csrc(self, csrc: int) -> Person:
+    def _by_csrc(self, csrc: int) -> Occupant:
         return next(person for person in self.people if person.csrc == csrc)
 
     def _message_id(self) -> str:

@@ -10,7 +10,7 @@ Standing = Literal["arrived", "knocking", "refused", "in_call", "gone"]
 
 
 @dataclass(slots=True, eq=False)
-class Person:
+class Occupant:
     """Someone in the roster: of the cast, or a bot."""
 
     number: int
@@ -30,7 +30,7 @@ class Person:
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
     id: str
-    sender: Person
+    sender: Occupant
     text: str
     at_ms: int
 
@@ -43,7 +43,7 @@ class Visitor:
     tell: Callable[[dict[str, Any]], None]  # a message to the page
     standing: Standing = "arrived"
     name: str = ""
-    person: Person | None = None
+    person: Occupant | None = None
     peer: Peer | None = None
     line: Callable[[str], None] | None = None  # a frame on the socket that the site itself would have open
     seen: set[int] = field(default_factory=set)  # sources the page was told of, where a site sends differences

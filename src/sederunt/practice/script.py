@@ -45,13 +45,14 @@ Entry = Literal[
     "full",
 ]
 Service = Literal["gmeet", "teams", "zoom"]
+DEFAULT_SERVICE: Service = "gmeet"
 MediaPrompt = Literal["off", "both", "microphone"]
 # Misspelt fields of a script are faults, not wishes.
 _STRICT = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Participant:
+class CastMember:
     """One simulated person."""
 
     __pydantic_config__ = _STRICT
@@ -66,7 +67,7 @@ class Participant:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Act:
+class ScriptedAct:
     """One scheduled deed. `who` is a participant's name."""
 
     __pydantic_config__ = _STRICT
@@ -137,8 +138,8 @@ class Script:
 
     service: Service = "gmeet"
     title: str = "Practice meeting"
-    cast: tuple[Participant, ...] = ()
-    acts: tuple[Act, ...] = ()
+    cast: tuple[CastMember, ...] = ()
+    acts: tuple[ScriptedAct, ...] = ()
     # first_bot: when the first bot's media is connected; told: when the control API says so
     starts: Literal["first_bot", "created", "told"] = "first_bot"
     loop_s: float | None = None  # acts start over after so many seconds
@@ -209,21 +210,21 @@ def demo(
 
     `turns` shortens it, or lets them begin again.
     """
-    acts: list[Act] = []
+    acts: list[ScriptedAct] = []
     at_s = first_at_s
     for who, clip in islice(cycle(_DEMO_TURNS), len(_DEMO_TURNS) if turns is None else turns):
-        acts.append(Act(at_s=round(at_s, 2), do="say", who=who, clip=clip))
+        acts.append(ScriptedAct(at_s=round(at_s, 2), do="say", who=who, clip=clip))
         at_s += clips.load(clip).duration_s + pause_s
-    acts.append(Act(at_s=round(at_s, 2), do="end"))
+    acts.append(ScriptedAct(at_s=round(at_s, 2), do="end"))
     cast = ("Ada Lovelace", "Charles Babbage", "Mary Somerville")
     return Script(
         service=service,
         title="The Analytical Engine",
-        cast=tuple(Participant(name=name, host=name == "Ada Lovelace") for name in cast),
+        cast=tuple(CastMember(name=name, host=name == "Ada Lovelace") for name in cast),
         acts=tuple(acts),
         variant=variant or Variant(),
     )
 
 
-def _length_s(act: Act) -> float:
+def _length_s(act: ScriptedAct) -> float:
     return clips.load(act.clip).duration_s if act.do == "say" else 0.0

@@ -17,7 +17,7 @@ _WRONG = "wrong"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
+class SignInStep:
     """One page with one field. Attributes are written into the tags as they are."""
 
     name: str  # of the form field
@@ -32,8 +32,8 @@ class SignInShape:
 
     title: str
     heading: str
-    first: Step  # asks for the account
-    second: Step  # asks for the password
+    first: SignInStep  # asks for the account
+    second: SignInStep  # asks for the password
     stay_button: str = ""  # a last question before it is over; empty for none
     cookies: tuple[str, ...]
     cookie_domain: str
@@ -56,7 +56,7 @@ async def serve(request: Request, shape: SignInShape) -> Response:
     if hurdle is not None:
         return HTMLResponse(f"<!doctype html><html lang=en><title>{shape.title}</title>{hurdle}")
     if shape.stay_button and not form.get("stay"):
-        last = Step(name="stay", field='type="hidden" name="stay" value="1"', button=shape.stay_button, fault="")
+        last = SignInStep(name="stay", field='type="hidden" name="stay" value="1"', button=shape.stay_button, fault="")
         return _page(shape, last, known | {shape.second.name: proof}, question="<p>Stay signed in?</p>")
     return _way_back(request, shape, account)
 
@@ -77,7 +77,7 @@ def shown_name(account: str) -> str:
 
 
 def _page(
-    shape: SignInShape, step: Step, carried: Mapping[str, str], *, refused: bool = False, question: str = ""
+    shape: SignInShape, step: SignInStep, carried: Mapping[str, str], *, refused: bool = False, question: str = ""
 ) -> Response:
     hidden = "".join(
         f'<input type="hidden" name="{name}" value="{html.escape(value)}">' for name, value in carried.items()

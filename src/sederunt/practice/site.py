@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sederunt.practice.people import ChatMessage, Person, Visitor
+from sederunt.practice.people import ChatMessage, Occupant, Visitor
 from sederunt.practice.script import Script, Variant
 from sederunt.practice.sfu import PeerPlan
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sederunt.practice.meeting import Meeting
 
 
-class Site(Protocol):
+class SiteShape(Protocol):
     """One shape of site. The signal methods are called after the fact, once per bot that is in the call."""
 
     service: str
@@ -48,7 +48,7 @@ class Site(Protocol):
     def page_sent(self, meeting: "Meeting", visitor: Visitor, label: str, data: bytes | str) -> None:
         """The page wrote to a data channel."""
 
-    def roster_changed(self, meeting: "Meeting", visitor: Visitor, changed: Sequence[Person]) -> None: ...
+    def roster_changed(self, meeting: "Meeting", visitor: Visitor, changed: Sequence[Occupant]) -> None: ...
 
     def chat_sent(self, meeting: "Meeting", visitor: Visitor, message: ChatMessage) -> None: ...
 
@@ -67,7 +67,7 @@ SIGNALS = frozenset({"roster_changed", "chat_sent", "speaking_changed", "removed
 class _Mute:
     """A site whose own channels carry nothing: only the page tells."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: SiteShape) -> None:
         self._site = site
 
     def __getattr__(self, name: str) -> Any:
@@ -78,5 +78,5 @@ def _unsaid(*_told: object) -> None:
     """A signal that is not sent."""
 
 
-def muted(site: Site) -> Site:
-    return cast(Site, _Mute(site))
+def muted(site: SiteShape) -> SiteShape:
+    return cast(SiteShape, _Mute(site))

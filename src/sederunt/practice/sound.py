@@ -17,7 +17,7 @@ _DTX_EVERY = 20  # one packet in so many while it lasts
 
 
 @dataclass(slots=True)
-class Utterance:
+class PlayingClip:
     """One clip under way."""
 
     csrc: int
@@ -36,13 +36,13 @@ class Utterance:
 
 @dataclass(slots=True)
 class _Slot:
-    utterance: Utterance | None = None
+    utterance: PlayingClip | None = None
     last_csrc: int = 0
     was_sending: bool = False
     used_at: int = field(default=-1)
 
 
-class Sound:
+class MeetingSound:
     """The audio of one meeting. Pure: no clock, no socket; `tick` is called every 20 ms of meeting time."""
 
     def __init__(
@@ -60,13 +60,13 @@ class Sound:
         self._dtx = dtx
         self._slots = [_Slot() for _ in range(slots if mode == "per_person" else 1)]
         self._owners = {csrc: self._slots[number] for number, csrc in enumerate(owners)}
-        self._mixed: list[Utterance] = []
-        self._mixer = clips.Encoder() if mode == "mixed" else None
+        self._mixed: list[PlayingClip] = []
+        self._mixer = clips.ClipEncoder() if mode == "mixed" else None
         self._turn = itertools.count()
 
     def say(self, csrc: int, clip: Clip) -> bool:
         """Begin a clip; False when every slot is taken (the real sites send the loudest three as well)."""
-        utterance = Utterance(csrc, clip)
+        utterance = PlayingClip(csrc, clip)
         if self._mode == "mixed":
             self._mixed.append(utterance)
             return True
@@ -136,17 +136,17 @@ class Sound:
         return finished
 
 
-def _advance(utterance: Utterance) -> OpusFrame:
+def _advance(utterance: PlayingClip) -> OpusFrame:
     frame = utterance.clip.frames[utterance.position]
     utterance.position += 1
     utterance.quiet = utterance.quiet + 1 if frame.level >= utterance.pause_level else 0
     return frame
 
 
-def _in_pause(utterance: Utterance) -> bool:
+def _in_pause(utterance: PlayingClip) -> bool:
     return utterance.quiet > _DTX_AFTER and utterance.quiet % _DTX_EVERY != 0
 
 
-def _samples(utterance: Utterance) -> clips.Samples:
+def _samples(utterance: PlayingClip) -> clips.Samples:
     at = utterance.position * clips.FRAME
     return utterance.clip.samples[at : at + clips.FRAME]

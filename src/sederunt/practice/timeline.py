@@ -2,16 +2,16 @@
 
 import dataclasses
 
-from sederunt.practice.script import Act, Script
+from sederunt.practice.script import Script, ScriptedAct
 
 
-class Timeline:
+class ScriptTimeline:
     """Pure: told the meeting time, it hands out what is due."""
 
     def __init__(self, script: Script) -> None:
-        coming = [Act(at_s=person.joins_at_s, do="join", who=person.name) for person in script.cast]
+        coming = [ScriptedAct(at_s=person.joins_at_s, do="join", who=person.name) for person in script.cast]
         going = [
-            Act(at_s=person.leaves_at_s, do="leave", who=person.name)
+            ScriptedAct(at_s=person.leaves_at_s, do="leave", who=person.name)
             for person in script.cast
             if person.leaves_at_s is not None
         ]
@@ -23,7 +23,7 @@ class Timeline:
     def is_over(self) -> bool:
         return not self._pending
 
-    def due(self, now_s: float) -> list[Act]:
+    def due(self, now_s: float) -> list[ScriptedAct]:
         """The acts whose time has come, each once."""
         acts = [act for act in self._pending if act.at_s <= now_s]
         self._pending = self._pending[len(acts) :]

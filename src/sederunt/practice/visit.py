@@ -9,7 +9,7 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sederunt import log
-from sederunt.practice.camera import Camera, Colour
+from sederunt.practice.camera import CameraFeed, Colour
 from sederunt.practice.meeting import Meeting
 from sederunt.practice.people import Visitor
 from sederunt.practice.script import Variant
@@ -72,7 +72,7 @@ class Visit:
         self._meeting = meeting
         self._visitor = visitor
         self._waiting: asyncio.Task[None] | None = None
-        self._camera: Camera | None = None
+        self._camera: CameraFeed | None = None
 
     async def take(self, message: dict[str, Any]) -> None:
         deed = getattr(self, f"do_{message['do']}", None)
@@ -99,7 +99,7 @@ class Visit:
         """The page shows its camera. Only one at a time."""
         if self._camera is not None:
             await self._camera.close()
-        self._camera = Camera(self._saw)
+        self._camera = CameraFeed(self._saw)
         self._visitor.tell({"published": await self._camera.answer(message["sdp"])})
 
     def _saw(self, number: int, colour: Colour) -> None:

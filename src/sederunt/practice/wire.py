@@ -3,22 +3,24 @@
 from collections.abc import Iterable
 
 
-class Message:
-    """Fields in the order given: `Message((1, 7), (2, "text"), (3, Message(...)))`. None is left out."""
+class ProtoMessage:
+    """Fields in the order given: `ProtoMessage((1, 7), (2, "text"), (3, ProtoMessage(...)))`. None is left out."""
 
-    def __init__(self, *fields: "tuple[int, int | str | bytes | Message | None]") -> None:
+    def __init__(self, *fields: "tuple[int, int | str | bytes | ProtoMessage | None]") -> None:
         self._fields = fields
 
     def __bytes__(self) -> bytes:
         return b"".join(_field(number, value) for number, value in self._fields if value is not None)
 
 
-def repeated(number: int, values: Iterable[Message]) -> "list[tuple[int, int | str | bytes | Message | None]]":
-    """The same field once per value, to be splatted into a Message."""
+def repeated(
+    number: int, values: Iterable[ProtoMessage]
+) -> "list[tuple[int, int | str | bytes | ProtoMessage | None]]":
+    """The same field once per value, to be splatted into a ProtoMessage."""
     return [(number, value) for value in values]
 
 
-def _field(number: int, value: "int | str | bytes | Message") -> bytes:
+def _field(number: int, value: "int | str | bytes | ProtoMessage") -> bytes:
     if isinstance(value, int):
         return _varint(number << 3) + _varint(value)
     data = value.encode() if isinstance(value, str) else bytes(value)

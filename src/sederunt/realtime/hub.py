@@ -147,7 +147,9 @@ class Channel:
         blocks = _Blocks()
         self._audio.add(blocks)
         try:
-            await self._open_audio()
+            async with self._audio_opening:
+                if self._audio_feed is None:
+                    self._audio_feed = await feeds.hear_audio(self._bus, self._bot.id, self._take_audio)
             while True:
                 while blocks.waiting:
                     yield blocks.waiting.popleft()
@@ -230,11 +232,6 @@ class Channel:
     def _draft_after(self, number: int) -> tuple[int, str] | None:
         """The oldest of the drafts that are newer than this one; of each segment there is only the newest."""
         return next((draft for draft in self._drafts.values() if draft[0] > number), None)
-
-    async def _open_audio(self) -> None:
-        async with self._audio_opening:
-            if self._audio_feed is None:
-                self._audio_feed = await feeds.hear_audio(self._bus, self._bot.id, self._take_audio)
 
     def _take_audio(self, pcm: bytes) -> None:
         for blocks in self._audio:

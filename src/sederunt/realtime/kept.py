@@ -42,7 +42,11 @@ class Kept:
         self._texts.append(text)
         self._bytes += len(text)
         if self._bytes > MOST_BYTES:
-            self._drop(len(self._texts) // 2)
+            count = len(self._texts) // 2
+            self._before = self._snapshot_before(self.start + count)
+            self._bytes -= sum(map(len, self._texts[:count]))
+            del self._texts[:count], self._sequences[:count]
+            self.start += count
 
     def text(self, position: int) -> str:
         """The event at a position between `start` and `end`."""
@@ -68,16 +72,6 @@ class Kept:
     def _snapshot_before(self, position: int) -> Snapshot:
         snapshot = self._before.copy()
         for text in self._texts[: position - self.start]:
-            snapshot.apply(_event(text))
+            message: dict[str, Any] = json.loads(text)
+            snapshot.apply(FeedEvent(sequence=message.pop("seq"), event=message))
         return snapshot
-
-    def _drop(self, count: int) -> None:
-        self._before = self._snapshot_before(self.start + count)
-        self._bytes -= sum(map(len, self._texts[:count]))
-        del self._texts[:count], self._sequences[:count]
-        self.start += count
-
-
-def _event(text: str) -> FeedEvent:
-    message: dict[str, Any] = json.loads(text)
-    return FeedEvent(sequence=message.pop("seq"), event=message)

@@ -42,7 +42,8 @@ class Writer:
     async def close(self) -> int:
         """Finish: the object is there when this returns. Returns its size in bytes."""
         if self._upload is None:
-            await self._put()
+            data, self._gathered = b"".join(self._gathered), []
+            await obstore.put_async(self._store, self._key, data, attributes=self._attributes)
         else:
             try:
                 if self._gathered:
@@ -75,10 +76,6 @@ class Writer:
             await self.close()
         else:
             await asyncio.shield(asyncio.ensure_future(self.abort()))
-
-    async def _put(self) -> None:
-        data, self._gathered = b"".join(self._gathered), []
-        await obstore.put_async(self._store, self._key, data, attributes=self._attributes)
 
     async def _send(self) -> None:
         if self._upload is None:

@@ -25,7 +25,7 @@ _LEAST_COMMON_S = 1.0
 Span = tuple[float, float, str]  # start, end, the vendor's label
 
 
-class Timeline:
+class SessionTimeline:
     """Seconds of a session as seconds of the recording, silence that was never sent taken into account."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Line:
 
     def __init__(self, source: str, new_id: Callable[[float, float], str], label: Callable[[Line, str], int]) -> None:
         self.source = source
-        self.timeline = Timeline()
+        self.timeline = SessionTimeline()
         self.start, self.end = 0.0, float("inf")  # what lies outside is another session's
         self._new_id, self._label = new_id, label
         self._ids: dict[str, str] = {}

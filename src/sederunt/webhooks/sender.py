@@ -18,7 +18,7 @@ _ANSWER_READ = 4 * ANSWER_KEPT  # bytes that are read of it at most; the rest is
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Result:
+class AttemptResult:
     attempt: Attempt
     retryable: bool  # False where no later attempt can differ
     retry_after_s: float | None = None  # the receiver's own word
@@ -26,7 +26,7 @@ class Result:
 
 async def send(
     client: httpx2.AsyncClient, delivery: Delivery, secrets: Sequence[str], *, clock: Clock, timeout_s: float
-) -> Result:
+) -> AttemptResult:
     """POST it, and say what came of it. Never raises for anything the receiver does.
 
     `client` is a guarded one that follows no redirect: a 3xx is a failed attempt like any other answer.
@@ -55,7 +55,7 @@ async def send(
         answer = f"{type(error).__name__}: {error}"
     ms = round((clock.monotonic() - began) * 1000)
     attempt = Attempt(at=at, status=status, ms=ms, answer=answer[:ANSWER_KEPT])
-    return Result(attempt=attempt, retryable=retryable, retry_after_s=retry_after_s)
+    return AttemptResult(attempt=attempt, retryable=retryable, retry_after_s=retry_after_s)
 
 
 def retry_after(header: str, now: datetime) -> float | None:

@@ -36,6 +36,10 @@ class HangUp(Exception):
         self.code, self.reason, self.message = code, reason, message
 
 
+class Dropped(Exception):
+    """The connection is gone, and nothing is left to say."""
+
+
 class Socket:
     """One live connection. A vendor overrides what its protocol is; see the methods that do nothing here."""
 
@@ -157,6 +161,8 @@ class Socket:
             if end.message is not None:
                 await self.send(end.message)
             await self.connection.close(end.code, end.reason)
+        except Dropped:
+            pass
         finally:
             telling.cancel()
             self.let_go()
@@ -213,13 +219,23 @@ class Socket:
         if fault.kind == "error":
             raise self.broken(fault.code, fault.message)
         if fault.kind == "dropped":
-            self.connection.transport.abort()
+            await self._drop()
         elif fault.kind == "broken_message":
             await self.connection.send('{"type": "Results", "channel": {"alterna')
         elif fault.kind == "out_of_order":
             self._swapping = True
         elif fault.kind == "silent":
             self.muted = True
+
+    async def _drop(self) -> None:
+        """End the connection without a word. What was sent before still arrives: what was acknowledged is sure."""
+        self.muted = True
+        self.connection.transport.write_eof()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(2):
+                await self.connection.wait_closed()
+        self.connection.transport.abort()
+        raise Dropped
 
     async def _tell_all(self) -> None:
         while True:

@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from harness.commands import Commands
-from sederunt.accounts.credentials import Credentials
+from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
 from sederunt.accounts.sealing import load_sealer
@@ -109,7 +109,7 @@ def test_a_meeting_account_can_be_given_as_a_browsers_state(command: Command, tm
     assert command("accounts", "webhook-secret") == command("accounts", "webhook-secret")
 
 
-@pytest.mark.parametrize(("service", "sentence"), [("zoom", "takes a ZAK token"), ("gmeet", "DISPLAY is not set")])
+@pytest.mark.parametrize(("service", "sentence"), [("zoom", "bots take a token"), ("gmeet", "DISPLAY is not set")])
 def test_signing_in_by_hand_needs_a_service_with_accounts_and_a_display(
     command: Command, monkeypatch: pytest.MonkeyPatch, service: str, sentence: str
 ) -> None:
@@ -126,7 +126,7 @@ async def test_signing_in_again_renews_the_account_of_that_address(command: Comm
         owner = database.default_account_id
         made = []
         for value, email in (("1", "bot@x.test"), ("2", "bot@x.test"), ("3", "other@x.test")):
-            sign_in = SignIn(service=Service.GMEET, email=email, state={"cookies": [value], "origins": []})
+            sign_in = SignIn(service=Service("gmeet"), email=email, state={"cookies": [value], "origins": []})
             made.append((await known.keep_state(owner, sign_in)).id)
         assert made[0] == made[1] != made[2]
         assert (await known.open(made[0], owner)).state == {"cookies": ["2"], "origins": []}
@@ -144,7 +144,7 @@ async def test_bots_can_be_listed_and_looked_at(command: Command) -> None:
                 created_at=now,
                 secret="opens-sockets",
                 config=BotConfig(
-                    service=Service.GMEET,
+                    service=Service("gmeet"),
                     meeting_url="https://meet.google.com/abc-defg-hij",
                     bot_name="Notes",
                     transcription_model="none",
@@ -188,9 +188,9 @@ async def test_a_sealing_key_is_changed_without_losing_a_secret_and_the_old_one_
     settings = Settings(data=command.settings.data, secret_keys=(SecretStr(new),))
     async with Database(database_url(settings)) as database:
         sealer = load_sealer(settings)
-        [credential] = await Credentials(database, sealer).of(database.default_account_id)
+        [credential] = await CredentialStore(database, sealer).of(database.default_account_id)
         assert str(credential.id) in added
-        opened = await Credentials(database, sealer).open(credential.id, database.default_account_id)
+        opened = await CredentialStore(database, sealer).open(credential.id, database.default_account_id)
         assert opened.key == "key-of-deepgram-1234567890"
         keys = await Keys.open(database, sealer)
         assert (await keys.caller(key)).account_id == database.default_account_id

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from harness.fake_clock import FakeClock
-from sederunt.accounts.credentials import Credentials
+from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.installation_secrets import LINKS, installation_secret
 from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
 from sederunt.accounts.rotation import reseal
@@ -21,12 +21,12 @@ from sederunt.errors import InvalidConfig, NotFound
 from sederunt.model.bot import Authentication, Bot, BotConfig, Service
 from sederunt.model.status import BotStatus
 
-SIGN_IN = SignIn(service=Service.GMEET, email="bot@x.test", password="s3cret-pass")
+SIGN_IN = SignIn(service=Service("gmeet"), email="bot@x.test", password="s3cret-pass")
 STATE = {"cookies": [{"name": "SID", "value": "s3cret-cookie"}], "origins": []}
 
 
 async def test_a_credential_is_shown_closed_and_opens_for_its_account_only(database: Database, sealer: Sealer) -> None:
-    credentials = Credentials(database, sealer)
+    credentials = CredentialStore(database, sealer)
     account = database.default_account_id
     added = await credentials.add(account, "soniox", "s3cret-0123456789", region="eu", organisation="acme")
     assert await credentials.of(account) == [added] == [await credentials.get(added.id, account)]
@@ -55,7 +55,7 @@ async def test_a_credential_that_cannot_serve_is_refused(
     database: Database, sealer: Sealer, provider: str, key: str, field: str
 ) -> None:
     with pytest.raises(InvalidConfig) as refused:
-        await Credentials(database, sealer).add(database.default_account_id, provider, key)
+        await CredentialStore(database, sealer).add(database.default_account_id, provider, key)
     assert list(refused.value.fields) == [field]
 
 
@@ -79,8 +79,8 @@ async def test_a_meeting_account_opens_for_its_tenant_and_keeps_its_state(databa
 @pytest.mark.parametrize(
     ("sign_in", "field"),
     [
-        (SignIn(service=Service.ZOOM, email="a@x.test", password="p"), "service"),
-        (SignIn(service=Service.TEAMS, email="a@x.test"), "password"),
+        (SignIn(service=Service("zoom"), email="a@x.test", password="p"), "service"),
+        (SignIn(service=Service("teams"), email="a@x.test"), "password"),
     ],
 )
 async def test_a_meeting_account_that_cannot_sign_in_is_refused(
@@ -124,7 +124,7 @@ async def test_nothing_secret_lies_open_in_the_database_and_everything_can_be_se
     database: Database, sealer: Sealer
 ) -> None:
     account = database.default_account_id
-    credential = await Credentials(database, sealer).add(account, "gladia", "s3cret-gladia")
+    credential = await CredentialStore(database, sealer).add(account, "gladia", "s3cret-gladia")
     meeting_account = await MeetingAccounts(database, sealer).add(account, SIGN_IN)
     await WebhookSecrets(database, sealer).get(account)
     webhook_secrets = await WebhookSecrets(database, sealer).renew(account, timedelta(hours=1))
@@ -137,7 +137,7 @@ async def test_nothing_secret_lies_open_in_the_database_and_everything_can_be_se
     both, new = Sealer(["n" * 40, "k" * 40]), Sealer(["n" * 40])
     assert await reseal(database, both) == 6
     assert await reseal(database, both) == 0
-    assert (await Credentials(database, new).open(credential.id, account)).key == "s3cret-gladia"
+    assert (await CredentialStore(database, new).open(credential.id, account)).key == "s3cret-gladia"
     assert await MeetingAccounts(database, new).open(meeting_account.id, account) == SIGN_IN
     assert await WebhookSecrets(database, new).get(account) == webhook_secrets
     assert await installation_secret(database, new, LINKS) == links
@@ -158,11 +158,11 @@ def _zoom_bot(database: Database) -> Bot:
         status=BotStatus.BOOTING,
         created_at=now,
         config=BotConfig(
-            service=Service.ZOOM,
+            service=Service("zoom"),
             meeting_url="https://zoom.us/j/1",
             bot_name="Notes",
             transcription_model="none",
-            authentication=Authentication(zoom_zak_token="s3cret-zak", always_authenticate=True),
+            authentication=Authentication(entry_token="s3cret-zak", always_authenticate=True),
         ),
     )
 

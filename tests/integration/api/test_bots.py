@@ -112,7 +112,7 @@ def _introduce(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str) -> None
 
 
 async def test_a_meeting_account_must_be_ones_own_and_of_the_service(room: ApiRoom) -> None:
-    sign_in = SignIn(service=Service.GMEET, email="bot@example.com", password="secret")
+    sign_in = SignIn(service=Service("gmeet"), email="bot@example.com", password="secret")
     own = await room.meeting_accounts.add(room.account_id, sign_in)
     body = {**GOOD_BOT, "authentication": {"account_id": str(own.id), "always_authenticate": True}}
     answer = await room.client.post("/bot", json=body)

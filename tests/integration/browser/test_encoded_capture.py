@@ -6,22 +6,22 @@ import pytest
 
 from harness.browser_room import SitIn, Sitting
 from sederunt.model.audio import Codec
-from sederunt.practice.script import Act, Participant
+from sederunt.practice.script import CastMember, ScriptedAct
 
 pytestmark = pytest.mark.chromium
 
 # The practice meeting changes its SSRC after a pause.
-TURNS = tuple(Act(at_s=0.2 + at, do="say", who="Ada Lovelace", clip="librivox_0880") for at in (0, 3.1, 6.2))
+TURNS = tuple(ScriptedAct(at_s=0.2 + at, do="say", who="Ada Lovelace", clip="librivox_0880") for at in (0, 3.1, 6.2))
 LONG_TURNS = (
-    Act(at_s=0.2, do="say", who="Ada Lovelace", clip="librivox_0880"),
-    Act(at_s=3.3, do="say", who="Ada Lovelace", clip="jfk"),
+    ScriptedAct(at_s=0.2, do="say", who="Ada Lovelace", clip="librivox_0880"),
+    ScriptedAct(at_s=3.3, do="say", who="Ada Lovelace", clip="jfk"),
 )
 # What an expression gives in the page, as soon as that is true.
 WHEN = """() => new Promise((resolve) => {
   const look = () => { const found = %s; if (found) resolve(found); else setTimeout(look, 20); };
   look();
 })"""
-CAMERAS = (Participant(name="Ada Lovelace", video=True), Participant(name="Charles Babbage", video=True))
+CAMERAS = (CastMember(name="Ada Lovelace", video=True), CastMember(name="Charles Babbage", video=True))
 
 
 async def both_have_spoken(sitting: Sitting, *, packets: int = 150) -> None:

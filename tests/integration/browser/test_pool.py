@@ -19,7 +19,7 @@ from playwright.async_api import Browser
 from harness.browser_room import Ear
 from sederunt.browser import chromium
 from sederunt.browser.chromium import Chromium
-from sederunt.browser.driver import Driver, running_driver
+from sederunt.browser.driver import BrowserDriver, running_driver
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.browser.processes import is_alive, owner_mark, sweep_orphans
@@ -252,7 +252,7 @@ async def test_a_browser_that_starts_and_never_answers_is_ended(monkeypatch: pyt
         await all_gone(_browsers_of(driver))
 
 
-def _browsers_of(driver: Driver) -> list[psutil.Process]:
+def _browsers_of(driver: BrowserDriver) -> list[psutil.Process]:
     """The processes of this driver's browsers: other tests of this process have browsers of their own."""
     found = []
     for process in psutil.Process().children(recursive=True):

@@ -11,7 +11,7 @@ from nats.js.api import ConsumerInfo
 
 from harness.nats import Connections, NatsServer
 from sederunt.bus.connection import Bus
-from sederunt.bus.consume import Again, Consumer, Delivery, Done, Outcome
+from sederunt.bus.consume import Consumer, Done, JobDelivery, Outcome, Redeliver
 from sederunt.bus.streams import QUEUES
 
 # Of a busy machine's stalls the longest are seconds; a holder who is asleep for two of these is told so.
@@ -40,13 +40,13 @@ class Holder:
 
     def __init__(self, bus: Bus, tally: Tally, *, kind: str = "attend", outcome: Outcome | None = None) -> None:
         self.let_go = asyncio.Event()
-        self.deliveries: list[Delivery] = []
+        self.deliveries: list[JobDelivery] = []
         self.outcome: Outcome = outcome or Done()
         self._tally = tally
         self.consumer = Consumer(bus, kind, self._work, slots=4)
         self.task = asyncio.create_task(self.consumer.run())
 
-    async def _work(self, delivery: Delivery) -> Outcome:
+    async def _work(self, delivery: JobDelivery) -> Outcome:
         self.deliveries.append(delivery)
         await self._tally.add(str(delivery.message["id"]))
         await self.let_go.wait()
@@ -144,7 +144,7 @@ async def test_a_killed_server_gives_no_live_job_out_twice(
 
 
 async def test_a_job_that_is_handed_back_is_given_out_again_after_its_pause(bus: Bus, tally: Tally) -> None:
-    holder = Holder(bus, tally, outcome=Again(0.5))
+    holder = Holder(bus, tally, outcome=Redeliver(0.5))
     await publish(bus)
     await tally.reach(1)
     holder.let_go.set()
@@ -246,7 +246,7 @@ async def test_a_job_that_comes_back_to_who_has_just_handed_it_back_is_worked_on
     connect: Connections, tally: Tally, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bus, watching = await connect(ack_wait_s=150), await connect(ack_wait_s=150)
-    holder = Holder(bus, tally, outcome=Again())
+    holder = Holder(bus, tally, outcome=Redeliver())
     await publish(bus)
     await tally.reach(1)
     await until_server_says(watching, lambda info: info.num_waiting == 1)  # the holder's own next question

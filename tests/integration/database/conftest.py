@@ -45,7 +45,7 @@ def make_bot(database: Database, clock: FakeClock) -> MakeBot:
 
     def make(*, config: dict[str, Any] | None = None, account_id: UUID | None = None, **fields: Any) -> Bot:
         asked = {
-            "service": Service.GMEET,
+            "service": Service("gmeet"),
             "meeting_url": "https://meet.google.com/abc-defg-hij",
             "bot_name": "Notes",
             "transcription_model": "vendor1",

@@ -205,7 +205,7 @@ async def test_what_is_deleted_is_overwritten_in_the_files_of_sqlite(tmp_path: P
                 status=BotStatus.FINISHED,
                 created_at=now,
                 config=BotConfig(
-                    service=Service.GMEET,
+                    service=Service("gmeet"),
                     meeting_url="https://meet.google.com/abc-defg-hij",
                     bot_name=f"{name} {number}",
                     transcription_model="none",

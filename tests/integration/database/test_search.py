@@ -132,7 +132,7 @@ async def test_a_word_that_was_put_right_is_found_until_that_is_taken_back(bot: 
 async def test_no_deleted_word_is_left_in_the_index_of_sqlite(tmp_path: Path) -> None:
     path = tmp_path / "sederunt.db"
     config = BotConfig(
-        service=Service.GMEET, meeting_url="https://meet.google.com/a", bot_name="N", transcription_model="vendor1"
+        service=Service("gmeet"), meeting_url="https://meet.google.com/a", bot_name="N", transcription_model="vendor1"
     )
     async with Database(f"sqlite+aiosqlite:///{path}") as database:
         bots, now = Bots(database), database.clock.now()

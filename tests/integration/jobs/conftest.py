@@ -39,7 +39,7 @@ MakeBot = Callable[..., Bot]
 def make_bot(database: Database, clock: FakeClock) -> MakeBot:
     def make(*, webhook_url: str | None = None, **fields: Any) -> Bot:
         config = BotConfig(
-            service=Service.GMEET,
+            service=Service("gmeet"),
             meeting_url="https://meet.google.com/abc-defg-hij",
             bot_name="Notes",
             transcription_model="none",

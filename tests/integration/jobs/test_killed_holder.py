@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from harness.nats import Connections, NatsServer
 from sederunt.bus.connection import Bus
-from sederunt.bus.consume import Consumer, Delivery, Done, Outcome
+from sederunt.bus.consume import Consumer, Done, JobDelivery, Outcome
 
 # Takes one job, says so, and holds it for ever.
 HOLDER = """
@@ -80,9 +80,9 @@ async def test_a_killed_holders_job_is_given_to_another_after_the_ack_wait(
     resource_id = str(uuid4())
     ack_wait_s = 6.0  # longer than a busy machine's stalls
     async with holding(server, bus, resource_id, ack_wait_s=ack_wait_s):
-        taken: asyncio.Future[Delivery] = asyncio.get_running_loop().create_future()
+        taken: asyncio.Future[JobDelivery] = asyncio.get_running_loop().create_future()
 
-        async def take(delivery: Delivery) -> Outcome:
+        async def take(delivery: JobDelivery) -> Outcome:
             taken.set_result(delivery)
             return Done()
 

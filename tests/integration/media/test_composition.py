@@ -56,7 +56,7 @@ def _pictures(source: str, start: float, end: float, codec: Codec = Codec.VP8, s
 
 @pytest.fixture
 def audio(tmp_path: Path) -> Path:
-    encoder = opus.Encoder(opus.RATE, 32_000)
+    encoder = opus.OpusEncoder(opus.RATE, 32_000)
     times = np.arange(round(DURATION_S * opus.RATE)) / opus.RATE
     packets = [
         Packet(source="1", start=n * 0.02, duration=0.02, payload=payload)

@@ -85,7 +85,7 @@ def test_blocks_have_the_length_that_was_asked_for(make_file: Make) -> None:
 
 
 def test_pauses_in_a_track_of_ours_are_silence_and_its_times_are_the_recordings(tmp_path: Path) -> None:
-    encoder = opus.Encoder(opus.RATE, 32_000)
+    encoder = opus.OpusEncoder(opus.RATE, 32_000)
     times = np.arange(opus.RATE) / opus.RATE
     payloads = encoder.encode((9_000 * np.sin(2 * np.pi * 440 * times)).astype(np.int16)) + encoder.flush()
     packets = [

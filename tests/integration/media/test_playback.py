@@ -45,7 +45,7 @@ def shell() -> str:
 
 @pytest.mark.chromium
 async def test_a_recording_plays_from_any_place_and_knows_its_length(tmp_path: Path, shell: str) -> None:
-    encoder = opus.Encoder(opus.RATE, 32_000)
+    encoder = opus.OpusEncoder(opus.RATE, 32_000)
     times = np.arange(opus.RATE * 20) / opus.RATE
     packets = [
         Packet(source="1", start=50 + n * 0.02, duration=0.02, payload=payload)

@@ -70,7 +70,7 @@ async def stay(tmp_path: Path, objects: FailingObjects) -> AsyncIterator[Stay]:
             id=new_id(clock.now()),
             account_id=database.default_account_id,
             config=BotConfig(
-                service=Service.GMEET, meeting_url="https://x", bot_name="Minutes", transcription_model="none"
+                service=Service("gmeet"), meeting_url="https://x", bot_name="Minutes", transcription_model="none"
             ),
             status=BotStatus.RECORDING,
             created_at=clock.now(),

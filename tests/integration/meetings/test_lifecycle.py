@@ -159,7 +159,7 @@ class Site:
     journey = Journey(steps=())
 
     def parse_link(self, text: str) -> MeetingLink:
-        return MeetingLink(service=Service.GMEET, url=text, meeting_id="abc")
+        return MeetingLink(service=Service("gmeet"), url=text, meeting_id="abc")
 
     def watch_plan(self) -> dict[str, Any]:
         return {}
@@ -225,7 +225,7 @@ async def make_stage(
         async def make(status: BotStatus = BotStatus.RECORDING) -> Stage:
             pool, bots = Pool(clock), Bots(database)
             config = BotConfig(
-                service=Service.GMEET,
+                service=Service("gmeet"),
                 meeting_url="https://meet.example/abc",
                 bot_name="Minutes",
                 transcription_model="none",

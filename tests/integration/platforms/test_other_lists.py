@@ -10,9 +10,9 @@ from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantSeen
 from sederunt.platforms.registry import platform_of
 
 URLS = {
-    Service.GMEET: "https://meet.google.com/abc-defg-hij",
-    Service.TEAMS: "https://teams.microsoft.com/v2",
-    Service.ZOOM: "https://app.zoom.us/wc/12345678901/join",
+    Service("gmeet"): "https://meet.google.com/abc-defg-hij",
+    Service("teams"): "https://teams.microsoft.com/v2",
+    Service("zoom"): "https://app.zoom.us/wc/12345678901/join",
 }
 
 
@@ -26,31 +26,31 @@ class Shown:
 
 
 SHOWN = [
-    Shown(service=Service.GMEET, name="ids of another form, merged audio, effects", people=("Ada", "Grace"),
+    Shown(service=Service("gmeet"), name="ids of another form, merged audio, effects", people=("Ada", "Grace"),
           html="<div data-participant-id=visual_effects aria-label='Backgrounds and effects'></div>"
           "<div role=list aria-label=Participants><div role=listitem data-participant-id=p1 aria-label=Ada></div>"
           "<div role=listitem data-participant-id=p2 aria-label='Grace (You)'></div>"
           "<div role=listitem data-participant-id=p3 aria-label='Merged audio'></div></div>"),
-    Shown(service=Service.GMEET, name="group of messages with a pin", chat=(("Ada", "One"), ("Ada", "Two")),
+    Shown(service=Service("gmeet"), name="group of messages with a pin", chat=(("Ada", "One"), ("Ada", "Two")),
           html="<aside aria-label='Side panel'><div class=aops0b><div class=poVWob>Ada</div>"
           "<div data-message-id=1><div jsname=dTKtvb>One</div><button data-message-id=1><i>keep</i></button></div>"
           "<div data-message-id=2><div jsname=dTKtvb>Two</div></div></div></aside>"),
-    Shown(service=Service.TEAMS, name="tree with a lobby", people=("Ada Lovelace", "Hopper, Grace"),
+    Shown(service=Service("teams"), name="tree with a lobby", people=("Ada Lovelace", "Hopper, Grace"),
           html="<div role=tree aria-label=Attendees>"
           "<div data-cid=roster-participant aria-label='Ada Lovelace, Organizer, muted'></div>"
           "<div data-cid=roster-participant aria-label='Hopper, Grace (Unverified), unmuted'></div>"
           "<div data-tid=participantsInLobby-1><div data-cid=roster-participant aria-label=Eve></div></div></div>"),
-    Shown(service=Service.TEAMS, name="tiles of an older client", people=("Ada",),
+    Shown(service=Service("teams"), name="tiles of an older client", people=("Ada",),
           html="<div data-cid=calling-participant-stream>"
           "<div data-tid=participant-info-nametag>Ada (Guest)</div></div>"),
-    Shown(service=Service.TEAMS, name="chat of an older client", chat=(("Ada", "Hello all"),),
+    Shown(service=Service("teams"), name="chat of an older client", chat=(("Ada", "Hello all"),),
           html="<div data-tid=chat-pane-item id=m1><span data-tid=message-author-name>Ada</span>"
           "<div dir=auto role=heading aria-level=4>Hello <b>all</b></div></div>"),
-    Shown(service=Service.ZOOM, name="labels alone, and somebody who waits", people=("Ada",),
+    Shown(service=Service("zoom"), name="labels alone, and somebody who waits", people=("Ada",),
           html="<div id=participants-ul role=list>"
           "<div class=participants-li aria-label='Ada,(Host) computer audio muted'></div></div>"
           "<div class=waiting-room-list-container><div class=participants-li aria-label=Eve></div></div>"),
-    Shown(service=Service.ZOOM, name="chat by its labels", chat=(("Ada", "Hello: all"), ("Grace", "Hi")),
+    Shown(service=Service("zoom"), name="chat by its labels", chat=(("Ada", "Hello: all"), ("Grace", "Hi")),
           html="<div id=chat-message-list aria-label='Chat Message List'>"
           "<div id=chat-message-1 aria-label='Ada to Everyone, 10:42 AM, Hello: all'></div>"
           "<div id=chat-message-2 aria-label='Grace to Everyone: Hi'></div></div>"),

@@ -14,9 +14,9 @@ from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.registry import platform_of
 
 URLS = {
-    Service.GMEET: "https://meet.google.com/abc-defg-hij",
-    Service.TEAMS: "https://teams.microsoft.com/meet/123456789012",
-    Service.ZOOM: "https://app.zoom.us/wc/12345678901/join",
+    Service("gmeet"): "https://meet.google.com/abc-defg-hij",
+    Service("teams"): "https://teams.microsoft.com/meet/123456789012",
+    Service("zoom"): "https://app.zoom.us/wc/12345678901/join",
 }
 _HEADER = re.compile(r"<!-- (define|gmeet|teams|zoom):? ?([^:]*?)(?:: (.*?))? -->\n")
 

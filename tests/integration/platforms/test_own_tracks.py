@@ -11,18 +11,18 @@ from sederunt.platforms.admission import join
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.registry import platform_of
 from sederunt.practice import clips
-from sederunt.practice.script import Act, Participant, Script, Variant
+from sederunt.practice.script import CastMember, Script, ScriptedAct, Variant
 from sederunt.practice.server import PracticeServer
 
 SAID = {"Ada Lovelace": "librivox_0880", "Charles Babbage": "superlative"}
 # Both speak at once, so that no order of turns could tell them apart; nobody is marked, and there is no stage.
 SCRIPT = Script(
     service="zoom",
-    cast=tuple(Participant(name=name) for name in ("Mary Somerville", *SAID)),
-    acts=tuple(Act(at_s=0.5, do="say", who=who, clip=clip) for who, clip in SAID.items()),
+    cast=tuple(CastMember(name=name) for name in ("Mary Somerville", *SAID)),
+    acts=tuple(ScriptedAct(at_s=0.5, do="say", who=who, clip=clip) for who, clip in SAID.items()),
     variant=Variant(audio="own_tracks", marks=False, layout="gallery"),
 )
-ZOOM = platform_of(Service.ZOOM)
+ZOOM = platform_of(Service("zoom"))
 QUIET_BYTES = 20  # packets of silence are alike in every clip
 
 

@@ -1,7 +1,7 @@
 """Sites whose own channels tell nothing: people and chat are read from panels, of which one may close the other."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -12,16 +12,16 @@ from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantLeft, P
 from sederunt.platforms.admission import join
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.registry import platform_of
-from sederunt.practice.script import Act, Participant, Script, Variant
+from sederunt.practice.script import CastMember, Script, ScriptedAct, Variant
 from sederunt.practice.server import PracticeServer
 
-CAST = (Participant(name="Ada Lovelace", host=True), Participant(name="Charles Babbage"))
+CAST = (CastMember(name="Ada Lovelace", host=True), CastMember(name="Charles Babbage"))
 WAYS: list[tuple[Service, dict[str, Any]]] = [
-    (Service.GMEET, {}),
-    (Service.TEAMS, {}),
-    (Service.ZOOM, {"panels": "one"}),
-    (Service.ZOOM, {"panels": "beside"}),
-    (Service.ZOOM, {"panels": "one", "layout": "gallery", "frame": True}),
+    (Service("gmeet"), {}),
+    (Service("teams"), {}),
+    (Service("zoom"), {"panels": "one"}),
+    (Service("zoom"), {"panels": "beside"}),
+    (Service("zoom"), {"panels": "one", "layout": "gallery", "frame": True}),
 ]
 
 
@@ -31,7 +31,7 @@ async def test_people_come_write_and_go(
 ) -> None:
     site = platform_of(service)
     opened = await open_practice(watch=site.watch_plan(), hosts=site.origins)
-    script = Script(service=service.value, cast=CAST, variant=Variant(signals="page", **variant))
+    script = Script(service=cast(Any, service), cast=CAST, variant=Variant(signals="page", **variant))
     meeting = await practice.open_meeting(script)
     admission = await join(
         site,
@@ -55,12 +55,12 @@ async def test_people_come_write_and_go(
 
     await site.settle(opened.page, roster_heard=False)
     await until(lambda event: isinstance(event, ParticipantSeen) and event.name == "Charles Babbage")
-    meeting.act(Act(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
-    meeting.act(Act(at_s=0, do="join", who="Mary Somerville"))
-    meeting.act(Act(at_s=0, do="leave", who="Charles Babbage"))
+    meeting.act(ScriptedAct(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
+    meeting.act(ScriptedAct(at_s=0, do="join", who="Mary Somerville"))
+    meeting.act(ScriptedAct(at_s=0, do="leave", who="Charles Babbage"))
     await site.settle(opened.page, roster_heard=False)
     await site.send_chat(opened.page, "I take the minutes.")
-    meeting.act(Act(at_s=0, do="chat", who="Ada Lovelace", text="Thank you."))
+    meeting.act(ScriptedAct(at_s=0, do="chat", who="Ada Lovelace", text="Thank you."))
 
     await until(lambda event: isinstance(event, ChatReceived) and event.content == "Thank you.")
     await until(lambda event: isinstance(event, ParticipantLeft))

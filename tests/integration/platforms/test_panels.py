@@ -7,7 +7,7 @@ from sederunt.errors import PageChanged
 from sederunt.model.bot import Service
 from sederunt.platforms.registry import platform_of
 
-MEET, TEAMS, ZOOM = (platform_of(service) for service in (Service.GMEET, Service.TEAMS, Service.ZOOM))
+MEET, TEAMS, ZOOM = (platform_of(service) for service in (Service("gmeet"), Service("teams"), Service("zoom")))
 VEIL = '<div id=veil style="position:fixed;inset:0;z-index:9"></div>'
 SENT = "() => window.sent"
 
@@ -53,9 +53,9 @@ field.addEventListener("keydown", (event) => {{
 }});
 </script>"""
 _OPENERS = {
-    Service.GMEET: 'aria-label="Chat with everyone"',
-    Service.TEAMS: 'data-tid="chat-button"',
-    Service.ZOOM: 'aria-label="open the chat panel"',
+    Service("gmeet"): 'aria-label="Chat with everyone"',
+    Service("teams"): 'data-tid="chat-button"',
+    Service("zoom"): 'aria-label="open the chat panel"',
 }
 
 

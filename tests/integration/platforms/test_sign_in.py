@@ -15,7 +15,7 @@ from sederunt.platforms.registry import platform_of
 from sederunt.platforms.sign_in import Credentials, SignInEnd, sign_in
 
 CREDENTIALS = Credentials(email="registrar@example.org", password="Trombone-84 staple")
-DOORS = {Service.GMEET: "/ServiceLogin", Service.TEAMS: "/login"}
+DOORS = {Service("gmeet"): "/ServiceLogin", Service("teams"): "/login"}
 FOREIGN = "<form><input type=email id=identifierId><input type=password name=Passwd id=pw><button>Next</button></form>"
 _HEADER = re.compile(r"<!-- (define|gmeet|teams):? ?([^:]*?)(?:: (.*?))? -->\n")
 
@@ -44,7 +44,7 @@ WAYS = ways()
 
 
 async def enter(page: MeetingPage, service: Service) -> tuple[SignInEnd, list[Reading]]:
-    pages = platform_of(service).sign_in_pages
+    pages = platform_of(service).accounts.pages
     assert pages is not None
     seen: list[Reading] = []
     return await sign_in(pages, page, CREDENTIALS, clock=SYSTEM_CLOCK, on_state=seen.append), seen
@@ -75,7 +75,7 @@ async def test_a_door_behind_which_nothing_is_leads_to_the_next(site: StaticSite
     site.put("/home", "<h1>Welcome</h1>")
     site.put("/", next(way for way in WAYS if "both fields" in way.name).html)
     page = await show("", url="https://meet.google.com/before")
-    end, _ = await enter(page, Service.TEAMS)
+    end, _ = await enter(page, Service("teams"))
     assert (end.reading.state, page.url) == (PageState.SIGNED_IN, "https://www.office.com/home")
 
 

@@ -10,12 +10,12 @@ from harness.platforms_room import ShowPage
 from sederunt.model.bot import Service
 from sederunt.model.status import StopReason
 from sederunt.platforms.page_state import PageState
-from sederunt.platforms.registry import platform_of
+from sederunt.platforms.registry import platform_of, services
 
 URLS = {
-    Service.GMEET: "https://meet.google.com/abc-defg-hij",
-    Service.TEAMS: "https://teams.microsoft.com/meet/123456789012",
-    Service.ZOOM: "https://app.zoom.us/wc/12345678901/join",
+    Service("gmeet"): "https://meet.google.com/abc-defg-hij",
+    Service("teams"): "https://teams.microsoft.com/meet/123456789012",
+    Service("zoom"): "https://app.zoom.us/wc/12345678901/join",
 }
 _HEADER = re.compile(r"<!-- (define|before|after):? ?([^:]*?)(?:: (.*?))? -->\n")
 
@@ -32,7 +32,7 @@ class Case:
 
 def cases(service: Service) -> list[Case]:
     """The cases of a file: `<!-- before|after: state [reason]: name -->` and the page that follows."""
-    text = (Path(__file__).parent / "pages" / f"{service.value}.html").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "pages" / f"{service}.html").read_text(encoding="utf-8")
     pieces = _HEADER.split(text)[1:]
     defined: dict[str, str] = {}
     found: list[Case] = []
@@ -55,7 +55,7 @@ def cases(service: Service) -> list[Case]:
     return found
 
 
-CASES = [case for service in Service for case in cases(service)]
+CASES = [case for service in services() for case in cases(service)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
@@ -69,14 +69,14 @@ async def test_a_page_means(show: ShowPage, case: Case) -> None:
 @pytest.mark.parametrize(
     ("service", "url", "state"),
     [
-        (Service.GMEET, "https://accounts.google.com/v3/signin", PageState.SIGN_IN_NEEDED),
-        (Service.GMEET, "https://workspace.google.com/products/meet", PageState.CHALLENGED),
-        (Service.GMEET, "https://www.example.org/", PageState.CHALLENGED),
-        (Service.TEAMS, "https://login.microsoftonline.com/common", PageState.SIGN_IN_NEEDED),
-        (Service.TEAMS, "https://login.live.com/oauth20", PageState.SIGN_IN_NEEDED),
-        (Service.TEAMS, "https://www.example.org/", PageState.TROUBLE),
-        (Service.ZOOM, "https://zoom.us/signin", PageState.SIGN_IN_NEEDED),
-        (Service.ZOOM, "https://app.zoom.us/postattendee", PageState.REFUSED),
+        (Service("gmeet"), "https://accounts.google.com/v3/signin", PageState.SIGN_IN_NEEDED),
+        (Service("gmeet"), "https://workspace.google.com/products/meet", PageState.CHALLENGED),
+        (Service("gmeet"), "https://www.example.org/", PageState.CHALLENGED),
+        (Service("teams"), "https://login.microsoftonline.com/common", PageState.SIGN_IN_NEEDED),
+        (Service("teams"), "https://login.live.com/oauth20", PageState.SIGN_IN_NEEDED),
+        (Service("teams"), "https://www.example.org/", PageState.TROUBLE),
+        (Service("zoom"), "https://zoom.us/signin", PageState.SIGN_IN_NEEDED),
+        (Service("zoom"), "https://app.zoom.us/postattendee", PageState.REFUSED),
     ],
 )
 async def test_an_address_speaks_for_itself(show: ShowPage, service: Service, url: str, state: PageState) -> None:
@@ -88,13 +88,13 @@ async def test_an_address_speaks_for_itself(show: ShowPage, service: Service, ur
 @pytest.mark.parametrize(
     ("service", "url"),
     [
-        (Service.GMEET, "https://meet.google.com/landing"),
-        (Service.GMEET, "https://workspace.google.com/products/meet"),
-        (Service.TEAMS, "https://teams.microsoft.com/postmeeting"),
-        (Service.TEAMS, "https://www.example.org/"),
-        (Service.ZOOM, "https://app.zoom.us/wc/leave"),
-        (Service.ZOOM, "https://zoom.us/postattendee"),
-        (Service.ZOOM, "https://www.example.org/"),
+        (Service("gmeet"), "https://meet.google.com/landing"),
+        (Service("gmeet"), "https://workspace.google.com/products/meet"),
+        (Service("teams"), "https://teams.microsoft.com/postmeeting"),
+        (Service("teams"), "https://www.example.org/"),
+        (Service("zoom"), "https://app.zoom.us/wc/leave"),
+        (Service("zoom"), "https://zoom.us/postattendee"),
+        (Service("zoom"), "https://www.example.org/"),
     ],
 )
 async def test_a_call_may_end_by_its_address_alone(show: ShowPage, service: Service, url: str) -> None:
@@ -104,7 +104,7 @@ async def test_a_call_may_end_by_its_address_alone(show: ShowPage, service: Serv
     assert (reading.state, reading.reason) == (PageState.OVER, StopReason.MEETING_ENDED), reading
 
 
-@pytest.mark.parametrize("service", list(Service))
+@pytest.mark.parametrize("service", services())
 async def test_an_error_of_the_server_is_the_sites_trouble(show: ShowPage, service: Service) -> None:
     platform = platform_of(service)
     snapshot, _ = await platform.survey(await show("", url=URLS[service], status=503))
@@ -112,7 +112,7 @@ async def test_an_error_of_the_server_is_the_sites_trouble(show: ShowPage, servi
 
 
 async def test_a_page_that_paints_nothing_is_read_all_the_same(show: ShowPage) -> None:
-    platform = platform_of(Service.GMEET)
+    platform = platform_of(Service("gmeet"))
     lobby = "<h1>Asking to be let in</h1><p hidden>You can't join this video call</p>"
     snapshot, _ = await platform.survey(await show(f"<style>html{{display:none}}</style>{lobby}"))
     assert platform.judge(snapshot, joined=False).state is PageState.LOBBY

@@ -13,7 +13,7 @@ from playwright.async_api import Browser, async_playwright, expect
 
 from harness import loops
 from harness.practice_room import CAST, REMEMBER, OpenRoom, Room
-from sederunt.practice.script import Act, Script, Variant
+from sederunt.practice.script import Script, ScriptedAct, Variant
 from sederunt.practice.server import PracticeServer
 
 PATIENCE_MS = 60_000  # on a busy machine
@@ -51,7 +51,9 @@ async def open_room(server: PracticeServer, browser: Browser) -> AsyncIterator[O
     """A meeting of that service and variant with a page at its address."""
     rooms: list[Room] = []
 
-    async def open_it(service: str = "gmeet", *, acts: tuple[Act, ...] = (), cast: Any = CAST, **variant: Any) -> Room:
+    async def open_it(
+        service: str = "gmeet", *, acts: tuple[ScriptedAct, ...] = (), cast: Any = CAST, **variant: Any
+    ) -> Room:
         made = Script(service=service, cast=cast, acts=acts, variant=Variant(**variant))  # type: ignore[arg-type]
         meeting = await server.open_meeting(made)
         context = await browser.new_context(ignore_https_errors=True)

@@ -9,11 +9,11 @@ from playwright.async_api import expect
 
 from harness.practice_room import OpenRoom, Room
 from sederunt.practice import clips
-from sederunt.practice.script import Act
+from sederunt.practice.script import ScriptedAct
 
 FIRST_WORDS = (
-    Act(at_s=0.2, do="say", who="Ada Lovelace", clip="librivox_0880"),
-    Act(at_s=0.4, do="say", who="Charles Babbage", clip="superlative"),
+    ScriptedAct(at_s=0.2, do="say", who="Ada Lovelace", clip="librivox_0880"),
+    ScriptedAct(at_s=0.4, do="say", who="Charles Babbage", clip="superlative"),
 )
 
 
@@ -96,7 +96,7 @@ async def test_a_page_with_a_transform_of_its_own_still_plays(open_room: OpenRoo
 
 @pytest.mark.parametrize("announce_ssrc", [True, False])
 async def test_the_ssrc_can_change_in_mid_call(open_room: OpenRoom, announce_ssrc: bool) -> None:
-    acts = tuple(Act(at_s=0.2 + at, do="say", who="Ada Lovelace", clip="librivox_0880") for at in (0, 3.1))
+    acts = tuple(ScriptedAct(at_s=0.2 + at, do="say", who="Ada Lovelace", clip="librivox_0880") for at in (0, 3.1))
     room = await enter(await open_room(acts=acts, new_ssrc_every_s=1, announce_ssrc=announce_ssrc))
     first = await room.meeting.wait_for("fell_silent")
     await room.meeting.wait_for("fell_silent", after=first["number"])
@@ -126,7 +126,7 @@ async def test_video_is_sent_to_pages_that_take_it(open_room: OpenRoom) -> None:
 
 async def test_the_collections_channel_tells_who_is_here_and_whose_source_is_whose(open_room: OpenRoom) -> None:
     room = await enter(await open_room())
-    room.meeting.act(Act(at_s=0, do="join", who="Mary Somerville"))
+    room.meeting.act(ScriptedAct(at_s=0, do="join", who="Mary Somerville"))
     await room.page.wait_for_function("() => window.remembered.channels.length >= 2")
     frames = await room.page.evaluate("() => window.remembered.channels")
     assert {frame["label"] for frame in frames} == {"collections"}
@@ -140,9 +140,9 @@ async def test_the_people_panel_lists_everybody(open_room: OpenRoom) -> None:
     await room.page.locator('button[aria-label="Show everyone"]').click()
     rows = room.page.locator('div[aria-label="Participants"][role="list"] > div[role="listitem"]')
     await expect(rows).to_have_count(3)
-    room.meeting.act(Act(at_s=0, do="share", who="Ada Lovelace"))
+    room.meeting.act(ScriptedAct(at_s=0, do="share", who="Ada Lovelace"))
     await expect(rows).to_have_count(4)
-    room.meeting.act(Act(at_s=0, do="leave", who="Charles Babbage"))
+    room.meeting.act(ScriptedAct(at_s=0, do="leave", who="Charles Babbage"))
     await expect(rows).to_have_count(3)
     assert await rows.first.get_attribute("aria-label") == "Ada Lovelace"
     assert "/devices/" in (await rows.first.get_attribute("data-participant-id") or "")
@@ -151,7 +151,7 @@ async def test_the_people_panel_lists_everybody(open_room: OpenRoom) -> None:
 @pytest.mark.parametrize("editable", [False, True])
 async def test_chat_goes_both_ways(open_room: OpenRoom, editable: bool) -> None:
     room = await enter(await open_room(chat_editable=editable))
-    room.meeting.act(Act(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
+    room.meeting.act(ScriptedAct(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
     await room.page.locator('button[aria-label="Chat with everyone"]').click()
     await expect(room.page.locator(".jO4O1", has_text="Good morning.")).to_be_visible()
     composer = room.page.locator('textarea[aria-label="Send a message"], [contenteditable][role=textbox]')
@@ -173,7 +173,7 @@ async def test_a_bot_that_is_put_out_sees_it_and_its_roster_says_so(open_room: O
 
 
 async def test_the_end_for_everyone_is_shown(open_room: OpenRoom) -> None:
-    room = await enter(await open_room(acts=(Act(at_s=0.1, do="end"),), curly=True))
+    room = await enter(await open_room(acts=(ScriptedAct(at_s=0.1, do="end"),), curly=True))
     await expect(room.page.get_by_text("Your host ended the meeting for everyone")).to_be_visible()
 
 
@@ -194,7 +194,7 @@ async def test_a_lost_network_is_shown_until_it_is_back(open_room: OpenRoom) -> 
 
 async def test_the_recording_notice_can_be_answered(open_room: OpenRoom) -> None:
     room = await enter(await open_room())
-    room.meeting.act(Act(at_s=0, do="record"))
+    room.meeting.act(ScriptedAct(at_s=0, do="record"))
     await room.page.locator('button[data-mdc-dialog-action="ok"]').click()
     await room.meeting.wait_for("note", note="Join now")
 

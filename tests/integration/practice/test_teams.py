@@ -10,9 +10,9 @@ import pytest
 from playwright.async_api import FrameLocator, Page, expect
 
 from harness.practice_room import OpenRoom, Room
-from sederunt.practice.script import Act
+from sederunt.practice.script import ScriptedAct
 
-FIRST_WORDS = (Act(at_s=0.2, do="say", who="Ada Lovelace", clip="librivox_0880"),)
+FIRST_WORDS = (ScriptedAct(at_s=0.2, do="say", who="Ada Lovelace", clip="librivox_0880"),)
 NAME = '[data-tid="prejoin-display-name-input"]'
 JOIN = '[data-tid="prejoin-join-button"]'
 
@@ -200,7 +200,7 @@ async def test_chat_and_people_show_what_happens(open_room: OpenRoom) -> None:
     await expect(room.page.locator('[data-tid="toolbar-item-badge"]')).to_have_text("3")
     await room.page.locator("#roster-button").click()
     await expect(room.page.locator('[aria-label="Attendees"] [data-cid="roster-participant"]')).to_have_count(3)
-    room.meeting.act(Act(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
+    room.meeting.act(ScriptedAct(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
     await room.page.locator("#chat-button").click()
     await expect(room.page.locator('[data-tid="messageBodyContent"]')).to_have_text("Good morning.")
     await room.page.locator('[aria-label="Type a message"]').click()

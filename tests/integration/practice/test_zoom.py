@@ -11,9 +11,9 @@ from playwright.async_api import FrameLocator, Page, expect
 
 from harness.practice_room import OpenRoom, Room
 from sederunt.practice import clips
-from sederunt.practice.script import Act
+from sederunt.practice.script import ScriptedAct
 
-FIRST_WORDS = (Act(at_s=0.2, do="say", who="Ada Lovelace", clip="librivox_0880"),)
+FIRST_WORDS = (ScriptedAct(at_s=0.2, do="say", who="Ada Lovelace", clip="librivox_0880"),)
 NAME = "#input-for-name"
 JOIN = "button.preview-join-button:not(.disabled)"
 
@@ -180,7 +180,7 @@ async def test_the_control_socket_tells_roster_and_speakers(open_room: OpenRoom)
     room.meeting.visitor().line = _overhear(await _line_of(room), told)
     room.meeting.act(FIRST_WORDS[0])
     await room.meeting.wait_for("fell_silent")
-    room.meeting.act(Act(at_s=0, do="join", who="Mary Somerville"))
+    room.meeting.act(ScriptedAct(at_s=0, do="join", who="Mary Somerville"))
     speakers = [event["body"] for event in told if event["evt"] == 12033]
     ada = room.meeting.people[0].csrc
     assert speakers == [{"asn1": ada}, {}]
@@ -200,7 +200,7 @@ async def test_chat_and_participants_show_what_happens(open_room: OpenRoom) -> N
     await room.meeting.wait_for("media_connected")
     await room.page.locator('button[aria-label="open the participants list pane"]').click()
     await expect(room.page.locator("#participants-ul .participants-li")).to_have_count(3)
-    room.meeting.act(Act(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
+    room.meeting.act(ScriptedAct(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
     await room.page.locator('button[aria-label="open the chat panel"]').click()
     await expect(room.page.locator(".chat-rtf-box__display")).to_have_text("Good morning.")
     await room.page.locator(".tiptap.ProseMirror").click()

@@ -8,7 +8,7 @@ import pytest
 
 from harness.api_room import ApiRoom, tone_wav
 from harness.file_server import Files
-from sederunt.bus.consume import Again, Delivery, Done, Drop, Outcome
+from sederunt.bus.consume import Done, Drop, JobDelivery, Outcome, Redeliver
 from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS
 from sederunt.jobs.work import handler_of
@@ -33,7 +33,7 @@ async def ordered(room: ApiRoom, **body: Any) -> dict[str, Any]:
 async def fetched(context: WorkerContext, made: dict[str, Any], delivered: int = 1) -> Outcome:
     """The job, done once."""
     message = {"id": made["id"], "resource": "recording"}
-    return await handler_of(KINDS["fetch"], context)(Delivery(kind="fetch", message=message, delivered=delivered))
+    return await handler_of(KINDS["fetch"], context)(JobDelivery(kind="fetch", message=message, delivered=delivered))
 
 
 async def look(room: ApiRoom, made: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +107,7 @@ async def test_a_passing_fault_is_tried_again_and_told_after_the_last_time(
     made = await ordered(room, recording_url=files.give("/talk", b"", 503))
     last = KINDS["fetch"].times or 0
     for delivered in range(1, last):
-        assert isinstance(await fetched(context, made, delivered), Again)
+        assert isinstance(await fetched(context, made, delivered), Redeliver)
         assert (await look(room, made))["status"] == "transcribing"
     assert await fetched(context, made, last) == Drop()
     assert "503" in why(await look(room, made))
@@ -115,7 +115,7 @@ async def test_a_passing_fault_is_tried_again_and_told_after_the_last_time(
 
 async def test_a_body_that_breaks_off_is_tried_again(room: ApiRoom, context: WorkerContext, files: Files) -> None:
     made = await ordered(room, recording_url=files.give("/talk", WAV[:1000], 200, **{"Content-Length": str(len(WAV))}))
-    assert isinstance(await fetched(context, made), Again)
+    assert isinstance(await fetched(context, made), Redeliver)
 
 
 async def bot_with_recording(room: ApiRoom) -> dict[str, Any]:

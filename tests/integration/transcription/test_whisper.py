@@ -17,7 +17,7 @@ import pytest
 from sederunt.settings import Settings
 from sederunt.transcription import models as table
 from sederunt.transcription.provider import Cancelled, FinishedPart, Task, provider
-from sederunt.transcription.whisper.decoding import Decoded, Reading
+from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions
 from sederunt.transcription.whisper.engine import Heard, Whisper
 from sederunt.transcription.whisper.speech import RATE, Samples
 
@@ -168,7 +168,7 @@ def test_two_words_are_read_in_the_language_of_the_talk(
     settings, task = Settings(data=models), Task(path=tmp_path / "few.wav", model=row)
     read, languages = base.network.read, list[str]()
 
-    def noted(samples: Samples, way: Reading) -> Decoded:
+    def noted(samples: Samples, way: ReadingOptions) -> Decoded:
         languages.append(way.language)
         return read(samples, way)
 

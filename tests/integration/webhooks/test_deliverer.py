@@ -57,7 +57,7 @@ async def postman(database: Database, clock: FakeClock) -> AsyncIterator[Deliver
 async def live(bots: Bots, database: Database, clock: FakeClock, url: str) -> Bot:
     """A bot with three events to tell."""
     config = BotConfig(
-        service=Service.GMEET,
+        service=Service("gmeet"),
         meeting_url="https://meet.google.com/abc-defg-hij",
         bot_name="Notes",
         transcription_model="none",

@@ -4,19 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sederunt.api.ranges import Span, Unsatisfiable, requested_span
+from sederunt.api.ranges import ByteRange, Unsatisfiable, requested_span
 
 
 @pytest.mark.parametrize(
     ("header", "span"),
     [
         (None, None),
-        ("bytes=0-", Span(0, 100)),
-        ("bytes=0-0", Span(0, 1)),
-        ("Bytes = 10 - 19", Span(10, 20)),
-        ("bytes=90-1000", Span(90, 100)),
-        ("bytes=-5", Span(95, 100)),
-        ("bytes=-1000", Span(0, 100)),
+        ("bytes=0-", ByteRange(0, 100)),
+        ("bytes=0-0", ByteRange(0, 1)),
+        ("Bytes = 10 - 19", ByteRange(10, 20)),
+        ("bytes=90-1000", ByteRange(90, 100)),
+        ("bytes=-5", ByteRange(95, 100)),
+        ("bytes=-1000", ByteRange(0, 100)),
         ("bytes=5-4", None),
         ("bytes=-", None),
         ("bytes=0-1,5-6", None),
@@ -25,7 +25,7 @@ from sederunt.api.ranges import Span, Unsatisfiable, requested_span
         ("bytes=" + "9" * 40 + "-", None),
     ],
 )
-def test_a_range_of_a_hundred_bytes(header: str | None, span: Span | None) -> None:
+def test_a_range_of_a_hundred_bytes(header: str | None, span: ByteRange | None) -> None:
     assert requested_span(header, 100) == span
 
 

@@ -184,7 +184,7 @@ def test_a_patch_changes_what_was_sent_and_merges_stop_options(good_bot: Body) -
 def test_authentication_is_taken_whole_and_taken_away_by_null(good_bot: Body) -> None:
     sent = {**good_bot, "authentication": {"zoom_zak_token": "t", "always_authenticate": True}}
     config = config_of(sent)
-    assert config.authentication == Authentication(zoom_zak_token="t", always_authenticate=True)
+    assert config.authentication == Authentication(entry_token="t", always_authenticate=True)
     assert changed_config(config, read(BotFields, {"authentication": None}).fields).authentication is None
 
 

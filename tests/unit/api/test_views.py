@@ -43,7 +43,7 @@ def addresses(clock: FakeClock) -> Addresses:
 @pytest.fixture
 def bot(clock: FakeClock) -> Bot:
     config = BotConfig(
-        service=Service.TEAMS,
+        service=Service("teams"),
         meeting_url="https://teams.live.com/meet/9331",
         bot_name="Minutes",
         transcription_model="vendor2-realtime",

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from sederunt.bench.capture import Result, bench_capture, judged, report
-from sederunt.bench.capture_cases import CASES, Case, Limit
+from sederunt.bench.capture import CaptureResult, bench_capture, judged, report
+from sederunt.bench.capture_cases import CASES, CaptureCase, CaptureLimit
 from sederunt.errors import SetupError
 
-CASE = Case(name="one", title="one bot", limits={"cpu_percent": Limit(6, 9), "lost": Limit(0, 0)})
+CASE = CaptureCase(name="one", title="one bot", limits={"cpu_percent": CaptureLimit(6, 9), "lost": CaptureLimit(0, 0)})
 
 
-def measured(*cpu_percent: float, lost: int = 0) -> Mapping[str, Sequence[Result]]:
+def measured(*cpu_percent: float, lost: int = 0) -> Mapping[str, Sequence[CaptureResult]]:
     return {
         "one": [
-            Result(
+            CaptureResult(
                 case="one",
                 cpu_percent=each,
                 pss_mib=100,
@@ -64,8 +64,8 @@ def test_target_and_alarm_are_both_shown(capsys: pytest.CaptureFixture[str]) -> 
 def test_packets_that_were_not_captured_bit_by_bit_are_missing() -> None:
     (whole,) = measured(5.0)["one"]
     assert whole.missing == 0
-    case = Case(name="one", title="one bot", limits={"missing": Limit(0, 0)})
-    damaged = Result(
+    case = CaptureCase(name="one", title="one bot", limits={"missing": CaptureLimit(0, 0)})
+    damaged = CaptureResult(
         case="one",
         cpu_percent=5,
         pss_mib=100,
@@ -80,7 +80,7 @@ def test_packets_that_were_not_captured_bit_by_bit_are_missing() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_no_alarm_is_below_its_target(case: Case) -> None:
+def test_no_alarm_is_below_its_target(case: CaptureCase) -> None:
     assert all(limit.target <= limit.alarm for limit in case.limits.values())
 
 

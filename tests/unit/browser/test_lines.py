@@ -2,13 +2,13 @@
 
 from struct import pack
 
-from sederunt.browser.loopback import Line
+from sederunt.browser.loopback import PageChannel
 from sederunt.browser.signals import Signal
 from sederunt.model.audio import CapturedFrame
 
 
-def line_into(frames: list[CapturedFrame], signals: list[Signal]) -> Line:
-    return Line(token="t", on_frames=frames.extend, on_signal=signals.append, may_knock=lambda origin: True)
+def line_into(frames: list[CapturedFrame], signals: list[Signal]) -> PageChannel:
+    return PageChannel(token="t", on_frames=frames.extend, on_signal=signals.append, may_knock=lambda origin: True)
 
 
 def batch(sequence: int) -> bytes:

@@ -15,7 +15,7 @@ from sederunt.errors import SetupError
 from sederunt.model.bot import Authentication, BotConfig, Gap, Service, Verdict
 
 _TEXT = st.text(st.characters(), max_size=20)
-_AUTHENTICATIONS = st.builds(Authentication, account_id=st.none() | _TEXT, zoom_zak_token=st.none())
+_AUTHENTICATIONS = st.builds(Authentication, account_id=st.none() | _TEXT, entry_token=st.none())
 _CONFIGS = st.builds(
     BotConfig,
     meeting_url=_TEXT,
@@ -27,7 +27,7 @@ _CONFIGS = st.builds(
 )
 BOT_ID = new_id(SYSTEM_CLOCK.now())
 CONFIG = BotConfig(
-    service=Service.ZOOM, meeting_url="https://zoom.us/j/1", bot_name="Notes", transcription_model="none"
+    service=Service("zoom"), meeting_url="https://zoom.us/j/1", bot_name="Notes", transcription_model="none"
 )
 
 
@@ -47,7 +47,7 @@ def test_a_token_never_reaches_the_document() -> None:
             assert (table, column, row) == ("bots", "zak", BOT_ID)
             return text[::-1].encode()
 
-    config = replace(CONFIG, authentication=Authentication(zoom_zak_token="s3cret", always_authenticate=True))
+    config = replace(CONFIG, authentication=Authentication(entry_token="s3cret", always_authenticate=True))
     columns = config_columns(BOT_ID, config, Reversed())
     assert "s3cret" not in document_text(columns["config"])
     assert columns["zak"] == b"terc3s"
@@ -55,7 +55,7 @@ def test_a_token_never_reaches_the_document() -> None:
 
 
 def test_without_a_sealing_key_a_token_is_refused_with_what_to_do() -> None:
-    config = replace(CONFIG, authentication=Authentication(zoom_zak_token="s3cret"))
+    config = replace(CONFIG, authentication=Authentication(entry_token="s3cret"))
     with pytest.raises(SetupError, match="Sealer"):
         config_columns(BOT_ID, config, NoSeals())
 

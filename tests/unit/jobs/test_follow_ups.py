@@ -3,7 +3,7 @@
 import pytest
 
 from sederunt.bus.streams import QUEUES
-from sederunt.jobs.follow_ups import FOLLOW_UPS, KINDS, NEEDED, NEEDED_BY_RECORDINGS, Kind
+from sederunt.jobs.follow_ups import FOLLOW_UPS, KINDS, NEEDED, NEEDED_BY_RECORDINGS, JobKind
 from sederunt.model.status import ACTIVE, ENDINGS, SEATED, BotStatus
 
 
@@ -27,7 +27,7 @@ def test_a_follow_up_is_the_job_its_status_needs() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_a_kind_that_may_be_found_deadly_can_tell_its_resource(kind: Kind) -> None:
+def test_a_kind_that_may_be_found_deadly_can_tell_its_resource(kind: JobKind) -> None:
     assert kind.is_deadly(10_000) == (kind.times is not None)
     assert kind.times is None or kind.give_up is not None
     assert kind.times is None or not kind.is_deadly(kind.times + 6), "drains and restarts count as deliveries too"

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from sederunt.bus import consume
-from sederunt.bus.consume import Delivery, Done, Drop, Outcome
+from sederunt.bus.consume import Done, Drop, JobDelivery, Outcome
 from sederunt.errors import BrokenMedia, DestinationError, NotFound, ProviderError, Superseded
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.follow_ups import KINDS
@@ -44,7 +44,7 @@ def test_a_fault_that_may_pass_is_tried_again_after_a_growing_pause(error: Excep
     pauses = []
     for delivered in range(1, (TRANSCRIBE.times or 0)):
         outcome = outcome_of(error, TRANSCRIBE, delivered)
-        assert isinstance(outcome, consume.Again)
+        assert isinstance(outcome, consume.Redeliver)
         pauses.append(outcome.after_s)
     assert pauses == sorted(pauses)
     assert pauses[0] < 10 < 1000 < pauses[-1]
@@ -55,11 +55,11 @@ def test_the_last_attempt_gives_up() -> None:
 
 
 def test_a_bot_is_brought_back_as_often_as_its_row_says() -> None:
-    assert outcome_of(OSError("database away"), ATTEND, 10_000) == consume.Again(ATTEND.pauses_s[-1])
+    assert outcome_of(OSError("database away"), ATTEND, 10_000) == consume.Redeliver(ATTEND.pauses_s[-1])
 
 
 def test_a_handler_names_its_own_pause() -> None:
-    assert outcome_of(Again(42, "no room"), TRANSCRIBE, 10_000) == consume.Again(42)
+    assert outcome_of(Again(42, "no room"), TRANSCRIBE, 10_000) == consume.Redeliver(42)
 
 
 class Notes:
@@ -86,7 +86,7 @@ def deliver_to(notes: Notes) -> Callable[[int], Awaitable[Outcome]]:
     """Give the same job out for the n-th time."""
     kind = replace(TRANSCRIBE, work=f"{__name__}:begin", give_up=f"{__name__}:give_up")
     handle = handler_of(kind, cast(WorkerContext, notes))
-    return lambda nth: handle(Delivery(kind="transcribe", message={"id": RESOURCE_ID}, delivered=nth))
+    return lambda nth: handle(JobDelivery(kind="transcribe", message={"id": RESOURCE_ID}, delivered=nth))
 
 
 async def test_a_job_that_must_be_what_ends_its_workers_is_given_up_and_not_begun() -> None:
@@ -100,7 +100,7 @@ async def test_a_job_that_comes_back_because_nobody_could_be_told_is_not_taken_f
     notes = Notes()
     deliver = deliver_to(notes)
     notes.can_be_told = False
-    assert await deliver(24) == consume.Again(GIVE_UP_PAUSE_S)
+    assert await deliver(24) == consume.Redeliver(GIVE_UP_PAUSE_S)
     notes.can_be_told = True
     assert await deliver(25) == Drop()
     assert (notes.begun, notes.given_up) == ([24, 25], ["disk full"])
@@ -109,5 +109,5 @@ async def test_a_job_that_comes_back_because_nobody_could_be_told_is_not_taken_f
 def test_a_delivery_becomes_a_job() -> None:
     cut_off = asyncio.Event()
     message = {"id": RESOURCE_ID, "resource": "recording"}
-    job = job_of(Delivery(kind="fetch", message=message, delivered=3, cut_off=cut_off))
+    job = job_of(JobDelivery(kind="fetch", message=message, delivered=3, cut_off=cut_off))
     assert (str(job.id), job.resource, job.delivered, job.cut_off) == (RESOURCE_ID, "recording", 3, cut_off)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sederunt.media.opus import RATE, Encoder
+from sederunt.media.opus import RATE, OpusEncoder
 from sederunt.model.audio import CapturedFrame, Codec, Packet
 
 STARTED_MS = 1_790_000_000_000.0
@@ -18,7 +18,7 @@ MakePackets = Callable[..., list[Packet]]
 
 @cache
 def tone_packets(seconds: float, hertz: float = 440.0) -> tuple[bytes, ...]:
-    encoder = Encoder(RATE, 32_000)
+    encoder = OpusEncoder(RATE, 32_000)
     made = encoder.encode(tone(seconds, hertz))
     return (*made, *encoder.flush())
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sederunt.media.activity import STOPPED_AFTER_S, Activity
-from sederunt.media.opus import RATE, Encoder
+from sederunt.media.opus import RATE, OpusEncoder
 from sederunt.model.audio import Packet
 
 
@@ -85,7 +85,7 @@ def test_a_synthetic_voice_is_found_between_two_quiet_stretches() -> None:
     voice = sum(np.sin(2 * np.pi * 140 * k * times) / k for k in range(1, 20)) * syllables
     quiet = rng.normal(0, 3, RATE * 2)
     sound = np.concatenate([quiet, voice * 3_000 + quiet, quiet]).astype(np.int16)
-    encoder = Encoder(RATE, 24_000)
+    encoder = OpusEncoder(RATE, 24_000)
     payloads = encoder.encode(sound) + encoder.flush()
     packets = [
         Packet(source="track-0", start=n * 0.02, duration=0.02, payload=payload) for n, payload in enumerate(payloads)

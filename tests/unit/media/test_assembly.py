@@ -164,7 +164,7 @@ def test_packets_after_the_end_are_in_the_track_and_not_in_the_mix(
 
 
 def test_quiet_sources_were_not_heard(run: Run, tmp_path: Path) -> None:
-    encoder = opus.Encoder(opus.RATE, 16_000)
+    encoder = opus.OpusEncoder(opus.RATE, 16_000)
     noise = np.random.default_rng(1).normal(0, 20, opus.RATE * 2).astype(np.int16)
     packets = [
         Packet(source="1001", start=n * 0.02, duration=0.02, payload=payload)

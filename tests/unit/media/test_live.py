@@ -17,7 +17,7 @@ TURN_S = 0.11  # blocks are asked for so often
 
 def tone(start: float, seconds: float, source: str = "1", hertz: float = HERTZ, level: float = LEVEL) -> list[Packet]:
     times = np.arange(round(seconds * opus.RATE)) / opus.RATE
-    encoder = opus.Encoder(opus.RATE, 64_000)
+    encoder = opus.OpusEncoder(opus.RATE, 64_000)
     payloads = encoder.encode((level * 32_767 * np.sin(2 * np.pi * hertz * times)).astype(np.int16))
     return [
         Packet(source=source, start=start + n * 0.02, duration=0.02, payload=payload)

@@ -27,7 +27,7 @@ def _mix(packets: Sequence[Packet], end_s: float | None) -> Samples:
 
 def _tone(start: float, seconds: float, source: str = "1", hertz: float = 400, level: float = 0.3) -> list[Packet]:
     times = np.arange(round(seconds * opus.RATE)) / opus.RATE
-    encoder = opus.Encoder(opus.RATE, 64_000)
+    encoder = opus.OpusEncoder(opus.RATE, 64_000)
     payloads = encoder.encode((level * 32_767 * np.sin(2 * np.pi * hertz * times)).astype(np.int16))
     return [
         Packet(source=source, start=start + n * 0.02, duration=0.02, payload=payload)

@@ -44,7 +44,7 @@ def test_what_is_no_opus_packet_has_no_duration(payload: bytes) -> None:
 
 
 def test_silent_packets_are_told_from_sound() -> None:
-    encoder = opus.Encoder(opus.RATE, 32_000)
+    encoder = opus.OpusEncoder(opus.RATE, 32_000)
     (packet, *_) = encoder.encode(np.full(1920, 9_000, dtype=np.int16))
     assert opus.is_silence(b"\x78")
     assert opus.is_silence(b"\xf8\xff\xfe")
@@ -106,7 +106,7 @@ def test_pcm_comes_back_as_loud_and_as_early_as_it_went_in(rate: int, block: int
     samples = np.zeros(rate, dtype=np.int16)
     half, end = rate // 2, rate * 3 // 4
     samples[half:end] = noise[: end - half].clip(-32_768, 32_767).astype(np.int16)
-    encoder, decoder = opus.PcmEncoder(rate), opus.Decoder()
+    encoder, decoder = opus.PcmEncoder(rate), opus.OpusDecoder()
     packets = []
     for at in range(0, len(samples), block):
         packets += encoder.encode(samples[at : at + block])
@@ -125,7 +125,7 @@ def test_pcm_comes_back_as_loud_and_as_early_as_it_went_in(rate: int, block: int
 def test_a_long_silence_keeps_its_length_and_the_sound_behind_it_its_place() -> None:
     tone = (8_000 * np.sin(2 * np.pi * 300 * np.arange(opus.RATE) / opus.RATE)).astype(np.int16)
     samples = np.concatenate([tone, np.zeros(5 * opus.RATE, dtype=np.int16), tone])
-    encoder, decoder = opus.Encoder(opus.RATE, 32_000), opus.Decoder()
+    encoder, decoder = opus.OpusEncoder(opus.RATE, 32_000), opus.OpusDecoder()
     packets = encoder.encode(samples) + encoder.flush()
     assert len(packets) == len(samples) // 960
     assert len(set(packets[80:290])) == 1
@@ -143,8 +143,8 @@ def test_flushing_covers_every_sample_and_no_frame_more() -> None:
 
 
 def test_a_decoder_takes_rubbish_as_no_sound_and_goes_on() -> None:
-    decoder = opus.Decoder()
-    encoder = opus.Encoder(opus.RATE, 32_000)
+    decoder = opus.OpusDecoder()
+    encoder = opus.OpusEncoder(opus.RATE, 32_000)
     (packet, *_) = encoder.encode(np.full(1920, 9_000, dtype=np.int16))
     assert len(decoder.decode(b"\xfb\x00")) == 0
     assert len(decoder.decode(packet)) == 960

@@ -17,7 +17,9 @@ from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.targets import Act, FoundControl, Journey, Step, Target
 
-LINK = MeetingLink(service=Service.ZOOM, url="https://door.example/1", meeting_id="1", fallback_url="https://other/1")
+LINK = MeetingLink(
+    service=Service("zoom"), url="https://door.example/1", meeting_id="1", fallback_url="https://other/1"
+)
 NAME = Step(target=Target(id="name"), act=Act.FILL_NAME)
 PASSCODE = Step(target=Target(id="passcode"), act=Act.FILL_PASSCODE)
 NOTICE = Step(target=Target(id="notice"), again_s=1.0)
@@ -278,7 +280,7 @@ async def test_a_premature_refusal_is_looked_at_again_on_a_fresh_load(clock: Fak
 
 async def test_a_known_passcode_is_given_before_the_knock(clock: FakeClock) -> None:
     attempt = Try(clock, NAME, PASSCODE, KNOCK)
-    link = MeetingLink(service=Service.ZOOM, url="https://x/1", meeting_id="1", passcode="864210")
+    link = MeetingLink(service=Service("zoom"), url="https://x/1", meeting_id="1", passcode="864210")
     attempt.show = lambda: (
         (IN_CALL, ()) if "click knock" in attempt.page.acts else (PREJOIN, ("name", "passcode", "knock"))
     )

@@ -8,7 +8,7 @@ from sederunt.model.bot import Service
 from sederunt.model.status import REASONS, BotStatus, StopReason
 from sederunt.platforms.evidence import EvidenceRow, Kind, PageSnapshot, Phase, decide, normalised
 from sederunt.platforms.page_state import PageState
-from sederunt.platforms.registry import platform_of
+from sederunt.platforms.registry import platform_of, services
 from sederunt.platforms.site import Site
 
 
@@ -79,7 +79,7 @@ def test_normalising_folds_quotes_spaces_dots_and_case() -> None:
     assert normalised("  You’re\u00a0IN\u200b the  lobby… ") == "you're in the lobby..."
 
 
-@pytest.mark.parametrize("service", list(Service))
+@pytest.mark.parametrize("service", services())
 def test_the_tables_hold_together(service: Service) -> None:
     site = platform_of(service)
     assert isinstance(site, Site)

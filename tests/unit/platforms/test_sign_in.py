@@ -29,7 +29,7 @@ HERE = "https://accounts.example/"
 
 
 def pages_of(service: Service) -> SignInPages:
-    pages = platform_of(service).sign_in_pages
+    pages = platform_of(service).accounts.pages
     assert pages is not None
     return pages
 
@@ -40,24 +40,24 @@ def pages_of(service: Service) -> SignInPages:
 @pytest.mark.parametrize(
     ("service", "url", "owned"),
     [
-        (Service.GMEET, "https://accounts.google.com/v3/signin/identifier?x=1", True),
-        (Service.GMEET, "https://accounts.google.com", True),
-        (Service.GMEET, "https://accounts.google.com:443/", True),
-        (Service.GMEET, "http://accounts.google.com/", False),
-        (Service.GMEET, "https://accounts.google.com.example.org/", False),
-        (Service.GMEET, "https://accounts.google.com:x@example.org/", False),
-        (Service.GMEET, "https://example.org/?https://accounts.google.com/", False),
-        (Service.GMEET, "https://accounts.google.example.org/", False),
-        (Service.GMEET, "https://meet.google.com/abc-defg-hij", False),
-        (Service.TEAMS, "https://login.microsoftonline.com/common/oauth2", True),
-        (Service.TEAMS, "https://login.live.com/", True),
-        (Service.TEAMS, "https://www.office.com/login", True),
-        (Service.TEAMS, "https://www.office.com/login?es=Click", True),
-        (Service.TEAMS, "https://www.office.com/", False),
-        (Service.TEAMS, "https://login.microsoftonline.com.example.org/", False),
-        (Service.TEAMS, "https://login.live.com:x@example.org/", False),
-        (Service.TEAMS, "https://adfs.example.org/adfs/ls", False),
-        (Service.TEAMS, "https://teams.microsoft.com/v2/", False),
+        (Service("gmeet"), "https://accounts.google.com/v3/signin/identifier?x=1", True),
+        (Service("gmeet"), "https://accounts.google.com", True),
+        (Service("gmeet"), "https://accounts.google.com:443/", True),
+        (Service("gmeet"), "http://accounts.google.com/", False),
+        (Service("gmeet"), "https://accounts.google.com.example.org/", False),
+        (Service("gmeet"), "https://accounts.google.com:x@example.org/", False),
+        (Service("gmeet"), "https://example.org/?https://accounts.google.com/", False),
+        (Service("gmeet"), "https://accounts.google.example.org/", False),
+        (Service("gmeet"), "https://meet.google.com/abc-defg-hij", False),
+        (Service("teams"), "https://login.microsoftonline.com/common/oauth2", True),
+        (Service("teams"), "https://login.live.com/", True),
+        (Service("teams"), "https://www.office.com/login", True),
+        (Service("teams"), "https://www.office.com/login?es=Click", True),
+        (Service("teams"), "https://www.office.com/", False),
+        (Service("teams"), "https://login.microsoftonline.com.example.org/", False),
+        (Service("teams"), "https://login.live.com:x@example.org/", False),
+        (Service("teams"), "https://adfs.example.org/adfs/ls", False),
+        (Service("teams"), "https://teams.microsoft.com/v2/", False),
     ],
 )
 def test_a_password_may_be_typed_on_the_sites_own_hosts_alone(service: Service, url: str, owned: bool) -> None:
@@ -71,28 +71,28 @@ G, M = "https://accounts.google.com", "https://login.microsoftonline.com"
 @pytest.mark.parametrize(
     ("service", "url", "matches", "noted", "state"),
     [
-        (Service.GMEET, "https://mail.google.com/", (), GIVEN, "signed_in"),
-        (Service.GMEET, "https://mail.google.com/", (), DUE, "loading"),
-        (Service.GMEET, f"{G}/v3/signin/challenge/pwd", (), GIVEN, "loading"),
-        (Service.GMEET, f"{G}/v3/signin/challenge/totp", (), GIVEN, "sign_in_needed"),
-        (Service.GMEET, f"{G}/v3/signin/challenge/dp", ("password_field", "asks"), DUE, "dialog"),
-        (Service.GMEET, f"{G}/v3/signin/challenge/recaptcha", (), DUE, "challenged"),
-        (Service.GMEET, f"{G}/v3/signin/rejected", (), GIVEN, "challenged"),
-        (Service.GMEET, f"{G}/", ("refused", "captcha"), GIVEN, "challenged"),
-        (Service.GMEET, f"{G}/", ("refused", "verify"), GIVEN, "sign_in_rejected"),
-        (Service.GMEET, f"{G}/", ("refused", "asks"), BEGUN, "dialog"),
-        (Service.GMEET, f"{G}/", ("verify", "password_field", "asks"), DUE, "dialog"),
-        (Service.GMEET, "https://sso.example.org/", ("asks",), DUE, "sign_in_needed"),
-        (Service.GMEET, "https://accounts.youtube.com/accounts/SetSID", (), GIVEN, "loading"),
-        (Service.TEAMS, "https://www.office.com/landing", (), GIVEN, "signed_in"),
-        (Service.TEAMS, "https://m365.cloud.microsoft/", (), GIVEN, "signed_in"),
-        (Service.TEAMS, "https://teams.microsoft.com/v2/", (), GIVEN, "signed_in"),
-        (Service.TEAMS, "https://www.office.com/login", (), GIVEN, "loading"),
-        (Service.TEAMS, "https://www.office.com/", (), DUE, "loading"),
-        (Service.TEAMS, f"{M}/common", ("refused_field", "asks"), GIVEN, "sign_in_rejected"),
-        (Service.TEAMS, f"{M}/common", ("verify",), GIVEN, "sign_in_needed"),
-        (Service.TEAMS, "https://adfs.example.org/adfs/ls", ("asks",), DUE, "sign_in_needed"),
-        (Service.TEAMS, "chrome-error://chromewebdata/", (), DUE, "trouble"),
+        (Service("gmeet"), "https://mail.google.com/", (), GIVEN, "signed_in"),
+        (Service("gmeet"), "https://mail.google.com/", (), DUE, "loading"),
+        (Service("gmeet"), f"{G}/v3/signin/challenge/pwd", (), GIVEN, "loading"),
+        (Service("gmeet"), f"{G}/v3/signin/challenge/totp", (), GIVEN, "sign_in_needed"),
+        (Service("gmeet"), f"{G}/v3/signin/challenge/dp", ("password_field", "asks"), DUE, "dialog"),
+        (Service("gmeet"), f"{G}/v3/signin/challenge/recaptcha", (), DUE, "challenged"),
+        (Service("gmeet"), f"{G}/v3/signin/rejected", (), GIVEN, "challenged"),
+        (Service("gmeet"), f"{G}/", ("refused", "captcha"), GIVEN, "challenged"),
+        (Service("gmeet"), f"{G}/", ("refused", "verify"), GIVEN, "sign_in_rejected"),
+        (Service("gmeet"), f"{G}/", ("refused", "asks"), BEGUN, "dialog"),
+        (Service("gmeet"), f"{G}/", ("verify", "password_field", "asks"), DUE, "dialog"),
+        (Service("gmeet"), "https://sso.example.org/", ("asks",), DUE, "sign_in_needed"),
+        (Service("gmeet"), "https://accounts.youtube.com/accounts/SetSID", (), GIVEN, "loading"),
+        (Service("teams"), "https://www.office.com/landing", (), GIVEN, "signed_in"),
+        (Service("teams"), "https://m365.cloud.microsoft/", (), GIVEN, "signed_in"),
+        (Service("teams"), "https://teams.microsoft.com/v2/", (), GIVEN, "signed_in"),
+        (Service("teams"), "https://www.office.com/login", (), GIVEN, "loading"),
+        (Service("teams"), "https://www.office.com/", (), DUE, "loading"),
+        (Service("teams"), f"{M}/common", ("refused_field", "asks"), GIVEN, "sign_in_rejected"),
+        (Service("teams"), f"{M}/common", ("verify",), GIVEN, "sign_in_needed"),
+        (Service("teams"), "https://adfs.example.org/adfs/ls", ("asks",), DUE, "sign_in_needed"),
+        (Service("teams"), "chrome-error://chromewebdata/", (), DUE, "trouble"),
     ],
 )
 def test_what_the_pages_mean(
@@ -297,4 +297,4 @@ async def test_a_crash_ends_the_try_at_once(clock: FakeClock) -> None:
 
 
 def test_a_platform_that_signs_nobody_in_says_so() -> None:
-    assert platform_of(Service.ZOOM).sign_in_pages is None
+    assert platform_of(Service("zoom")).accounts.pages is None

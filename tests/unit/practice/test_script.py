@@ -4,8 +4,8 @@ import pytest
 
 from sederunt.errors import InvalidConfig
 from sederunt.practice import script
-from sederunt.practice.script import Act, Participant, Script, Variant
-from sederunt.practice.timeline import Timeline
+from sederunt.practice.script import CastMember, Script, ScriptedAct, Variant
+from sederunt.practice.timeline import ScriptTimeline
 
 
 def test_the_demonstration_lasts_between_60_and_75_seconds_and_ends_the_meeting() -> None:
@@ -41,8 +41,8 @@ def test_a_faulty_script_is_refused_with_the_name_of_the_field(data: dict[str, o
 
 
 def test_acts_fall_due_once_and_late_people_come_by_themselves() -> None:
-    cast = (Participant(name="Ada", leaves_at_s=3), Participant(name="Mary", joins_at_s=1))
-    timeline = Timeline(Script(cast=cast, acts=(Act(at_s=2, do="say", who="Ada", clip="jfk"),)))
+    cast = (CastMember(name="Ada", leaves_at_s=3), CastMember(name="Mary", joins_at_s=1))
+    timeline = ScriptTimeline(Script(cast=cast, acts=(ScriptedAct(at_s=2, do="say", who="Ada", clip="jfk"),)))
     assert timeline.due(0) == []
     assert [act.do for act in timeline.due(2.5)] == ["join", "say"]
     assert [act.do for act in timeline.due(9)] == ["leave"]
@@ -50,7 +50,7 @@ def test_acts_fall_due_once_and_late_people_come_by_themselves() -> None:
 
 
 def test_a_looping_script_begins_again() -> None:
-    timeline = Timeline(Script(acts=(Act(at_s=1, do="say", who="Ada", clip="jfk"),), loop_s=10))
+    timeline = ScriptTimeline(Script(acts=(ScriptedAct(at_s=1, do="say", who="Ada", clip="jfk"),), loop_s=10))
     assert [act.at_s for act in timeline.due(1)] == [1]
     assert [act.at_s for act in timeline.due(11)] == [11]
     assert [act.at_s for act in timeline.due(21.5)] == [21]

@@ -3,18 +3,18 @@
 import zlib
 
 from sederunt.practice.gmeet import signals
-from sederunt.practice.people import ChatMessage, Person
-from sederunt.practice.wire import Message
+from sederunt.practice.people import ChatMessage, Occupant
+from sederunt.practice.wire import ProtoMessage
 
-ADA = Person(number=1, name="Ada Lovelace", key="spaces/s/devices/101", csrc=1001, host=True, present=True)
+ADA = Occupant(number=1, name="Ada Lovelace", key="spaces/s/devices/101", csrc=1001, host=True, present=True)
 
 
 def test_numbers_beyond_seven_bits_take_further_bytes() -> None:
-    assert bytes(Message((1, 300), (21, "x"), (3, None))) == b"\x08\xac\x02\xaa\x01\x01x"
+    assert bytes(ProtoMessage((1, 300), (21, "x"), (3, None))) == b"\x08\xac\x02\xaa\x01\x01x"
 
 
 def test_a_nested_message_is_length_prefixed() -> None:
-    assert bytes(Message((2, Message((1, 1))))) == b"\x12\x02\x08\x01"
+    assert bytes(ProtoMessage((2, ProtoMessage((1, 1))))) == b"\x12\x02\x08\x01"
 
 
 def test_a_roster_event_is_compressed_and_names_device_and_source() -> None:
@@ -26,13 +26,13 @@ def test_a_roster_event_is_compressed_and_names_device_and_source() -> None:
 
 def test_a_removed_person_has_status_7_and_an_absent_one_6() -> None:
     here = bytes(signals._user(ADA, None))
-    gone = bytes(signals._user(Person(number=2, name="B", key="k", csrc=2), None))
-    out = bytes(signals._user(Person(number=2, name="B", key="k", csrc=2, removed=True), None))
+    gone = bytes(signals._user(Occupant(number=2, name="B", key="k", csrc=2), None))
+    out = bytes(signals._user(Occupant(number=2, name="B", key="k", csrc=2, removed=True), None))
     assert [status for user in (here, gone, out) for status in (1, 6, 7) if bytes([0x20, status]) in user] == [1, 6, 7]
 
 
 def test_a_screen_share_is_a_user_of_its_own_under_its_owner() -> None:
-    sharing = Person(number=1, name="Ada", key="spaces/s/devices/101", csrc=1001, present=True, sharing=True)
+    sharing = Occupant(number=1, name="Ada", key="spaces/s/devices/101", csrc=1001, present=True, sharing=True)
     told = signals.sync_response([sharing], None)
     assert b"\xaa\x01\x14spaces/s/devices/101" in told  # field 21
 

@@ -3,18 +3,18 @@
 from itertools import pairwise
 
 from sederunt.practice import clips
-from sederunt.practice.sound import Sound
+from sederunt.practice.sound import MeetingSound
 
 ADA, BABBAGE, MARY, GRACE = 1001, 1002, 1003, 1004
 CLIP = clips.load("superlative")
 
 
-def sound(**choice: object) -> Sound:
+def sound(**choice: object) -> MeetingSound:
     """A per-person sound with three slots unless told otherwise."""
-    return Sound(**({"slots": 3, "mode": "per_person", "idle": "nothing", "dtx": False} | choice))  # type: ignore[arg-type]
+    return MeetingSound(**({"slots": 3, "mode": "per_person", "idle": "nothing", "dtx": False} | choice))  # type: ignore[arg-type]
 
 
-def run_out(made: Sound, ticks: int) -> list[tuple[int, tuple[int, ...]]]:
+def run_out(made: MeetingSound, ticks: int) -> list[tuple[int, tuple[int, ...]]]:
     return [(frame.slot, frame.csrcs) for _ in range(ticks) for frame in made.tick()[0]]
 
 

@@ -15,7 +15,7 @@ ZERO_MS = round(ZERO.timestamp() * 1000)
 
 def _bot() -> Bot:
     config = BotConfig(
-        service=Service.GMEET, meeting_url="https://x", bot_name="Minutes", transcription_model="none", video=True
+        service=Service("gmeet"), meeting_url="https://x", bot_name="Minutes", transcription_model="none", video=True
     )
     return Bot(
         id=uuid4(),

@@ -79,7 +79,7 @@ async def transcribe(objects: Objects, scratch: Path, lang: str | None = None) -
     model = find("vendor1")
     assert model is not None
     config = BotConfig(
-        service=Service.GMEET,
+        service=Service("gmeet"),
         meeting_url="https://meet.google.com/a",
         bot_name="S",
         transcription_model="vendor1",

@@ -11,13 +11,13 @@ import pytest
 from harness.fake_clock import FakeClock
 from sederunt.database.deliveries import Delivery
 from sederunt.errors import DestinationError
-from sederunt.webhooks.sender import Result, send
+from sederunt.webhooks.sender import AttemptResult, send
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 Answer = Callable[[httpx2.Request], object]
 
 
-async def attempt(delivery: Delivery, answer: Answer, *, timeout_s: float = 10) -> Result:
+async def attempt(delivery: Delivery, answer: Answer, *, timeout_s: float = 10) -> AttemptResult:
     async def unread(request: httpx2.Request) -> httpx2.Response:
         """As a line gives it; what is made of a text counts as read."""
         given = answer(request)

@@ -67,9 +67,9 @@ async def _sign_in(
     """The identity with the state that the site gave for the password, sealed already; or how it ended."""
     assert identity.credentials is not None, "there is a password to try"
     assert identity.meeting_account is not None, "a password comes with its account"
-    if platform.sign_in_pages is None:
+    if platform.accounts.pages is None:
         return SignInNeeded(row="account.no_sign_in_pages")
-    end = await sign_in(platform.sign_in_pages, page, identity.credentials, clock=context.clock, on_state=on_state)
+    end = await sign_in(platform.accounts.pages, page, identity.credentials, clock=context.clock, on_state=on_state)
     if (ended := outcome_of_sign_in(end)) is not None:
         return ended
     state = await page.storage_state()

@@ -1,4 +1,4 @@
-"""As whom a bot enters: a guest, an account whose browser state or password is kept sealed, or a Zoom token's holder.
+"""As whom a bot enters: a guest, an account whose browser state or password is kept sealed, or the holder of a token.
 
 Nothing of it touches the disk: state goes from its sealed row into the browser's memory, and back when the site has
 prolonged it; a password goes into the site's own field.
@@ -12,7 +12,9 @@ from uuid import UUID
 from sederunt import log
 from sederunt.errors import NotFound, PageError
 from sederunt.model.bot import Bot, Service
+from sederunt.platforms.registry import platform_of
 from sederunt.platforms.sign_in import Credentials
+from sederunt.platforms.sign_in_pages import AccountKind
 
 logger = log.get(component="meetings")
 
@@ -54,7 +56,7 @@ class Identity:
     meeting_account: UUID | None = None
     storage_state: Mapping[str, Any] | None = field(default=None, repr=False)  # of a browser that is signed in
     credentials: Credentials | None = field(default=None, repr=False)  # for where there is no state, or a void one
-    token: str | None = field(default=None, repr=False)  # for the address, Zoom
+    token: str | None = field(default=None, repr=False)  # for the meeting's address
 
     @property
     def signed_in(self) -> bool:
@@ -91,10 +93,10 @@ async def identity_of(bot: Bot, accounts: AccountSource) -> Identity:
     given = bot.config.authentication
     if given is None:
         raise NoIdentity
-    if bot.config.service is Service.ZOOM:
-        if given.zoom_zak_token is None:
+    if platform_of(bot.config.service).accounts.kind is AccountKind.TOKEN:
+        if given.entry_token is None:
             raise NoIdentity
-        return Identity(token=given.zoom_zak_token)
+        return Identity(token=given.entry_token)
     if given.account_id is None:
         raise NoIdentity
     try:
@@ -102,7 +104,7 @@ async def identity_of(bot: Bot, accounts: AccountSource) -> Identity:
         opened = await accounts.open(meeting_account, bot.account_id)
     except (ValueError, NotFound):
         raise VoidIdentity("account.gone") from None
-    if opened.service is not bot.config.service:
+    if opened.service != bot.config.service:
         raise VoidIdentity("account.other_service")  # a password is for the site it belongs to
     password = opened.password
     credentials = Credentials(email=opened.email, password=password) if password is not None else None

@@ -9,6 +9,7 @@ from typing import Any
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage, Signal
+from sederunt.browser.signals import without_bulk
 from sederunt.clock import unix_ms
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
 from sederunt.meetings.context import BotContext
@@ -381,7 +382,7 @@ class MeetingSession:
             self.recorder.frames_arrived(frames)
 
     def _on_signal(self, signal: Signal) -> None:
-        self.signals.append(signal)
+        self.signals.append(without_bulk(signal))
         for event in self._decoder.decode(signal):
             self._announce(self.roster.apply(event))
 

@@ -1,141 +1,92 @@
 """Google Meet: the controls of the way in, of the call and of its chat, in the order in which they are tried."""
 
-from sederunt.platforms.chat import ChatPanel
-from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Showing
+from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
+from sederunt.platforms.evidence import DIALOGS, Showing
 from sederunt.platforms.gmeet.evidence import CTA_NAMES, NAME_FIELDS
-from sederunt.platforms.page_state import PageState
-from sederunt.platforms.site import Panel
-from sederunt.platforms.targets import CONSENT_GIVEN, CONSENT_REFUSED, NO_PANEL, Act, Camera, Journey, Step, Target
+from sederunt.platforms.rows import Targets
+from sederunt.platforms.shared import (
+    BEFORE_KNOCK,
+    CONSENT_GIVEN,
+    CONSENT_REFUSED,
+    COOKIE_ANSWERS,
+    DISMISSALS,
+    NO_PANEL,
+    knock_step,
+    name_step,
+    panels,
+)
+from sederunt.platforms.targets import Journey, Step
 
-_BEFORE_KNOCK = frozenset({PageState.LOADING, PageState.DIALOG, PageState.PREJOIN})
+_target = Targets("gmeet")
 _NOTICE = tuple(dialog + NO_PANEL for dialog in DIALOGS)
+_DISMISSALS = (*DISMISSALS, "Skip", "OK")
 
-_WITHOUT_DEVICES = Target(
-    id="gmeet.without_devices",
-    names=(
-        "Continue without microphone and camera",
-        "Continue without camera and microphone",
-        "Continue without microphone",
-        "Continue without camera",
-        "Continue without*",
-        "Ohne Mikrofon und Kamera fortfahren",
-    ),
-    source="A V B2 S J",
+_WITHOUT_DEVICES = _target(
+    "without_devices",
+    "A V B2 S J",
+    names="Continue without microphone and camera | Continue without camera and microphone | "
+    "Continue without microphone | Continue without camera | Continue without* | "
+    "Ohne Mikrofon und Kamera fortfahren",
 )
 # Where going without is not offered.
-_WITH_DEVICES = Target(
-    id="gmeet.with_devices", names=("Use microphone and camera", "Use microphone", "Use camera"), source="A V B2 S J"
-)
+_WITH_DEVICES = _target("with_devices", "A V B2 S J", names="Use microphone and camera | Use microphone | Use camera")
 # Recording, transcription and note-taking notices are a gate of their own: their button may read like a knock.
-_CONSENT = Target(
-    id="gmeet.consent",
+_CONSENT = _target(
+    "consent",
+    "A V B2",
     within=_NOTICE,
-    holding=("recorded", "recording", "transcribed", "transcription", "taking notes", "take notes", "live stream"),
+    holding="recorded | recording | transcribed | transcription | taking notes | take notes | live stream",
     selectors=('button[data-mdc-dialog-action="ok"]',),
     names=("Join now", "Join", *CONSENT_GIVEN),
     but_not=CONSENT_REFUSED,
-    source="A V B2",
 )
-_STAY = Target(
-    id="gmeet.stay",
-    within=DIALOGS,
-    names=("Stay in the call", "Stay in call", "Stay"),
-    source="K",
-)
-_COOKIES = Target(
-    id="gmeet.cookies",
-    names=("Reject all", "Accept all", "Accept all cookies", "I agree"),
-    source="A",
-)
-_DISMISS = Target(
-    id="gmeet.dismiss",
-    names=("Got it", "Dismiss", "No thanks", "Not now", "Skip", "OK"),
-    source="B2 S",
-)
-_CLOSE = Target(
-    id="gmeet.close",
+_STAY = _target("stay", "K", within=DIALOGS, names="Stay in the call | Stay in call | Stay")
+_COOKIES = _target("cookies", "A", names=(*COOKIE_ANSWERS, "Accept all cookies", "I agree"))
+_DISMISS = _target("dismiss", "B2 S", names=_DISMISSALS)
+_CLOSE = _target(
+    "close",
+    "S B2",
     within=_NOTICE,
     selectors=('button[aria-label="Close"]', 'button[aria-label^="Close dialog"]'),
-    names=("Close", "Not now"),
-    but_not=("Close side panel",),
-    source="S B2",
+    names="Close | Not now",
+    but_not="Close side panel",
 )
-_NO_ACCOUNT = Target(id="gmeet.no_account", names=("Use without an account",), source="B1 B2", seen="2025-06")
-_MICROPHONE_OFF = Target(
-    id="gmeet.microphone_off",
-    selectors=('[aria-label^="Turn off microphone" i]',),
-    source="A V B2 S J",
-)
-_CAMERA_OFF = Target(
-    id="gmeet.camera_off",
-    selectors=('[aria-label^="Turn off camera" i]',),
-    source="A V B2 S J",
-)
-_NAME = Target(id="gmeet.name", selectors=NAME_FIELDS, source="A V B2 S J MB")
-_KNOCK = Target(
-    id="gmeet.knock",
+_NO_ACCOUNT = _target("no_account", "B1 B2", names="Use without an account", seen="2025-06")
+_MICROPHONE_OFF = _target("microphone_off", "A V B2 S J", selectors=('[aria-label^="Turn off microphone" i]',))
+_CAMERA_OFF = _target("camera_off", "A V B2 S J", selectors=('[aria-label^="Turn off camera" i]',))
+_CAMERA_ON = _target("camera_on", "A V B2", selectors=('[aria-label^="Turn on camera" i]',))
+_NAME = _target("name", "A V B2 S J MB", selectors=NAME_FIELDS)
+_KNOCK = _target(
+    "knock",
+    "A V B2 S J E",
     names=CTA_NAMES,
-    but_not=(
-        "Ask to join again",
-        "Ask to join and use*",
-        "Other ways to join",
-        "Join and use a phone for audio",
-        "Cast this meeting",
-    ),
-    source="A V B2 S J E",
+    but_not="Ask to join again | Ask to join and use* | Other ways to join | Join and use a phone for audio | "
+    "Cast this meeting",
 )
-_ANY_KNOCK = Target(
-    id="gmeet.any_knock",
+_ANY_KNOCK = _target(
+    "any_knock",
+    "V",
     backstops=("button[jsname]:not([aria-label]):has(span)",),
-    but_not=(
-        "Ask to join again",
-        "Other ways to join",
-        "Join and use a phone for audio",
-        "Cast this meeting",
-        "Sign in",
-        "Learn more",
-        "Leave call",
-        "Return to home screen",
-        "Present",
-        "More options",
-    ),
-    source="V",
-)
-
-_LEAVE = Target(
-    id="gmeet.leave",
-    selectors=(
-        'button[jsname="CQylAd"][aria-label="Leave call"]',
-        'button[aria-label="Leave call" i]',
-        '[role="button"][aria-label="Leave call" i]',
-    ),
-    names=("Leave call",),
-    showing=Showing.PRESENT,
-    source="A V O R",
-)
-_LEAVE_ONLY = Target(
-    id="gmeet.leave_only",
-    within=DIALOGS,
-    names=("Just leave the meeting", "Just leave the call", "Leave meeting", "Leave"),
-    source="A V",
+    but_not="Ask to join again | Other ways to join | Join and use a phone for audio | Cast this meeting | Sign in | "
+    "Learn more | Leave call | Return to home screen | Present | More options",
 )
 
 JOURNEY = Journey(
     steps=(
-        Step(target=_WITHOUT_DEVICES, states=_BEFORE_KNOCK),
-        Step(target=_WITH_DEVICES, states=_BEFORE_KNOCK, patience_s=3.0),
+        Step(target=_WITHOUT_DEVICES, states=BEFORE_KNOCK),
+        Step(target=_WITH_DEVICES, states=BEFORE_KNOCK, patience_s=3.0),
         Step(target=_CONSENT, most=6, again_s=0.8),
         Step(target=_COOKIES),
         Step(target=_DISMISS),
         Step(target=_CLOSE),
-        Step(target=_NO_ACCOUNT, states=_BEFORE_KNOCK),
-        Step(target=_MICROPHONE_OFF, states=_BEFORE_KNOCK),
-        Step(target=_CAMERA_OFF, states=_BEFORE_KNOCK),
-        Step(target=_NAME, act=Act.FILL_NAME, states=_BEFORE_KNOCK, most=6, again_s=1.0),
-        Step(target=_KNOCK, states=_BEFORE_KNOCK, unpointed=3, most=8, again_s=4.0, without_name_s=6.0, knocks=True),
+        Step(target=_NO_ACCOUNT, states=BEFORE_KNOCK),
+        Step(target=_MICROPHONE_OFF, states=BEFORE_KNOCK),
+        Step(target=_CAMERA_OFF, states=BEFORE_KNOCK),
+        name_step(_NAME),
+        knock_step(_KNOCK),
         Step(
             target=_ANY_KNOCK,
-            states=_BEFORE_KNOCK,
+            states=BEFORE_KNOCK,
             most=2,
             again_s=8.0,
             patience_s=10.0,
@@ -145,34 +96,21 @@ JOURNEY = Journey(
     ),
 )
 
-NOTICES = (
-    Step(target=_CONSENT),
-    Step(target=_STAY),
-    Step(target=Target(id="gmeet.dismiss_in_call", within=DIALOGS, names=_DISMISS.names, source="B2")),
-    Step(target=_CLOSE),
-    # The site resets both switches on the way from the lobby to the call (B2).
-    Step(target=_MICROPHONE_OFF, most=1),
-)
-CAMERA = Camera(
-    on=Target(id="gmeet.camera_on", selectors=('[aria-label^="Turn on camera" i]',), source="A V B2"),
-    off=_CAMERA_OFF,
-)
-LEAVING = (_LEAVE, _LEAVE_ONLY)
-
-CHAT = ChatPanel(
-    open=Target(
-        id="gmeet.chat_open",
+_CHAT = ChatPanel(
+    open=_target(
+        "chat_open",
+        "B2 E A",
         selectors=(
             'button[aria-label^="Chat with everyone" i]',
             'button[aria-label="In-call messages" i]',
             'nav button[data-panel-id="2"]',
         ),
-        names=("Chat", "Chat with everyone*"),
+        names="Chat | Chat with everyone*",
         showing=Showing.PRESENT,
-        source="B2 E A",
     ),
-    composer=Target(
-        id="gmeet.composer",
+    composer=_target(
+        "composer",
+        "A B2 J E",
         selectors=(
             'textarea[aria-label="Send a message"]',
             'textarea[aria-label="Send a message to everyone"]',
@@ -181,63 +119,74 @@ CHAT = ChatPanel(
             '[contenteditable="true"][role="textbox"][aria-label^="Send a message" i]',
             '[contenteditable][role="textbox"][aria-label*="message" i]',
         ),
-        source="A B2 J E",
     ),
-    send=Target(
-        id="gmeet.chat_send",
+    send=_target(
+        "chat_send",
+        "A B2",
         selectors=(
             'button[aria-label="Send a message"][jsname="SoqoBf"]',
             'button[aria-label="Send a message" i]',
             'button[aria-label="Send message" i]',
         ),
-        source="A B2",
     ),
     messages=("[data-message-id]", ".jO4O1", 'div[jsname="dTKtvb"]'),
 )
 
-# Where the network tells of neither people nor chat, both lists are read; on this site one takes the other's place.
-PANELS = (
-    Panel(
-        control=CHAT.open,
-        rows=(
-            EvidenceRow(
-                id="gmeet.chat_panel",
-                kind=Kind.SELECTOR,
-                patterns=(
-                    *CHAT.composer.selectors,
-                    'button[aria-label^="Chat with everyone" i]:is([aria-pressed="true"],[aria-expanded="true"])',
-                ),
-                showing=Showing.LAID_OUT,
-                source="A B2 J E",
-            ),
-        ),
-        for_roster=True,
+CONTROLS = CallControls(
+    notices=(
+        Step(target=_CONSENT),
+        Step(target=_STAY),
+        Step(target=_target("dismiss_in_call", "B2", within=DIALOGS, names=_DISMISSALS)),
+        Step(target=_CLOSE),
+        # The site resets both switches on the way from the lobby to the call (B2).
+        Step(target=_MICROPHONE_OFF, most=1),
     ),
-    Panel(
-        control=Target(
-            id="gmeet.people",
+    camera=Camera(on=_CAMERA_ON, off=_CAMERA_OFF),
+    chat=_CHAT,
+    # Where the network tells of neither people nor chat, both lists are read; here one takes the other's place.
+    panels=panels(
+        "gmeet",
+        _CHAT,
+        chat_for_roster=True,
+        chat_signs=('button[aria-label^="Chat with everyone" i]:is([aria-pressed="true"],[aria-expanded="true"])',),
+        chat_source="A B2 J E",
+        people=_target(
+            "people",
+            "B2 S V",
             selectors=(
                 'button[aria-label="Show everyone" i]',
                 'button[aria-label^="People" i]',
                 'nav button[data-panel-id="1"]',
                 'div[role="button"][aria-haspopup="dialog"][aria-label^="People" i]',
             ),
-            names=("People", "Show everyone"),
+            names="People | Show everyone",
             showing=Showing.LAID_OUT,
-            source="B2 S V",
         ),
-        rows=(
-            EvidenceRow(
-                id="gmeet.roster",
-                kind=Kind.SELECTOR,
-                patterns=(
-                    '[role="list"][aria-label="Participants"] [role="listitem"]',
-                    '[role="listitem"][data-participant-id]',
-                    'button[aria-label^="People" i]:is([aria-pressed="true"],[aria-expanded="true"])',
-                ),
-                source="J B2 MB",
+        roster_signs=(
+            '[role="list"][aria-label="Participants"] [role="listitem"]',
+            '[role="listitem"][data-participant-id]',
+            'button[aria-label^="People" i]:is([aria-pressed="true"],[aria-expanded="true"])',
+        ),
+        roster_source="J B2 MB",
+        roster_showing=Showing.VISIBLE,
+    ),
+    leaving=(
+        _target(
+            "leave",
+            "A V O R",
+            selectors=(
+                'button[jsname="CQylAd"][aria-label="Leave call"]',
+                'button[aria-label="Leave call" i]',
+                '[role="button"][aria-label="Leave call" i]',
             ),
+            names="Leave call",
+            showing=Showing.PRESENT,
         ),
-        for_roster=True,
+        _target(
+            "leave_only",
+            "A V",
+            within=DIALOGS,
+            names="Just leave the meeting | Just leave the call | Leave meeting | Leave",
+        ),
     ),
 )

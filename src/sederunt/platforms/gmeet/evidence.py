@@ -1,8 +1,14 @@
 """Google Meet: what its pages show, and what that means. Source tags and dates: docs/platforms.md."""
 
-from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase, Showing
-from sederunt.platforms.gmeet.endings import ADDRESSES, ENDINGS, REFUSALS
+from sederunt.model.status import StopReason
+from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.page_state import PageState
+from sederunt.platforms.rows import Rows, phrases
+from sederunt.platforms.shared import EndTexts, call_endings, failed_pages, lobby_endings, named_controls
+
+_SITE = "gmeet"
+_ELSEWHERE = r"^https?://(?!(?:[a-z0-9-]+\.)*meet\.google\.com(?:[:/?#]|$))"
+_CONTROLS = ("gmeet.controls", "gmeet.controls_named")
 
 # Subtrees that people fill. A chat message, a caption or a name may say anything, even that the meeting has ended.
 NEVER = (
@@ -21,10 +27,25 @@ NEVER = (
     "span.notranslate",
     "[contenteditable]",
 )
+CTA_NAMES = phrases(
+    "Ask to join | Join now | Ask to join anyway | Ask to join without camera | Ask to join* | Join the call now | "
+    "Join anyway | Join here too | Switch here | Join | Join meeting | Enter meeting | Teilnahme erbitten | "
+    "Jetzt teilnehmen | Trotzdem teilnehmen"
+)
+NAME_FIELDS = (
+    'input[type="text"][aria-label="Your name" i]',
+    'input[aria-label*="name" i]:not([type="hidden"])',
+    'input[jsname][type="text"]',
+    'input[placeholder*="name" i]',
+    'input[type="text"]:not([aria-hidden="true"])',
+)
+_SURE_NAME_FIELD = ",".join(NAME_FIELDS[:2])
 
-_CAPTIONS = '[aria-label="Turn on captions" i],[aria-label="Turn off captions" i]'
-_CHAT = '[aria-label^="Chat with everyone" i],button[aria-label="In-call messages"]'
-_PEOPLE = '[aria-label="Show everyone" i],button[aria-label^="People" i],nav button[data-panel-id="1"]'
+_STRONG_CONTROLS = (
+    '[aria-label="Turn on captions" i],[aria-label="Turn off captions" i]',
+    '[aria-label^="Chat with everyone" i],button[aria-label="In-call messages"]',
+    '[aria-label="Show everyone" i],button[aria-label^="People" i],nav button[data-panel-id="1"]',
+)
 _OTHER_CONTROLS = (
     '[role="region"][aria-label="Call controls"]',
     'button[aria-label*="Raise hand" i],button[aria-label*="Lower hand" i]',
@@ -34,252 +55,210 @@ _OTHER_CONTROLS = (
     'button[aria-label*="Meeting tools" i]',
     "[data-self-name]",
 )
-_STRONG_CONTROLS = (_CAPTIONS, _CHAT, _PEOPLE)
-# The same by their names, whatever they are made of. The lobby has none of these.
-_CONTROL_NAMES = (
-    "Turn on captions",
-    "Turn off captions",
-    "Chat with everyone*",
-    "Show everyone",
-    "People",
-    "People -*",
-    "Raise hand",
-    "Lower hand",
-    "Send a reaction",
-    "Meeting details",
-    "Meeting tools",
+# The lobby has none of these.
+_CONTROL_NAMES = phrases(
+    "Turn on captions | Turn off captions | Chat with everyone* | Show everyone | People | People -* | Raise hand | "
+    "Lower hand | Send a reaction | Meeting details | Meeting tools"
 )
 
-CTA_NAMES = (
-    "Ask to join",
-    "Join now",
-    "Ask to join anyway",
-    "Ask to join without camera",
-    "Ask to join*",
-    "Join the call now",
-    "Join anyway",
-    "Join here too",
-    "Switch here",
-    "Join",
-    "Join meeting",
-    "Enter meeting",
-    "Teilnahme erbitten",
-    "Jetzt teilnehmen",
-    "Trotzdem teilnehmen",
-)
-NAME_FIELDS = (
-    'input[type="text"][aria-label="Your name" i]',
-    'input[aria-label*="name" i]:not([type="hidden"])',
-    'input[jsname][type="text"]',
-    'input[placeholder*="name" i]',
-    'input[type="text"]:not([aria-hidden="true"])',
-)
-
-# Witnesses for other rows.
-_WITNESSES: tuple[EvidenceRow, ...] = (
-    EvidenceRow(
-        id="gmeet.controls",
-        kind=Kind.SELECTOR,
-        patterns=_STRONG_CONTROLS,
-        showing=Showing.LAID_OUT,
-        source="A B2 E V",
-    ),
-    EvidenceRow(
-        id="gmeet.controls_named",
-        kind=Kind.BUTTON,
-        patterns=_CONTROL_NAMES,
-        showing=Showing.LAID_OUT,
-        at_least=2,
-        source="A B2 E V S",
-    ),
-    EvidenceRow(
-        id="gmeet.name_field",
-        kind=Kind.SELECTOR,
-        patterns=(",".join(NAME_FIELDS[:2]),),
-        source="A V B2 S J MB",
-    ),
-    EvidenceRow(id="gmeet.cta", kind=Kind.BUTTON, patterns=CTA_NAMES, source="A V B2 S J E"),
-)
-
-_WAY: tuple[EvidenceRow, ...] = (
-    EvidenceRow(
-        id="gmeet.reconnecting",
-        kind=Kind.TEXT,
-        patterns=(
-            "Connection lost",
-            "Unable to connect",
-            "Reconnecting",
-            "Trying to reconnect",
-            "You lost your network connection",
+_ENDS = EndTexts(
+    removed=(
+        phrases(
+            "You've been removed from the meeting | You've been removed from this meeting | "
+            "You have been removed from the meeting | removed from the meeting | You were removed from the meeting"
         ),
+        "A B2 V",
+    ),
+    ended=(
+        phrases(
+            "Your host ended the meeting for everyone | ended the meeting for everyone | The call ended | Call ended | "
+            "Meeting ended | The meeting has ended | This meeting has ended | Meeting has ended"
+        ),
+        "A V B2",
+    ),
+    left=phrases("You left the meeting | You've left the call | You've left the meeting"),
+    loud=("h1", "h2", '[role="heading"]', ".roSPhc", *DIALOGS),
+    controls=_CONTROLS,
+)
+
+_seen = Rows(_SITE)
+_entry = Rows(_SITE, phase=Phase.BEFORE)
+_refused = Rows(_SITE, phase=Phase.BEFORE, state=PageState.REFUSED)
+_challenged = Rows(_SITE, phase=Phase.BEFORE, state=PageState.CHALLENGED)
+_over = Rows(_SITE, phase=Phase.AFTER, state=PageState.OVER, reason=StopReason.MEETING_ENDED)
+_lobby = Rows(_SITE, state=PageState.LOBBY)
+_in_call = Rows(_SITE, state=PageState.IN_CALL, showing=Showing.LAID_OUT)
+_entering = Rows(_SITE, phase=Phase.BEFORE, state=PageState.IN_CALL, showing=Showing.LAID_OUT)
+_notice = Rows(_SITE, state=PageState.DIALOG, within=DIALOGS)
+
+# Signals and addresses: the least that a person could fake.
+_ADDRESSES = (
+    _seen.signal(
+        "signal.removed",
+        "self_status:7",
+        "A B2",
+        phase=Phase.AFTER,
+        state=PageState.REMOVED,
+        reason=StopReason.KICKED,
+    ),
+    # A silent session check passes through here and comes back.
+    _entry.address(
+        "address.sign_in",
+        r"^https?://accounts\.google\.com(?:[:/?#]|$)",
+        "A O",
+        state=PageState.SIGN_IN_NEEDED,
+        settle_s=2.0,
+    ),
+    *failed_pages(
+        _SITE, server_s=5.0, elsewhere=_ELSEWHERE, elsewhere_s=1.5, source="A S B2", state=PageState.CHALLENGED
+    ),
+    _over.address("address.gone_after", (_ELSEWHERE, r"//meet\.google\.com/landing"), "A V", settle_s=2.0),
+    # The invisible scoring frame is always there.
+    _challenged.selector(
+        "captcha",
+        'iframe[src*="recaptcha"],iframe[title*="recaptcha" i]',
+        "V",
+        least_px=(120, 40),
+        settle_s=1.0,
+    ),
+)
+
+_WITNESSES = (
+    _seen.selector("controls", _STRONG_CONTROLS, "A B2 E V", showing=Showing.LAID_OUT),
+    named_controls(_SITE, _CONTROL_NAMES, "A B2 E V S", at_least=2),
+    _seen.selector("name_field", _SURE_NAME_FIELD, "A V B2 S J MB"),
+    _seen.button("cta", CTA_NAMES, "A V B2 S J E"),
+)
+
+_REFUSALS = (
+    _entry.text(
+        "credentials_stale",
+        "Your sign-in credentials might have changed",
+        "B2",
+        state=PageState.SIGN_IN_REJECTED,
+    ),
+    _refused.text(
+        "denied",
+        "Someone in the call denied your request to join | denied your request | request to join has been denied | "
+        "request to join has been declined | Your request to join was denied | Your request to join was declined | "
+        "You weren't allowed to join | not allowed to join | request was denied | Request denied",
+        "A V B2",
+        reason=StopReason.REQUEST_DENIED,
+    ),
+    _refused.button(
+        "denied_button",
+        "Ask to join again",
+        "V",
+        reason=StopReason.REQUEST_DENIED,
+        unless=("gmeet.no_answer",),
+    ),
+    _refused.text(
+        "no_answer",
+        "No one responded to your request to join | No one responded to your request",
+        "A B2",
+        reason=StopReason.WAITING_ROOM_TIMEOUT,
+    ),
+    _refused.text(
+        "invalid",
+        "Check your meeting code | Invalid video call name | The meeting code you entered doesn't work | "
+        "Your meeting code has expired | Meeting not found | Invalid meeting | Meeting link expired",
+        "A V",
+        reason=StopReason.INVALID_MEETING_URL,
+    ),
+    # No source shows the copy of these two refusals.
+    _refused.text(
+        "full",
+        "meeting is full | call is full | meeting is locked | locked by the host",
+        "own",
+        reason=StopReason.REQUEST_DENIED,
+        seen="2026-11",
+    ),
+    _challenged.text(
+        "blocked",
+        "You can't join this video call | You can't join this meeting | You can't join this call | "
+        "There is a problem connecting to this video call | There's a problem connecting to this video call",
+        "A V B2 S I",
+    ),
+    _entry.text("trouble", "we encountered a problem joining", "B2", state=PageState.TROUBLE, settle_s=1.0),
+    *lobby_endings(_SITE, _ENDS, over_source="V"),
+    # A modal that merely offers signing in, or a prejoin still being built, must not be taken for a gate.
+    _entry.text(
+        "sign_in",
+        "your Google Account | Choose an account | sign in to join | sign in to continue | to continue to Google Meet",
+        "A O",
+        state=PageState.SIGN_IN_NEEDED,
+        unless=("gmeet.name_field", "gmeet.cta", "gmeet.notice", "gmeet.lobby", *_CONTROLS),
+        settle_s=6.0,
+    ),
+)
+
+_ENDINGS = (
+    *call_endings(_SITE, _ENDS),
+    _over.button("rejoin", "Rejoin", "A V O", unless=_CONTROLS, settle_s=1.0),
+)
+
+_WAY_IN = (
+    _seen.text(
+        "reconnecting",
+        "Connection lost | Unable to connect | Reconnecting | Trying to reconnect | You lost your network connection",
+        "V",
         whole=True,
         state=PageState.RECONNECTING,
-        source="V",
     ),
-    EvidenceRow(
-        id="gmeet.lobby_in_call",
-        kind=Kind.TEXT,
-        patterns=("Asking to be let in", "You'll join the call when someone lets you in"),
-        state=PageState.LOBBY,
+    _lobby.text(
+        "lobby_in_call",
+        "Asking to be let in | You'll join the call when someone lets you in",
+        "A V B2",
         phase=Phase.AFTER,
-        unless=(
-            "gmeet.controls",
-            "gmeet.controls_named",
-        ),
-        source="A V B2",
+        unless=_CONTROLS,
     ),
-    EvidenceRow(
-        id="gmeet.lobby",
-        kind=Kind.TEXT,
-        patterns=(
-            "Asking to be let in",
-            "Asking to join",
-            "You'll join the call when someone lets you in",
-            "join the call when someone lets you in",
-            "brings you into the call",
-            "Please wait until a meeting host",
-            "admits you to the call",
-            "Waiting for the host",
-            "You're in the waiting room",
-            "waiting to be let in",
-            "Your request to join",
-        ),
-        state=PageState.LOBBY,
+    _lobby.text(
+        "lobby",
+        "Asking to be let in | Asking to join | You'll join the call when someone lets you in | "
+        "join the call when someone lets you in | brings you into the call | Please wait until a meeting host | "
+        "admits you to the call | Waiting for the host | You're in the waiting room | waiting to be let in | "
+        "Your request to join",
+        "A V B2 O",
         phase=Phase.BEFORE,
-        source="A V B2 O",
     ),
-    EvidenceRow(
-        id="gmeet.lobby_label",
-        kind=Kind.SELECTOR,
-        patterns=(
-            '[aria-label*="Please wait until" i]',
-            '[aria-label*="brings you into" i]',
-            '[aria-label*="admits you" i]',
-            '[aria-label*="waiting" i]',
+    _lobby.selector(
+        "lobby_label",
+        tuple(
+            f'[aria-label*="{stem}" i]' for stem in ("Please wait until", "brings you into", "admits you", "waiting")
         ),
-        state=PageState.LOBBY,
+        "B2",
         phase=Phase.BEFORE,
-        unless=("gmeet.controls", "gmeet.controls_named", "gmeet.name_field", "gmeet.cta"),
-        source="B2",
+        unless=(*_CONTROLS, "gmeet.name_field", "gmeet.cta"),
     ),
-    EvidenceRow(
-        id="gmeet.notice",
-        kind=Kind.TEXT,
-        patterns=(
-            "Do you want people to see and hear you",
-            "Do you want people to hear you",
-            "Do you want people to see you",
-            "is being recorded",
-            "is being transcribed",
-            "is being live streamed",
-            "taking notes",
-            "take notes for me",
-            "Others may see your video differently",
-            "Other people may see your video differently",
-        ),
-        within=DIALOGS,
-        state=PageState.DIALOG,
-        source="A V B2",
+    _notice.text(
+        "notice",
+        "Do you want people to see and hear you | Do you want people to hear you | Do you want people to see you | "
+        "is being recorded | is being transcribed | is being live streamed | taking notes | take notes for me | "
+        "Others may see your video differently | Other people may see your video differently",
+        "A V B2",
     ),
-    EvidenceRow(
-        id="gmeet.still_there",
-        kind=Kind.BUTTON,
-        patterns=("Stay in the call", "Stay in call"),
-        within=DIALOGS,
-        state=PageState.DIALOG,
-        phase=Phase.AFTER,
-        source="K",
+    _notice.button("still_there", "Stay in the call | Stay in call", "K", phase=Phase.AFTER),
+    _in_call.selector("in_call_still", _STRONG_CONTROLS, "A B2 E V", phase=Phase.AFTER),
+    # Two looks.
+    _entering.selector("in_call", _STRONG_CONTROLS, "B2 E V", at_least=2, unless=("gmeet.name_field",), settle_s=0.15),
+    _entering.selector("in_call_one", _STRONG_CONTROLS, "A", unless=("gmeet.name_field", "gmeet.cta")),
+    _in_call.selector(
+        "in_call_controls", _OTHER_CONTROLS, "B2 V", at_least=2, unless=("gmeet.name_field", "gmeet.cta")
     ),
-    EvidenceRow(
-        id="gmeet.in_call_still",
-        kind=Kind.SELECTOR,
-        patterns=_STRONG_CONTROLS,
-        showing=Showing.LAID_OUT,
-        state=PageState.IN_CALL,
-        phase=Phase.AFTER,
-        source="A B2 E V",
+    _in_call.button(
+        "in_call_named", _CONTROL_NAMES, "A B2 E V S", at_least=2, unless=("gmeet.name_field", "gmeet.cta")
     ),
-    EvidenceRow(
-        id="gmeet.in_call",
-        kind=Kind.SELECTOR,
-        patterns=_STRONG_CONTROLS,
-        showing=Showing.LAID_OUT,
-        at_least=2,
-        state=PageState.IN_CALL,
-        phase=Phase.BEFORE,
-        unless=("gmeet.name_field",),
-        settle_s=0.15,  # two looks
-        source="B2 E V",
-    ),
-    EvidenceRow(
-        id="gmeet.in_call_one",
-        kind=Kind.SELECTOR,
-        patterns=_STRONG_CONTROLS,
-        showing=Showing.LAID_OUT,
-        state=PageState.IN_CALL,
-        phase=Phase.BEFORE,
-        unless=("gmeet.name_field", "gmeet.cta"),
-        source="A",
-    ),
-    EvidenceRow(
-        id="gmeet.in_call_controls",
-        kind=Kind.SELECTOR,
-        patterns=_OTHER_CONTROLS,
-        showing=Showing.LAID_OUT,
-        at_least=2,
-        state=PageState.IN_CALL,
-        unless=("gmeet.name_field", "gmeet.cta"),
-        source="B2 V",
-    ),
-    EvidenceRow(
-        id="gmeet.in_call_named",
-        kind=Kind.BUTTON,
-        patterns=_CONTROL_NAMES,
-        showing=Showing.LAID_OUT,
-        at_least=2,
-        state=PageState.IN_CALL,
-        unless=("gmeet.name_field", "gmeet.cta"),
-        source="A B2 E V S",
-    ),
-    EvidenceRow(
-        id="gmeet.prejoin",
-        kind=Kind.BUTTON,
-        patterns=CTA_NAMES,
-        state=PageState.PREJOIN,
-        source="A V B2 S J E",
-    ),
-    EvidenceRow(
-        id="gmeet.prejoin_name",
-        kind=Kind.SELECTOR,
-        patterns=(",".join(NAME_FIELDS[:2]),),
-        state=PageState.PREJOIN,
-        source="A V B2 S J MB",
-    ),
+    _seen.button("prejoin", CTA_NAMES, "A V B2 S J E", state=PageState.PREJOIN),
+    _seen.selector("prejoin_name", _SURE_NAME_FIELD, "A V B2 S J MB", state=PageState.PREJOIN),
     # The toolbar hides itself; some layouts take it out of sight altogether.
-    EvidenceRow(
-        id="gmeet.in_call_hidden",
-        kind=Kind.SELECTOR,
-        patterns=_STRONG_CONTROLS,
-        showing=Showing.PRESENT,
-        state=PageState.IN_CALL,
+    _in_call.selector("in_call_hidden", _STRONG_CONTROLS, "A B2", showing=Showing.PRESENT, settle_s=1.0),
+    _in_call.text(
+        "in_call_words",
+        "You have joined the call | You've been admitted | You're the only one here | other person in the call | "
+        "other people in the call",
+        "V S",
         settle_s=1.0,
-        source="A B2",
-    ),
-    EvidenceRow(
-        id="gmeet.in_call_words",
-        kind=Kind.TEXT,
-        patterns=(
-            "You have joined the call",
-            "You've been admitted",
-            "You're the only one here",
-            "other person in the call",
-            "other people in the call",
-        ),
-        state=PageState.IN_CALL,
-        showing=Showing.LAID_OUT,
-        settle_s=1.0,
-        source="V S",
     ),
 )
 
-ROWS: tuple[EvidenceRow, ...] = (*ADDRESSES, *_WITNESSES, *REFUSALS, *ENDINGS, *_WAY)
+ROWS: tuple[EvidenceRow, ...] = (*_ADDRESSES, *_WITNESSES, *_REFUSALS, *_ENDINGS, *_WAY_IN)

@@ -26,7 +26,7 @@ def parse_link(text: str) -> MeetingLink:
     refuse_second_address(address, EXPECTED)
     code = _code_of(decoded(address.path).strip("/").lower())
     # The language is pinned because the texts we read are English; every other parameter is dropped.
-    return MeetingLink(service=Service.GMEET, url=f"https://{HOST}/{code}?hl=en", meeting_id=code)
+    return MeetingLink(service=Service("gmeet"), url=f"https://{HOST}/{code}?hl=en", meeting_id=code)
 
 
 def _code_of(path: str) -> str:

@@ -1,223 +1,130 @@
 """Google's sign-in pages: fields, buttons, and what is shown afterwards. Source tags and dates: docs/platforms.md."""
 
-from sederunt.platforms.evidence import EvidenceRow, Kind
 from sederunt.platforms.page_state import PageState
-from sederunt.platforms.sign_in_pages import SignInPages, rows_of_every_site
-from sederunt.platforms.targets import ON_THE_WAY, Act, Journey, Step, Target
+from sederunt.platforms.rows import Rows, Targets
+from sederunt.platforms.sign_in_pages import SignInPages
+from sederunt.platforms.sign_in_tables import ASIDE, CAPTCHA_PX, HOST_END, first_rows, journey, last_rows
+from sederunt.platforms.targets import Step
 
-_END = r"(?::\d+)?(?:[/?#]|$)"  # of a host's name: nothing may follow that makes another host of it
-_HOSTS = rf"^https://accounts\.google\.com{_END}"
-_HOME = rf"^https://(?!accounts\.)(?:[a-z0-9-]+\.)*google\.com{_END}"
+_SEEN = "2026-11"
+_target = Targets("gmeet.sign_in", seen=_SEEN)
+_rows = Rows("gmeet.sign_in", seen=_SEEN)
+_challenged = Rows("gmeet.sign_in", seen=_SEEN, state=PageState.CHALLENGED, settle_s=1.0)
+_rejected = Rows("gmeet.sign_in", seen=_SEEN, state=PageState.SIGN_IN_REJECTED, unless=("gmeet.sign_in.unsent",))
+# A question for a passkey may offer the password instead.
+_asked_more = Rows(
+    "gmeet.sign_in",
+    seen=_SEEN,
+    state=PageState.SIGN_IN_NEEDED,
+    unless=("gmeet.sign_in.password_field",),
+    settle_s=6.0,
+)
+
+_HOSTS = rf"^https://accounts\.google\.com{HOST_END}"
+_HOME = rf"^https://(?!accounts\.)(?:[a-z0-9-]+\.)*google\.com{HOST_END}"
 # What is on its way between two pages is nowhere yet.
-_ELSEWHERE = rf"^https?://(?!accounts\.youtube\.com{_END}|(?:[a-z0-9-]+\.)*google\.com{_END})"
+_ELSEWHERE = rf"^https?://(?!accounts\.youtube\.com{HOST_END}|(?:[a-z0-9-]+\.)*google\.com{HOST_END})"
+_CHALLENGE = r"^https://accounts\.google\.com/(?:v3/)?signin/(?:v2/)?challenge/"
 # Copies for password managers, hidden from people, stand beside the real fields.
 _REAL = ':not([aria-hidden="true"]):not([type="hidden"])'
-_SEEN = "2026-11"
 
-_ACCOUNT = Target(
-    id="gmeet.sign_in.account",
+_ACCOUNT = _target(
+    "account",
+    "A P",
     selectors=(
         f"input#identifierId{_REAL}",
         f'input[name="identifier"]{_REAL}',
         f'input[type="email"]{_REAL}',
         f'input[autocomplete~="username"]{_REAL}',
     ),
-    source="A P",
-    seen=_SEEN,
 )
-_PASSWORD = Target(
-    id="gmeet.sign_in.password",
+_PASSWORD = _target(
+    "password",
+    "K P",
     selectors=(
         f'input[name="Passwd"]{_REAL}',
         f'input[type="password"][name="password"]{_REAL}',
         f'input[type="password"]{_REAL}',
     ),
-    source="K P",
-    seen=_SEEN,
 )
-_NEXT = Target(
-    id="gmeet.sign_in.next",
+_NEXT = _target(
+    "next",
+    "K P",
     selectors=("#identifierNext button", "#passwordNext button", "#identifierNext", "#passwordNext"),
-    names=("Next", "Continue", "Sign in"),
+    names="Next | Continue | Sign in",
     backstops=('form button[type="submit"]', 'form input[type="submit"]', "form button:not([type])"),
-    but_not=("Create account", "Forgot email?", "Forgot password?", "Try another way", "Show password", "Not now"),
-    source="K P",
-    seen=_SEEN,
+    but_not="Create account | Forgot email? | Forgot password? | Try another way | Show password | Not now",
 )
-_BY_PASSWORD = Target(
-    id="gmeet.sign_in.by_password",
-    names=("Enter your password", "Use your password"),
+_BY_PASSWORD = _target(
+    "by_password",
+    "P",
+    names="Enter your password | Use your password",
     backstops=('[role="link"]',),
     within=('[role="link"]', "button", '[role="button"]', "a"),
-    holding=("enter your password", "use your password"),
-    source="P",
-    seen=_SEEN,
+    holding="enter your password | use your password",
 )
-_OTHER_WAY = Target(
-    id="gmeet.sign_in.other_way",
-    names=("Try another way",),
-    within=("body",),
-    holding=("passkey",),  # a code or a phone is not got round
-    source="P",
-    seen=_SEEN,
-)
-_NOT_NOW = Target(
-    id="gmeet.sign_in.not_now",
-    names=("Not now", "Skip", "Skip for now", "Maybe later", "No thanks"),
-    source="P",
-    seen=_SEEN,
-)
-
+# A code or a phone is not got round.
+_OTHER_WAY = _target("other_way", "P", names="Try another way", within=("body",), holding="passkey")
+_NOT_NOW = _target("not_now", "P", names="Not now | Skip | Skip for now | Maybe later | No thanks")
 _FIELDS = (_ACCOUNT.id, _PASSWORD.id)
-_ASIDE = ON_THE_WAY | {PageState.SIGN_IN_NEEDED}
 
-JOURNEY = Journey(
-    steps=(
-        Step(target=_ACCOUNT, act=Act.FILL_ACCOUNT, most=6, again_s=1.0),
-        Step(target=_PASSWORD, act=Act.FILL_PASSWORD, most=6, again_s=1.0),
-        Step(target=_NEXT, most=6, again_s=10.0, unpointed=4, knocks=True, beside=_FIELDS),
-        Step(target=_BY_PASSWORD, states=_ASIDE, most=2, apart=_FIELDS),
-        Step(target=_OTHER_WAY, states=_ASIDE, most=1, apart=_FIELDS),
-        Step(target=_NOT_NOW, states=_ASIDE, apart=_FIELDS),
-    ),
-    loading_s=15.0,
-)
-
-ROWS: tuple[EvidenceRow, ...] = (
-    *rows_of_every_site("gmeet", _PASSWORD, seen=_SEEN),
-    EvidenceRow(
-        id="gmeet.sign_in.robot_address",
-        kind=Kind.ADDRESS,
-        patterns=(
-            r"^https://accounts\.google\.com/(?:v3/)?signin/(?:v2/)?challenge/(?:re)?captcha",
+ROWS = (
+    *first_rows(_rows, _PASSWORD),
+    _challenged.address(
+        "robot_address",
+        (
+            rf"{_CHALLENGE}(?:re)?captcha",
             r"^https://accounts\.google\.com/(?:v3/)?signin/(?:v2/)?rejected",
             r"^https://accounts\.google\.com/captcha",
         ),
-        state=PageState.CHALLENGED,
-        settle_s=1.0,
-        source="P",
-        seen=_SEEN,
+        "P",
     ),
-    EvidenceRow(
-        id="gmeet.sign_in.captcha",
-        kind=Kind.SELECTOR,
-        patterns=('iframe[src*="recaptcha"]', 'iframe[title*="captcha" i]', "#captchaimg", 'img[src*="/Captcha"]'),
-        least_px=(120, 40),  # the invisible scoring frame is always there
-        state=PageState.CHALLENGED,
-        settle_s=1.0,
-        source="V P",
-        seen=_SEEN,
+    _challenged.selector(
+        "captcha",
+        ('iframe[src*="recaptcha"]', 'iframe[title*="captcha" i]', "#captchaimg", 'img[src*="/Captcha"]'),
+        "V P",
+        least_px=CAPTCHA_PX,
     ),
-    EvidenceRow(
-        id="gmeet.sign_in.robot",
-        kind=Kind.TEXT,
-        patterns=(
-            "Couldn't sign you in",
-            "This browser or app may not be secure",
-            "Confirm you're not a robot",
-            "Type the text you hear or see",
-            "Type the characters you see",
-            "suspicious activity",
-            "unusual activity",
-        ),
-        state=PageState.CHALLENGED,
-        settle_s=1.0,
-        source="P K",
-        seen=_SEEN,
+    _challenged.text(
+        "robot",
+        "Couldn't sign you in | This browser or app may not be secure | Confirm you're not a robot | "
+        "Type the text you hear or see | Type the characters you see | suspicious activity | unusual activity",
+        "P K",
     ),
-    EvidenceRow(
-        id="gmeet.sign_in.refused",
-        kind=Kind.TEXT,
-        patterns=(
-            "Couldn't find your Google Account",
-            "Enter a valid email",
-            "Wrong password",
-            "Incorrect password",
-            "password is incorrect",
-            "password you entered is incorrect",
-            "Your password was changed",
-            "account has been disabled",
-            "Account disabled",
-            "account was deleted",
-        ),
-        state=PageState.SIGN_IN_REJECTED,
-        unless=("gmeet.sign_in.unsent",),
-        source="P K",
-        seen=_SEEN,
+    _rejected.text(
+        "refused",
+        "Couldn't find your Google Account | Enter a valid email | Wrong password | Incorrect password | "
+        "password is incorrect | password you entered is incorrect | Your password was changed | "
+        "account has been disabled | Account disabled | account was deleted",
+        "P K",
     ),
-    EvidenceRow(
-        id="gmeet.sign_in.refused_field",
-        kind=Kind.SELECTOR,
-        patterns=tuple(
+    _rejected.selector(
+        "refused_field",
+        tuple(
             f'input{field}[aria-invalid="true"]{_REAL}'
             for field in ("#identifierId", '[name="identifier"]', '[name="Passwd"]', '[type="password"]')
         ),
-        state=PageState.SIGN_IN_REJECTED,
-        unless=("gmeet.sign_in.unsent",),
+        "K",
         settle_s=2.0,  # some forms mark a field while it is being changed
-        source="K",
-        seen=_SEEN,
     ),
-    EvidenceRow(
-        id="gmeet.sign_in.verify_address",
-        kind=Kind.ADDRESS,
-        patterns=(
-            r"^https://accounts\.google\.com/(?:v3/)?signin/(?:v2/)?challenge/"
-            r"(?!pwd|password|(?:re)?captcha)[a-z]",
+    _asked_more.address("verify_address", rf"{_CHALLENGE}(?!pwd|password|(?:re)?captcha)[a-z]", "P"),
+    _asked_more.text(
+        "verify",
+        "Verify it's you | Confirm it's you | Verify your identity | 2-Step Verification | "
+        "make sure it's really you | Check your phone | Get a verification code | Enter the code | Enter code | "
+        "Choose how you want to sign in | Welcome to your new account",
+        "K P",
+    ),
+    *last_rows(
+        _rows,
+        home=_HOME,
+        home_source="A V P",
+        # An organisation's own pages, say: no place for this password.
+        elsewhere=Rows("gmeet.sign_in").address(
+            "elsewhere", _ELSEWHERE, "A", state=PageState.SIGN_IN_NEEDED, settle_s=10.0
         ),
-        state=PageState.SIGN_IN_NEEDED,
-        unless=("gmeet.sign_in.password_field",),
-        settle_s=6.0,  # a question for a passkey may offer the password instead
-        source="P",
-        seen=_SEEN,
-    ),
-    EvidenceRow(
-        id="gmeet.sign_in.verify",
-        kind=Kind.TEXT,
-        patterns=(
-            "Verify it's you",
-            "Confirm it's you",
-            "Verify your identity",
-            "2-Step Verification",
-            "make sure it's really you",
-            "Check your phone",
-            "Get a verification code",
-            "Enter the code",
-            "Enter code",
-            "Choose how you want to sign in",
-            "Welcome to your new account",
-        ),
-        state=PageState.SIGN_IN_NEEDED,
-        unless=("gmeet.sign_in.password_field",),
-        settle_s=6.0,
-        source="K P",
-        seen=_SEEN,
-    ),
-    EvidenceRow(
-        id="gmeet.sign_in.through",
-        kind=Kind.ADDRESS,
-        patterns=(_HOME,),
-        state=PageState.SIGNED_IN,
-        unless=("gmeet.sign_in.due",),
-        settle_s=1.5,  # the last cookies come with the first page
-        source="A V P",
-        seen=_SEEN,
-    ),
-    EvidenceRow(
-        id="gmeet.sign_in.elsewhere",
-        kind=Kind.ADDRESS,
-        patterns=(_ELSEWHERE,),
-        state=PageState.SIGN_IN_NEEDED,  # an organisation's own pages, say: no place for this password
-        settle_s=10.0,
-        source="A",
-    ),
-    EvidenceRow(
-        id="gmeet.sign_in.asks",
-        kind=Kind.SELECTOR,
-        patterns=(*_ACCOUNT.selectors, *_PASSWORD.selectors),
-        state=PageState.DIALOG,
-        source="A K P",
-        seen=_SEEN,
+        fields=(*_ACCOUNT.selectors, *_PASSWORD.selectors),
+        fields_source="A K P",
     ),
 )
 
@@ -228,6 +135,13 @@ SIGN_IN = SignInPages(
     ),
     hosts=_HOSTS,
     rows=ROWS,
-    journey=JOURNEY,
+    journey=journey(
+        _ACCOUNT,
+        _PASSWORD,
+        _NEXT,
+        Step(target=_BY_PASSWORD, states=ASIDE, most=2, apart=_FIELDS),
+        Step(target=_OTHER_WAY, states=ASIDE, most=1, apart=_FIELDS),
+        Step(target=_NOT_NOW, states=ASIDE, apart=_FIELDS),
+    ),
     cookies=("SID", "__Secure-1PSID", "SAPISID", "APISID", "HSID", "SSID"),
 )

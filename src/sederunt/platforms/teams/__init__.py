@@ -2,8 +2,9 @@
 
 from sederunt.model.bot import Service
 from sederunt.platforms.platform import Platform
-from sederunt.platforms.site import Site
-from sederunt.platforms.teams.controls import CAMERA, CHAT, JOURNEY, LEAVING, NOTICES, PANELS
+from sederunt.platforms.sign_in_pages import AccountKind, AccountUse
+from sederunt.platforms.site import Limits, Site
+from sederunt.platforms.teams.controls import CONTROLS, JOURNEY
 from sederunt.platforms.teams.decode import TeamsDecoder
 from sederunt.platforms.teams.evidence import NEVER, ROWS
 from sederunt.platforms.teams.links import parse_link
@@ -11,9 +12,9 @@ from sederunt.platforms.teams.sign_in import SIGN_IN
 from sederunt.platforms.teams.watch import WATCH
 
 PLATFORM: Platform = Site(
-    service=Service.TEAMS,
-    name_limit=50,
-    chat_limit=4000,
+    service=Service("teams"),
+    title="Microsoft Teams",
+    limits=Limits(name=50, chat=4000),
     origins=(
         "https://teams.microsoft.com",
         "https://teams.live.com",
@@ -24,13 +25,9 @@ PLATFORM: Platform = Site(
     rows=ROWS,
     never=NEVER,
     journey=JOURNEY,
-    notices=NOTICES,
-    camera=CAMERA,
-    chat_panel=CHAT,
-    leave_targets=LEAVING,
-    panels=PANELS,
+    controls=CONTROLS,
     watch=WATCH,
     make_decoder=TeamsDecoder,
     link_parser=parse_link,
-    sign_in_pages=SIGN_IN,
+    accounts=AccountUse(kind=AccountKind.SESSION, sign_in_url="https://teams.microsoft.com/v2/", pages=SIGN_IN),
 )

@@ -1,17 +1,21 @@
 """Microsoft Teams: the controls of the way in, of the call and of its chat, in the order in which they are tried."""
 
-from sederunt.platforms.chat import ChatPanel
-from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Showing
-from sederunt.platforms.page_state import PageState
-from sederunt.platforms.site import Panel
-from sederunt.platforms.targets import Act, Camera, Journey, Step, Target
-from sederunt.platforms.teams.evidence import LAUNCHER_NAMES, NAME_FIELDS
+from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
+from sederunt.platforms.evidence import DIALOGS, Showing
+from sederunt.platforms.rows import Targets
+from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, DISMISSALS, knock_step, name_step, panels
+from sederunt.platforms.targets import Journey, Step
+from sederunt.platforms.teams.evidence import LAUNCHER_NAMES, NAME_FIELDS, WITHOUT_DEVICES
 
-_BEFORE_KNOCK = frozenset({PageState.LOADING, PageState.DIALOG, PageState.PREJOIN})
+_target = Targets("teams")
+_switch = Targets("teams", showing=Showing.LAID_OUT)
 _DIALOG = (*DIALOGS, ".ui-dialog")
+_NOTICE = (*_DIALOG, '[role="alert"]', '[role="status"]', '[data-tid*="notification"]', '[data-tid*="banner"]')
+_DISMISSALS = (*DISMISSALS, "Maybe later")
 
-_LAUNCHER = Target(
-    id="teams.launcher",
+_LAUNCHER = _target(
+    "launcher",
+    "S V B2 O",
     selectors=(
         'button[data-tid="joinOnWeb"]',
         '[data-tid="joinOnWeb"]',
@@ -19,24 +23,20 @@ _LAUNCHER = Target(
         'button[aria-label*="from this browser" i]',
     ),
     names=LAUNCHER_NAMES,
-    source="S V B2 O",
 )
-_NO_DEVICES = Target(
-    id="teams.no_devices",
-    names=("Continue without audio or video", "Continue without audio", "Continue without video"),
-    source="S V B2 I",
-)
-_COOKIES = Target(id="teams.cookies", names=("Reject", "Reject all", "Accept", "Accept all"), source="S")
-_DISMISS = Target(id="teams.dismiss", names=("Got it", "Dismiss", "Not now", "Maybe later", "No thanks"), source="S S'")
-_CLOSE = Target(
-    id="teams.close",
-    within=(*_DIALOG, '[role="alert"]', '[role="status"]', '[data-tid*="notification"]', '[data-tid*="banner"]'),
+_NO_DEVICES = _target("no_devices", "S V B2 I", names=WITHOUT_DEVICES)
+_COOKIES = _target("cookies", "S", names=("Reject", "Accept", *COOKIE_ANSWERS))
+_DISMISS = _target("dismiss", "S S'", names=_DISMISSALS)
+_CLOSE = _target(
+    "close",
+    "S S'",
+    within=_NOTICE,
     selectors=('button[aria-label="Close" i]', 'button[title="Close" i]', 'button[aria-label="Dismiss" i]'),
-    names=("OK", "Close"),
-    source="S S'",
+    names="OK | Close",
 )
-_MICROPHONE_OFF = Target(
-    id="teams.microphone_off",
+_MICROPHONE_OFF = _switch(
+    "microphone_off",
+    "A V B2 S J",
     selectors=(
         '[data-tid="toggle-mute"][aria-checked="true"]',
         'input[data-tid="toggle-mute"]:checked:not([aria-checked="false"])',
@@ -44,11 +44,10 @@ _MICROPHONE_OFF = Target(
         'button[aria-label="Mute mic" i]',
         '[role="switch"][aria-label="Microphone" i][aria-checked="true"]',
     ),
-    showing=Showing.LAID_OUT,
-    source="A V B2 S J",
 )
-_CAMERA_OFF = Target(
-    id="teams.camera_off",
+_CAMERA_OFF = _switch(
+    "camera_off",
+    "A V B2 S J",
     selectors=(
         '[data-tid="toggle-video"][aria-checked="true"]',
         'input[data-tid="toggle-video"]:checked:not([aria-checked="false"])',
@@ -57,100 +56,44 @@ _CAMERA_OFF = Target(
         'button[title="Turn camera off" i]',
         '[role="switch"][aria-label="Camera" i][aria-checked="true"]',
     ),
-    showing=Showing.LAID_OUT,
-    source="A V B2 S J",
 )
-_COMPUTER_AUDIO = Target(
-    id="teams.computer_audio",
+_COMPUTER_AUDIO = _switch(
+    "computer_audio",
+    "V",
     selectors=(
         '[role="radio"][aria-label*="Computer audio" i][aria-checked="false"]',
         'input[type="radio"][aria-label*="Computer audio" i]:not(:checked)',
         '[role="radio"][aria-checked="false"][data-tid*="computer-audio" i]',
     ),
-    showing=Showing.LAID_OUT,
-    source="V",
 )
-_NAME = Target(id="teams.name", selectors=NAME_FIELDS, source="A V B2 S J")
-_KNOCK = Target(
-    id="teams.knock",
+_NAME = _target("name", "A V B2 S J", selectors=NAME_FIELDS)
+_KNOCK = _target(
+    "knock",
+    "A V B2 LMA S J",
     selectors=('[data-tid="prejoin-join-button"]', "#prejoin-join-button"),
-    names=("Join now", "Join meeting", "Join"),
-    source="A V B2 LMA S J",
+    names="Join now | Join meeting | Join",
 )
-_CANCEL = Target(
-    id="teams.cancel",
-    selectors=('[data-tid="prejoin-cancel-button"]', '[data-tid="lobby-leave-button"]'),
-    names=("Cancel",),
-    source="A V B2",
-)
-_LEAVE = Target(
-    id="teams.leave",
-    selectors=(
-        "#hangup-button",
-        'button[data-tid="hangup-main-btn"]',
-        '[data-tid="hangup-button"]',
-        '[data-inp="hangup-button"]',
-        '[data-tid="call-hangup"]',
-        'button[aria-label="Leave" i]',
-        'button[aria-label^="Leave (" i]',
-    ),
-    names=("Leave",),
-    showing=Showing.LAID_OUT,
-    source="A V B2 LMA",
-)
-_LEAVE_CONFIRM = Target(id="teams.leave_confirm", within=_DIALOG, names=("Leave", "Leave now"), source="A V")
 
 JOURNEY = Journey(
     steps=(
-        Step(target=_LAUNCHER, states=_BEFORE_KNOCK, most=4, again_s=4.0),
+        Step(target=_LAUNCHER, states=BEFORE_KNOCK, most=4, again_s=4.0),
         Step(target=_NO_DEVICES, most=6, again_s=1.0),
-        Step(target=_COOKIES, states=_BEFORE_KNOCK),
+        Step(target=_COOKIES, states=BEFORE_KNOCK),
         Step(target=_DISMISS),
         Step(target=_CLOSE),
-        Step(target=_COMPUTER_AUDIO, states=_BEFORE_KNOCK, most=2),
-        Step(target=_MICROPHONE_OFF, states=_BEFORE_KNOCK),
-        Step(target=_CAMERA_OFF, states=_BEFORE_KNOCK),
-        Step(target=_NAME, act=Act.FILL_NAME, states=_BEFORE_KNOCK, most=6, again_s=1.0),
-        Step(target=_KNOCK, states=_BEFORE_KNOCK, unpointed=3, most=10, again_s=3.0, without_name_s=6.0, knocks=True),
+        Step(target=_COMPUTER_AUDIO, states=BEFORE_KNOCK, most=2),
+        Step(target=_MICROPHONE_OFF, states=BEFORE_KNOCK),
+        Step(target=_CAMERA_OFF, states=BEFORE_KNOCK),
+        name_step(_NAME),
+        knock_step(_KNOCK, most=10, again_s=3.0),
     ),
     loading_s=25.0,  # the anonymous client can stay on its splash for short links
 )
 
-NOTICES = (
-    Step(target=_NO_DEVICES),
-    Step(target=Target(id="teams.dismiss_in_call", within=_CLOSE.within, names=_DISMISS.names, source="S S'")),
-    Step(target=_CLOSE),
-    # The site resets both switches on the way from the lobby to the call (B2, LMA).
-    Step(
-        target=Target(
-            id="teams.mute_in_call",
-            selectors=('#microphone-button[aria-label^="Mute" i]', 'button[aria-label^="Mute mic" i]'),
-            source="A B2",
-        ),
-        most=1,
-    ),
-)
-CAMERA = Camera(
-    on=Target(
-        id="teams.camera_on_in_call",
-        selectors=(
-            '#video-button[aria-label*="camera on" i]',
-            'button[aria-label^="Turn camera on" i]',
-            'button[aria-label^="Turn on camera" i]',
-        ),
-        source="A B2",
-    ),
-    off=Target(
-        id="teams.camera_off_in_call",
-        selectors=('#video-button[aria-label*="camera off" i]', 'button[aria-label^="Turn camera off" i]'),
-        source="A B2",
-    ),
-)
-LEAVING = (_LEAVE, _CANCEL, _LEAVE_CONFIRM)
-
-CHAT = ChatPanel(
-    open=Target(
-        id="teams.chat_open",
+_CHAT = ChatPanel(
+    open=_target(
+        "chat_open",
+        "A LMA",
         selectors=(
             "#chat-button",
             '[data-tid="chat-button"]',
@@ -158,12 +101,12 @@ CHAT = ChatPanel(
             'button[aria-label="Chat" i]',
             'button[aria-label*="show conversation" i]',
         ),
-        names=("Chat", "Show conversation"),
+        names="Chat | Show conversation",
         showing=Showing.LAID_OUT,
-        source="A LMA",
     ),
-    composer=Target(
-        id="teams.composer",
+    composer=_target(
+        "composer",
+        "A LMA J",
         selectors=(
             '[contenteditable="true"][aria-label="Type a message" i]',
             '[aria-label="Type a message" i][contenteditable]',
@@ -173,17 +116,16 @@ CHAT = ChatPanel(
             'div[role="textbox"][aria-label*="message" i]',
             '[contenteditable="true"]:is([aria-placeholder*="message" i],[placeholder*="message" i])',
         ),
-        source="A LMA J",
     ),
-    send=Target(
-        id="teams.chat_send",
+    send=_target(
+        "chat_send",
+        "A LMA",
         selectors=(
             'button[data-tid="newMessageCommands-send"]',
             '[data-tid="newMessageCommands-send"]',
             'button[name="send"]',
             'button[aria-label^="Send" i]',
         ),
-        source="A LMA",
     ),
     messages=(
         '[data-tid="chat-pane-item"]',
@@ -193,48 +135,86 @@ CHAT = ChatPanel(
     ),
 )
 
-# Chat reaches nobody but the open panel. Where the network tells the roster its panel, which would take the chat's
-# place, stays closed.
-PANELS = (
-    Panel(
-        control=CHAT.open,
-        rows=(
-            EvidenceRow(
-                id="teams.chat_list",
-                kind=Kind.SELECTOR,
-                patterns=(
-                    '[data-tid="message-pane-list-runway"]',
-                    '[data-tid="chat-pane-list"]',
-                    *CHAT.composer.selectors,
-                    '#chat-button:is([aria-pressed="true"],[aria-expanded="true"])',
-                ),
-                showing=Showing.LAID_OUT,
-                source="J LMA A",
+CONTROLS = CallControls(
+    notices=(
+        Step(target=_NO_DEVICES),
+        Step(target=_target("dismiss_in_call", "S S'", within=_NOTICE, names=_DISMISSALS)),
+        Step(target=_CLOSE),
+        # The site resets both switches on the way from the lobby to the call (B2, LMA).
+        Step(
+            target=_target(
+                "mute_in_call",
+                "A B2",
+                selectors=('#microphone-button[aria-label^="Mute" i]', 'button[aria-label^="Mute mic" i]'),
             ),
+            most=1,
         ),
     ),
-    Panel(
-        control=Target(
-            id="teams.people",
-            selectors=("#roster-button", '[data-tid="roster-button"]', 'button[aria-label^="People" i]'),
-            names=("People",),
-            showing=Showing.LAID_OUT,
-            source="J MB V",
-        ),
-        rows=(
-            EvidenceRow(
-                id="teams.roster",
-                kind=Kind.SELECTOR,
-                patterns=(
-                    '[role="tree"][aria-label="Attendees" i]',
-                    '[data-tid^="participantsInCall-"]',
-                    '[data-cid="roster-participant"]',
-                    '#roster-button:is([aria-pressed="true"],[aria-expanded="true"])',
-                ),
-                showing=Showing.LAID_OUT,
-                source="J MB V",
+    camera=Camera(
+        on=_target(
+            "camera_on_in_call",
+            "A B2",
+            selectors=(
+                '#video-button[aria-label*="camera on" i]',
+                'button[aria-label^="Turn camera on" i]',
+                'button[aria-label^="Turn on camera" i]',
             ),
         ),
-        for_roster=True,
+        off=_target(
+            "camera_off_in_call",
+            "A B2",
+            selectors=('#video-button[aria-label*="camera off" i]', 'button[aria-label^="Turn camera off" i]'),
+        ),
+    ),
+    chat=_CHAT,
+    # Chat reaches nobody but the open panel. Where the network tells the roster its panel, which would take the
+    # chat's place, stays closed.
+    panels=panels(
+        "teams",
+        _CHAT,
+        chat_signs=(
+            '[data-tid="message-pane-list-runway"]',
+            '[data-tid="chat-pane-list"]',
+            '#chat-button:is([aria-pressed="true"],[aria-expanded="true"])',
+        ),
+        chat_source="J LMA A",
+        people=_target(
+            "people",
+            "J MB V",
+            selectors=("#roster-button", '[data-tid="roster-button"]', 'button[aria-label^="People" i]'),
+            names="People",
+            showing=Showing.LAID_OUT,
+        ),
+        roster_signs=(
+            '[role="tree"][aria-label="Attendees" i]',
+            '[data-tid^="participantsInCall-"]',
+            '[data-cid="roster-participant"]',
+            '#roster-button:is([aria-pressed="true"],[aria-expanded="true"])',
+        ),
+        roster_source="J MB V",
+    ),
+    leaving=(
+        _target(
+            "leave",
+            "A V B2 LMA",
+            selectors=(
+                "#hangup-button",
+                'button[data-tid="hangup-main-btn"]',
+                '[data-tid="hangup-button"]',
+                '[data-inp="hangup-button"]',
+                '[data-tid="call-hangup"]',
+                'button[aria-label="Leave" i]',
+                'button[aria-label^="Leave (" i]',
+            ),
+            names="Leave",
+            showing=Showing.LAID_OUT,
+        ),
+        _target(
+            "cancel",
+            "A V B2",
+            selectors=('[data-tid="prejoin-cancel-button"]', '[data-tid="lobby-leave-button"]'),
+            names="Cancel",
+        ),
+        _target("leave_confirm", "A V", within=_DIALOG, names="Leave | Leave now"),
     ),
 )

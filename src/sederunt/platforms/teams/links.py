@@ -115,7 +115,7 @@ def _told_meeting(text: str) -> MeetingLink | None:
     digits = re.sub(r"\D", "", number.group(1))
     told = passcode.group(1) if passcode else None
     url = _forced_web(WORK_HOST, f"/meet/{digits}", f"p={quote(told, safe='')}" if told else "")
-    return MeetingLink(service=Service.TEAMS, url=url, meeting_id=digits, passcode=told)
+    return MeetingLink(service=Service("teams"), url=url, meeting_id=digits, passcode=told)
 
 
 def _classic_link(host: str, meeting: _Classic) -> MeetingLink:
@@ -123,7 +123,7 @@ def _classic_link(host: str, meeting: _Classic) -> MeetingLink:
     path = f"/l/meetup-join/{quote(meeting.thread, safe='')}/{meeting.message}"
     query = f"context={quote(json.dumps(context, separators=(',', ':')), safe='')}"
     return MeetingLink(
-        service=Service.TEAMS,
+        service=Service("teams"),
         url=f"https://{host}{path}?{query}",
         meeting_id=meeting.thread,
         fallback_url=_forced_web(host, path, query),
@@ -134,7 +134,7 @@ def _short_link(host: str, number: str, opaque: str | None) -> MeetingLink:
     # Guests need `p`; some tenants leave it out, so its absence is the site's to judge.
     query = f"p={quote(opaque, safe='')}" if opaque else ""
     return MeetingLink(
-        service=Service.TEAMS,
+        service=Service("teams"),
         url=f"https://{host}/meet/{number}" + (f"?{query}" if query else ""),
         meeting_id=number,
         fallback_url=_forced_web(host, f"/meet/{number}", query),

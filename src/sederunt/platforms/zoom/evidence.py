@@ -1,9 +1,15 @@
-"""Zoom's web client: the call, the waiting room and the way in, as its pages show them. Tags: docs/platforms.md."""
+"""Zoom's web client: what its pages show, and what that means. Source tags and dates: docs/platforms.md."""
 
 from sederunt.model.status import StopReason
-from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Kind, Phase, Showing
+from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.page_state import PageState
-from sederunt.platforms.zoom.endings import ENDINGS, LOUD, REFUSALS
+from sederunt.platforms.rows import Rows, phrases
+from sederunt.platforms.shared import EndTexts, call_endings, failed_pages, lobby_endings, named_controls
+
+_SITE = "zoom"
+_ELSEWHERE = r"^https?://(?!(?:[a-z0-9-]+\.)*(?:zoom\.us|zoom\.com|zoomgov\.com)(?:[:/?#]|$))"
+_END_PAGES = (r"/postattendee", r"/wc/leave", r"/wc/?\?ref_from=")
+_CONTROLS = ("zoom.leave_button", "zoom.controls_named")
 
 # Subtrees that people fill: chat, captions, roster, names on tiles.
 NEVER = (
@@ -29,7 +35,30 @@ NEVER = (
     ".video-avatar__avatar-name",
     "[contenteditable]",
 )
-
+MODALS = (
+    ".zm-modal",
+    ".zm-modal-legacy",
+    ".ReactModal__Content",
+    ".consent-banner",
+    '[class*="rtms-disclaimer"]',
+    *DIALOGS,
+)
+# Endings count only where the site itself speaks: bots were killed by their own chat message. The client keeps hidden
+# template copies of its modals, so every row asks for what is visible.
+_LOUD = (
+    ".zm-modal",
+    ".zm-modal-legacy",
+    ".ReactModal__Content",
+    *DIALOGS,
+    '[class*="meeting-ended"]',
+    '[class*="end-screen"]',
+    '[class*="leave-page"]',
+    '[aria-label="Meeting is end now"]',
+    "h1",
+    "h2",
+    '[role="heading"]',
+    "#prompt",
+)
 NAME_FIELDS = (
     "#input-for-name",
     "#inputname",
@@ -61,198 +90,229 @@ _FOOTER = (
     ".join-audio-container__btn",
     ".send-video-container__btn",
 )
-# The same by their names, whatever they are made of.
 _FOOTERS = ("#foot-bar", "#wc-footer", "footer", '[role="toolbar"]', '[class*="footer"]')
-_CONTROL_NAMES = ("Participants*", "Chat*", "Leave", "End", "Reactions", "React", "Share Screen", "Share", "More")
+_CONTROL_NAMES = phrases("Participants* | Chat* | Leave | End | Reactions | React | Share Screen | Share | More")
 _WAITING = (".waiting-room-container", ".wr-information", ".wr-topic", ".wr-tip", ".wr-title", ".on-hold-main")
 
+_ENDS = EndTexts(
+    removed=(
+        phrases(
+            "You have been removed from this meeting | You've been removed from this meeting | You have been removed | "
+            "You were removed | has removed you | previously removed by the host"
+        ),
+        "Z A",
+    ),
+    ended=(
+        phrases(
+            "This meeting has been ended by | The meeting has been ended | Meeting has been ended | "
+            "This meeting has ended | This free Zoom meeting has ended | Your free meeting has ended | "
+            "The meeting has ended | has ended this meeting | has ended the meeting | This webinar has been ended | "
+            "This webinar has ended | Meeting is end now"
+        ),
+        "Z A V B2 LMA",
+    ),
+    loud=_LOUD,
+    controls=_CONTROLS,
+    whole=False,
+    plain_s=1.0,
+)
+
+_seen = Rows(_SITE)
+_refused = Rows(_SITE, phase=Phase.BEFORE, state=PageState.REFUSED)
+_denied = Rows(_SITE, phase=Phase.BEFORE, state=PageState.REFUSED, reason=StopReason.REQUEST_DENIED)
+_unknown = Rows(_SITE, phase=Phase.BEFORE, state=PageState.REFUSED, reason=StopReason.INVALID_MEETING_URL)
+_sign_in = Rows(_SITE, phase=Phase.BEFORE, state=PageState.SIGN_IN_NEEDED, settle_s=2.0)
+_challenged = Rows(_SITE, phase=Phase.BEFORE, state=PageState.CHALLENGED, settle_s=1.0)
+_trouble = Rows(_SITE, phase=Phase.BEFORE, state=PageState.TROUBLE, settle_s=1.0)
+_over = Rows(_SITE, phase=Phase.AFTER, state=PageState.OVER, reason=StopReason.MEETING_ENDED)
+_reconnecting = Rows(_SITE, state=PageState.RECONNECTING)
+_lobby = Rows(_SITE, phase=Phase.BEFORE, state=PageState.LOBBY)
+_in_call = Rows(_SITE, state=PageState.IN_CALL)
+
 _WITNESSES = (
-    EvidenceRow(
-        id="zoom.leave_button",
-        kind=Kind.SELECTOR,
-        patterns=(_LEAVE,),
-        showing=Showing.LAID_OUT,
-        source="V B2 Z",
-    ),
-    EvidenceRow(
-        id="zoom.controls_named",
-        kind=Kind.BUTTON,
-        patterns=_CONTROL_NAMES,
-        within=_FOOTERS,
-        showing=Showing.LAID_OUT,
-        at_least=3,
-        source="Z V B2 LMA",
-    ),
-    EvidenceRow(
-        id="zoom.join_button", kind=Kind.SELECTOR, patterns=(",".join(JOIN_BUTTONS),), source="A V B2 LMA S J MB Z"
-    ),
-    EvidenceRow(id="zoom.name_field", kind=Kind.SELECTOR, patterns=(",".join(NAME_FIELDS),), source="A V B2 LMA S J"),
+    _seen.selector("leave_button", _LEAVE, "V B2 Z", showing=Showing.LAID_OUT),
+    named_controls(_SITE, _CONTROL_NAMES, "Z V B2 LMA", at_least=3, within=_FOOTERS),
+    _seen.selector("join_button", ",".join(JOIN_BUTTONS), "A V B2 LMA S J MB Z"),
+    _seen.selector("name_field", ",".join(NAME_FIELDS), "A V B2 LMA S J"),
 )
 
-_WAITING_WORDS = (
-    "Waiting for the host to start",
-    "Please wait for the host to start",
-    "If you are the host, sign in to start",
-    "the meeting host will let you in soon",
-    "host will let you in soon",
-    "will let you in soon",
-    "let them know you're here",
-    "admitted shortly",
-    "Waiting for a host to join",
-    "the host lost connection",
+_REFUSALS = (
+    *failed_pages(_SITE, server_s=3.0, elsewhere=_ELSEWHERE, elsewhere_s=8.0, source="B2", state=PageState.TROUBLE),
+    _sign_in.address("address.sign_in", r"//(?:[a-z0-9-]+\.)*zoom(?:gov)?\.(?:us|com)/(?:signin|login)", "A B2"),
+    _challenged.text(
+        "robot_wall",
+        "Automated bots aren't allowed | Automated bots are not allowed | We detected you may be a bot | "
+        "you may be a bot | If this was a mistake and you are a human | must use Zoom RTMS | "
+        "You failed the reCAPTCHA verification",
+        "Z V A LMA S I",
+    ),
+    _challenged.selector(
+        "captcha",
+        (
+            ".component_smart_captcha",
+            ".captcha_code_img",
+            ".captcha_code_input",
+            ".CaptchaContainer",
+            'input[placeholder*="captcha" i]',
+            ".preview-reCaptcha-error",
+        ),
+        "Z A B2",
+    ),
+    # The invisible one is the default and means nothing.
+    _challenged.selector("captcha_frame", 'iframe[src*="recaptcha"]', "Z V", least_px=(120, 40)),
+    _refused.text(
+        "host_elsewhere",
+        "The host has another meeting in progress | host has another meeting | host another meeting concurrently | "
+        "host is in another meeting",
+        "Z ZD",
+        reason=StopReason.HOST_IN_ANOTHER_MEETING,
+    ),
+    _denied.text(
+        "locked",
+        "Host has locked this meeting | meeting has been locked by the host | because the host locked it | "
+        "meeting is locked",
+        "Z",
+    ),
+    _trouble.text(
+        "full",
+        "Meeting capacity has been reached | at the host's allowed capacity | "
+        "has reached the maximum number of participants | has reached its maximum capacity",
+        "Z",
+    ),
+    # The wall says "sign in" too.
+    _sign_in.text(
+        "sign_in",
+        "Sign in to join this meeting | The host requires authentication | sign into Zoom with an email address | "
+        "Sign in using an email address that is authorized | only authenticated users can join | "
+        "this meeting requires authentication | This meeting is for authorized attendees only",
+        "A Z B2",
+        unless=("zoom.robot_wall",),
+        settle_s=1.5,
+    ),
+    _sign_in.selector(
+        "registration",
+        (".new-register-webinar", 'form[class*="register"]'),
+        "Z B2",
+        unless=("zoom.name_field",),
+    ),
+    _trouble.text(
+        "not_here",
+        "blocked by your organizational policy | End-to-end encrypted meetings are not supported on the browser",
+        "Z ZD",
+    ),
+    *lobby_endings(_SITE, _ENDS, removed="denied your request to join", over_source="Z A V B2 LMA"),
+    _unknown.text(
+        "invalid",
+        "This meeting link is invalid | Invalid meeting ID | Meeting ID is not valid | does not exist",
+        "V B2 ZD",
+        settle_s=2.0,
+    ),
+    _unknown.title("title.invalid", "Error - Zoom", "V B2", settle_s=4.0),
+    _denied.title("title.unable", "Unable to join this meeting", "Z", settle_s=2.0),
+    _trouble.text(
+        "no_connection",
+        "Joining Meeting Timeout | Your network connection has timed out | "
+        "disabled access to Zoom from the browser | Connection Timeout | You are already in another meeting",
+        "A Z",
+        settle_s=2.0,
+    ),
+    _refused.address("end_page_early", _END_PAGES, "B2 LMA", reason=StopReason.CALL_ALREADY_FINISHED, settle_s=3.0),
 )
 
-_WAY = (
-    EvidenceRow(
-        id="zoom.reconnecting",
-        kind=Kind.TEXT,
-        patterns=(
-            "attempt to reconnect",
-            "Trying to reconnect",
-            "Meeting is reconnecting",
-            "Meeting Disconnected",
-        ),
-        within=(*LOUD, '[class*="reconnect"]', '[role="alert"]', '[role="status"]', "#wc-leave"),
-        state=PageState.RECONNECTING,
-        source="Z",
+_ENDINGS = (
+    *call_endings(_SITE, _ENDS),
+    _over.selector("ended_label", '[aria-label="Meeting is end now"]', "Z LMA"),
+    _over.address("address.over", (*_END_PAGES, r"zoom\.us/signin", r"/wc/?$", _ELSEWHERE), "B2 LMA", settle_s=2.0),
+    _over.title("title.over", "Join a Meeting - Zoom", "B2 LMA", unless=_CONTROLS, settle_s=2.0),
+)
+
+_WAY_IN = (
+    _reconnecting.text(
+        "reconnecting",
+        "attempt to reconnect | Trying to reconnect | Meeting is reconnecting | Meeting Disconnected",
+        "Z",
+        within=(*_LOUD, '[class*="reconnect"]', '[role="alert"]', '[role="status"]', "#wc-leave"),
     ),
-    EvidenceRow(
-        id="zoom.reconnecting_element",
-        kind=Kind.SELECTOR,
-        patterns=(".dialog-reconnect-container",),
-        state=PageState.RECONNECTING,
-        source="Z",
+    _reconnecting.selector("reconnecting_element", ".dialog-reconnect-container", "Z"),
+    _lobby.text(
+        "waiting_for_host",
+        "Waiting for the host to start | Please wait for the host to start | If you are the host, sign in to start | "
+        "the meeting host will let you in soon | host will let you in soon | will let you in soon | "
+        "let them know you're here | admitted shortly | Waiting for a host to join | the host lost connection",
+        "Z V B2",
     ),
-    EvidenceRow(
-        id="zoom.waiting_for_host",
-        kind=Kind.TEXT,
-        patterns=_WAITING_WORDS,
-        state=PageState.LOBBY,
-        phase=Phase.BEFORE,
-        source="Z V B2",
-    ),
-    EvidenceRow(
-        id="zoom.waiting_room",
-        kind=Kind.SELECTOR,
-        patterns=_WAITING,
-        state=PageState.LOBBY,
-        phase=Phase.BEFORE,
-        source="Z V B2",
-    ),
-    EvidenceRow(
-        id="zoom.on_hold",
-        kind=Kind.SELECTOR,
-        patterns=_WAITING,
-        state=PageState.LOBBY,
-        phase=Phase.AFTER,
-        unless=("zoom.leave_button", "zoom.controls_named"),
-        source="Z",
-    ),
-    EvidenceRow(
-        id="zoom.consent",
-        kind=Kind.TEXT,
-        patterns=(
-            "This meeting is being recorded",
-            "you consent to being recorded",
-            "you are consenting to be recorded",
-            "Audio and video are blocked until consent is given",
-            "is being livestreamed",
-            "is being archived",
-            "is being transcribed",
-            "AI Companion",
-        ),
-        within=(
-            ".zm-modal",
-            ".zm-modal-legacy",
-            ".ReactModal__Content",
-            ".consent-banner",
-            '[class*="rtms-disclaimer"]',
-            *DIALOGS,
-        ),
+    _lobby.selector("waiting_room", _WAITING, "Z V B2"),
+    _lobby.selector("on_hold", _WAITING, "Z", phase=Phase.AFTER, unless=_CONTROLS),
+    _seen.text(
+        "consent",
+        "This meeting is being recorded | you consent to being recorded | you are consenting to be recorded | "
+        "Audio and video are blocked until consent is given | is being livestreamed | is being archived | "
+        "is being transcribed | AI Companion",
+        "Z B2 V",
         state=PageState.DIALOG,
-        source="Z B2 V",
+        within=MODALS,
     ),
-    EvidenceRow(
-        id="zoom.join_audio",
-        kind=Kind.SELECTOR,
-        patterns=(".join-audio-by-voip__join-btn", 'button[aria-label="Join Audio" i]'),
+    _seen.selector(
+        "join_audio",
+        (".join-audio-by-voip__join-btn", 'button[aria-label="Join Audio" i]'),
+        "Z V",
+        state=PageState.DIALOG,
+        phase=Phase.AFTER,
         showing=Showing.LAID_OUT,
-        state=PageState.DIALOG,
-        phase=Phase.AFTER,
-        source="Z V",
     ),
-    EvidenceRow(
-        id="zoom.wrong_passcode",
-        kind=Kind.TEXT,
-        patterns=(
-            "Passcode wrong",
-            "Incorrect passcode",
-            "Wrong passcode",
-            "Meeting passcode is wrong",
-            "passcode is incorrect",
-            "Please re-enter",
-        ),
+    # The right one may still be on its way; after that the link is bad.
+    _seen.text(
+        "wrong_passcode",
+        "Passcode wrong | Incorrect passcode | Wrong passcode | Meeting passcode is wrong | passcode is incorrect | "
+        "Please re-enter",
+        "Z ZD",
         state=PageState.PREJOIN,
         reason=StopReason.INVALID_MEETING_URL,
         phase=Phase.BEFORE,
-        settle_s=6.0,  # the right one may still be on its way; after that the link is bad
-        source="Z ZD",
+        settle_s=6.0,
     ),
-    EvidenceRow(
-        id="zoom.prejoin",
-        kind=Kind.SELECTOR,
-        patterns=(",".join(JOIN_BUTTONS), ",".join(NAME_FIELDS), ",".join(PASSCODE_FIELDS[:3])),
+    _seen.selector(
+        "prejoin",
+        (",".join(JOIN_BUTTONS), ",".join(NAME_FIELDS), ",".join(PASSCODE_FIELDS[:3])),
+        "A V B2 LMA S J MB Z",
         state=PageState.PREJOIN,
         phase=Phase.BEFORE,
-        source="A V B2 LMA S J MB Z",
     ),
-    EvidenceRow(
-        id="zoom.launcher",
-        kind=Kind.BUTTON,
-        patterns=("Join from your browser", "Join from browser", "Launch Meeting"),
+    _seen.button(
+        "launcher",
+        "Join from your browser | Join from browser | Launch Meeting",
+        "V B2 S",
         state=PageState.DIALOG,
         phase=Phase.BEFORE,
-        source="V B2 S",
     ),
-    EvidenceRow(
-        id="zoom.joining",
-        kind=Kind.TEXT,
-        patterns=("Joining Meeting", "Connecting to the meeting"),
+    # The stage stands behind it already, and means nothing yet.
+    _seen.text(
+        "joining",
+        "Joining Meeting | Connecting to the meeting",
+        "B2",
         whole=True,
-        state=PageState.LOADING,  # the stage stands behind it already, and means nothing yet
+        state=PageState.LOADING,
         phase=Phase.BEFORE,
-        source="B2",
     ),
-    EvidenceRow(
-        id="zoom.in_call",
-        kind=Kind.SELECTOR,
-        patterns=(_LEAVE,),
-        showing=Showing.PRESENT,
-        state=PageState.IN_CALL,
-        source="B2 LMA V",
-    ),
-    EvidenceRow(
-        id="zoom.in_call_stage",
-        kind=Kind.SELECTOR,
-        patterns=(",".join(_STAGE), *_FOOTER),
+    _in_call.selector("in_call", _LEAVE, "B2 LMA V", showing=Showing.PRESENT),
+    _in_call.selector(
+        "in_call_stage",
+        (",".join(_STAGE), *_FOOTER),
+        "B2 LMA Z",
         showing=Showing.PRESENT,
         at_least=2,
-        state=PageState.IN_CALL,
         settle_s=1.5,
-        source="B2 LMA Z",
     ),
-    EvidenceRow(
-        id="zoom.in_call_named",
-        kind=Kind.BUTTON,
-        patterns=_CONTROL_NAMES,
+    _in_call.button(
+        "in_call_named",
+        _CONTROL_NAMES,
+        "Z V B2 LMA",
         within=_FOOTERS,
         showing=Showing.LAID_OUT,
         at_least=3,
-        state=PageState.IN_CALL,
         unless=("zoom.join_button", "zoom.name_field"),
         settle_s=1.5,
-        source="Z V B2 LMA",
     ),
 )
 
-ROWS: tuple[EvidenceRow, ...] = (*_WITNESSES, *REFUSALS, *ENDINGS, *_WAY)
+ROWS: tuple[EvidenceRow, ...] = (*_WITNESSES, *_REFUSALS, *_ENDINGS, *_WAY_IN)

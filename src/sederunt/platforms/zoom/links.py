@@ -35,12 +35,12 @@ def parse_link(text: str) -> MeetingLink:
     passcode = _told_passcode(text, address) or password
     if personal := _PERSONAL.fullmatch(path):
         url = _written(host, path, {"pwd": password})
-        return MeetingLink(service=Service.ZOOM, url=url, meeting_id=personal.group(1), passcode=passcode)
+        return MeetingLink(service=Service("zoom"), url=url, meeting_id=personal.group(1), passcode=passcode)
     number = next((found.group(1) for pattern in _PATHS if (found := pattern.fullmatch(path))), None)
     if number is None:
         raise InvalidLink(f"The meeting_url holds no meeting number of 8 to 11 digits: {EXPECTED}.")
     return MeetingLink(
-        service=Service.ZOOM, url=_door(host, number, path, query, password), meeting_id=number, passcode=passcode
+        service=Service("zoom"), url=_door(host, number, path, query, password), meeting_id=number, passcode=passcode
     )
 
 

@@ -4,76 +4,78 @@ import gzip
 import zlib
 from collections.abc import Iterable, Sequence
 
-from sederunt.practice.people import ChatMessage, Person
-from sederunt.practice.wire import Message, repeated
+from sederunt.practice.people import ChatMessage, Occupant
+from sederunt.practice.wire import ProtoMessage, repeated
 
 IN_CALL, NOT_IN_CALL, REMOVED = 1, 6, 7
 AUDIO, VIDEO = 1, 2
 
 
-def sync_response(people: Iterable[Person], own: Person | None) -> bytes:
+def sync_response(people: Iterable[Occupant], own: Occupant | None) -> bytes:
     """The body of SyncMeetingSpaceCollections, before base64."""
-    return bytes(Message((2, Message((2, _users(people, own))))))
+    return bytes(ProtoMessage((2, ProtoMessage((2, _users(people, own))))))
 
 
-def roster_event(people: Sequence[Person], own: Person | None) -> bytes:
+def roster_event(people: Sequence[Occupant], own: Occupant | None) -> bytes:
     """A frame of the `collections` channel: who is here, which CSRC is whose, and which video stream."""
     outputs = [_audio_output(person) for person in people] + [_video_output(person) for person in people]
-    devices = Message(*repeated(2, outputs))
-    return _collection(devices, Message((1, _users(people, own))))
+    devices = ProtoMessage(*repeated(2, outputs))
+    return _collection(devices, ProtoMessage((1, _users(people, own))))
 
 
 def chat_event(message: ChatMessage) -> bytes:
     """A frame of the `collections` channel: one chat message."""
-    chat = Message(
+    chat = ProtoMessage(
         (1, f"{message.sender.key.split('/devices/')[0]}/messages/{message.id}"),
         (2, message.sender.key),
         (3, message.at_ms * 1000),
-        (5, Message((1, message.text))),
+        (5, ProtoMessage((1, message.text))),
     )
-    return _collection(None, Message((4, Message((2, chat)))))
+    return _collection(None, ProtoMessage((4, ProtoMessage((2, chat)))))
 
 
-def speakers_event(people: Iterable[Person], speaking: Sequence[int]) -> bytes:
+def speakers_event(people: Iterable[Occupant], speaking: Sequence[int]) -> bytes:
     """A frame of the `dcrpc` channel: a snapshot of everybody; field 9.2 is there while one speaks."""
     records = (
-        Message(
+        ProtoMessage(
             (4, person.key),
             (8, person.csrc),
-            (9, Message((1, 0), (2, 1 if person.csrc in speaking else None))),
+            (9, ProtoMessage((1, 0), (2, 1 if person.csrc in speaking else None))),
         )
         for person in people
     )
-    snapshot = Message((2, Message((2, Message(*repeated(2, records))))))
-    return bytes(Message((2, gzip.compress(bytes(snapshot), mtime=0))))
+    snapshot = ProtoMessage((2, ProtoMessage((2, ProtoMessage(*repeated(2, records))))))
+    return bytes(ProtoMessage((2, gzip.compress(bytes(snapshot), mtime=0))))
 
 
 def device_created(key: str, *, suspected: bool) -> bytes:
     """The body of CreateMeetingDevice, before base64; field 36 is the bot mark."""
-    return bytes(Message((1, Message((1, key))), (36, 1 if suspected else None)))
+    return bytes(ProtoMessage((1, ProtoMessage((1, key))), (36, 1 if suspected else None)))
 
 
-def _collection(devices: Message | None, users_and_chat: Message) -> bytes:
-    event = Message((1, Message((2, Message((3, devices), (13, users_and_chat))))))
+def _collection(devices: ProtoMessage | None, users_and_chat: ProtoMessage) -> bytes:
+    event = ProtoMessage((1, ProtoMessage((2, ProtoMessage((3, devices), (13, users_and_chat))))))
     return zlib.compress(bytes(event))
 
 
-def _users(people: Iterable[Person], own: Person | None) -> Message:
+def _users(people: Iterable[Occupant], own: Occupant | None) -> ProtoMessage:
     users = [user for person in people for user in _with_share(person, own)]
-    return Message((1, Message((1, len(users)))), *repeated(2, users))
+    return ProtoMessage((1, ProtoMessage((1, len(users)))), *repeated(2, users))
 
 
-def _with_share(person: Person, own: Person | None) -> list[Message]:
+def _with_share(person: Occupant, own: Occupant | None) -> list[ProtoMessage]:
     user = _user(person, own)
     if not person.sharing:
         return [user]
-    share = Message((1, f"{person.key}/share"), (2, person.name), (4, IN_CALL), (21, person.key), (29, person.name))
+    share = ProtoMessage(
+        (1, f"{person.key}/share"), (2, person.name), (4, IN_CALL), (21, person.key), (29, person.name)
+    )
     return [user, share]
 
 
-def _user(person: Person, own: Person | None) -> Message:
+def _user(person: Occupant, own: Occupant | None) -> ProtoMessage:
     status = REMOVED if person.removed else IN_CALL if person.present else NOT_IN_CALL
-    return Message(
+    return ProtoMessage(
         (1, person.key),
         (2, person.name),
         (3, person.avatar or f"https://lh3.googleusercontent.com/practice/{person.number}"),
@@ -89,9 +91,11 @@ def video_stream(number: int) -> str:
     return str(3000 + number)
 
 
-def _video_output(person: Person) -> Message:
-    return Message((2, VIDEO), (4, video_stream(person.number)), (6, person.key), (10, Message((1, 0))))
+def _video_output(person: Occupant) -> ProtoMessage:
+    return ProtoMessage((2, VIDEO), (4, video_stream(person.number)), (6, person.key), (10, ProtoMessage((1, 0))))
 
 
-def _audio_output(person: Person) -> Message:
-    return Message((2, AUDIO), (4, str(person.csrc)), (6, person.key), (10, Message((1, 1 if person.muted else 0))))
+def _audio_output(person: Occupant) -> ProtoMessage:
+    return ProtoMessage(
+        (2, AUDIO), (4, str(person.csrc)), (6, person.key), (10, ProtoMessage((1, 1 if person.muted else 0)))
+    )

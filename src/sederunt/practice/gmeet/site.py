@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from sederunt.practice import pages, sign_in
 from sederunt.practice.gmeet import signals
 from sederunt.practice.meeting import Meeting
-from sederunt.practice.people import ChatMessage, Person, Visitor
+from sederunt.practice.people import ChatMessage, Occupant, Visitor
 from sederunt.practice.script import Script, Variant
 from sederunt.practice.sfu import PeerPlan
 
@@ -27,13 +27,13 @@ _ACCOUNT_COOKIE = "SID"
 _SIGN_IN = sign_in.SignInShape(
     title="Sign in - Google Accounts",
     heading="Sign in</h1><p>Use your Google Account to continue to Google Meet</p><h1>",
-    first=sign_in.Step(
+    first=sign_in.SignInStep(
         name="identifier",
         field='type="email" id="identifierId" name="identifier" aria-label="Email or phone"',
         button='id="identifierNext"><span>Next</span>',
         fault="<div>Couldn’t find your Google Account</div>",
     ),
-    second=sign_in.Step(
+    second=sign_in.SignInStep(
         name="Passwd",
         field='type="password" name="Passwd" aria-label="Enter your password"',
         button='id="passwordNext"><span>Next</span>',
@@ -111,7 +111,7 @@ class MeetSite:
     def page_sent(self, meeting: Meeting, visitor: Visitor, label: str, data: bytes | str) -> None:
         """Nothing that the page sends on its channels matters here."""
 
-    def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Person]) -> None:
+    def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Occupant]) -> None:
         _send(visitor, signals.roster_event([*changed], visitor.person))
 
     def chat_sent(self, meeting: Meeting, visitor: Visitor, message: ChatMessage) -> None:

@@ -6,14 +6,14 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sederunt.practice.people import Person
+from sederunt.practice.people import Occupant
 
 DENIED, REMOVED, ENDED, ANONYMOUS_REFUSED = 5854, 5000, 0, 5723
 # What stands before the JSON on the main channel; readers look for the first bracket.
 _PREFIX = bytes([0x01, 0x00, 0x00, 0x02])
 
 
-def roster_frame(number: int, people: Iterable[Person]) -> str:
+def roster_frame(number: int, people: Iterable[Occupant]) -> str:
     """Joins, leaves and changes: base64 of deflated JSON in a trouter frame."""
     body = base64.b64encode(zlib.compress(json.dumps(roster(people)).encode())).decode()
     return _frame(number, "rosterUpdate/", body)
@@ -25,7 +25,7 @@ def end_frame(number: int, sub_code: int, *, sender: str | None = None) -> str:
     return _frame(number, "conversation/conversationEnd/", json.dumps(body))
 
 
-def roster(people: Iterable[Person]) -> dict[str, Any]:
+def roster(people: Iterable[Occupant]) -> dict[str, Any]:
     """The participants as the HTTP snapshot and the frames hold them."""
     return {"participants": {person.key: _participant(person) for person in people}}
 
@@ -35,7 +35,7 @@ def dominant_speakers(history: Sequence[int]) -> bytes:
     return _PREFIX + json.dumps([{"type": "dsh", "history": list(history)}]).encode()
 
 
-def _participant(person: Person) -> dict[str, Any]:
+def _participant(person: Occupant) -> dict[str, Any]:
     streams = [{"type": "audio", "sourceId": person.csrc, "direction": "sendrecv", "label": "main-audio"}]
     if person.video:
         streams.append({"type": "video", "sourceId": person.csrc + 1, "direction": "sendonly", "label": "main-video"})

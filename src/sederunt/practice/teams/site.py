@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from sederunt.practice import pages, sign_in
 from sederunt.practice.meeting import Meeting
-from sederunt.practice.people import ChatMessage, Person, Visitor
+from sederunt.practice.people import ChatMessage, Occupant, Visitor
 from sederunt.practice.script import Script, Variant
 from sederunt.practice.sfu import PeerPlan
 from sederunt.practice.teams import signals
@@ -26,13 +26,13 @@ _ACCOUNT_COOKIE = "practice_account"
 _SIGN_IN = sign_in.SignInShape(
     title="Sign in to your account",
     heading="Sign in",
-    first=sign_in.Step(
+    first=sign_in.SignInStep(
         name="loginfmt",
         field='type="email" name="loginfmt" id="i0116" aria-label="Enter your email, phone, or Skype."',
         button='type="submit" id="idSIButton9">Next',
         fault='<div id="usernameError">This username may be incorrect.</div>',
     ),
-    second=sign_in.Step(
+    second=sign_in.SignInStep(
         name="passwd",
         field='type="password" name="passwd" id="i0118" aria-label="Password"',
         button='type="submit" id="idSIButton9">Sign in',
@@ -120,7 +120,7 @@ class TeamsSite:
     def page_sent(self, meeting: Meeting, visitor: Visitor, label: str, data: bytes | str) -> None:
         """Subscriptions of video: all bots get all video anyway."""
 
-    def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Person]) -> None:
+    def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Occupant]) -> None:
         self._frame(visitor, signals.roster_frame(next(self._numbers), changed))
 
     def chat_sent(self, meeting: Meeting, visitor: Visitor, message: ChatMessage) -> None:

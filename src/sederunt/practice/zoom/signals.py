@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from sederunt.practice.people import Person
+from sederunt.practice.people import Occupant
 
 ROSTER, SPEAKERS, LEVEL, STATUS = 7937, 12033, 8005, 7938
 
@@ -21,7 +21,7 @@ def audio_stream(number: int) -> str:
     return quote(f"{node_id(number) + 1}+audio+CS+{number}", safe="")
 
 
-def roster_event(added: Iterable[Person], changed: Iterable[Person], gone: Iterable[Person]) -> str:
+def roster_event(added: Iterable[Occupant], changed: Iterable[Occupant], gone: Iterable[Occupant]) -> str:
     """Who came (a list), who changed and who left (maps by id)."""
     body: dict[str, Any] = {
         "add": [_person(person) for person in added],
@@ -36,7 +36,7 @@ def speakers_event(nodes: Sequence[int]) -> str:
     return _event(SPEAKERS, {f"asn{place}": node for place, node in enumerate(nodes, 1)})
 
 
-def _person(person: Person) -> dict[str, Any]:
+def _person(person: Occupant) -> dict[str, Any]:
     return {
         "id": person.csrc,
         "dn2": base64.b64encode(person.name.encode()).decode(),

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from sederunt.practice import pages, sign_in
 from sederunt.practice.meeting import Meeting
-from sederunt.practice.people import ChatMessage, Person, Visitor
+from sederunt.practice.people import ChatMessage, Occupant, Visitor
 from sederunt.practice.script import Script, Variant
 from sederunt.practice.sfu import PeerPlan
 from sederunt.practice.zoom import signals
@@ -22,13 +22,13 @@ _ACCOUNT_COOKIE = "practice_account"
 _SIGN_IN = sign_in.SignInShape(
     title="Sign In | Zoom",
     heading="Sign In",
-    first=sign_in.Step(
+    first=sign_in.SignInStep(
         name="email",
         field='type="email" id="email" name="email" aria-label="Email Address"',
         button='id="js_btn_login">Next',
         fault='<div class="error">Incorrect email or password</div>',
     ),
-    second=sign_in.Step(
+    second=sign_in.SignInStep(
         name="password",
         field='type="password" id="password" name="password" aria-label="Password"',
         button='id="js_btn_login">Sign In',
@@ -106,7 +106,7 @@ class ZoomSite:
     def page_sent(self, meeting: Meeting, visitor: Visitor, label: str, data: bytes | str) -> None:
         """Nothing that the page sends on its channels matters here."""
 
-    def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Person]) -> None:
+    def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Occupant]) -> None:
         if visitor.line is None:
             return  # told when the socket opens
         known = visitor.seen

@@ -39,7 +39,7 @@ class TimedWord:
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class TokenPhrase:
     """What the model put between two timestamps."""
 
     start: float
@@ -51,7 +51,7 @@ class Phrase:
 class Decoded:
     """One reading of a window."""
 
-    phrases: tuple[Phrase, ...]
+    phrases: tuple[TokenPhrase, ...]
     text: str
     score: float  # mean log-probability per token
     silence: float  # probability that there is no speech
@@ -78,7 +78,7 @@ class Decoded:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reading:
+class ReadingOptions:
     """How a window is to be read."""
 
     language: str = "en"
@@ -97,7 +97,7 @@ class Network:
         self.languages: frozenset[str] = frozenset(model.supported_languages)
         self._tokenizers: dict[str, Any] = {}
 
-    def read(self, samples: Samples, reading: Reading) -> Decoded:
+    def read(self, samples: Samples, reading: ReadingOptions) -> Decoded:
         """Decode up to 30 s of sound."""
         return self.read_encoded(*self.encode(samples, context=reading.context), reading)
 
@@ -120,7 +120,7 @@ class Network:
         tokens: list[int] = self._tokenizer("en").encode(text)
         return tokens
 
-    def read_encoded(self, encoded: Any, sound: int, reading: Reading) -> Decoded:
+    def read_encoded(self, encoded: Any, sound: int, reading: ReadingOptions) -> Decoded:
         """Decode what `encode` returned."""
         tokenizer = self._tokenizer(reading.language)
         seconds = sound * 160 / RATE
@@ -173,7 +173,7 @@ class Network:
                 words.append(word)
         return words
 
-    def _phrases(self, tokenizer: Any, tokens: list[int], encoded: Any, sound: int) -> tuple[Phrase, ...]:
+    def _phrases(self, tokenizer: Any, tokens: list[int], encoded: Any, sound: int) -> tuple[TokenPhrase, ...]:
         spans = split_at_timestamps(tokens, tokenizer.timestamp_begin, tokenizer.eot)
         text = [token for span in spans for token in span.tokens]
         if not text:
@@ -190,7 +190,7 @@ class Network:
                 taken += waiting[1]
                 waiting = next(words, None)
             if mine:
-                phrases.append(Phrase(span.start, span.end, tuple(mine)))
+                phrases.append(TokenPhrase(span.start, span.end, tuple(mine)))
         return tuple(phrases)
 
     def _words(self, tokenizer: Any, text: list[int], encoded: Any, sound: int) -> list[tuple[TimedWord, int]]:
@@ -226,7 +226,7 @@ def context_for(sound: int, least: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TokenSpan:
     """Text tokens between two timestamps, in seconds of the window."""
 
     start: float
@@ -234,21 +234,21 @@ class Span:
     tokens: tuple[int, ...]
 
 
-def split_at_timestamps(tokens: Sequence[int], first_timestamp: int, first_special: int) -> list[Span]:
+def split_at_timestamps(tokens: Sequence[int], first_timestamp: int, first_special: int) -> list[TokenSpan]:
     """Cut a token sequence at its timestamps; text before the first one starts at 0, an open end stays open."""
-    spans: list[Span] = []
+    spans: list[TokenSpan] = []
     start, text = 0.0, list[int]()
     for token in tokens:
         if token >= first_timestamp:
             moment = (token - first_timestamp) * TOKEN_S
             if text:
-                spans.append(Span(start, moment, tuple(text)))
+                spans.append(TokenSpan(start, moment, tuple(text)))
                 text = []
             start = moment
         elif token < first_special:
             text.append(token)
     if text:
-        spans.append(Span(start, None, tuple(text)))
+        spans.append(TokenSpan(start, None, tuple(text)))
     return spans
 
 
@@ -258,7 +258,7 @@ def compression(text: str) -> float:
     return len(data) / len(zlib.compress(data)) if data else 0.0
 
 
-def _crowds(phrases: Sequence[Phrase]) -> bool:
+def _crowds(phrases: Sequence[TokenPhrase]) -> bool:
     """Whether words that take no time stand before one that does; at the end they are the echo of a pause."""
     crowd = 0
     for word in (word for phrase in phrases for word in phrase.words):

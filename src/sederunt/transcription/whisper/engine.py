@@ -15,7 +15,7 @@ from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import Cancelled, FinishedPart
 from sederunt.transcription.whisper import memory, reading, speech, windows, wording
 from sederunt.transcription.whisper.decoding import Network
-from sederunt.transcription.whisper.sound import PcmSource, Sound
+from sederunt.transcription.whisper.sound import PcmSource, UnreadSound
 from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples
 
 logger = log.get(component="transcription")
@@ -86,7 +86,7 @@ class Whisper:
         manner = self.manner(chosen(self.languages, lang, guess, likely_lang), vocabulary)
         parts = sorted(resume, key=lambda part: part.start)
         heard = [utterance for part in parts for utterance in part.utterances]
-        sound = Sound(source, parts[-1].end if parts else 0.0)
+        sound = UnreadSound(source, parts[-1].end if parts else 0.0)
         for number, part in enumerate(self._parts(sound, manner, per_window=(lang or "").lower() == "multi")):
             heard += part.utterances
             if number % memory.WINDOWS == 0:
@@ -125,7 +125,7 @@ class Whisper:
         guess = self.detect_language([source], cancelled=cancelled)
         return guess.tag if guess is not None and guess.sure else None
 
-    def _parts(self, sound: Sound, manner: reading.Manner, *, per_window: bool) -> Iterable[FinishedPart]:
+    def _parts(self, sound: UnreadSound, manner: reading.Manner, *, per_window: bool) -> Iterable[FinishedPart]:
         start = sound.position_s
         while True:
             sound.skip_silence()
@@ -138,7 +138,7 @@ class Whisper:
             start = sound.position_s
 
     def _one_window(
-        self, sound: Sound, samples: Samples, manner: reading.Manner, *, last: bool, per_window: bool
+        self, sound: UnreadSound, samples: Samples, manner: reading.Manner, *, last: bool, per_window: bool
     ) -> list[Utterance]:
         """Read the next window and go behind it; no utterances where it holds no speech."""
         activity = speech.listen(samples)
@@ -206,7 +206,7 @@ def pooled(odds: Sequence[dict[str, float]]) -> Language:
 
 def _speech_samples(source: PcmSource) -> Iterable[Samples]:
     """Some stretches with speech in them, spread over the first half hour."""
-    sound = Sound(source)
+    sound = UnreadSound(source)
     while sound.position_s < SEARCHED_S:
         sound.skip_silence()
         samples, last = sound.look(DETECTION_S)

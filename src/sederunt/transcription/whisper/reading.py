@@ -9,11 +9,11 @@ from sederunt.transcription.whisper.decoding import (
     FULL_CONTEXT,
     HALF_CONTEXT,
     Decoded,
-    Phrase,
-    Reading,
+    ReadingOptions,
     TimedWord,
+    TokenPhrase,
 )
-from sederunt.transcription.whisper.speech import FRAME_S, MAYBE, RATE, SURE, Activity, Samples
+from sederunt.transcription.whisper.speech import FRAME_S, MAYBE, RATE, SURE, Samples, SpeechActivity
 
 # A stretch of speech in which so much is without a word is read again; a word counts for so much on both sides of
 # itself, and for no more than anyone would take for it: over what it skips the network draws the next word's time out.
@@ -36,14 +36,14 @@ ECHO = 3
 class Reads(Protocol):
     """A network, as far as it matters here."""
 
-    def read(self, samples: Samples, reading: Reading, /) -> Decoded: ...
+    def read(self, samples: Samples, reading: ReadingOptions, /) -> Decoded: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
     """What a window turned out to say."""
 
-    phrases: tuple[Phrase, ...]
+    phrases: tuple[TokenPhrase, ...]
     end: float  # the next window begins here; seconds of this one
 
 
@@ -57,7 +57,7 @@ class Manner:
 
 
 def read(
-    network: Reads, samples: Samples, activity: Activity, manner: Manner, *, clean: bool, last: bool = False
+    network: Reads, samples: Samples, activity: SpeechActivity, manner: Manner, *, clean: bool, last: bool = False
 ) -> Passage:
     """Read a window. `clean` says that it ends in a pause, so that its last word is whole.
 
@@ -99,7 +99,7 @@ def echoes(text: str, vocabulary: Sequence[str]) -> bool:
 
 def _read_best(network: Reads, samples: Samples, manner: Manner, *, faint: bool) -> Decoded:
     """The first reading that is good, or the best of all; faint sound that does not read well is left alone."""
-    plain = Reading(language=manner.language)
+    plain = ReadingOptions(language=manner.language)
     ways = (
         replace(plain, prompt=manner.prompt),
         replace(plain, context=FULL_CONTEXT),
@@ -117,7 +117,7 @@ def _read_best(network: Reads, samples: Samples, manner: Manner, *, faint: bool)
     return max(tried, key=lambda decoded: (not decoded.repeats, decoded.score))
 
 
-def _believed(decoded: Decoded, activity: Activity) -> tuple[Phrase, ...]:
+def _believed(decoded: Decoded, activity: SpeechActivity) -> tuple[TokenPhrase, ...]:
     """The phrases, less what was made up over silence or noise."""
     if decoded.is_silence or (decoded.is_doubted and activity.is_faint()):
         return ()
@@ -125,7 +125,7 @@ def _believed(decoded: Decoded, activity: Activity) -> tuple[Phrase, ...]:
     return tuple(phrase for phrase in spoken if phrase.words and not _made_up(phrase, activity, decoded.is_doubted))
 
 
-def _without_echo(phrase: Phrase) -> Phrase:
+def _without_echo(phrase: TokenPhrase) -> TokenPhrase:
     """The phrase without words at its end that take no time: the last sentence again, over the silence behind it."""
     kept = len(phrase.words)
     while kept and phrase.words[kept - 1].end - phrase.words[kept - 1].start < FASTEST_S:
@@ -133,7 +133,7 @@ def _without_echo(phrase: Phrase) -> Phrase:
     return phrase if len(phrase.words) - kept < ECHO else replace(phrase, words=phrase.words[:kept])
 
 
-def _made_up(phrase: Phrase, activity: Activity, doubted: bool) -> bool:
+def _made_up(phrase: TokenPhrase, activity: SpeechActivity, doubted: bool) -> bool:
     first = max(0, int((phrase.words[0].start - NEAR_S) / FRAME_S))
     last = int((phrase.words[-1].end + NEAR_S) / FRAME_S) + 1
     near = activity[first:last]
@@ -145,7 +145,7 @@ def _made_up(phrase: Phrase, activity: Activity, doubted: bool) -> bool:
     return mean < MADE_UP and float(near.speech.max(initial=0.0)) < MAYBE
 
 
-def _without_cut_word(phrases: tuple[Phrase, ...], end: float) -> tuple[tuple[Phrase, ...], float]:
+def _without_cut_word(phrases: tuple[TokenPhrase, ...], end: float) -> tuple[tuple[TokenPhrase, ...], float]:
     """Drop the words near a cut; the next window begins where the last one kept ends."""
     kept = [replace(p, words=tuple(w for w in p.words if w.end <= end - CUT_S)) for p in phrases]
     kept = [phrase for phrase in kept if phrase.words]
@@ -154,11 +154,13 @@ def _without_cut_word(phrases: tuple[Phrase, ...], end: float) -> tuple[tuple[Ph
     return tuple(kept), kept[-1].words[-1].end
 
 
-def _read_again(network: Reads, samples: Samples, stretch: tuple[float, float], manner: Manner) -> tuple[Phrase, ...]:
+def _read_again(
+    network: Reads, samples: Samples, stretch: tuple[float, float], manner: Manner
+) -> tuple[TokenPhrase, ...]:
     """Read a stretch by itself, with more context than its length asks for; what is a guess or outside counts not."""
     start = max(0.0, stretch[0] - AROUND_S)
     piece = samples[int(start * RATE) : int((stretch[1] + AROUND_S) * RATE)]
-    decoded = network.read(piece, Reading(language=manner.language, context=HALF_CONTEXT))
+    decoded = network.read(piece, ReadingOptions(language=manner.language, context=HALF_CONTEXT))
     if decoded.repeats or decoded.is_guess:
         return ()
     found = []
@@ -166,18 +168,18 @@ def _read_again(network: Reads, samples: Samples, stretch: tuple[float, float], 
         moved = [replace(word, start=word.start + start, end=word.end + start) for word in phrase.words]
         inside = tuple(word for word in moved if word.end > stretch[0] and word.start < stretch[1])
         if inside:
-            found.append(Phrase(inside[0].start, inside[-1].end, inside))
+            found.append(TokenPhrase(inside[0].start, inside[-1].end, inside))
     return tuple(found)
 
 
-def _merged(phrases: tuple[Phrase, ...], more: tuple[Phrase, ...]) -> tuple[Phrase, ...]:
+def _merged(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> tuple[TokenPhrase, ...]:
     """Phrases of two readings in order of time. A word in both stays once; a phrase that is interrupted is cut."""
     more = _fresh(phrases, more)
     if not more:
         return phrases
     first, last = more[0].words[0].start - NEAR_S, more[-1].words[-1].end + NEAR_S
     again = {_folded(word.text) for word in _words(more)}
-    kept: list[Phrase] = []
+    kept: list[TokenPhrase] = []
     for phrase in phrases:
         for part in (
             [word for word in phrase.words if word.start < first],
@@ -188,7 +190,7 @@ def _merged(phrases: tuple[Phrase, ...], more: tuple[Phrase, ...]) -> tuple[Phra
     return tuple(sorted((*kept, *more), key=lambda phrase: phrase.words[0].start))
 
 
-def _fresh(phrases: tuple[Phrase, ...], more: tuple[Phrase, ...]) -> tuple[Phrase, ...]:
+def _fresh(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> tuple[TokenPhrase, ...]:
     """The second reading without a first word that the first reading ends with: both heard it at the seam."""
     if not more:
         return ()
@@ -228,5 +230,5 @@ def _is_word(text: str) -> bool:
     return any(letter.isalnum() for letter in text)
 
 
-def _words(phrases: Iterable[Phrase]) -> list[TimedWord]:
+def _words(phrases: Iterable[TokenPhrase]) -> list[TimedWord]:
     return [word for phrase in phrases for word in phrase.words]

@@ -26,7 +26,7 @@ class PcmBlock(Protocol):
 PcmSource = Callable[[float], Iterable[PcmBlock]]
 
 
-class Sound:
+class UnreadSound:
     """The unread rest of a source."""
 
     def __init__(self, source: PcmSource, start_s: float = 0.0) -> None:

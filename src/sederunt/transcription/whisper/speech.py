@@ -38,7 +38,7 @@ ABOVE_NOISE = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Activity:
+class SpeechActivity:
     """Loudness and speech probability per frame of 32 ms."""
 
     loudness: NDArray[np.float32]  # root mean square, at the sound's own gain
@@ -73,8 +73,8 @@ class Activity:
                 joined.append((start, end))
         return joined
 
-    def __getitem__(self, part: slice) -> "Activity":
-        return Activity(self.loudness[part], self.speech[part])
+    def __getitem__(self, part: slice) -> "SpeechActivity":
+        return SpeechActivity(self.loudness[part], self.speech[part])
 
 
 def loudness(samples: Samples) -> NDArray[np.float32]:
@@ -88,16 +88,16 @@ def loudness(samples: Samples) -> NDArray[np.float32]:
     return np.append(levels, np.sqrt(np.mean(rest * rest))).astype(np.float32)
 
 
-def listen(samples: Samples) -> Activity:
+def listen(samples: Samples) -> SpeechActivity:
     """Judge a stretch of sound, best some ten seconds or more. About 0.002 CPU-seconds per second."""
     levels = loudness(samples)
     if not len(levels) or float(levels.max()) < FLOOR:
-        return Activity(levels, np.zeros(len(levels), np.float32))
+        return SpeechActivity(levels, np.zeros(len(levels), np.float32))
     one, each = _even_gain(levels), gains(levels)
     # Either hearing loses something that the other finds: one gain the quiet voice beside a loud one, a gain that
     # follows the voice its edges in noise.
     speech = np.maximum(_heard(samples, np.full_like(levels, one)), _heard(samples, each))
-    return Activity(levels, np.where(levels < FLOOR, 0.0, speech).astype(np.float32))
+    return SpeechActivity(levels, np.where(levels < FLOOR, 0.0, speech).astype(np.float32))
 
 
 def _heard(samples: Samples, gain: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sederunt.transcription.whisper.speech import FRAME_S, Activity, runs
+from sederunt.transcription.whisper.speech import FRAME_S, SpeechActivity, runs
 
 WINDOW_S = 18.0
 # Silence of this length ends a window; shorter ones stay inside, for context is worth more than their cost.
@@ -28,7 +28,7 @@ class Window:
     clean: bool  # ends in a pause; otherwise its last word may be cut in two
 
 
-def next_window(activity: Activity, *, last: bool) -> Window | None:
+def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
     """The window at the beginning of a stretch; None where nobody makes a sound.
 
     `last` says that the sound ends with the stretch; otherwise the stretch is longer than a window.
@@ -48,7 +48,7 @@ def next_window(activity: Activity, *, last: bool) -> Window | None:
     return Window(start, limit, clean=False) if pause is None else Window(start, pause, clean=True)
 
 
-def quiet_lead(activity: Activity) -> float:
+def quiet_lead(activity: SpeechActivity) -> float:
     """How many seconds at the beginning hold no sound at all, less the margin."""
     active = activity.active()
     first = float(np.argmax(active)) * FRAME_S if active.any() else len(active) * FRAME_S
@@ -62,7 +62,7 @@ def _long_silence(active: np.ndarray, start: float) -> float | None:
     return begins[0] if begins else None
 
 
-def _best_pause(activity: Activity, earliest: float, latest: float) -> float | None:
+def _best_pause(activity: SpeechActivity, earliest: float, latest: float) -> float | None:
     """The middle of the longest pause between two moments, later ones preferred; None where there is none."""
     first, last = round(earliest / FRAME_S), round(latest / FRAME_S)
     part = activity[first:last]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sederunt.model.transcript import Utterance, Word
-from sederunt.transcription.whisper.decoding import Phrase, TimedWord
-from sederunt.transcription.whisper.speech import FRAME_S, Activity
+from sederunt.transcription.whisper.decoding import TimedWord, TokenPhrase
+from sederunt.transcription.whisper.speech import FRAME_S, SpeechActivity
 
 # Marks that belong to the word behind them.
 _OPENING = frozenset("\"'“‘¿¡([{«「『（【-")
@@ -13,7 +13,7 @@ _OPENING = frozenset("\"'“‘¿¡([{«「『（【-")
 _LONGEST_S, _PER_LETTER_S = 0.5, 0.12
 
 
-def utterances(phrases: Sequence[Phrase], activity: Activity, offset_s: float) -> list[Utterance]:
+def utterances(phrases: Sequence[TokenPhrase], activity: SpeechActivity, offset_s: float) -> list[Utterance]:
     """Our utterances, in seconds from the start of the source. `activity` is that of the window."""
     found = []
     latest = 0.0
@@ -64,7 +64,7 @@ def joined(words: Sequence[TimedWord]) -> list[TimedWord]:
     return result
 
 
-def _tightened(word: TimedWord, activity: Activity) -> TimedWord:
+def _tightened(word: TimedWord, activity: SpeechActivity) -> TimedWord:
     """The word without the silence that its times take in."""
     longest = _LONGEST_S + _PER_LETTER_S * len(word.text.strip())
     if word.end - word.start <= longest:

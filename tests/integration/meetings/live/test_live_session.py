@@ -160,7 +160,7 @@ async def room(
             id=new_id(clock.now()),
             account_id=database.default_account_id,
             config=BotConfig(
-                service=Service.GMEET,
+                service=Service("gmeet"),
                 meeting_url="https://x",
                 bot_name="Minutes",
                 transcription_model="vendor1-realtime",

@@ -45,7 +45,7 @@ class Host:
 
     async def bot(self, status: BotStatus = BotStatus.RECORDING) -> UUID:
         config = BotConfig(
-            service=Service.GMEET, meeting_url="https://x", bot_name="Minutes", transcription_model="none"
+            service=Service("gmeet"), meeting_url="https://x", bot_name="Minutes", transcription_model="none"
         )
         now = self.clock.now()
         bot = Bot(id=new_id(now), account_id=self.account, config=config, status=status, created_at=now)

@@ -29,7 +29,7 @@ MakeRecorder = Callable[..., Recorder]
 def bot(bot_id: UUID) -> Bot:
     started = datetime.fromtimestamp(ZERO_MS / 1000, UTC)
     config = BotConfig(
-        service=Service.GMEET, meeting_url="https://x", bot_name="Minutes", transcription_model="none", video=True
+        service=Service("gmeet"), meeting_url="https://x", bot_name="Minutes", transcription_model="none", video=True
     )
     return Bot(
         id=bot_id,

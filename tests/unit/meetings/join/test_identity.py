@@ -17,12 +17,13 @@ from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.sign_in import Credentials, SignInEnd
 
 STATE = {"cookies": [{"name": "SID"}], "origins": []}
+GMEET = Service("gmeet")
 KNOWN = UUID("018f5b5e-7c1a-7000-8000-000000000001")  # in the names of tests, which must be the same in every process
 
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    service: Service = Service.GMEET
+    service: Service = GMEET
     email: str = "ada@example.org"
     password: str | None = None
     state: Mapping[str, Any] | None = None
@@ -43,7 +44,7 @@ class Kept:
         raise AssertionError("nothing was signed in here")
 
 
-def bot(service: Service = Service.GMEET, **given: Any) -> Bot:
+def bot(service: Service = GMEET, **given: Any) -> Bot:
     authentication = Authentication(**given) if given else None
     config = BotConfig(
         service=service,
@@ -87,7 +88,7 @@ async def test_without_an_account_there_is_no_identity(wishes: dict[str, Any]) -
     [
         (str(KNOWN), None, "account.gone"),
         ("no id", None, "account.gone"),
-        (str(KNOWN), Opened(service=Service.TEAMS, password="staple"), "account.other_service"),
+        (str(KNOWN), Opened(service=Service("teams"), password="staple"), "account.other_service"),
     ],
 )
 async def test_an_account_that_is_gone_or_of_another_site_is_void(
@@ -98,10 +99,10 @@ async def test_an_account_that_is_gone_or_of_another_site_is_void(
 
 
 async def test_zoom_takes_its_token_and_no_account() -> None:
-    identity = await identity_of(bot(Service.ZOOM, zoom_zak_token="zak"), Kept(None))
+    identity = await identity_of(bot(Service("zoom"), entry_token="zak"), Kept(None))
     assert (identity.token, identity.signed_in, identity.has_to_sign_in) == ("zak", True, False)
     with pytest.raises(NoIdentity):
-        await identity_of(bot(Service.ZOOM, account_id=str(KNOWN)), Kept(Opened(password="staple")))
+        await identity_of(bot(Service("zoom"), account_id=str(KNOWN)), Kept(Opened(password="staple")))
 
 
 PASSWORD = Credentials(email="ada@example.org", password="staple")

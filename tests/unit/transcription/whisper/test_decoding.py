@@ -7,9 +7,9 @@ from sederunt.transcription.whisper.decoding import (
     LEAST_CONTEXT,
     ROOM,
     Decoded,
-    Phrase,
-    Span,
     TimedWord,
+    TokenPhrase,
+    TokenSpan,
     compression,
     context_for,
     split_at_timestamps,
@@ -26,15 +26,15 @@ def at(seconds: float) -> int:
     ("tokens", "spans"),
     [
         ([], []),
-        ([at(0), 1, 2, at(2)], [Span(0, 2, (1, 2))]),
-        ([at(0), 1, at(2), at(2.5), 3, at(4)], [Span(0, 2, (1,)), Span(2.5, 4, (3,))]),
-        ([at(0), 1, at(2), at(2), 3], [Span(0, 2, (1,)), Span(2, None, (3,))]),
-        ([5, 6], [Span(0, None, (5, 6))]),
-        ([at(0), SPECIAL + 1, 4, at(1)], [Span(0, 1, (4,))]),
+        ([at(0), 1, 2, at(2)], [TokenSpan(0, 2, (1, 2))]),
+        ([at(0), 1, at(2), at(2.5), 3, at(4)], [TokenSpan(0, 2, (1,)), TokenSpan(2.5, 4, (3,))]),
+        ([at(0), 1, at(2), at(2), 3], [TokenSpan(0, 2, (1,)), TokenSpan(2, None, (3,))]),
+        ([5, 6], [TokenSpan(0, None, (5, 6))]),
+        ([at(0), SPECIAL + 1, 4, at(1)], [TokenSpan(0, 1, (4,))]),
         ([at(3), at(3)], []),
     ],
 )
-def test_text_lies_between_its_timestamps(tokens: list[int], spans: list[Span]) -> None:
+def test_text_lies_between_its_timestamps(tokens: list[int], spans: list[TokenSpan]) -> None:
     assert split_at_timestamps(tokens, TIME, SPECIAL) == spans
 
 
@@ -93,7 +93,7 @@ def spoken(*times: float) -> Decoded:
     words = tuple(
         TimedWord(f" w{n}", at, at + time, 0.9) for n, (at, time) in enumerate(zip(starts, times, strict=True))
     )
-    return Decoded(phrases=(Phrase(0.0, None, words),), text="words", score=-0.3, silence=0.1, language="en")
+    return Decoded(phrases=(TokenPhrase(0.0, None, words),), text="words", score=-0.3, silence=0.1, language="en")
 
 
 def test_words_that_take_no_time_in_the_midst_of_speech_are_a_second_reading_of_it() -> None:

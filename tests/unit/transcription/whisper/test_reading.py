@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from sederunt.transcription.whisper import reading
-from sederunt.transcription.whisper.decoding import FULL_CONTEXT, LEAST_CONTEXT, Decoded, Phrase, Reading, TimedWord
+from sederunt.transcription.whisper.decoding import (
+    FULL_CONTEXT,
+    LEAST_CONTEXT,
+    Decoded,
+    ReadingOptions,
+    TimedWord,
+    TokenPhrase,
+)
 from sederunt.transcription.whisper.reading import Manner, echoes, uncovered
-from sederunt.transcription.whisper.speech import FRAME_S, RATE, Activity, Samples
+from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples, SpeechActivity
 
 PLAIN = Manner(language="en")
 
@@ -19,7 +26,7 @@ def word(text: str, start: float, end: float, probability: float = 0.9) -> Timed
 
 def heard(*words: TimedWord, score: float = -0.3, silence: float = 0.05) -> Decoded:
     text = "".join(word.text for word in words).strip()
-    phrases = (Phrase(words[0].start, words[-1].end, words),) if words else ()
+    phrases = (TokenPhrase(words[0].start, words[-1].end, words),) if words else ()
     return Decoded(phrases=phrases, text=text, score=score, silence=silence, language="en")
 
 
@@ -27,9 +34,9 @@ class Script:
     """Answers readings in order, and notes how each was asked for."""
 
     def __init__(self, *answers: Decoded) -> None:
-        self.answers, self.asked, self.lengths = list(answers), list[Reading](), list[float]()
+        self.answers, self.asked, self.lengths = list(answers), list[ReadingOptions](), list[float]()
 
-    def read(self, samples: Samples, way: Reading) -> Decoded:
+    def read(self, samples: Samples, way: ReadingOptions) -> Decoded:
         self.asked.append(way)
         self.lengths.append(len(samples) / RATE)
         return self.answers.pop(0)
@@ -47,7 +54,7 @@ def read(
     speech = np.zeros(frames, np.float32)
     for start, end in spoken:
         speech[round(start / FRAME_S) : round(end / FRAME_S)] = 0.95
-    activity = Activity(np.where(speech > 0, 0.05, 0.0001).astype(np.float32), speech)
+    activity = SpeechActivity(np.where(speech > 0, 0.05, 0.0001).astype(np.float32), speech)
     samples = np.zeros(round(seconds * RATE), np.float32)
     passage = reading.read(script, samples, activity, manner, clean=clean, last=last)
     return [w.text.strip() for phrase in passage.phrases for w in phrase.words], passage.end
@@ -56,7 +63,7 @@ def read(
 def test_a_good_reading_is_read_once() -> None:
     script = Script(heard(word("hello", 1.0, 1.5), word("there", 1.5, 2.0)))
     assert read(script, 10, (1.0, 2.0))[0] == ["hello", "there"]
-    assert script.asked == [Reading(language="en")]
+    assert script.asked == [ReadingOptions(language="en")]
 
 
 def test_a_loop_is_read_again_at_full_context_and_then_without_repeats() -> None:
@@ -127,7 +134,7 @@ def test_words_over_silence_are_dropped() -> None:
 def test_faint_sound_that_is_doubted_is_left_alone() -> None:
     script = Script(heard(word("Thank", 1, 2), word("you.", 2, 3), score=-0.4, silence=0.7))
     frames = round(5 / FRAME_S)
-    activity = Activity(np.full(frames, 0.05, np.float32), np.full(frames, 0.2, np.float32))
+    activity = SpeechActivity(np.full(frames, 0.05, np.float32), np.full(frames, 0.2, np.float32))
     passage = reading.read(script, np.zeros(5 * RATE, np.float32), activity, PLAIN, clean=True)
     assert passage.phrases == ()
     assert len(script.asked) == 1

@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from sederunt.transcription.whisper.speech import FRAME_S, Activity
+from sederunt.transcription.whisper.speech import FRAME_S, SpeechActivity
 from sederunt.transcription.whisper.windows import MARGIN_S, WINDOW_S, next_window, quiet_lead
 
 NEAR = pytest.approx
 
 
-def sound(seconds: float, *spoken: tuple[float, float]) -> Activity:
+def sound(seconds: float, *spoken: tuple[float, float]) -> SpeechActivity:
     """A stretch in which somebody speaks between the given moments."""
     frames = round(seconds / FRAME_S)
     loudness, speech = np.full(frames, 0.0001, np.float32), np.zeros(frames, np.float32)
     for start, end in spoken:
         loudness[round(start / FRAME_S) : round(end / FRAME_S)] = 0.05
         speech[round(start / FRAME_S) : round(end / FRAME_S)] = 0.95
-    return Activity(loudness, speech)
+    return SpeechActivity(loudness, speech)
 
 
 def test_silence_has_no_window() -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sederunt.transcription.whisper.decoding import Phrase, TimedWord
-from sederunt.transcription.whisper.speech import FRAME_S, Activity
+from sederunt.transcription.whisper.decoding import TimedWord, TokenPhrase
+from sederunt.transcription.whisper.speech import FRAME_S, SpeechActivity
 from sederunt.transcription.whisper.wording import joined, utterances
 
 
@@ -12,10 +12,10 @@ def word(text: str, start: float, end: float, probability: float = 0.8) -> Timed
     return TimedWord(text=text, start=start, end=end, probability=probability)
 
 
-def sounding(seconds: float, start: float, end: float) -> Activity:
+def sounding(seconds: float, start: float, end: float) -> SpeechActivity:
     loudness = np.full(round(seconds / FRAME_S), 0.0001, np.float32)
     loudness[round(start / FRAME_S) : round(end / FRAME_S)] = 0.05
-    return Activity(loudness, np.where(loudness > 0.01, 0.9, 0.0).astype(np.float32))
+    return SpeechActivity(loudness, np.where(loudness > 0.01, 0.9, 0.0).astype(np.float32))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,9 @@ def test_punctuation_joins_its_word(texts: list[str], expected: list[str]) -> No
 
 
 def test_an_utterance_carries_text_times_and_mean_confidence() -> None:
-    phrase = Phrase(0.0, 2.0, (word(" Good", 0.5, 0.8, 0.9), word(" day", 0.8, 1.2, 0.7), word(".", 1.2, 1.2, 0.1)))
+    phrase = TokenPhrase(
+        0.0, 2.0, (word(" Good", 0.5, 0.8, 0.9), word(" day", 0.8, 1.2, 0.7), word(".", 1.2, 1.2, 0.1))
+    )
     [utterance] = utterances([phrase], sounding(3, 0.4, 1.3), 100.0)
     assert utterance.transcript == "Good day."
     assert [(w.word, w.start, w.end) for w in utterance.words] == [("Good", 100.5, 100.8), ("day.", 100.8, 101.2)]
@@ -41,16 +43,16 @@ def test_an_utterance_carries_text_times_and_mean_confidence() -> None:
 
 
 def test_a_word_that_takes_in_silence_is_drawn_back_to_the_sound() -> None:
-    [utterance] = utterances([Phrase(0.0, 6.0, (word(" Well", 0.0, 5.6),))], sounding(7, 5.0, 5.6), 0.0)
+    [utterance] = utterances([TokenPhrase(0.0, 6.0, (word(" Well", 0.0, 5.6),))], sounding(7, 5.0, 5.6), 0.0)
     assert utterance.words[0].start == pytest.approx(5.0, abs=0.04)
 
 
 def test_a_word_is_never_longer_than_anyone_would_take_for_it() -> None:
-    [utterance] = utterances([Phrase(0.0, 9.0, (word(" no", 1.0, 9.0),))], sounding(10, 0.0, 10.0), 0.0)
+    [utterance] = utterances([TokenPhrase(0.0, 9.0, (word(" no", 1.0, 9.0),))], sounding(10, 0.0, 10.0), 0.0)
     assert utterance.end - utterance.start < 1.0
 
 
 def test_words_never_go_back_in_time() -> None:
-    phrases = [Phrase(0.0, 2.0, (word(" a", 1.0, 1.6), word(" b", 1.2, 1.4)))]
+    phrases = [TokenPhrase(0.0, 2.0, (word(" a", 1.0, 1.6), word(" b", 1.2, 1.4)))]
     [utterance] = utterances(phrases, sounding(3, 0.5, 2.0), 0.0)
     assert [(w.start, w.end) for w in utterance.words] == [(1.0, 1.6), (1.6, 1.6)]

@@ -21,7 +21,7 @@ from sederunt.errors import SederuntError
 from sederunt.transcription.sessions import Draft, Onset, Over, Said, SessionEvent, Settled, Warned
 from sederunt.transcription.whisper.live.pace import Pace
 from sederunt.transcription.whisper.live.selector import LanguageSelector
-from sederunt.transcription.whisper.live.track import Track, Turn, Utterance
+from sederunt.transcription.whisper.live.track import OpenUtterance, Track, Turn
 from sederunt.transcription.whisper.speech import RATE
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Engine:
         talkers = sum(place.track.open is not None for place in self._places)
         step_s = self.pace.step(talkers)
         pressed = self.pace.is_pressed(talkers)
-        best: tuple[tuple[int, float], Place, Turn, Utterance] | None = None
+        best: tuple[tuple[int, float], Place, Turn, OpenUtterance] | None = None
         for place in self._places:
             if place.busy:
                 continue
@@ -150,7 +150,7 @@ class Engine:
         if place.track.given_up:
             place.tell(Warned(LOST))
 
-    def _read(self, place: Place, kind: Turn, utterance: Utterance) -> None:
+    def _read(self, place: Place, kind: Turn, utterance: OpenUtterance) -> None:
         began = self._clock()
         late_s = place.waiting / RATE + place.track.overdue(kind, utterance, self.pace.step_s)
         if kind is Turn.FINAL:

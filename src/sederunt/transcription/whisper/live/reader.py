@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from sederunt.model.transcript import Utterance as Phrasing
-from sederunt.model.transcript import Word
+from sederunt.model.transcript import Utterance, Word
 from sederunt.transcription.sessions import Said
 from sederunt.transcription.text import join
 from sederunt.transcription.whisper import reading, speech, wording
-from sederunt.transcription.whisper.decoding import Network, Phrase, TimedWord
+from sederunt.transcription.whisper.decoding import Network, TimedWord, TokenPhrase
 from sederunt.transcription.whisper.live.hypothesis import Steadiness, folded
-from sederunt.transcription.whisper.live.track import Utterance, as_float
+from sederunt.transcription.whisper.live.track import OpenUtterance, as_float
 from sederunt.transcription.whisper.reading import Manner
 from sederunt.transcription.whisper.speech import FRAME, RATE
 
@@ -44,7 +43,7 @@ class Reader:
         self._latest: Said | None = None  # the latest reading by `final`
         self._before: Said | None = None  # the latest of an utterance before that one
 
-    def draft(self, utterance: Utterance) -> Said | None:
+    def draft(self, utterance: OpenUtterance) -> Said | None:
         """What an open utterance seems to say; remembers it in the utterance. None where it cannot be told."""
         how = self._drafting
         sound_s = utterance.seconds
@@ -65,7 +64,7 @@ class Reader:
         shown = utterance.hypothesis.shown(sound_s, how.steadiness)
         return said(utterance, shown) if shown else None
 
-    def final(self, utterance: Utterance) -> tuple[Said, float]:
+    def final(self, utterance: OpenUtterance) -> tuple[Said, float]:
         """What an utterance says, read afresh, and where the next has to go on if this one was cut in mid-speech."""
         if self._latest is not None and self._latest.key != utterance.key:
             self._before = self._latest
@@ -81,7 +80,7 @@ class Reader:
         return found, end_s
 
     def _read(
-        self, utterance: Utterance, samples: speech.Samples, activity: speech.Activity, before: str
+        self, utterance: OpenUtterance, samples: speech.Samples, activity: speech.SpeechActivity, before: str
     ) -> tuple[Said, float]:
         told = self._network.tokens(f" {before}")[-TOLD_TOKENS:] if before else ()
         manner = replace(self._manner, prompt=(*self._manner.prompt, *told))
@@ -90,7 +89,7 @@ class Reader:
         passage = reading.read(self._network, samples, activity, manner, clean=clean, last=clean)
         return _said_of(utterance, wording.utterances(passage.phrases, activity, utterance.first / RATE)), passage.end
 
-    def _window(self, utterance: Utterance) -> float:
+    def _window(self, utterance: OpenUtterance) -> float:
         """Where the draft's sound begins: a stable word's start, once the whole is too long."""
         how = self._drafting
         start_s = utterance.window / RATE
@@ -110,20 +109,20 @@ def recites(text: str, before: str) -> bool:
     return words == known or len(set(runs)) < len(runs) or not earlier.isdisjoint(runs)
 
 
-def follows(said: Said, utterance: Utterance) -> bool:
+def follows(said: Said, utterance: OpenUtterance) -> bool:
     """Whether an utterance goes on where something ended. Seconds of the stream."""
     return bool(said.transcript) and utterance.first / RATE - said.end <= FOLLOWS_S
 
 
-def said(utterance: Utterance, words: Sequence[TimedWord]) -> Said:
+def said(utterance: OpenUtterance, words: Sequence[TimedWord]) -> Said:
     """Words of an utterance as a draft. Seconds of the stream."""
     offset = utterance.first / RATE
-    activity = speech.Activity(utterance.speech, utterance.speech)
-    phrase = Phrase(words[0].start, None, tuple(words))
+    activity = speech.SpeechActivity(utterance.speech, utterance.speech)
+    phrase = TokenPhrase(words[0].start, None, tuple(words))
     return _said_of(utterance, wording.utterances([phrase], activity, offset))
 
 
-def _said_of(utterance: Utterance, found: Sequence[Phrasing]) -> Said:
+def _said_of(utterance: OpenUtterance, found: Sequence[Utterance]) -> Said:
     words: tuple[Word, ...] = tuple(word for part in found for word in part.words)
     offset = utterance.first / RATE
     return Said(

@@ -10,7 +10,7 @@ from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.whisper import resolution
 from sederunt.transcription.whisper.engine import SURE_OF_LANGUAGE, Whisper, pooled
 from sederunt.transcription.whisper.live.reader import Reader
-from sederunt.transcription.whisper.live.track import Utterance, as_float
+from sederunt.transcription.whisper.live.track import OpenUtterance, as_float
 from sederunt.transcription.whisper.loading import load_whisper
 
 ENGLISH = "en"
@@ -66,13 +66,13 @@ class LanguageSelector:
             self._reader = self._reading(self._lang)
         return self._reader
 
-    def reader_for(self, utterance: Utterance) -> Reader:
+    def reader_for(self, utterance: OpenUtterance) -> Reader:
         """For a final, which may tell the language."""
         if not self._decided and utterance.seconds >= _LEAST_S:
             self._ask(utterance)
         return self.reader()
 
-    def _ask(self, utterance: Utterance) -> None:
+    def _ask(self, utterance: OpenUtterance) -> None:
         listener = self._load(self._settings, None).network
         if not listener.multilingual:
             self._decided = True

@@ -56,7 +56,7 @@ class Turn(Enum):
 
 
 @dataclass(slots=True)
-class Utterance:
+class OpenUtterance:
     key: str
     first: int  # its first sample in the stream
     samples: NDArray[np.int16]
@@ -86,8 +86,8 @@ class Track:
 
     def __init__(self, cuts: Cuts | None = None, detector: Hears | None = None) -> None:
         self.cuts = cuts or Cuts()
-        self.open: Utterance | None = None
-        self.closed: deque[Utterance] = deque()
+        self.open: OpenUtterance | None = None
+        self.closed: deque[OpenUtterance] = deque()
         self._detector: Hears = detector or SpeechDetector()
         self._rest = np.zeros(0, np.int16)  # less than a block
         self._lead = np.zeros(0, np.int16)  # what an utterance that opens now would begin with
@@ -101,7 +101,7 @@ class Track:
         """How many samples are worth a look."""
         return FRAME * BLOCK - len(self._rest)
 
-    def take(self, samples: NDArray[np.int16]) -> list[Utterance]:
+    def take(self, samples: NDArray[np.int16]) -> list[OpenUtterance]:
         """The next sound; returns the utterances that it opened."""
         sound = np.concatenate([self._rest, samples])
         whole = len(sound) // (FRAME * BLOCK) * (FRAME * BLOCK)
@@ -111,7 +111,7 @@ class Track:
             opened += self._block(sound[first : first + FRAME * BLOCK])
         return opened
 
-    def skip(self, samples: int) -> list[Utterance]:
+    def skip(self, samples: int) -> list[OpenUtterance]:
         """So many samples were lost; returns utterances as `take` does. What is open ends before the gap."""
         silent = min(samples, self.wants)  # stands behind what was less than a block
         opened = self.take(np.zeros(silent, np.int16))
@@ -120,14 +120,14 @@ class Track:
         self._taken += samples - silent
         return opened
 
-    def finish(self) -> list[Utterance]:
+    def finish(self) -> list[OpenUtterance]:
         """No more sound comes: what is open is closed."""
         opened = self.take(np.zeros(self.wants, np.int16)) if len(self._rest) else []
         self._close()
         self.finished = True
         return opened
 
-    def turn(self, step_s: float, *, pressed: bool = False) -> tuple[Turn, Utterance, float] | None:
+    def turn(self, step_s: float, *, pressed: bool = False) -> tuple[Turn, OpenUtterance, float] | None:
         """What is to be read next, and for how many seconds of sound it has been due; a draft every `step_s`.
 
         Under pressure a pause is not read before it has become the end. A draft that began in one would be in the way
@@ -146,7 +146,7 @@ class Track:
         waited_s = self.overdue(Turn.DRAFT, self.open, step_s)
         return (Turn.DRAFT, self.open, waited_s) if waited_s >= 0 else None
 
-    def overdue(self, kind: Turn, utterance: Utterance, step_s: float) -> float:
+    def overdue(self, kind: Turn, utterance: OpenUtterance, step_s: float) -> float:
         """For how many seconds of sound a reading has been due; negative where it is not yet."""
         if kind is Turn.FINAL:
             return (self._taken - utterance.first - len(utterance.samples)) / RATE
@@ -154,13 +154,13 @@ class Track:
             return utterance.silence_s(self.cuts) - self.cuts.settle_s
         return (len(utterance.samples) - utterance.drafted) / RATE - step_s
 
-    def settle(self, utterance: Utterance, reading: tuple[Said, float]) -> None:
+    def settle(self, utterance: OpenUtterance, reading: tuple[Said, float]) -> None:
         """The open utterance has been read in a pause; where it reads like a whole sentence, that pause is its end."""
         utterance.settled, utterance.drafted = reading, len(utterance.samples)
         if utterance.spoken_s(self.cuts) >= self.cuts.whole_s and ends_sentence(reading[0].transcript):
             self._close()
 
-    def done(self, utterance: Utterance, end_s: float) -> None:
+    def done(self, utterance: OpenUtterance, end_s: float) -> None:
         """The first closed utterance has been read, up to there; the rest belongs to the next."""
         self.closed.popleft()
         rest = utterance.samples[round(end_s * RATE) // FRAME * FRAME :]
@@ -173,7 +173,7 @@ class Track:
         following.first -= len(rest)
         following.hypothesis, following.window, following.drafted = Hypothesis(), 0, 0
 
-    def _block(self, block: NDArray[np.int16]) -> list[Utterance]:
+    def _block(self, block: NDArray[np.int16]) -> list[OpenUtterance]:
         speech = self._detector.hear(as_float(block))
         self._taken += len(block)
         if self.open is None:
@@ -189,7 +189,7 @@ class Track:
             return self._cut()
         return []
 
-    def _maybe_open(self, block: NDArray[np.int16], speech: NDArray[np.float32]) -> list[Utterance]:
+    def _maybe_open(self, block: NDArray[np.int16], speech: NDArray[np.float32]) -> list[OpenUtterance]:
         sound = np.concatenate([self._lead, block])
         heard = np.concatenate([self._lead_speech, speech])
         if int((heard[-2 * BLOCK :] >= self.cuts.opens).sum()) < 2:
@@ -200,16 +200,16 @@ class Track:
         self.open = self._utterance(self._taken - len(sound), sound, heard)
         return [self.open]
 
-    def _utterance(self, first: int, samples: NDArray[np.int16], speech: NDArray[np.float32]) -> Utterance:
+    def _utterance(self, first: int, samples: NDArray[np.int16], speech: NDArray[np.float32]) -> OpenUtterance:
         self._count += 1
-        return Utterance(str(self._count), first, samples, speech)
+        return OpenUtterance(str(self._count), first, samples, speech)
 
     def _close(self) -> None:
         if self.open is not None:
             self._wait(self.open)
         self.open = None
 
-    def _wait(self, utterance: Utterance) -> None:
+    def _wait(self, utterance: OpenUtterance) -> None:
         """Have it read, by itself where the machine follows."""
         last = self.closed[-1] if len(self.closed) > self.cuts.most_waiting else None
         if last is not None and (utterance.first - last.first) / RATE + utterance.seconds <= self.cuts.joined_s:
@@ -220,7 +220,7 @@ class Track:
             self.closed.popleft()
             self.given_up += 1
 
-    def _cut(self) -> list[Utterance]:
+    def _cut(self) -> list[OpenUtterance]:
         """The open utterance is too long: cut it in its best pause, or where it is."""
         assert self.open is not None
         whole = self.open
@@ -232,7 +232,7 @@ class Track:
         return [self.open]
 
 
-def _append(one: Utterance, other: Utterance) -> None:
+def _append(one: OpenUtterance, other: OpenUtterance) -> None:
     """Put the second behind the first, silence between them."""
     silent = (other.first - one.first - len(one.samples)) // FRAME
     one.samples = np.concatenate([one.samples, np.zeros(silent * FRAME, np.int16), other.samples])

@@ -7,15 +7,15 @@ import pytest
 
 from sederunt.transcription.sessions import Said
 from sederunt.transcription.whisper import speech
-from sederunt.transcription.whisper.decoding import Decoded, Phrase, Reading, TimedWord
+from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions, TimedWord, TokenPhrase
 from sederunt.transcription.whisper.live.reader import FOLLOWS_S, Reader, follows, recites
-from sederunt.transcription.whisper.live.track import Utterance
+from sederunt.transcription.whisper.live.track import OpenUtterance
 from sederunt.transcription.whisper.reading import AROUND_S, Manner
-from sederunt.transcription.whisper.speech import FRAME_S, RATE, Activity, Samples
+from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples, SpeechActivity
 
 
-def utterance(start_s: float) -> Utterance:
-    return Utterance("2", round(start_s * RATE), np.zeros(RATE, np.int16), np.zeros(31, np.float32))
+def utterance(start_s: float) -> OpenUtterance:
+    return OpenUtterance("2", round(start_s * RATE), np.zeros(RATE, np.int16), np.zeros(31, np.float32))
 
 
 def test_an_utterance_follows_what_ended_shortly_before_it() -> None:
@@ -55,11 +55,11 @@ def test_what_people_say_again_is_no_recital(text: str, before: str) -> None:
 class Deaf:
     """Hears one word per second, and of long sound nothing behind the fourth second."""
 
-    def read(self, samples: Samples, _way: Reading) -> Decoded:
+    def read(self, samples: Samples, _way: ReadingOptions) -> Decoded:
         seconds = len(samples) / RATE
         count = 4 if seconds > 6 else int(seconds)
         words = tuple(TimedWord(f" w{n}", n + 0.1, n + 0.9, 0.9) for n in range(count))
-        return Decoded((Phrase(0.0, None, words),), "words", score=-0.3, silence=0.1, language="en")
+        return Decoded((TokenPhrase(0.0, None, words),), "words", score=-0.3, silence=0.1, language="en")
 
 
 @pytest.mark.parametrize(("clean", "end_s", "said_until_s"), [(True, 8.0, 7.0), (False, 4.0, 4.0)])
@@ -67,9 +67,9 @@ def test_the_end_that_a_reading_left_out_is_read_unless_the_next_utterance_has_i
     monkeypatch: pytest.MonkeyPatch, clean: bool, end_s: float, said_until_s: float
 ) -> None:
     frames = np.full(round(8 / FRAME_S), 0.9, np.float32)
-    monkeypatch.setattr(speech, "listen", lambda _samples: Activity(frames, frames))
+    monkeypatch.setattr(speech, "listen", lambda _samples: SpeechActivity(frames, frames))
     network: Any = Deaf()
-    whole = Utterance("1", 0, np.ones(8 * RATE, np.int16), frames, clean=clean)
+    whole = OpenUtterance("1", 0, np.ones(8 * RATE, np.int16), frames, clean=clean)
     said, end = Reader(network, Manner(language="en")).final(whole)
     assert end == pytest.approx(end_s, abs=0.3)
     assert said.end == pytest.approx(said_until_s, abs=AROUND_S)

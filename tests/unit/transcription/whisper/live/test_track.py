@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sederunt.transcription.sessions import Said
-from sederunt.transcription.whisper.live.track import BLOCK, Cuts, Track, Turn, Utterance, best_pause
+from sederunt.transcription.whisper.live.track import BLOCK, Cuts, OpenUtterance, Track, Turn, best_pause
 from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE
 
 NEAR = pytest.approx
@@ -18,7 +18,7 @@ def sound(seconds: float, *, loud: bool) -> NDArray[np.int16]:
     return np.full(round(seconds * RATE), 30_000 if loud else 0, np.int16)
 
 
-def say(track: Track, *parts: float) -> list[Utterance]:
+def say(track: Track, *parts: float) -> list[OpenUtterance]:
     """Seconds of speech and of silence in turn, speech first."""
     pieces = [sound(seconds, loud=n % 2 == 0) for n, seconds in enumerate(parts)]
     opened = []

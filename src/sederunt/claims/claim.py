@@ -1,0 +1,112 @@
+"""One claim: what a source says of one kind of fact at one moment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+
+class Fact(StrEnum):
+    """What a claim is about, and what its subjects are."""
+
+    HERE = "here"  # people in the meeting
+    SPEAKS = "speaks"  # people who speak
+    STAGE = "stage"  # whoever the site shows large
+    SHARES = "shares"  # people who share their screen
+    OWNS = "owns"  # person `key` owns media source `media`; an empty key: nobody in particular
+    SOUND = "sound"  # media sources that carry sound
+    SELF = "self"  # the bot's own key or name
+    COUNT = "count"  # `number` of people in the meeting, the bot included
+    RECORDED = "recorded"  # the site says that it records
+    REMOVED = "removed"  # the bot was put out
+    OVER = "over"  # the meeting ended for everyone
+
+
+class Source(StrEnum):
+    """Who says it."""
+
+    PROTOCOL = "protocol"  # the site's own channels
+    LIST = "list"  # the page's list of people
+    TILES = "tiles"  # pictures on the page: there is not one for everybody
+    MARKS = "marks"  # the page's marks of speech
+    STAGE = "stage"  # the page's large picture
+    BANNER = "banner"  # the page's sentences and badges
+    CAPTURE = "capture"  # the captured sound itself
+    CHAT = "chat"  # a line of our own that came back
+    ENTRY = "entry"  # the name that was typed, or shown before the knock
+
+
+class Kind(StrEnum):
+    SNAPSHOT = "snapshot"  # the whole truth of its source at that moment
+    DELTA = "delta"  # about its subjects alone
+    SEVERAL = "several"  # a message that may be either: the source's habit decides
+    CLOSED = "closed"  # the source sees nothing any more: what it said stands, and ages
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """A person, by the source's key or by name, or a media source."""
+
+    key: str = ""
+    name: str = ""
+    avatar: str | None = None
+    is_self: bool = False
+    media: str = ""
+
+    @property
+    def token(self) -> str:
+        """What the subject is known by within its source."""
+        return self.media or self.key or self.name
+
+    def with_known(self, other: "Subject") -> "Subject":
+        """This subject, what it does not tell taken from an older word on it."""
+        return replace(
+            self,
+            name=self.name or other.name,
+            avatar=self.avatar or other.avatar,
+            is_self=self.is_self or other.is_self,
+        )
+
+    @property
+    def order(self) -> tuple[str, str, bool, str, str]:
+        """Breaks ties between words of one moment."""
+        return (self.name, self.avatar or "", self.is_self, self.key, self.media)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """`holds` is false where a delta denies; `lifetime_ms` overrides the table's."""
+
+    fact: Fact
+    source: Source
+    at_ms: int  # Unix milliseconds
+    kind: Kind = Kind.DELTA
+    subjects: tuple[Subject, ...] = ()
+    holds: bool = True
+    number: int | None = None
+    lifetime_ms: int | None = None
+
+    def to_data(self) -> dict[str, Any]:
+        """JSON data, defaults left out; `from_data` reads it back."""
+        data = _told(self)
+        if self.subjects:
+            data["subjects"] = [_told(subject) for subject in self.subjects]
+        return data
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> "Claim":
+        """Raises ValueError, TypeError or KeyError where the data are no claim."""
+        subjects = tuple(Subject(**subject) for subject in data.get("subjects", ()))
+        return cls(
+            **{
+                **data,
+                "fact": Fact(data["fact"]),
+                "source": Source(data["source"]),
+                "kind": Kind(data.get("kind", Kind.DELTA)),
+                "subjects": subjects,
+            }
+        )
+
+
+def _told(record: Claim | Subject) -> dict[str, Any]:
+    return {field.name: value for field in fields(record) if (value := getattr(record, field.name)) != field.default}

@@ -1,0 +1,106 @@
+"""The claims of a stay, kept within bounds, and played again: a line of JSON each, compressed.
+
+A line is a claim, or a moment at which only time had passed.
+"""
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from sederunt.claims.claim import Claim
+from sederunt.claims.fold import Change, Fold
+from sederunt.claims.presence import Reason
+
+MOST_BYTES = 1_000_000  # compressed: some hours of a busy meeting
+NAME = "claims.jsonl.gz"
+_GZIP = 31  # zlib's word for gzip with the largest window
+
+
+class ClaimJournal:
+    """Keeps what a fold was told. Costs some microseconds a claim, and nothing once it is full."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._packer = zlib.compressobj(6, zlib.DEFLATED, _GZIP)
+        self._packed = bytearray()
+        self._most, self.is_full = most_bytes, False
+        self.count = 0
+
+    def add(self, claim: Claim) -> None:
+        """Keep one claim."""
+        self._line(claim.to_data())
+
+    def passed(self, now_ms: int) -> None:
+        """Keep that time passed."""
+        self._line({"now_ms": now_ms})
+
+    def _line(self, data: dict[str, Any]) -> None:
+        if self.is_full:
+            return
+        self.count += 1
+        self._packed += self._packer.compress(json.dumps(data, separators=(",", ":")).encode() + b"\n")
+        self.is_full = len(self._packed) >= self._most
+
+    def packed(self) -> bytes:
+        """A gzip file of all lines so far; more may follow."""
+        return bytes(self._packed) + self._packer.copy().flush()
+
+
+def read(packed: bytes) -> Iterator[Claim | int]:
+    """Claims, and moments at which only time had passed. Raises ValueError where the bytes are no journal."""
+    try:
+        text = zlib.decompress(packed, _GZIP).decode()
+        for line in text.splitlines():
+            data = json.loads(line)
+            yield int(data["now_ms"]) if "now_ms" in data else Claim.from_data(data)
+    except (zlib.error, KeyError, TypeError) as cause:
+        raise ValueError(f"expected a journal of claims ({NAME}); these bytes are none: {cause}") from cause
+
+
+def replay(entries: Iterable[Claim | int], on_changes: Callable[[list[Change]], None] | None = None) -> Fold:
+    """The fold that these entries lead to."""
+    fold = Fold()
+    for entry in entries:
+        changes = fold.pass_time(entry) if isinstance(entry, int) else fold.take(entry)
+        if on_changes is not None and changes:
+            on_changes(changes)
+    fold.settle()
+    return fold
+
+
+def report(fold: Fold) -> dict[str, Any]:
+    """What a fold has come to, and why: JSON data."""
+    why, here, own = fold.why(), fold.company, fold.own_keys
+    return {
+        "participants": [
+            {
+                "id": one.key,
+                "name": one.name,
+                "here": one.key in here or "here" in why[one.key],
+                "speaking_ms": sum(_lengths(one.events)),
+                "why": {name: told(reason) for name, reason in why[one.key].items()},
+            }
+            for one in fold.participants
+        ],
+        "bot": sorted(own),
+        "sources": dict(sorted(fold.sources.items())),
+        "meeting": {fact.value: told(reason) for fact, reason in sorted(fold.told.items())},
+    }
+
+
+def told(reason: Reason) -> str:
+    """A reason in words: whose word, by which rule, since when."""
+    since = datetime.fromtimestamp(reason.since_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return f"{reason.rule} ({reason.source.value}, {since})"
+
+
+def _lengths(events: Iterable[Any]) -> Iterator[int]:
+    """The length of each mark, but of one that goes on."""
+    started: int | None = None
+    for event in events:
+        if started is not None:
+            yield event.timestamp - started
+            started = None
+        else:
+            started = event.timestamp

@@ -1,0 +1,104 @@
+"""When each person spoke, as far as it is believed now: told marks may be taken back. Bounded in memory."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sederunt.claims.claim import Source
+from sederunt.claims.rules import MARKS_KEPT_MS
+from sederunt.model.participant import SpeakingEvent, SpeakingKind
+
+
+@dataclass(slots=True)
+class Mark:
+    """One stretch of speech; `stop_ms` is None while it goes on."""
+
+    source: Source
+    start_ms: int
+    stop_ms: int | None = None
+
+
+class Marks:
+    """The marks of everybody, by person."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, list[Mark]] = {}
+        self._speaking: set[str] = set()
+
+    def __contains__(self, person: str) -> bool:
+        return bool(self._marks.get(person))
+
+    @property
+    def speaking(self) -> frozenset[str]:
+        """Whose last mark goes on."""
+        return frozenset(self._speaking)
+
+    def of(self, person: str) -> tuple[Mark, ...]:
+        return tuple(self._marks.get(person, ()))
+
+    @property
+    def people(self) -> Iterable[str]:
+        return self._marks.keys()
+
+    def start(self, person: str, source: Source, at_ms: int) -> int:
+        """A mark begins, after all that is told of the person already; → when."""
+        marks = self._marks.setdefault(person, [])
+        start_ms = max(at_ms, (marks[-1].stop_ms or 0) if marks else at_ms)
+        marks.append(Mark(source, start_ms))
+        self._speaking.add(person)
+        return start_ms
+
+    def stop(self, person: str, at_ms: int) -> int:
+        """The mark that goes on ends; → when."""
+        mark = self._marks[person][-1]
+        mark.stop_ms = max(at_ms, mark.start_ms)
+        self._speaking.discard(person)
+        return mark.stop_ms
+
+    def confirm(self, person: str, source: Source) -> None:
+        """Another source says of the mark that goes on that it is right."""
+        self._marks[person][-1].source = source
+
+    def withdraw(self, weaker: Iterable[Source], since_ms: int, spared: Iterable[str]) -> dict[str, int]:
+        """Take back what these sources said of the time since then, but of the spared; → person → since when."""
+        sources, spare = frozenset(weaker), frozenset(spared)
+        cut: dict[str, int] = {}
+        for person, marks in self._marks.items():
+            if person in spare:
+                continue
+            for mark in marks:
+                if mark.source in sources and (mark.stop_ms is None or mark.stop_ms > since_ms):
+                    moment = max(mark.start_ms, since_ms)
+                    cut[person] = min(moment, cut.get(person, moment))
+                    if mark.stop_ms is None:
+                        self._speaking.discard(person)
+                    mark.stop_ms = moment
+            self._marks[person] = [mark for mark in marks if mark.stop_ms is None or mark.stop_ms > mark.start_ms]
+        return cut
+
+    def events(self, person: str) -> tuple[SpeakingEvent, ...]:
+        """The person's marks as events, in order of time."""
+        return tuple(
+            SpeakingEvent(type=kind, timestamp=moment)
+            for mark in self._marks.get(person, ())
+            for kind, moment in ((SpeakingKind.STARTED, mark.start_ms), (SpeakingKind.STOPPED, mark.stop_ms))
+            if moment is not None
+        )
+
+    def keep_last(self, person: str, most: int) -> None:
+        """Of somebody whom no source lists only so much is kept."""
+        del self._marks[person][:-most]
+
+    def move(self, person: str, to: str) -> None:
+        """Two names turned out to be one person."""
+        moved = self._marks.pop(person, [])
+        if person in self._speaking:
+            self._speaking.discard(person)
+            self._speaking.add(to)
+        if moved:
+            self._marks[to] = sorted([*self._marks.get(to, ()), *moved], key=lambda mark: mark.start_ms)
+
+    def forget(self, before_ms: int) -> None:
+        """Drop what is written and long past; the last mark of everybody stays."""
+        for marks in self._marks.values():
+            while len(marks) > 1 and (marks[0].stop_ms or before_ms) < before_ms - MARKS_KEPT_MS:
+                del marks[0]

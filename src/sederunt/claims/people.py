@@ -1,0 +1,59 @@
+"""Who is the same person in two sources, by key or by name."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from sederunt.claims.claim import Subject
+from sederunt.claims.table import Table
+
+
+def matched(protocol: Table, rows: Iterable[Subject]) -> dict[str, str]:
+    """Page row → key of the protocol's person; a row that is nobody the protocol knows keeps its own token.
+
+    Where several people bear one name, so many of them are matched as there are rows of it, those who are here first.
+    A row whose name the protocol spells otherwise is matched where only one person is left who may be meant.
+    """
+    found: dict[str, str] = {}
+    by_name: dict[str, list[Subject]] = defaultdict(list)
+    for row in rows:
+        if row.key in protocol.words:
+            found[row.token] = row.key
+        else:
+            by_name[row.name].append(row)
+    taken = set(found.values())
+    bearers = _bearers(protocol, taken)
+    strangers: list[Subject] = []
+    for name in sorted(by_name):
+        alike = sorted(by_name[name], key=lambda row: row.token)
+        keys = bearers.get(name, [])
+        found |= {row.token: key for row, key in zip(alike, keys, strict=False)}
+        strangers += alike[len(keys) :]
+    return found | _spelt_otherwise(strangers, protocol, taken | set(found.values()))
+
+
+def _bearers(protocol: Table, taken: set[str]) -> Mapping[str, list[str]]:
+    """Keys by name: those who are here first, then who left last."""
+    found: dict[str, list[tuple[bool, int, str]]] = defaultdict(list)
+    for key, word in protocol.words.items():
+        if word.subject.name and key not in taken:
+            found[word.subject.name].append((not word.holds, 0 if word.holds else -word.since_ms, key))
+    return {name: [key for _, _, key in sorted(order)] for name, order in found.items()}
+
+
+def _spelt_otherwise(strangers: list[Subject], protocol: Table, taken: set[str]) -> dict[str, str]:
+    left: dict[str, list[str]] = defaultdict(list)
+    for key, word in protocol.words.items():
+        if word.holds and key not in taken and word.subject.name:
+            left[_first_word(word.subject.name)].append(key)
+    rows: dict[str, list[str]] = defaultdict(list)
+    for row in strangers:
+        rows[_first_word(row.name)].append(row.token)
+    return {
+        token: left[first][0] if len(tokens) == len(left.get(first, ())) == 1 else token
+        for first, tokens in rows.items()
+        for token in tokens
+    }
+
+
+def _first_word(name: str) -> str:
+    return (name.split() or [""])[0].casefold()

@@ -1,0 +1,212 @@
+"""Who is here, as the sources' words weigh against each other: rules in order, the first that fits decides. Pure."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sederunt.claims.claim import Source
+from sederunt.claims.people import matched
+from sederunt.claims.rules import (
+    CONTRADICTED_MS,
+    HEARD_LATE_MS,
+    HEARD_MS,
+    NEWCOMER_MS,
+    ONLY_ONE_MS,
+    SHORT_LIST,
+)
+from sederunt.claims.table import Table, Word
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reason:
+    """Why a fact is believed: the rule that decided, whose word it rests on, and since when."""
+
+    rule: str
+    source: Source
+    since_ms: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    here: bool
+    reason: Reason
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Testimony:
+    """Everything that is said of one person being here."""
+
+    protocol: Word | None
+    listed: Word | None  # by the page's list
+    shown: Word | None  # on a tile
+    unlisted_ms: int | None  # the open list leaves them out, since
+    rows: int  # of the open list
+    protocol_holds: int  # how many people the protocol has here; below zero where it told of nobody ever
+    heard_ms: int | None  # sound of their own was captured last
+    only_one_ms: int | None  # the page says that nobody else is here, since
+    is_self: bool
+    now_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    name: str
+    here: bool
+    source: Source
+    since: Callable[[Testimony], int | None]  # since when it fits; None where it does not
+
+
+def _heard(t: Testimony) -> int | None:
+    """A voice is nobody's who is not here."""
+    if t.heard_ms is None or t.now_ms - t.heard_ms > HEARD_MS:
+        return None
+    denied_ms = max((w.since_ms for w in (t.protocol, t.listed, t.shown) if w and not w.holds), default=None)
+    return t.heard_ms if denied_ms is None or t.heard_ms > denied_ms + HEARD_LATE_MS else None
+
+
+def _left(t: Testimony) -> int | None:
+    """The protocol says so of this very person; two others who go on showing them for long outvote it."""
+    word = t.protocol
+    if word is None or word.holds or not word.explicit:
+        return None
+    others = [other for other in (t.listed, t.shown) if other and other.holds and other.at_ms > word.at_ms]
+    outvoted = len(others) > 1 and t.now_ms - word.since_ms >= CONTRADICTED_MS
+    return None if outvoted else word.since_ms
+
+
+def _only_one(t: Testimony) -> int | None:
+    """The page says that the bot is alone; protocol and list together outvote it."""
+    if t.only_one_ms is None or t.is_self or t.now_ms - t.only_one_ms < ONLY_ONE_MS:
+        return None
+    if t.protocol and t.protocol.holds and t.listed and t.listed.holds:
+        return None
+    last = max((w.at_ms for w in (t.protocol, t.listed, t.shown) if w and w.holds), default=0)
+    return None if last > t.only_one_ms else t.only_one_ms
+
+
+def _unlisted(t: Testimony) -> int | None:
+    """A short list leaves out for long whom the protocol has here."""
+    if t.unlisted_ms is None or t.protocol is None or not t.protocol.holds or t.rows >= SHORT_LIST or t.is_self:
+        return None
+    since_ms = max(t.unlisted_ms, t.protocol.at_ms)
+    return since_ms if t.now_ms - since_ms >= CONTRADICTED_MS else None
+
+
+def _told(t: Testimony) -> int | None:
+    return t.protocol.since_ms if t.protocol and t.protocol.holds else None
+
+
+def _listed(t: Testimony) -> int | None:
+    """The page lists them. Whom the protocol does not know, though it knows enough people, is believed later."""
+    if t.listed is None or not t.listed.holds:
+        return None
+    hasty = t.protocol is None and t.protocol_holds >= t.rows and t.now_ms - t.listed.since_ms < NEWCOMER_MS
+    return None if hasty else t.listed.since_ms
+
+
+def _shown(t: Testimony) -> int | None:
+    """A tile shows them. Tiles show what is no person, too: one that the protocol does not know says nothing."""
+    known = t.protocol is not None or t.protocol_holds < 0
+    return t.shown.since_ms if t.shown and t.shown.holds and known else None
+
+
+def _omitted(t: Testimony) -> int | None:
+    return t.protocol.since_ms if t.protocol else None
+
+
+def _off_list(t: Testimony) -> int | None:
+    return t.unlisted_ms if t.unlisted_ms is not None else t.listed.since_ms if t.listed else None
+
+
+def _no_tile(t: Testimony) -> int | None:
+    return t.shown.since_ms if t.shown else None
+
+
+RULES = (
+    Rule("heard", True, Source.CAPTURE, _heard),
+    Rule("left", False, Source.PROTOCOL, _left),
+    Rule("only one here", False, Source.BANNER, _only_one),
+    Rule("not listed for long", False, Source.LIST, _unlisted),
+    Rule("told", True, Source.PROTOCOL, _told),
+    Rule("listed", True, Source.LIST, _listed),
+    Rule("shown", True, Source.TILES, _shown),
+    Rule("left out of a full list", False, Source.PROTOCOL, _omitted),
+    Rule("not listed", False, Source.LIST, _off_list),
+    Rule("not shown", False, Source.TILES, _no_tile),
+)
+
+
+def verdict(testimony: Testimony) -> Verdict | None:
+    """What the first rule that fits says; None where nothing is said at all."""
+    for rule in RULES:
+        since_ms = rule.since(testimony)
+        if since_ms is not None:
+            return Verdict(here=rule.here, reason=Reason(rule=rule.name, source=rule.source, since_ms=since_ms))
+    return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Picture:
+    """What all sources say together: each person once, by the protocol's key or else by the page's."""
+
+    verdicts: Mapping[str, Verdict]
+    known_as: Mapping[str, str]  # a page's token → the person's
+
+
+def picture(
+    tables: Mapping[Source, Table],
+    *,
+    heard: Mapping[str, int],
+    only_one_ms: int | None,
+    own: frozenset[str],
+    now_ms: int,
+) -> Picture:
+    """Weigh everything. `heard`: person → when their own sound was captured last. `own`: the bot itself."""
+    protocol, listing, tiles = tables[Source.PROTOCOL], tables[Source.LIST], tables[Source.TILES]
+    list_as = matched(protocol, (word.subject for word in listing.words.values()))
+    strangers = [word.subject for token, word in tiles.words.items() if token not in list_as]
+    tiles_as = list_as | matched(protocol, strangers)
+    listed = _by_person(listing, list_as)
+    shown = _by_person(tiles, tiles_as)
+    rows = sum(word.holds for word in listed.values()) if listing.is_open else 0
+    holds = sum(word.holds for word in protocol.words.values()) if protocol.words else -1
+    found: dict[str, Verdict] = {}
+    for person in dict.fromkeys((*protocol.words, *listed, *shown)):
+        by_protocol, on_list = protocol.words.get(person), listed.get(person)
+        testimony = Testimony(
+            protocol=by_protocol,
+            listed=_seen_still(listing, on_list, by_protocol),
+            shown=_seen_still(tiles, shown.get(person), by_protocol),
+            unlisted_ms=_unlisted_since(listing, on_list) if rows else None,
+            rows=rows,
+            protocol_holds=holds,
+            heard_ms=heard.get(person),
+            only_one_ms=only_one_ms,
+            is_self=person in own,
+            now_ms=now_ms,
+        )
+        if decided := verdict(testimony):
+            found[person] = decided
+    return Picture(verdicts=found, known_as=tiles_as)
+
+
+def _seen_still(table: Table, word: Word | None, by_protocol: Word | None) -> Word | None:
+    """A page's word. What it showed before its list was closed counts only where there is no other."""
+    return word if table.is_open or by_protocol is None else None
+
+
+def _by_person(table: Table, known_as: Mapping[str, str]) -> dict[str, Word]:
+    """The words on each person; of several rows of one person one that holds, else the latest."""
+    found: dict[str, Word] = {}
+    for token, word in table.words.items():
+        person = known_as.get(token, token)
+        other = found.get(person)
+        if other is None or (word.holds, word.at_ms, token) > (other.holds, other.at_ms, other.subject.token):
+            found[person] = word
+    return found
+
+
+def _unlisted_since(listing: Table, word: Word | None) -> int | None:
+    """Since when the open list leaves somebody out."""
+    if word is not None:
+        return None if word.holds else word.since_ms
+    return listing.opened_ms

@@ -1,0 +1,174 @@
+"""Who speaks now, as the sources' words weigh against each other. Knows people by their sources' tokens only.
+
+Captured sound of a person's own is believed for that person. Of the others, the strongest source that tells of speech
+reigns alone, until sound is heard that it does not explain, or others contradict it for long.
+"""
+
+from collections.abc import Callable, Mapping
+
+from sederunt.claims.claim import Claim, Fact, Kind, Source
+from sederunt.claims.presence import Reason
+from sederunt.claims.rules import MOST_SUBJECTS, ORDER, OUTSPOKEN_MS, OUTSPOKEN_TIMES, SPEECH, UNEXPLAINED_MS
+from sederunt.claims.table import Table
+
+_RANK = ORDER[Fact.SPEAKS]
+
+
+class Speech:
+    """The words of all sources on speech."""
+
+    def __init__(self) -> None:
+        self._tables: dict[Source, Table] = {source: Table() for source in SPEECH}
+        self._sound = Table()
+        self._owns_at: dict[str, tuple[int, str]] = {}  # media source → (when it was told, whose)
+        self._free_ms: dict[str, int] = {}  # media source → when its last owner lost it
+        self._news: set[Source] = set()  # who spoke in this moment
+        self._spoken: dict[Source, int] = {}  # at how many moments since a stronger source spoke last
+        self._dethroned: set[Source] = set()
+        self._unexplained_ms: int | None = None
+        self._quiet_ms: int | None = None  # nothing is heard, since; None while something is, or never was
+        self._doubtful_ms: dict[Source, int] = {}  # what is claimed since before that moment outlived a silence
+        self.heard_ms: dict[str, int] = {}  # person → when their own sound was heard last
+        self.last_sound_ms: int | None = None
+
+    @property
+    def owners(self) -> Mapping[str, str]:
+        """Media source → key of whose it is."""
+        return {media: key for media, (_, key) in self._owns_at.items()}
+
+    @property
+    def reigning(self) -> Source | None:
+        """The source whose word on speech counts."""
+        return next((source for source in self._spoke() if source not in self._dethroned), None)
+
+    # --- claims --------------------------------------------------------------------------------------------------
+
+    def take(self, claim: Claim) -> None:
+        """Note a claim of speech, of who is shown large, of captured sound, or of whose a media source is."""
+        match claim.fact:
+            case Fact.OWNS:
+                self._own(claim)
+            case Fact.SOUND:
+                self._hear(claim)
+            case _:
+                self._told(claim)
+
+    def _told(self, claim: Claim) -> None:
+        table = self._tables.get(claim.source)
+        # Of a channel that tells nobody speaks nothing follows before it told of anybody.
+        if table is None or (table.heard_ms is None and not (claim.subjects and claim.holds)):
+            return
+        table.take(claim, whole=claim.kind is not Kind.DELTA or claim.fact is Fact.STAGE)
+        self._dethroned.discard(claim.source)
+        self._news.add(claim.source)
+
+    def _own(self, claim: Claim) -> None:
+        for subject in claim.subjects:
+            known = self._owns_at.get(subject.media)
+            if known is None and len(self._owns_at) >= MOST_SUBJECTS:
+                continue
+            if known is not None and (claim.at_ms, subject.key) < known:
+                continue
+            if known is not None and known[0] < claim.at_ms and known[1] not in ("", subject.key):
+                self._free_ms[subject.media] = claim.at_ms
+            self._owns_at[subject.media] = (claim.at_ms, subject.key)
+
+    def _hear(self, claim: Claim) -> None:
+        self._sound.take(claim)
+        if claim.holds:
+            self.last_sound_ms = max(claim.at_ms, self.last_sound_ms or claim.at_ms)
+
+    # --- what follows --------------------------------------------------------------------------------------------
+
+    def speakers(self, now_ms: int, person_of: Callable[[str], str]) -> dict[str, Reason]:
+        """Who speaks, and why. `person_of`: a key or a page's token → the person."""
+        own: dict[str, Reason] = {}
+        nobodys_ms: int | None = None
+        is_sounding = False
+        for media, word in self._sound.standing(now_ms):
+            is_sounding = True
+            _, owner = self._owns_at.get(media, (0, ""))
+            if owner:
+                person = person_of(owner)
+                since_ms = max(word.since_ms, self._free_ms.get(media, word.since_ms))
+                own[person] = Reason(rule="own sound", source=Source.CAPTURE, since_ms=since_ms)
+                self.heard_ms[person] = now_ms
+            else:
+                nobodys_ms = word.since_ms if nobodys_ms is None else min(nobodys_ms, word.since_ms)
+        self._note_quiet(is_sounding, now_ms)
+        self._note_news()
+        shown = {source: self._shown(source, nobodys_ms, now_ms, person_of) for source in self._spoke()}
+        believed = self._weigh(shown, nobodys_ms, now_ms)
+        by_others = shown[believed] if believed else {}
+        return {person: why for person, why in by_others.items() if person not in self.heard_ms} | own
+
+    def _note_quiet(self, is_sounding: bool, now_ms: int) -> None:
+        if is_sounding:
+            self._quiet_ms = None
+            self.last_sound_ms = max(now_ms, self.last_sound_ms or now_ms)
+        elif self.last_sound_ms is not None:
+            self._quiet_ms = now_ms if self._quiet_ms is None else self._quiet_ms
+            for row in SPEECH.values():
+                if row.quiet_ms is not None and now_ms - self._quiet_ms >= row.quiet_ms:
+                    self._doubtful_ms[row.source] = self._quiet_ms
+
+    def _note_news(self) -> None:
+        """Count who spoke in the moment that is over; a stronger source sets the weaker ones back."""
+        strongest = min((_RANK[source] for source in self._news), default=len(_RANK))
+        for source, rank in _RANK.items():
+            if rank > strongest:
+                self._spoken[source] = 0
+            elif source in self._news:
+                self._spoken[source] = self._spoken.get(source, 0) + 1
+        self._news.clear()
+
+    def _shown(
+        self, source: Source, nobodys_ms: int | None, now_ms: int, person_of: Callable[[str], str]
+    ) -> dict[str, Reason]:
+        """Whom the source says to speak, as far as what is heard allows it."""
+        row, table = SPEECH[source], self._tables[source]
+        least_ms: int | None = None
+        if source is Source.STAGE:  # whoever is large speaks while sound of nobody in particular is heard
+            if nobodys_ms is None:
+                return {}
+            least_ms = nobodys_ms
+        elif not (row.resumes and self._quiet_ms is None) and (doubtful_ms := self._doubtful_ms.get(source)):
+            return {
+                person_of(token): Reason(rule="said to speak", source=source, since_ms=word.since_ms)
+                for token, word in table.standing(now_ms)
+                if word.since_ms > doubtful_ms
+            }
+        return {
+            person_of(token): Reason(
+                rule="said to speak" if least_ms is None else "shown large while there is sound",
+                source=source,
+                since_ms=max(word.since_ms, least_ms or word.since_ms),
+            )
+            for token, word in table.standing(now_ms)
+        }
+
+    def _weigh(
+        self, shown: Mapping[Source, Mapping[str, Reason]], nobodys_ms: int | None, now_ms: int
+    ) -> Source | None:
+        """The source that reigns, once contradiction was looked at."""
+        candidates = [source for source in shown if source not in self._dethroned]
+        if len(candidates) < 2:
+            return candidates[0] if candidates else None
+        reigning, weaker = candidates[:2]
+        said, others = shown[reigning].keys(), shown[weaker].keys()
+        if nobodys_ms is None or said or not others:
+            self._unexplained_ms = None
+        elif self._unexplained_ms is None:
+            self._unexplained_ms = now_ms
+        unexplained = self._unexplained_ms is not None and now_ms - self._unexplained_ms >= UNEXPLAINED_MS
+        silent_ms = now_ms - (self._tables[reigning].heard_ms or now_ms)
+        outspoken = silent_ms >= OUTSPOKEN_MS and self._spoken.get(weaker, 0) >= OUTSPOKEN_TIMES
+        if unexplained or (outspoken and others and not said & others):
+            self._dethroned.add(reigning)
+            self._unexplained_ms = None
+            return weaker
+        return reigning
+
+    def _spoke(self) -> list[Source]:
+        """The sources that ever told of speech, the strongest first."""
+        return sorted((s for s, table in self._tables.items() if table.heard_ms is not None), key=_RANK.__getitem__)

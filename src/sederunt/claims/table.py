@@ -1,0 +1,107 @@
+"""One source's word on one kind of fact: of each subject the last that was said, whatever the order in which it came.
+
+Two claims of one moment leave the same words in either order: what is claimed wins over what is denied, what is said
+of a subject itself over what a snapshot leaves out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sederunt.claims.claim import Claim, Kind, Subject
+from sederunt.claims.rules import MOST_SUBJECTS, lifetime_of
+
+
+@dataclass(slots=True)
+class Word:
+    """What the source last said of one subject."""
+
+    subject: Subject
+    holds: bool
+    at_ms: int  # when it was said last
+    since_ms: int  # since when it is said
+    explicit: bool  # of the subject itself; else a snapshot left it out
+    until_ms: int | None = None
+
+    def stands(self, now_ms: int) -> bool:
+        return self.holds and (self.until_ms is None or now_ms < self.until_ms)
+
+
+class Table:
+    """The words of one source, by subject."""
+
+    def __init__(self) -> None:
+        self.words: dict[str, Word] = {}
+        self.heard_ms: int | None = None  # its last claim
+        self.opened_ms: int | None = None  # its first, since it was closed last
+        self.snapshot_ms: int | None = None
+        self.closed_ms: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the source said anything, and still sees."""
+        return self.opened_ms is not None
+
+    def take(self, claim: Claim, *, whole: bool | None = None) -> None:
+        """Note a claim. `whole` overrides whether it is a snapshot."""
+        if claim.kind is Kind.CLOSED:
+            self._close(claim.at_ms)
+            return
+        self.heard_ms = max(claim.at_ms, self.heard_ms or claim.at_ms)
+        if self.opened_ms is None and claim.at_ms >= (self.closed_ms or claim.at_ms):
+            self.opened_ms = claim.at_ms
+        for subject in claim.subjects:
+            if subject.token:
+                self._say(subject, claim)
+        if claim.kind is Kind.SNAPSHOT if whole is None else whole:
+            self._leave_out({subject.token for subject in claim.subjects}, claim.at_ms)
+
+    def standing(self, now_ms: int) -> Iterator[tuple[str, Word]]:
+        return ((token, word) for token, word in self.words.items() if word.stands(now_ms))
+
+    def _close(self, at_ms: int) -> None:
+        if self.heard_ms is not None and at_ms > self.heard_ms:
+            self.closed_ms, self.opened_ms = at_ms, None
+
+    def _say(self, subject: Subject, claim: Claim) -> None:
+        token, old = subject.token, self.words.get(subject.token)
+        if old is None:
+            self._first(token, subject, claim)
+            return
+        if (claim.at_ms, claim.holds, True) < (old.at_ms, old.holds, old.explicit):
+            old.subject = old.subject.with_known(subject)
+            return
+        if claim.at_ms == old.at_ms and old.explicit and claim.holds == old.holds:
+            subject = max(subject, old.subject, key=lambda each: each.order)
+        since_ms = old.since_ms if old.holds == claim.holds else claim.at_ms
+        self.words[token] = self._word(subject.with_known(old.subject), claim, since_ms)
+
+    def _first(self, token: str, subject: Subject, claim: Claim) -> None:
+        if len(self.words) >= MOST_SUBJECTS and not self._forget():
+            return
+        if self.snapshot_ms is not None and claim.at_ms < self.snapshot_ms:  # it was left out since
+            self.words[token] = Word(subject, False, self.snapshot_ms, self.snapshot_ms, False)
+        else:
+            self.words[token] = self._word(subject, claim, claim.at_ms)
+
+    def _word(self, subject: Subject, claim: Claim, since_ms: int) -> Word:
+        lifetime = claim.lifetime_ms if claim.lifetime_ms is not None else lifetime_of(claim.fact, claim.source)
+        until_ms = None if lifetime is None else claim.at_ms + lifetime
+        return Word(subject, claim.holds, claim.at_ms, since_ms, True, until_ms)
+
+    def _leave_out(self, told: set[str], at_ms: int) -> None:
+        if self.snapshot_ms is not None and at_ms < self.snapshot_ms:
+            return
+        self.snapshot_ms = at_ms
+        for token, word in self.words.items():
+            if word.at_ms >= at_ms or token in told:
+                continue
+            if word.holds:
+                word.holds, word.explicit, word.since_ms = False, False, at_ms
+            word.at_ms = at_ms
+
+    def _forget(self) -> bool:
+        """Make room: the oldest of those that are not here go first."""
+        gone = sorted((word.at_ms, token) for token, word in self.words.items() if not word.holds)
+        for _, token in gone[: max(1, len(gone) // 2)]:
+            del self.words[token]
+        return bool(gone)

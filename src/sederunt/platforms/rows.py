@@ -1,0 +1,106 @@
+"""Make the rows and targets of a site's tables. Rows of a group share phase, state and reason."""
+
+from typing import Any, TypedDict, Unpack
+
+from sederunt.model.status import StopReason
+from sederunt.platforms.evidence import EvidenceRow, Kind, Phase, Showing
+from sederunt.platforms.page_state import PageState
+from sederunt.platforms.targets import Target
+
+Patterns = str | tuple[str, ...]
+
+
+class RowFields(TypedDict, total=False):
+    """The fields of EvidenceRow that a group may share and a row may set."""
+
+    state: PageState | None
+    reason: StopReason | None
+    phase: Phase
+    within: tuple[str, ...]
+    whole: bool
+    showing: Showing
+    at_least: int
+    least_px: tuple[int, int]
+    unless: tuple[str, ...]
+    settle_s: float
+    seen: str
+
+
+def phrases(text: Patterns) -> tuple[str, ...]:
+    """Split "one | another" into its phrases; a tuple stays as it is. For texts and labels, which hold no bar."""
+    return text if isinstance(text, tuple) else tuple(phrase.strip() for phrase in text.split(" | "))
+
+
+class Rows:
+    """Makes rows of one site. Ids begin with the site's name; a row's own fields win over those of the group."""
+
+    def __init__(self, site: str, **shared: Unpack[RowFields]) -> None:
+        self._site, self._shared = site, shared
+
+    def id(self, name: str) -> str:
+        """Write a row's id as others veto it."""
+        return f"{self._site}.{name}"
+
+    def signal(self, name: str, words: Patterns, source: str, **own: Unpack[RowFields]) -> EvidenceRow:
+        """Match words that the decoder noted."""
+        return self._row(name, Kind.SIGNAL, phrases(words), source, own)
+
+    def status(self, name: str, pattern: str, source: str, **own: Unpack[RowFields]) -> EvidenceRow:
+        """Match the HTTP status of the document."""
+        return self._row(name, Kind.STATUS, (pattern,), source, own)
+
+    def address(self, name: str, patterns: Patterns, source: str, **own: Unpack[RowFields]) -> EvidenceRow:
+        """Match the address of the top frame by regular expressions; a text is one of them."""
+        return self._row(name, Kind.ADDRESS, _whole(patterns), source, own)
+
+    def title(self, name: str, text: Patterns, source: str, **own: Unpack[RowFields]) -> EvidenceRow:
+        """Match phrases in the title of the top frame."""
+        return self._row(name, Kind.TITLE, phrases(text), source, own)
+
+    def selector(self, name: str, selectors: Patterns, source: str, **own: Unpack[RowFields]) -> EvidenceRow:
+        """Match elements by CSS; a text is one selector."""
+        return self._row(name, Kind.SELECTOR, _whole(selectors), source, own)
+
+    def text(self, name: str, text: Patterns, source: str, **own: Unpack[RowFields]) -> EvidenceRow:
+        """Match phrases in the site's own words."""
+        return self._row(name, Kind.TEXT, phrases(text), source, own)
+
+    def button(self, name: str, labels: Patterns, source: str, **own: Unpack[RowFields]) -> EvidenceRow:
+        """Match buttons by their whole labels."""
+        return self._row(name, Kind.BUTTON, phrases(labels), source, own)
+
+    def _row(self, name: str, kind: Kind, patterns: tuple[str, ...], source: str, own: RowFields) -> EvidenceRow:
+        fields: RowFields = {**self._shared, **own}
+        return EvidenceRow(id=self.id(name), kind=kind, patterns=patterns, source=source, **fields)
+
+
+def _whole(patterns: Patterns) -> tuple[str, ...]:
+    return patterns if isinstance(patterns, tuple) else (patterns,)
+
+
+class TargetFields(TypedDict, total=False):
+    """The fields of Target that one may set."""
+
+    selectors: tuple[str, ...]
+    names: Patterns
+    but_not: Patterns
+    backstops: tuple[str, ...]
+    within: tuple[str, ...]
+    holding: Patterns
+    showing: Showing
+    disabled_too: bool
+    seen: str
+
+
+class Targets:
+    """Makes targets of one site. Ids begin with the site's name."""
+
+    def __init__(self, site: str, **shared: Unpack[TargetFields]) -> None:
+        self._site, self._shared = site, shared
+
+    def __call__(self, name: str, source: str, **own: Unpack[TargetFields]) -> Target:
+        """Make one; labels may be given as "one | another"."""
+        fields: dict[str, Any] = {**self._shared, **own}
+        for labels in ("names", "but_not", "holding"):
+            fields[labels] = phrases(fields.get(labels, ()))
+        return Target(id=f"{self._site}.{name}", source=source, **fields)

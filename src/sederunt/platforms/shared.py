@@ -1,0 +1,154 @@
+"""Hold what the sites have in common, once: rows for ends and failed pages, texts of notices, steps of the way in."""
+
+from dataclasses import dataclass
+
+from sederunt.model.status import StopReason
+from sederunt.platforms.call_controls import ChatPanel, Panel
+from sederunt.platforms.evidence import EvidenceRow, Phase, Showing
+from sederunt.platforms.page_state import PageState
+from sederunt.platforms.rows import Patterns, Rows, phrases
+from sederunt.platforms.targets import Act, Step, Target
+
+# States in which a bot has not asked to be let in yet.
+BEFORE_KNOCK = frozenset({PageState.LOADING, PageState.DIALOG, PageState.PREJOIN})
+
+# How a notice that everybody has to accept is answered, and what beside it says no or leads elsewhere.
+CONSENT_GIVEN = phrases(
+    "Got it* | OK | Okay | Continue* | Accept* | Agree* | I agree* | I accept* | I consent* | I understand* | "
+    "Understood | Acknowledge* | Proceed* | Stay*"
+)
+CONSENT_REFUSED = phrases("Leave* | Cancel* | Decline* | Disagree* | Don't* | Learn* | Sign in* | Continue without*")
+# Panels may be dialogs as well: what people write or are called in them is no notice.
+NO_PANEL = ':not(:has(textarea,[contenteditable="true"],[role="list"],[role="log"],[role="tree"]))'
+DISMISSALS = phrases("Got it | Dismiss | No thanks | Not now")
+COOKIE_ANSWERS = phrases("Reject all | Accept all")
+
+
+def failed_pages(
+    site: str, *, server_s: float, elsewhere: Patterns, elsewhere_s: float, source: str, state: PageState
+) -> tuple[EvidenceRow, ...]:
+    """Make the rows for pages that did not come, or came from a host that is not the site's."""
+    return (
+        Rows(site, state=PageState.TROUBLE).address(
+            "address.broken", r"^chrome-error:", "own", settle_s=5.0, seen="2026-11"
+        ),
+        Rows(site, state=PageState.TROUBLE, phase=Phase.BEFORE).status("status.server", "5..", "B2", settle_s=server_s),
+        Rows(site, state=state, phase=Phase.BEFORE).address(
+            "address.left_host", elsewhere, source, settle_s=elsewhere_s
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EndTexts:
+    """How a site says that somebody is out of the call. `removed` and `ended` are phrases with their sources."""
+
+    removed: tuple[tuple[str, ...], str]
+    ended: tuple[tuple[str, ...], str]
+    left: tuple[str, ...] = ()
+    loud: tuple[str, ...]  # headings and dialogs: a text there is believed beside the call's controls
+    controls: tuple[str, ...]  # ids of rows that show the call's controls: while one matches, the call goes on
+    whole: bool = True  # a loud text must begin its line: a meeting may be titled with any of these words
+    plain_s: float = 0.4  # how long a text elsewhere must stand
+    left_s: float = 0.4
+
+
+def lobby_endings(site: str, texts: EndTexts, *, removed: Patterns = (), over_source: str) -> tuple[EvidenceRow, ...]:
+    """Make the rows for a try that ends before it was let in. `removed` adds phrases that mean so here only."""
+    refused = Rows(site, phase=Phase.BEFORE, state=PageState.REFUSED)
+    rows = (
+        refused.text(
+            "removed_from_lobby",
+            texts.removed[0] + phrases(removed),
+            texts.removed[1],
+            reason=StopReason.REQUEST_DENIED,
+        ),
+        refused.text(
+            "already_over",
+            texts.ended[0],
+            over_source,
+            reason=StopReason.CALL_ALREADY_FINISHED,
+            unless=texts.controls,
+        ),
+    )
+    if not texts.left:
+        return rows
+    timed_out = refused.text(
+        "left_lobby",
+        texts.left,
+        "A",
+        reason=StopReason.WAITING_ROOM_TIMEOUT,
+        unless=texts.controls,
+        settle_s=texts.left_s,
+    )
+    return (*rows, timed_out)
+
+
+def call_endings(site: str, texts: EndTexts) -> tuple[EvidenceRow, ...]:
+    """Make the rows for a call that ends for the bot: said loudly, or plainly where the call's controls are gone."""
+    removed = Rows(site, phase=Phase.AFTER, state=PageState.REMOVED, reason=StopReason.KICKED)
+    over = Rows(site, phase=Phase.AFTER, state=PageState.OVER, reason=StopReason.MEETING_ENDED)
+    return (
+        removed.text("removed", *texts.removed, within=texts.loud, whole=texts.whole),
+        # A pop-up of the chat may say so too, while the call goes on.
+        removed.text("removed_plain", *texts.removed, unless=texts.controls, settle_s=texts.plain_s),
+        over.text("ended", *texts.ended, within=texts.loud, whole=texts.whole),
+        over.text(
+            "ended_plain",
+            texts.ended[0] + texts.left,
+            texts.ended[1],
+            unless=texts.controls,
+            settle_s=texts.plain_s,
+        ),
+    )
+
+
+def named_controls(
+    site: str, labels: Patterns, source: str, *, at_least: int, within: tuple[str, ...] = ()
+) -> EvidenceRow:
+    """Make the sign that the call's controls are there by their names, whatever they are made of."""
+    return Rows(site, showing=Showing.LAID_OUT).button(
+        "controls_named", labels, source, at_least=at_least, within=within
+    )
+
+
+def name_step(target: Target) -> Step:
+    """Make the step that gives the bot's name."""
+    return Step(target=target, act=Act.FILL_NAME, states=BEFORE_KNOCK, most=6, again_s=1.0)
+
+
+def knock_step(target: Target, *, most: int = 8, again_s: float = 4.0) -> Step:
+    """Make the step that asks to be let in; without a name given it waits, for the field may come late."""
+    return Step(
+        target=target,
+        states=BEFORE_KNOCK,
+        unpointed=3,
+        most=most,
+        again_s=again_s,
+        without_name_s=6.0,
+        knocks=True,
+    )
+
+
+def panels(
+    site: str,
+    chat: ChatPanel,
+    *,
+    chat_signs: tuple[str, ...],
+    chat_source: str,
+    people: Target,
+    roster_signs: tuple[str, ...],
+    roster_source: str,
+    roster_showing: Showing = Showing.LAID_OUT,
+    chat_for_roster: bool = False,
+) -> tuple[Panel, ...]:
+    """Make the two panels that tell only while they stand open. The signs are selectors of what an open one shows."""
+    rows = Rows(site)
+    chat_open = rows.selector(
+        "chat_list", (*chat.composer.selectors, *chat_signs), chat_source, showing=Showing.LAID_OUT
+    )
+    roster_open = rows.selector("roster", roster_signs, roster_source, showing=roster_showing)
+    return (
+        Panel(control=chat.open, rows=(chat_open,), for_roster=chat_for_roster),
+        Panel(control=people, rows=(roster_open,), for_roster=True),
+    )

@@ -1,0 +1,1 @@
+"""Bring a meeting site to Sederunt by an installed package."""

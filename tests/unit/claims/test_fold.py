@@ -1,0 +1,395 @@
+"""What follows from claims: the faults of believing the first for ever, and each rule of the tables."""
+
+from collections.abc import Iterable
+
+from sederunt.claims.claim import Claim, Fact, Kind, Source, Subject
+from sederunt.claims.fold import Change, Fold, Left, Spoke, Tracked, is_bot_name
+from sederunt.claims.rules import CONTRADICTED_MS, MOST_PEOPLE, ONLY_ONE_MS
+from sederunt.model.participant import SpeakingKind
+
+S = 1000
+T = 1_000_000_000  # any moment
+
+
+def here(*people: str, at: float = 0, source: Source = Source.PROTOCOL, kind: Kind = Kind.SNAPSHOT) -> Claim:
+    """People as "key=name"; "*" before it marks the bot itself."""
+    subjects = tuple(
+        Subject(key=(parts := one.lstrip("*").partition("="))[0], name=parts[2] or parts[0], is_self=one[0] == "*")
+        for one in people
+    )
+    return Claim(fact=Fact.HERE, source=source, kind=kind, at_ms=T + round(at * S), subjects=subjects)
+
+
+def gone(key: str, at: float) -> Claim:
+    subjects = (Subject(key=key),)
+    return Claim(fact=Fact.HERE, source=Source.PROTOCOL, at_ms=T + round(at * S), subjects=subjects, holds=False)
+
+
+def listed(*names: str, at: float = 0) -> Claim:
+    return here(*names, at=at, source=Source.LIST)
+
+
+def speaks(*keys: str, at: float, source: Source = Source.PROTOCOL) -> Claim:
+    subjects = tuple(Subject(key=key) for key in keys)
+    return Claim(fact=Fact.SPEAKS, source=source, kind=Kind.SNAPSHOT, at_ms=T + round(at * S), subjects=subjects)
+
+
+def large(key: str, at: float) -> Claim:
+    return Claim(
+        fact=Fact.STAGE, source=Source.STAGE, kind=Kind.SNAPSHOT, at_ms=T + round(at * S), subjects=(Subject(key=key),)
+    )
+
+
+def sound(media: str, on: bool, at: float) -> Claim:
+    return Claim(
+        fact=Fact.SOUND, source=Source.CAPTURE, at_ms=T + round(at * S), subjects=(Subject(media=media),), holds=on
+    )
+
+
+def owns(media: str, key: str, at: float) -> Claim:
+    subject = Subject(media=media, key=key)
+    return Claim(fact=Fact.OWNS, source=Source.PROTOCOL, at_ms=T + round(at * S), subjects=(subject,))
+
+
+def only_one(at: float) -> Claim:
+    return Claim(fact=Fact.COUNT, source=Source.BANNER, at_ms=T + round(at * S), number=1)
+
+
+def am(name: str, source: Source, at: float = 0) -> Claim:
+    return Claim(fact=Fact.SELF, source=source, at_ms=T + round(at * S), subjects=(Subject(name=name),))
+
+
+def folded(*claims: Claim, until: float | None = None) -> Fold:
+    """The fold of these, a second of time after another."""
+    fold = Fold()
+    play(fold, claims, until)
+    return fold
+
+
+def play(fold: Fold, claims: Iterable[Claim], until: float | None = None) -> list[Change]:
+    changes: list[Change] = []
+    now = T
+    for claim in claims:
+        while now + S < claim.at_ms:
+            now += S
+            changes += fold.pass_time(now)
+        changes += fold.take(claim)
+    changes += fold.settle()
+    while until is not None and now < T + until * S:
+        now += S
+        changes += fold.pass_time(now)
+    return changes
+
+
+def spoken(fold: Fold) -> dict[str, list[tuple[float, float | None]]]:
+    """Name → marks in seconds."""
+    found: dict[str, list[tuple[float, float | None]]] = {}
+    for one in fold.participants:
+        moments = [(event.timestamp - T) / S for event in one.events]
+        ends: list[float | None] = [*moments[1::2], *([None] if len(moments) % 2 else [])]
+        if moments:
+            found[one.name] = list(zip(moments[::2], ends, strict=True))
+    return found
+
+
+def names_here(fold: Fold) -> list[str]:
+    return sorted(one.name for one in fold.participants if one.key in fold.company)
+
+
+# --- the faults that were seen ------------------------------------------------------------------------
+
+
+def test_whoever_is_large_before_the_protocol_tells_of_speakers_keeps_no_marks_of_others_speech() -> None:
+    """Zoom in speaker view: the first claim was never withdrawn."""
+    fold = folded(
+        here("*0=Bot", "1=Ada", "2=Bob"),
+        large("Ada", 1),
+        sound("mix", True, 5),
+        speaks("2", at=5.6),
+        sound("mix", False, 20),
+        speaks(at=20.5),
+        sound("mix", True, 25),
+        speaks("1", at=25.5),
+        sound("mix", False, 30),
+        speaks(at=30.5),
+    )
+    assert spoken(fold) == {"Bob": [(5.6, 20.5)], "Ada": [(25.5, 30.5)]}
+    _, withdrawn = fold.take_changed()
+    assert withdrawn == {"1": T + 5 * S}
+
+
+def test_whom_the_stronger_source_names_too_keeps_the_mark_without_a_break() -> None:
+    fold = folded(here("1=Ada", "2=Bob"), large("Ada", 1), sound("mix", True, 5), speaks("1", at=5.6), speaks(at=9))
+    assert spoken(fold) == {"Ada": [(5, 9)]}
+
+
+def test_a_full_list_that_leaves_somebody_out_means_that_they_left() -> None:
+    """Meet: the periodic full list omits who left, and nothing else tells of it."""
+    fold = folded(here("*0=Bot", "1=Ada", "2=Bob"), here("*0=Bot", "1=Ada", at=30))
+    assert names_here(fold) == ["Ada"]
+    assert fold.why()["2"]["left"].rule == "left out of a full list"
+    play(fold, [here("*0=Bot", at=60)])
+    assert fold.company_seen
+    assert not fold.has_company
+
+
+def test_messages_that_were_full_lists_before_are_full_lists_when_they_leave_people_out_twice() -> None:
+    def told(*people: str, at: float) -> Claim:
+        return here(*people, at=at, kind=Kind.SEVERAL)
+
+    fold = folded(*(told("*0=Bot", "1=Ada", "2=Bob", at=10 * n) for n in range(4)), told("*0=Bot", at=40))
+    assert names_here(fold) == ["Ada", "Bob"]  # it may be a change of the bot alone
+    play(fold, [told("*0=Bot", at=50)])
+    assert names_here(fold) == []
+
+
+def test_changes_of_single_people_put_nobody_out() -> None:
+    everyone = ("*0=Bot", "1=Ada", "2=Bob")
+    fold = folded(
+        *(here(*who, at=5 * n, kind=Kind.SEVERAL) for n, who in enumerate([everyone, everyone, ["1=Ada"], ["*0=Bot"]])),
+        *(here("1=Ada", at=30 + n, kind=Kind.SEVERAL) for n in range(5)),
+    )
+    assert names_here(fold) == ["Ada", "Bob"]
+
+
+def test_the_page_that_says_nobody_else_is_here_is_believed_after_a_while() -> None:
+    fold = folded(here("*0=Bot", "1=Ada"), only_one(10), until=25)
+    assert names_here(fold) == ["Ada"]
+    play(fold, [], until=40 + ONLY_ONE_MS / S)
+    assert not fold.has_company
+    assert fold.why()["1"]["left"].rule == "only one here"
+
+
+def test_a_voice_is_nobodys_who_is_not_here() -> None:
+    fold = folded(here("*0=Bot", "1=Ada"), owns("11", "1", 1), here("*0=Bot", at=10), sound("11", True, 20), until=21)
+    assert names_here(fold) == ["Ada"]
+    play(fold, [sound("11", False, 22)], until=120)
+    assert names_here(fold) == []
+
+
+def test_a_signed_in_bot_knows_itself_by_the_row_that_says_you() -> None:
+    fold = folded(here("7=Acme Account", "1=Ada"), listed("*Acme Account", "Ada", at=3), gone("1", 60))
+    assert [one.name for one in fold.participants] == ["Ada"]
+    assert not fold.has_company
+    assert fold.own_keys == {"7"}
+
+
+def test_a_bot_knows_itself_by_its_own_line_in_the_chat_or_by_the_name_shown_before_the_knock() -> None:
+    for source in (Source.CHAT, Source.ENTRY):
+        fold = folded(here("7=Acme Account", "1=Ada"), am("Acme Account", source, 5), gone("1", 60))
+        assert [one.name for one in fold.participants] == ["Ada"]
+        assert not fold.has_company
+
+
+# --- presence ------------------------------------------------------------------------
+
+
+def test_a_participant_is_announced_once_and_again_when_they_are_back() -> None:
+    fold = Fold()
+    told = play(fold, [here("1=Ada"), here("1=Ada", at=5), gone("1", 9), here("1=Ada", at=12, kind=Kind.DELTA)])
+    assert [type(change) for change in told] == [Tracked, Left, Tracked]
+
+
+def test_somebody_without_a_name_is_announced_once_they_have_one() -> None:
+    fold = Fold()
+    assert play(fold, [Claim(fact=Fact.HERE, source=Source.PROTOCOL, at_ms=T, subjects=(Subject(key="1"),))]) == []
+    (told,) = play(fold, [here("1=Ada", at=2, kind=Kind.DELTA)])
+    assert isinstance(told, Tracked)
+    assert told.participant.name == "Ada"
+
+
+def test_a_list_that_lags_brings_nobody_back_and_puts_nobody_out() -> None:
+    fold = folded(
+        here("0=Bot", "1=Ada", "2=Bob"),
+        listed("Bot", "Ada", "Bob", at=1),
+        gone("2", 10),
+        here("3=Cy", at=12, kind=Kind.DELTA),
+        until=60,
+    )
+    assert names_here(fold) == ["Ada", "Cy"]
+
+
+def test_who_lost_a_delta_comes_and_goes_by_the_list_in_the_end() -> None:
+    fold = folded(here("*0=Bob B", "1=Ada"), listed("*Bob B", "Ada", at=1), listed("*Bob B", "Cy", at=10), until=35)
+    assert names_here(fold) == ["Ada"]
+    play(fold, [], until=45)
+    assert names_here(fold) == ["Ada", "Cy"]
+    play(fold, [], until=15 + CONTRADICTED_MS / S)
+    assert names_here(fold) == ["Cy"]
+    assert fold.why()["1"]["left"].rule == "not listed for long"
+
+
+def test_a_long_list_may_be_scrolled() -> None:
+    people = [f"{n}=P{n}" for n in range(100)]
+    fold = folded(here("*b=Bot", *people), listed("*Bot", *(f"P{n}" for n in range(20)), at=1), until=300)
+    assert len(fold.company) == 100
+
+
+def test_a_list_shown_before_the_protocol_spoke_is_of_the_same_people() -> None:
+    fold = Fold()
+    told = play(fold, [listed("Ada", "Bob"), here("1=Ada", "2=Bob", at=2), gone("2", 9)])
+    assert [type(change) for change in told] == [Tracked, Tracked, Left]
+    assert [one.key for one in fold.participants] == ["Ada", "Bob"]
+
+
+def test_the_page_s_list_puts_nobody_out_once_it_is_closed() -> None:
+    fold = folded(
+        listed("*Bot", "Ada"), Claim(fact=Fact.HERE, source=Source.LIST, kind=Kind.CLOSED, at_ms=T + S), until=600
+    )
+    assert names_here(fold) == ["Ada"]
+
+
+def test_who_has_no_tile_is_here_all_the_same() -> None:
+    people = [f"{n}=P{n}" for n in range(100)]
+    fold = folded(here(*people), here(*people[:10], at=2, source=Source.TILES), here("3=P3", at=5, source=Source.TILES))
+    assert len(fold.company) == 100
+
+
+def test_two_people_of_one_name_and_two_tabs_of_one_are_told_apart_by_keys() -> None:
+    fold = folded(here("1=Ada", "2=Ada"), listed("Ada", at=1), gone("2", 5))
+    assert names_here(fold) == ["Ada"]
+    assert len(fold.participants) == 2
+
+
+def test_who_is_renamed_stays_one_person() -> None:
+    fold = folded(here("1=Ada"), here("1=Ada Lovelace", at=5, kind=Kind.DELTA))
+    assert [(one.key, one.name) for one in fold.participants] == [("1", "Ada Lovelace")]
+
+
+def test_a_name_spelt_otherwise_on_the_page_is_the_same_person() -> None:
+    fold = folded(here("*0=Bot", "1=Ada Lovelace"), listed("*Bot", "Ada L.", at=1), until=300)
+    assert names_here(fold) == ["Ada Lovelace"]
+
+
+def test_other_bots_are_participants_but_no_company() -> None:
+    fold = folded(here("n=Acme Notetaker"))
+    assert [one.name for one in fold.participants] == ["Acme Notetaker"]
+    assert not fold.company
+    assert not is_bot_name("Abbott Botham")
+
+
+def test_a_page_without_any_list_cannot_tell_who_is_left() -> None:
+    fold = folded(speaks("Ada", at=1), speaks(at=3))
+    assert not fold.company_seen
+
+
+def test_whom_an_earlier_page_knew_by_name_alone_is_the_same_participant() -> None:
+    fold = Fold()
+    fold.recall(folded(listed("Ada")).participants)
+    play(fold, [here("8=Ada", "9=Grace")])
+    assert [one.key for one in fold.participants] == ["Ada", "9"]
+
+
+# --- speech ------------------------------------------------------------------------
+
+
+def test_own_sound_is_believed_before_any_display() -> None:
+    fold = folded(
+        here("1=Ada"), owns("11", "1", 0), sound("11", True, 1), speaks("1", at=2), sound("11", False, 3), until=9
+    )
+    assert spoken(fold) == {"Ada": [(1, 3)]}
+
+
+def test_speech_heard_before_its_owner_is_known_counts_from_when_it_began() -> None:
+    fold = folded(here("1=Ada"), sound("11", True, 5), owns("11", "1", 8), sound("11", False, 9))
+    assert spoken(fold) == {"Ada": [(5, 9)]}
+
+
+def test_a_track_that_changes_hands_while_it_sounds_ends_the_speech_of_who_had_it() -> None:
+    fold = folded(
+        here("1=Ada", "2=Bob"),
+        owns("t", "1", 0),
+        sound("t", True, 1),
+        owns("t", "", 2),
+        owns("t", "2", 2.1),
+        sound("t", False, 3),
+    )
+    assert spoken(fold) == {"Ada": [(1, 2)], "Bob": [(2, 3)]}
+
+
+def test_speech_shown_before_anybody_is_listed_is_theirs_from_when_it_began() -> None:
+    fold = Fold()
+    told = play(fold, [speaks("1", at=1), speaks(at=3), speaks("1", at=4), here("1=Ada", at=5), speaks(at=6)])
+    assert [change.speaking for change in told if isinstance(change, Spoke)] == [True, False, True, False]
+    assert spoken(fold) == {"Ada": [(1, 3), (4, 6)]}
+
+
+def test_a_hand_that_is_raised_does_not_speak_for_long() -> None:
+    """Marks that outlive a silence are no marks of speech, however often others come and go beside them."""
+    marks = Source.MARKS
+    fold = folded(
+        here("1=Ada", "2=Bob"),
+        sound("mix", True, 1),
+        speaks("2", at=1, source=marks),
+        speaks("1", "2", at=2, source=marks),
+        sound("mix", False, 4),
+        speaks("1", at=5, source=marks),
+        sound("mix", True, 15),
+        speaks("1", "2", at=15, source=marks),
+        speaks("1", at=20, source=marks),
+        sound("mix", False, 20),
+        until=40,
+    )
+    assert spoken(fold)["Bob"] == [(1, 5), (15, 20)]
+    ((start, end),) = spoken(fold)["Ada"]
+    assert (start, end) == (2, 10)
+
+
+def test_a_protocol_that_falls_silent_yields_to_the_page_while_sound_goes_on() -> None:
+    fold = folded(
+        here("1=Ada", "2=Bob"),
+        speaks("1", at=1),
+        speaks(at=3),
+        sound("mix", True, 10),
+        speaks("2", at=10.5, source=Source.MARKS),
+        until=30,
+    )
+    assert spoken(fold)["Bob"][0][0] < 25
+    assert fold.why()["2"]["spoke"].source is Source.MARKS
+
+
+def test_nobody_speaks_for_ever_by_a_claim_that_is_never_taken_back() -> None:
+    fold = folded(here("1=Ada"), speaks("1", at=1), until=700)
+    assert not fold.someone_speaks
+
+
+def test_who_leaves_stops_speaking() -> None:
+    fold = Fold()
+    told = play(fold, [here("1=Ada"), speaks("1", at=1), gone("1", 5)])
+    assert [type(change) for change in told] == [Tracked, Spoke, Spoke, Left]
+    assert fold.participants[0].events[-1].type is SpeakingKind.STOPPED
+
+
+def test_when_the_stay_is_over_nobody_speaks() -> None:
+    fold = folded(here("1=Ada"), speaks("1", at=1))
+    (told,) = fold.hush(T + 2 * S)
+    assert isinstance(told, Spoke)
+    assert fold.hush(T + 3 * S) == []
+
+
+def test_what_could_not_be_written_is_still_to_be_written() -> None:
+    fold = folded(here("1=Ada"), speaks("1", at=1))
+    changed, _ = fold.take_changed()
+    assert [one.name for one in changed] == ["Ada"]
+    assert fold.take_changed() == ((), {})
+    fold.keep_changed(changed, {"1": T})
+    assert fold.take_changed() == (changed, {"1": T})
+
+
+def test_hours_of_a_large_room_stay_small() -> None:
+    """Marks that are written and long past are dropped; who was ever here and why is kept."""
+    people = [f"{n}=P{n}" for n in range(100)]
+    fold = folded(here(*people))
+    for second in range(0, 2 * 3600, 4):
+        fold.take(speaks(str(second % 100), at=second))
+        fold.pass_time(T + (second + 1) * S)
+    assert sum(len(one.events) for one in fold.participants) < 1_000
+    assert len(fold.why()) == 100
+
+
+def test_a_page_that_tells_of_ever_new_people_fills_no_memory() -> None:
+    fold = Fold()
+    for n in range(0, 12_000, 3000):
+        fold.take(here(*(f"{m}=P{m}" for m in range(n, n + 3000)), at=n))
+    fold.settle()
+    assert len(fold.participants) <= MOST_PEOPLE

@@ -1,0 +1,158 @@
+"""The fold under claims in any order, lost, repeated, late and contradicting each other."""
+
+import random
+from itertools import groupby
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sederunt.claims.claim import Claim, Fact, Kind, Source, Subject
+from sederunt.claims.fold import Fold
+from sederunt.claims.journal import ClaimJournal, read, replay, report
+from sederunt.claims.rules import CONTRADICTED_MS, HEARD_MS, HOUR
+from sederunt.model.participant import SpeakingKind
+
+T = 1_000_000_000
+NAMES = ("Bot", "Ada", "Bob", "Cy")
+PEOPLE = tuple(Subject(key=f"k{n}", name=name) for n, name in enumerate(NAMES))
+ROWS = tuple(Subject(key=name, name=name) for name in NAMES)
+MEDIA = ("m1", "m2")
+
+moments = st.integers(0, 12).map(lambda n: T + 7_000 * n)
+
+
+def some(subjects: tuple[Subject, ...]) -> st.SearchStrategy[tuple[Subject, ...]]:
+    return st.lists(st.sampled_from(subjects), max_size=4, unique=True).map(tuple)
+
+
+def claims_of(fact: Fact, source: Source, **fields: object) -> st.SearchStrategy[Claim]:
+    given_fields = {
+        name: value if isinstance(value, st.SearchStrategy) else st.just(value) for name, value in fields.items()
+    }
+    return st.builds(Claim, fact=st.just(fact), source=st.just(source), at_ms=moments, **given_fields)
+
+
+any_claim = st.one_of(
+    claims_of(Fact.HERE, Source.PROTOCOL, kind=Kind.SNAPSHOT, subjects=some(PEOPLE)),
+    claims_of(Fact.HERE, Source.PROTOCOL, subjects=some(PEOPLE), holds=st.booleans()),
+    claims_of(Fact.HERE, Source.LIST, kind=Kind.SNAPSHOT, subjects=some(ROWS)),
+    claims_of(Fact.HERE, Source.TILES, kind=Kind.SNAPSHOT, subjects=some(ROWS)),
+    claims_of(Fact.HERE, Source.LIST, kind=Kind.CLOSED),
+    claims_of(Fact.SPEAKS, Source.PROTOCOL, kind=Kind.SNAPSHOT, subjects=some(PEOPLE)),
+    claims_of(Fact.SPEAKS, Source.PROTOCOL, subjects=some(PEOPLE), holds=st.booleans()),
+    claims_of(Fact.SPEAKS, Source.MARKS, kind=Kind.SNAPSHOT, subjects=some(ROWS)),
+    claims_of(Fact.STAGE, Source.STAGE, kind=Kind.SNAPSHOT, subjects=st.sampled_from(ROWS).map(lambda row: (row,))),
+    claims_of(
+        Fact.SOUND,
+        Source.CAPTURE,
+        subjects=st.sampled_from(MEDIA).map(lambda media: (Subject(media=media),)),
+        holds=st.booleans(),
+    ),
+    claims_of(
+        Fact.OWNS,
+        Source.PROTOCOL,
+        subjects=st.builds(
+            lambda media, key: (Subject(media=media, key=key),),
+            st.sampled_from(MEDIA),
+            st.sampled_from(["", "k1", "k2"]),
+        ),
+    ),
+    claims_of(Fact.COUNT, Source.BANNER, number=st.integers(1, 3)),
+    claims_of(Fact.SELF, Source.ENTRY, subjects=(Subject(name="Bot"),)),
+)
+histories = st.lists(any_claim, max_size=40)
+in_order = histories.map(lambda claims: sorted(claims, key=lambda claim: claim.at_ms))
+
+
+def fold_of(claims: list[Claim]) -> Fold:
+    fold = Fold()
+    for claim in claims:
+        fold.take(claim)
+    fold.settle()
+    return fold
+
+
+def state(fold: Fold) -> object:
+    """What the fold has come to, by names: under which of two keys somebody goes depends on who told of them first."""
+    names = {one.key: one.name for one in fold.participants}
+    return (
+        sorted(names[key] for key in fold.company),
+        sorted((one.name, list(one.events)) for one in fold.participants),
+        sorted((media, names.get(key, key)) for media, key in fold.sources.items()),
+        fold.has_company,
+        fold.company_seen,
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(histories)
+def test_whatever_comes_marks_begin_before_they_end_one_after_another(claims: list[Claim]) -> None:
+    fold = fold_of(claims)
+    for one in fold.participants:
+        kinds_seen = [event.type for event in one.events]
+        assert kinds_seen == [SpeakingKind.STARTED, SpeakingKind.STOPPED] * (len(kinds_seen) // 2) + [
+            SpeakingKind.STARTED
+        ] * (len(kinds_seen) % 2)
+        moments_seen = [event.timestamp for event in one.events]
+        assert moments_seen == sorted(moments_seen)
+
+
+@settings(max_examples=200, deadline=None)
+@given(histories)
+def test_nobody_speaks_after_their_last_claim_expired(claims: list[Claim]) -> None:
+    fold = fold_of(claims)
+    fold.pass_time(T + HOUR)
+    assert not fold.someone_speaks
+
+
+@settings(max_examples=200, deadline=None)
+@given(histories, st.sampled_from(["Ada", "Bob", "Cy"]))
+def test_who_is_in_no_fresh_snapshot_is_gone(claims: list[Claim], who: str) -> None:
+    fold = fold_of(claims)
+    last = T + 200_000
+    others = [row for row in ROWS if row.name != who]
+    for media in MEDIA:
+        fold.take(
+            Claim(fact=Fact.SOUND, source=Source.CAPTURE, at_ms=last, holds=False, subjects=(Subject(media=media),))
+        )
+    for after_ms in (HEARD_MS + 1, HEARD_MS + CONTRADICTED_MS):
+        at_ms = last + after_ms
+        for source in (Source.LIST, Source.TILES):
+            fold.take(Claim(fact=Fact.HERE, source=source, kind=Kind.SNAPSHOT, at_ms=at_ms, subjects=tuple(others)))
+        told = tuple(person for person in PEOPLE if person.name != who)
+        fold.take(Claim(fact=Fact.HERE, source=Source.PROTOCOL, kind=Kind.SNAPSHOT, at_ms=at_ms, subjects=told))
+    fold.settle()
+    assert who not in {one.name for one in fold.participants if one.key in fold.company}
+
+
+@settings(max_examples=300, deadline=None)
+@given(in_order, st.randoms(use_true_random=False))
+def test_the_order_of_claims_of_one_moment_changes_nothing(claims: list[Claim], chance: random.Random) -> None:
+    shuffled: list[Claim] = []
+    for _, group in groupby(claims, key=lambda claim: claim.at_ms):
+        same = list(group)
+        chance.shuffle(same)
+        shuffled += same
+    assert state(fold_of(claims)) == state(fold_of(shuffled))
+
+
+@settings(max_examples=100, deadline=None)
+@given(in_order)
+def test_a_claim_that_comes_twice_says_no_more(claims: list[Claim]) -> None:
+    assert state(fold_of(claims)) == state(fold_of([claim for claim in claims for _ in range(2)]))
+
+
+@settings(max_examples=100, deadline=None)
+@given(histories)
+def test_a_journal_replayed_gives_the_same_state_and_the_same_reasons(claims: list[Claim]) -> None:
+    journal, fold = ClaimJournal(), Fold()
+    for number, claim in enumerate(claims):
+        journal.add(claim)
+        fold.take(claim)
+        if number % 3 == 0:
+            journal.passed(claim.at_ms + 7_000)
+            fold.pass_time(claim.at_ms + 7_000)
+    fold.settle()
+    again = replay(read(journal.packed()))
+    assert report(again) == report(fold)
+    assert again.take_changed() == fold.take_changed()
