@@ -8,12 +8,12 @@ import pytest
 
 from harness.journeys import look, send_bot, unhurried
 from harness.listener import Listener, listening
+from harness.live_lines import assert_said, lines, shown
 from harness.receiver import Receiver
 from harness.service import Service
-from sederunt.bench.words import word_error_rate
 from sederunt.practice.client import PracticeClient
-from sederunt.practice.script import Script, Variant, demo
 from sederunt.practice.script import Service as Site
+from sederunt.practice.script import Variant, demo
 
 Audio = Literal["per_person", "mixed", "webaudio"]
 
@@ -98,25 +98,3 @@ async def _of_another_holder(listener: Listener, segment_id: str) -> dict[str, A
             data: dict[str, Any] = (await listener.until("ts"))["data"]
             if data["segment_id"].partition(".")[0] != segment_id.partition(".")[0]:
                 return data
-
-
-def lines(listener: Listener) -> list[dict[str, Any]]:
-    """The lines as a client shows them at the end: the last state of each, by time."""
-    told = [message["data"] for message in listener.heard if message["type"] in ("ts", "ts-revised")]
-    last = {line["segment_id"]: line for line in told}
-    return sorted(last.values(), key=lambda line: (line["start"], line["end"]))
-
-
-def shown(line: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(line[name] for name in ("start", "end", "speaker", "speaker_name", "confidence", "transcript"))
-
-
-def assert_said(script: Script, told: list[dict[str, Any]]) -> None:
-    """Each person's words under their own name."""
-    said: dict[str, list[str]] = {}
-    for who, text in script.reference():
-        said.setdefault(who, []).append(text)
-    for who, texts in said.items():
-        heard = " ".join(line["transcript"] for line in told if line["speaker_name"] == who)
-        assert word_error_rate(" ".join(texts), heard) <= 0.2, (who, heard)
-    assert {line["speaker_name"] for line in told} == set(said)

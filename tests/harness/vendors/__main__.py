@@ -17,7 +17,13 @@ def main() -> None:
     with contextlib.ExitStack() as running:
         vendors = [running.enter_context(VENDORS[name]()) for name in sys.argv[1:] or VENDORS]
         told = {
-            vendor.name: {"url": vendor.url, "socket_url": vendor.socket_url, "key": vendor.key} for vendor in vendors
+            vendor.name: {
+                "url": vendor.url,
+                "socket_url": vendor.socket_url,
+                "key": vendor.key,
+                "organisation": vendor.organisation,
+            }
+            for vendor in vendors
         }
         sys.stdout.write(json.dumps(told) + "\n")
         sys.stdout.flush()

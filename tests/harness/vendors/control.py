@@ -66,16 +66,16 @@ def routes(vendor: Vendor) -> list[Route]:
 class VendorControl:
     """A simulated vendor in another process."""
 
-    def __init__(self, name: str, url: str, socket_url: str, key: str) -> None:
-        self.name, self.url, self.socket_url, self.key = name, url, socket_url, key
+    def __init__(self, name: str, url: str, socket_url: str, key: str, organisation: str) -> None:
+        self.name, self.url, self.socket_url, self.key, self.organisation = name, url, socket_url, key, organisation
         self._client = httpx2.Client(base_url=url + PREFIX, timeout=120)
 
     @property
     def settings(self) -> dict[str, str]:
         """The environment that points the service there, with the operator's key."""
         prefix = f"SEDERUNT_PROVIDERS__{self.name.upper()}__"
-        sockets = {prefix + "SOCKET_URL": self.socket_url} if self.socket_url else {}
-        return {prefix + "URL": self.url, prefix + "KEY": self.key, **sockets}
+        given = {"URL": self.url, "KEY": self.key, "SOCKET_URL": self.socket_url, "ORGANISATION": self.organisation}
+        return {prefix + name: value for name, value in given.items() if value}
 
     def fault(self, kind: str, **details: Any) -> None:
         """Fail so from now on; see `faults`."""

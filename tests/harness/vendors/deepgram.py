@@ -108,7 +108,11 @@ def _word(word: SpokenWord, speaker: int | None, *, batch: bool, punctuated: boo
 
 
 class Stream(Socket):
-    """Configured by its query; a segment is final once, `speech_final` ends a turn."""
+    """Configured by its query; windows follow each other without a gap, `speech_final` ends a turn."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.final_until = 0.0
 
     @classmethod
     def check(cls, vendor: Vendor, path: str, query: list[tuple[str, str]], headers: Headers) -> dict[str, str]:
@@ -169,11 +173,13 @@ class Stream(Socket):
         }
         if language:
             alternative["languages"] = ["en"] if words else []
-        start = max(0.0, phrase.start - 0.1)
+        start, end = self.final_until, max(phrase.end, self.final_until)
+        if final:
+            self.final_until = end
         message = {
             "type": "Results",
             "channel_index": [0, 1],
-            "duration": round(phrase.end - start, 3),
+            "duration": round(end - start, 3),
             "start": round(start, 3),
             "is_final": final,
             "speech_final": final,

@@ -26,6 +26,7 @@ from sederunt.transcription.whisper.loading import load_whisper
 
 RATE = 16_000
 MODEL = "tiny.en"
+DRAFT_S = 2.0  # between two drafts of a live stream: enough to see some, and cheap
 
 Samples = npt.NDArray[np.float32]
 
@@ -249,7 +250,9 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 @cache
 def _settings() -> Settings:
     return Settings(
-        data=Path(_folder().name), whisper=WhisperSettings(model=MODEL), live=LiveSettings(model=MODEL, threads=1)
+        data=Path(_folder().name),
+        whisper=WhisperSettings(model=MODEL),
+        live=LiveSettings(model=MODEL, threads=1, step_s=DRAFT_S),
     )
 
 

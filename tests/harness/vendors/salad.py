@@ -44,10 +44,10 @@ class Salad(Vendor):
     """api.salad.com/api/public for jobs, storage-api.salad.com for files: here both at one address."""
 
     name = "salad"
+    organisation = "practice-organisation"
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.organisation = "practice-organisation"
         self.parts: dict[str, dict[int, bytes]] = {}
 
     @classmethod

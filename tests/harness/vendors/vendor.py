@@ -47,6 +47,7 @@ class Vendor(ABC):
     operations: ClassVar[Sequence[Operation]]
     socket: ClassVar[type[Socket] | None] = None
     socket_path: ClassVar[str] = ""
+    organisation: ClassVar[str] = ""  # whose key it is, where the vendor asks for that
 
     def __init__(self, *, limits: Limits | None = None, listen: Listen = recognition.listen) -> None:
         self.key = f"practice-key-of-{self.name}"
@@ -70,8 +71,8 @@ class Vendor(ABC):
     def settings(self) -> dict[str, str]:
         """The environment that points the service here, with the operator's key."""
         prefix = f"SEDERUNT_PROVIDERS__{self.name.upper()}__"
-        sockets = {prefix + "SOCKET_URL": self.socket_url} if self.socket_url else {}
-        return {prefix + "URL": self.url, prefix + "KEY": self.key, **sockets}
+        given = {"URL": self.url, "KEY": self.key, "SOCKET_URL": self.socket_url, "ORGANISATION": self.organisation}
+        return {prefix + name: value for name, value in given.items() if value}
 
     def fault(self, kind: str, **details: Any) -> None:
         """Fail so from now on; see `faults` for kinds and details."""
