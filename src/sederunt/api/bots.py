@@ -10,12 +10,11 @@ from starlette.responses import Response
 
 from sederunt import log
 from sederunt.api.call import Call
-from sederunt.api.configs import Start, changed_config, new_config, start_of
 from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Faults, Read, in_order, read
 from sederunt.api.removal import remove_files
 from sederunt.api.running import order_stop, post_chat
-from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields
+from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields, Start, changed_config, new_config, start_of
 from sederunt.api.views import bot_json, bot_summary, list_json, plain_bot_json
 from sederunt.database.ids import new_id
 from sederunt.errors import Conflict, InvalidConfig

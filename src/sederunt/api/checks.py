@@ -100,7 +100,7 @@ class Checks:
         return known is not None and known.key is not None
 
     async def _check_account(self, account_id: UUID, config: BotConfig, faults: Faults) -> None:
-        wanted = config.authentication.account_id if config.authentication else None
+        wanted = config.authentication.meeting_account_id if config.authentication else None
         if wanted is None:
             return
         name = "authentication.account_id"

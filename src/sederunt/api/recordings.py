@@ -9,11 +9,10 @@ from starlette.responses import Response
 
 from sederunt import log
 from sederunt.api.call import Call
-from sederunt.api.configs import recording_config, settings_of_bot
 from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Faults, add, in_order, read
 from sederunt.api.removal import remove_files
-from sederunt.api.schemas import RecordingFields
+from sederunt.api.schemas import RecordingFields, recording_config, settings_of_bot
 from sederunt.api.uploads import Upload, boundary_of, form_values, take_form
 from sederunt.api.views import plain_recording_json, recording_json, recording_summary
 from sederunt.database.ids import new_id

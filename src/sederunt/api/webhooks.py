@@ -20,8 +20,7 @@ from sederunt.database.deliveries import Attempt, Delivery
 from sederunt.database.delivery_lists import trial
 from sederunt.database.search import cursor_number
 from sederunt.errors import InvalidConfig
-from sederunt.webhooks.message import body_of
-from sederunt.webhooks.sender import send
+from sederunt.webhooks.sender import body_of, send
 
 
 class DeliveryState(StrEnum):

@@ -32,7 +32,6 @@ FLUSH_S = 2.0
 PONG_S = 60  # longer than a connection is kept over which no answer comes
 CONFIRM_S = 5.0  # how long one confirmation may take before it is asked for again
 
-Reply = Mapping[str, Any]
 OnMessage = Callable[[Msg], Awaitable[None]]
 Answer = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 

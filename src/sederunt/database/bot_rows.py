@@ -85,10 +85,12 @@ def config_of(document: Mapping[str, Any], zak: str | None = None) -> BotConfig:
     if values["transcription_credentials"] is not None:
         values["transcription_credentials"] = UUID(values["transcription_credentials"])
     if values["authentication"] is not None:
+        stored = values["authentication"]
         values["authentication"] = Authentication(
-            account_id=values["authentication"]["account_id"],
+            # `account_id` is its name in rows of earlier versions.
+            meeting_account_id=stored.get("meeting_account_id", stored.get("account_id")),
             entry_token=zak,
-            always_authenticate=values["authentication"]["always_authenticate"],
+            always_authenticate=stored["always_authenticate"],
         )
     return BotConfig(**values)
 

@@ -36,7 +36,7 @@ STOP_OPTION_LIMITS: Mapping[str, tuple[int, int]] = {
 class Authentication:
     """How to enter a private meeting. The token is sealed before it is stored, and never shown."""
 
-    account_id: str | None = None
+    meeting_account_id: str | None = None  # `account_id` in the interface; not the tenant
     entry_token: str | None = field(default=None, repr=False)
     always_authenticate: bool = False
 

@@ -1,18 +1,21 @@
-"""One attempt at a receiver."""
+"""One attempt at a receiver: the body, the Standard Webhooks headers that sign it, and what came of it."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 import httpx2
+from standardwebhooks import Webhook
 
+from sederunt import __version__
 from sederunt.clock import Clock
 from sederunt.database.deliveries import Attempt, Delivery
 from sederunt.errors import DestinationError
-from sederunt.webhooks.message import body_of, headers_of
 
+_ID_FIELDS = {"bot": "bot_id", "recording": "recording_id"}
 ANSWER_KEPT = 250  # characters of the receiver's answer that are kept
 _ANSWER_READ = 4 * ANSWER_KEPT  # bytes that are read of it at most; the rest is left in the socket
 
@@ -56,6 +59,31 @@ async def send(
     ms = round((clock.monotonic() - began) * 1000)
     attempt = Attempt(at=at, status=status, ms=ms, answer=answer[:ANSWER_KEPT])
     return AttemptResult(attempt=attempt, retryable=retryable, retry_after_s=retry_after_s)
+
+
+def body_of(delivery: Delivery) -> str:
+    """The JSON that is signed and sent; the same text in every attempt."""
+    message = {
+        _ID_FIELDS[delivery.resource]: str(delivery.resource_id),
+        "type": delivery.type,
+        "data": dict(delivery.data),
+        "custom_metadata": dict(delivery.custom_metadata),
+    }
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+
+
+def headers_of(delivery: Delivery, body: str, secrets: Sequence[str], now: datetime) -> dict[str, str]:
+    """`webhook-id` is the same in every attempt, so a receiver can tell a repeat; timestamp and signature are not.
+
+    One signature for each secret: a receiver takes the message when one of them is by a secret it knows.
+    """
+    return {
+        "content-type": "application/json",
+        "user-agent": f"sederunt/{__version__}",
+        "webhook-id": str(delivery.id),
+        "webhook-timestamp": str(int(now.timestamp())),
+        "webhook-signature": " ".join(Webhook(secret).sign(str(delivery.id), now, body) for secret in secrets),
+    }
 
 
 def retry_after(header: str, now: datetime) -> float | None:

@@ -9,9 +9,18 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from sederunt.api.bodies import parse_json
-from sederunt.api.configs import changed_config, new_config, recording_config, start_of
 from sederunt.api.faults import Faults, read
-from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, CapacityFields, ChatFields, RecordingFields
+from sederunt.api.schemas import (
+    REQUIRED_FOR_BOTS,
+    BotFields,
+    CapacityFields,
+    ChatFields,
+    RecordingFields,
+    changed_config,
+    new_config,
+    recording_config,
+    start_of,
+)
 from sederunt.api.uploads import form_values
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.errors import InvalidConfig

@@ -7,9 +7,16 @@ from uuid import UUID
 import pytest
 
 from harness.fake_clock import FakeClock
-from sederunt.api.configs import changed_config, new_config, recording_config, start_of
 from sederunt.api.faults import read
-from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, RecordingFields
+from sederunt.api.schemas import (
+    REQUIRED_FOR_BOTS,
+    BotFields,
+    RecordingFields,
+    changed_config,
+    new_config,
+    recording_config,
+    start_of,
+)
 from sederunt.model.bot import Authentication, BotConfig, StopOptions
 from sederunt.transcription.models import BOT_MODELS, RECORDING_MODELS
 

@@ -15,7 +15,7 @@ from sederunt.errors import SetupError
 from sederunt.model.bot import Authentication, BotConfig, Gap, Service, Verdict
 
 _TEXT = st.text(st.characters(), max_size=20)
-_AUTHENTICATIONS = st.builds(Authentication, account_id=st.none() | _TEXT, entry_token=st.none())
+_AUTHENTICATIONS = st.builds(Authentication, meeting_account_id=st.none() | _TEXT, entry_token=st.none())
 _CONFIGS = st.builds(
     BotConfig,
     meeting_url=_TEXT,
@@ -52,6 +52,13 @@ def test_a_token_never_reaches_the_document() -> None:
     assert "s3cret" not in document_text(columns["config"])
     assert columns["zak"] == b"terc3s"
     assert config_of(json.loads(document_text(columns["config"])), "s3cret") == config
+
+
+def test_a_meeting_account_is_found_under_the_name_of_earlier_versions() -> None:
+    config = replace(CONFIG, authentication=Authentication(meeting_account_id="one"))
+    document = json.loads(document_text(config_columns(BOT_ID, config, NoSeals())["config"]))
+    document["authentication"]["account_id"] = document["authentication"].pop("meeting_account_id")
+    assert config_of(document) == config
 
 
 def test_without_a_sealing_key_a_token_is_refused_with_what_to_do() -> None:

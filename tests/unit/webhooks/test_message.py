@@ -8,7 +8,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from sederunt.database.deliveries import Delivery
-from sederunt.webhooks.message import body_of, headers_of
+from sederunt.webhooks.sender import body_of, headers_of
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 

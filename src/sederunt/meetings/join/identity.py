@@ -97,10 +97,10 @@ async def identity_of(bot: Bot, accounts: AccountSource) -> Identity:
         if given.entry_token is None:
             raise NoIdentity
         return Identity(token=given.entry_token)
-    if given.account_id is None:
+    if given.meeting_account_id is None:
         raise NoIdentity
     try:
-        meeting_account = UUID(given.account_id)
+        meeting_account = UUID(given.meeting_account_id)
         opened = await accounts.open(meeting_account, bot.account_id)
     except (ValueError, NotFound):
         raise VoidIdentity("account.gone") from None

@@ -30,12 +30,6 @@ def load_whisper(settings: WhisperSettings, data: Path, model: str | None = None
     return Whisper(found.name, network, partial(_language_finder, settings, data))
 
 
-def unload() -> None:
-    """Forget every loaded model, to give the memory back."""
-    with _loading:
-        _networks.clear()
-
-
 def _language_finder(settings: WhisperSettings, data: Path) -> Network | None:
     found = resolution.find(settings, data, LANGUAGE_FINDER)
     return _network(found, settings.threads, 1) if found else None

@@ -48,13 +48,6 @@ def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
     return Window(start, limit, clean=False) if pause is None else Window(start, pause, clean=True)
 
 
-def quiet_lead(activity: SpeechActivity) -> float:
-    """How many seconds at the beginning hold no sound at all, less the margin."""
-    active = activity.active()
-    first = float(np.argmax(active)) * FRAME_S if active.any() else len(active) * FRAME_S
-    return max(0.0, first - MARGIN_S)
-
-
 def _long_silence(active: np.ndarray, start: float) -> float | None:
     """Where the first long silence after the start begins."""
     silences = runs(~active, least=round(LONG_SILENCE_S / FRAME_S))

@@ -71,7 +71,7 @@ def bot(service: Service = GMEET, **given: Any) -> Bot:
     ],
 )
 async def test_a_state_goes_before_a_password(opened: Opened, has_to_sign_in: bool, signed_in: bool) -> None:
-    identity = await identity_of(bot(account_id=str(KNOWN)), Kept(opened))
+    identity = await identity_of(bot(meeting_account_id=str(KNOWN)), Kept(opened))
     assert (identity.has_to_sign_in, identity.signed_in) == (has_to_sign_in, signed_in)
     assert identity.meeting_account == KNOWN
     assert "staple" not in repr(identity)
@@ -95,14 +95,14 @@ async def test_an_account_that_is_gone_or_of_another_site_is_void(
     account: str, opened: Opened | None, row: str
 ) -> None:
     with pytest.raises(VoidIdentity, match=row):
-        await identity_of(bot(account_id=account), Kept(opened))
+        await identity_of(bot(meeting_account_id=account), Kept(opened))
 
 
 async def test_zoom_takes_its_token_and_no_account() -> None:
     identity = await identity_of(bot(Service("zoom"), entry_token="zak"), Kept(None))
     assert (identity.token, identity.signed_in, identity.has_to_sign_in) == ("zak", True, False)
     with pytest.raises(NoIdentity):
-        await identity_of(bot(Service("zoom"), account_id=str(KNOWN)), Kept(Opened(password="staple")))
+        await identity_of(bot(Service("zoom"), meeting_account_id=str(KNOWN)), Kept(Opened(password="staple")))
 
 
 PASSWORD = Credentials(email="ada@example.org", password="staple")

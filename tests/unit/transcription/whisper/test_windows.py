@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sederunt.transcription.whisper.speech import FRAME_S, SpeechActivity
-from sederunt.transcription.whisper.windows import MARGIN_S, WINDOW_S, next_window, quiet_lead
+from sederunt.transcription.whisper.windows import MARGIN_S, WINDOW_S, next_window
 
 NEAR = pytest.approx
 
@@ -62,8 +62,3 @@ def test_speech_without_a_pause_is_cut_at_the_limit_and_says_so() -> None:
     assert window is not None
     assert window.end == NEAR(WINDOW_S, abs=FRAME_S)
     assert not window.clean
-
-
-def test_quiet_lead_is_what_may_be_skipped() -> None:
-    assert quiet_lead(sound(20, (5.0, 6.0))) == NEAR(5 - MARGIN_S, abs=FRAME_S)
-    assert quiet_lead(sound(20)) == NEAR(20 - MARGIN_S, abs=FRAME_S)
