@@ -16,6 +16,7 @@ An exception is a name and a sentence: raised where the facts are, translated on
 """
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 
 
 class SederuntError(Exception):
@@ -87,12 +88,32 @@ class PageCrashed(PageError):
     """The renderer, or the browser, is gone."""
 
 
+class ProviderFault(StrEnum):
+    """What kind of fault a vendor's refusal is."""
+
+    AUTH = "auth"  # the credential is not accepted
+    PAYMENT = "payment"  # its account has no credit
+    INVALID_REQUEST = "invalid_request"  # the vendor does not take what was asked for
+    MEDIA = "media"  # the vendor cannot use the sound
+    RATE_LIMITED = "rate_limited"
+    TRANSIENT = "transient"  # the network, or a fault that passes
+    PROVIDER_FAILED = "provider_failed"  # the vendor took the job and could not do it
+
+
 class ProviderError(SederuntError):
     """A transcription vendor's or a credential's fault."""
 
-    def __init__(self, message: str, *, retryable: bool) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool,
+        kind: ProviderFault = ProviderFault.PROVIDER_FAILED,
+        status: int | None = None,  # what the vendor answered, where it did
+        retry_after_s: float | None = None,  # what the vendor asked for
+    ) -> None:
         super().__init__(message)
-        self.retryable = retryable
+        self.retryable, self.kind, self.status, self.retry_after_s = retryable, kind, status, retry_after_s
 
 
 class DestinationError(SederuntError):

@@ -145,6 +145,8 @@ class ProviderSettings(Section):
     url: str | None = Field(None, description="The vendor's REST address.")
     socket_url: str | None = Field(None, description="The vendor's WebSocket address.")
     key: SecretStr | None = Field(None, description="The operator's own key, used where a caller brings none.")
+    region: str | None = Field(None, description="The vendor's region that the key belongs to.")
+    organisation: str | None = Field(None, description="The organisation that the key belongs to, for Salad.")
 
 
 class PricingSettings(Section):
@@ -194,7 +196,7 @@ class Settings(BaseSettings):
     live: LiveSettings = LiveSettings()
     webhooks: WebhookSettings = WebhookSettings()
     providers: dict[str, ProviderSettings] = Field(
-        default_factory=dict, description="Per vendor: url, socket_url, key."
+        default_factory=dict, description="Per vendor: url, socket_url, key, region, organisation."
     )
     pricing: PricingSettings = PricingSettings()
     log: LogSettings = LogSettings()

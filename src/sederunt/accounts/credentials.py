@@ -10,7 +10,7 @@ from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.vault import CredentialRow, Vault
 from sederunt.errors import InvalidConfig
-from sederunt.transcription.models import PROVIDERS
+from sederunt.transcription.models import providers
 
 logger = log.get(component="accounts")
 
@@ -52,7 +52,7 @@ class CredentialStore:
         self, account_id: UUID, provider: str, key: str, *, region: str | None = None, organisation: str | None = None
     ) -> Credential:
         """Keep a key. Raises InvalidConfig for a provider we do not know, or one that takes no key."""
-        keyed = [name for name, row in PROVIDERS.items() if row.needs_key]
+        keyed = [name for name, row in providers().items() if row.needs_key]
         if provider not in keyed:
             raise InvalidConfig({"provider": [f"'{provider}' is not one of: {', '.join(keyed)}."]})
         if not key.strip():

@@ -11,9 +11,9 @@ from sederunt.api.schemas import Body
 from sederunt.model.correction import CorrectionKind
 from sederunt.platforms.registry import services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
-from sederunt.transcription.models import PROVIDERS
+from sederunt.transcription.models import providers
 
-KEYED_PROVIDERS = tuple(name for name, row in PROVIDERS.items() if row.needs_key)
+KEYED_PROVIDERS = tuple(name for name, row in providers().items() if row.needs_key)
 DELIVERY_STATES = ("pending", "delivered", "given_up")
 LONGEST_OVERLAP_H = 168
 

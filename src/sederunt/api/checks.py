@@ -24,7 +24,7 @@ from sederunt.transcription.models import (
     missing_provider,
     provider_of,
 )
-from sederunt.transcription.provider import is_installed
+from sederunt.transcription.plugs import is_installed
 
 _LINK = frozenset({"service", "meeting_url"})
 _MODEL = frozenset({"transcription_model", "transcription_credentials"})

@@ -17,7 +17,7 @@ from sederunt.model.bot import STOP_OPTION_LIMITS, Authentication, BotConfig, Se
 from sederunt.model.recording import RecordingConfig
 from sederunt.platforms.registry import services, services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
-from sederunt.transcription.models import BOT_MODELS, RECORDING_MODELS, find
+from sederunt.transcription.models import bot_models, find, recording_models
 
 REQUIRED_FOR_BOTS = ("transcription_model", "service", "meeting_url", "bot_name")
 
@@ -38,8 +38,8 @@ _PLAIN = (
 )
 
 
-_BotModel = Annotated[str, *v.word(BOT_MODELS)]
-_RecordingModel = Annotated[str, *v.word(RECORDING_MODELS)]
+_BotModel = Annotated[str, *v.word(bot_models())]
+_RecordingModel = Annotated[str, *v.word(recording_models())]
 _Service = Annotated[str, *v.word(services())]
 _ACCOUNT = f"A meeting account kept here, for {' and '.join(services_taking(AccountKind.SESSION))}."
 _TOKEN = f"An access token of the site, for {' and '.join(services_taking(AccountKind.TOKEN))}."

@@ -16,7 +16,8 @@ from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings, load
 from sederunt.transcription import profanity
 from sederunt.transcription.models import find
-from sederunt.transcription.provider import Task, provider
+from sederunt.transcription.plugs import provider
+from sederunt.transcription.provider import Task
 from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute
 
 _WHISPER = "vendor1"

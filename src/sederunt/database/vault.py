@@ -18,7 +18,7 @@ class CredentialRow:
 
     id: UUID
     account_id: UUID
-    provider: str  # a name of transcription.models.PROVIDERS
+    provider: str  # a name of transcription.models.providers()
     key: bytes  # sealed
     hint: str  # its last characters
     region: str | None

@@ -16,7 +16,7 @@ from sederunt.model.status import BotStatus, RecordingStatus, Trigger
 from sederunt.model.transcript import Transcript
 from sederunt.recordings.spans import read_spans
 from sederunt.transcription.models import ModelRow, batch_twin, find
-from sederunt.transcription.provider import is_installed
+from sederunt.transcription.plugs import is_installed
 from sederunt.transcripts.bot_transcript import BotTranscriptRequest, StoredRoster, transcribe_bot
 from sederunt.transcripts.live_transcript import doubt, transcript_of_lines
 from sederunt.transcripts.recording_transcript import RecordingTranscriptRequest, transcribe_recording
@@ -87,7 +87,7 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
         with scratch_of(context, job) as scratch:
             transcript = await transcribe_recording(
                 RecordingTranscriptRequest(
-                    recording=recording, model=model_of(recording.config.transcription_model), key=None
+                    recording=recording, model=model_of(recording.config.transcription_model), access=None
                 ),
                 settings=context.settings,
                 objects=context.objects,
@@ -128,7 +128,7 @@ async def _request(bot: Bot, model: ModelRow, context: WorkerContext) -> BotTran
     return BotTranscriptRequest(
         bot=bot,
         model=model,
-        key=None,
+        access=None,
         roster=StoredRoster(participants=tuple(participants), sources=dict(await context.bots.sources(bot.id))),
         spans=await read_spans(context.objects, bot.id),
     )

@@ -77,6 +77,10 @@ class Line:
             return self._draft(said)
         return self._settle(said)
 
+    def heard(self, until: float) -> None:
+        """The vendor is through with the sound up to this second of the session."""
+        self.settled_until = max(self.settled_until, self.timeline.at(until))
+
     def leftovers(self) -> list[LiveSegment]:
         """The drafts that no final followed, in order; they are not known here afterwards."""
         found = [known.segment for known in self._open.values()]

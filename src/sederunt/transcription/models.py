@@ -2,139 +2,62 @@
 
 An identifier is `vendor<n>` with a suffix; the ordinals are fixed for good (the specification's decision table).
 Plain names are aliases. What a response shows is the identifier that was sent, so nothing here rewrites one.
-Capabilities are those of the vendor's model, as read in the vendors' own specifications in November 2026.
+The rows come with the plugs of this installation (see `plugs`); only "none" is written here.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
 from types import MappingProxyType
+
+from sederunt.errors import SetupError
+from sederunt.transcription.awaited import AWAITED_MODELS, AWAITED_PROVIDERS
+from sederunt.transcription.plugs import plugs
+from sederunt.transcription.rows import Can, ModelRow, ProviderRow
 
 # The model that transcribes nothing: a bot with it records only.
 NONE = "none"
 
 
-class Can(StrEnum):
-    """What a model can do beyond turning speech into words."""
-
-    DIARIZE = "diarize"  # tells voices apart in mixed sound
-    DETECT_LANGUAGE = "detect_language"  # finds the language, and says which
-    VOCABULARY = "vocabulary"  # takes custom words
-    MASK_PROFANITY = "mask_profanity"  # masks by itself; where it cannot, `profanity` masks here
+@cache
+def providers() -> Mapping[str, ProviderRow]:
+    """Every provider, by name."""
+    rows = {row.name: row for row in (*AWAITED_PROVIDERS, *(plug.row for plug in plugs().values()))}
+    return MappingProxyType(dict(sorted(rows.items(), key=lambda item: _first_model(item[0]))))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ProviderRow:
-    """One vendor of speech to text, or the model in the box."""
-
-    name: str  # the key in settings.providers, of stored credentials, and the entry point's name
-    title: str  # as people write it
-    needs_key: bool = True
-    max_audio_minutes: int | None = None  # longest file taken in one piece; None where a 10 h file is taken
-    max_file_bytes: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ModelRow:
-    """One identifier a caller may send."""
-
-    identifier: str
-    aliases: tuple[str, ...]
-    provider: str | None  # None for "none" alone
-    vendor_model: str = ""  # what the vendor calls it; "" where the installation chooses
-    realtime: bool = False  # transcribes while the meeting goes on
-    for_bots: bool = True
-    for_recordings: bool = False
-    can: frozenset[Can] = frozenset()
+@cache
+def models() -> tuple[ModelRow, ...]:
+    """Every model, "none" first, then in the order of their identifiers. Raises SetupError where two share a name."""
+    brought = [row for plug in plugs().values() for row in plug.models]
+    here = {row.provider for row in brought}
+    awaited = [row for row in AWAITED_MODELS if row.provider not in here]
+    rows = sorted((*brought, *awaited), key=lambda row: _natural(row.identifier))
+    table = (ModelRow(identifier=NONE, aliases=(), provider=None), *rows)
+    _refuse_doubles(table)
+    return table
 
 
-PROVIDERS: Mapping[str, ProviderRow] = MappingProxyType(
-    {
-        row.name: row
-        for row in (
-            ProviderRow(name="whisper", title="Whisper", needs_key=False),
-            ProviderRow(name="deepgram", title="Deepgram", max_file_bytes=2_000_000_000),
-            ProviderRow(name="assemblyai", title="AssemblyAI", max_audio_minutes=600),
-            ProviderRow(name="speechmatics", title="Speechmatics", max_file_bytes=999_999_999),
-            ProviderRow(name="revai", title="Rev.ai", max_audio_minutes=1020),
-            ProviderRow(name="elevenlabs", title="ElevenLabs", max_audio_minutes=600),
-            ProviderRow(name="soniox", title="Soniox", max_audio_minutes=300),
-            ProviderRow(name="gladia", title="Gladia", max_audio_minutes=135, max_file_bytes=1_000_000_000),
-            ProviderRow(name="salad", title="Salad", max_audio_minutes=150, max_file_bytes=3_000_000_000),
-        )
-    }
-)
-
-_ALL = frozenset(Can)
-_NO_MASK = _ALL - {Can.MASK_PROFANITY}
-_LIVE_WHISPER = frozenset({Can.DETECT_LANGUAGE, Can.VOCABULARY})
-_WHISPER = _LIVE_WHISPER | {Can.DIARIZE}  # where the weights are installed; `sederunt doctor` tells
+@cache
+def bot_models() -> tuple[str, ...]:
+    """Every name a bot may give, canonical names first: what validation lists."""
+    return _names(row for row in models() if row.for_bots)
 
 
-def _batch(
-    identifier: str,
-    alias: str,
-    provider: str,
-    vendor_model: str,
-    can: frozenset[Can],
-    *,
-    for_recordings: bool = True,
-) -> ModelRow:
-    return ModelRow(
-        identifier=identifier,
-        aliases=(alias,),
-        provider=provider,
-        vendor_model=vendor_model,
-        for_recordings=for_recordings,
-        can=can,
-    )
+@cache
+def recording_models() -> tuple[str, ...]:
+    """Every name a recording may give, canonical names first."""
+    return _names(row for row in models() if row.for_recordings)
 
 
-def _realtime(identifier: str, alias: str, provider: str, vendor_model: str, can: frozenset[Can]) -> ModelRow:
-    return ModelRow(
-        identifier=identifier, aliases=(alias,), provider=provider, vendor_model=vendor_model, realtime=True, can=can
-    )
-
-
-# vendor2-v3 is absent from the recordings' list of the specification; so it is here.
-MODELS: tuple[ModelRow, ...] = (
-    ModelRow(identifier=NONE, aliases=(), provider=None),
-    _batch("vendor1", "whisper", "whisper", "", _WHISPER),
-    _realtime("vendor1-realtime", "whisper-realtime", "whisper", "", _LIVE_WHISPER),  # our extension
-    _batch("vendor2", "deepgram", "deepgram", "nova-2", _ALL),
-    _batch("vendor2-v3", "deepgram-v3", "deepgram", "nova-3", _ALL, for_recordings=False),
-    _realtime("vendor2-realtime", "deepgram-realtime", "deepgram", "nova-2", _ALL - {Can.DETECT_LANGUAGE}),
-    _realtime("vendor2-realtime-v3", "deepgram-realtime-v3", "deepgram", "nova-3", _ALL),
-    _batch("vendor3", "assembly-ai", "assemblyai", "universal", _ALL),
-    _realtime("vendor3-realtime", "assembly-ai-realtime", "assemblyai", "universal-streaming", _ALL),
-    _batch("vendor4", "speechmatics", "speechmatics", "enhanced", _NO_MASK),
-    _realtime("vendor4-realtime", "speechmatics-realtime", "speechmatics", "enhanced", _NO_MASK),
-    _batch("vendor5", "rev-ai", "revai", "machine", _ALL - {Can.DETECT_LANGUAGE}),
-    _batch("vendor6", "elevenlabs", "elevenlabs", "scribe_v1", frozenset({Can.DIARIZE, Can.DETECT_LANGUAGE})),
-    _batch("vendor6-v2", "elevenlabs-v2", "elevenlabs", "scribe_v2", _NO_MASK),
-    _batch("vendor7", "soniox", "soniox", "stt-async-v5", _NO_MASK),
-    _realtime("vendor7-realtime", "soniox-realtime", "soniox", "stt-rt-v5", _NO_MASK),
-    _batch("vendor8", "gladia", "gladia", "solaria-1", _NO_MASK),
-    _realtime("vendor8-realtime", "gladia-realtime", "gladia", "solaria-1", _NO_MASK - {Can.DIARIZE}),
-    _batch("vendor9", "salad", "salad", "transcribe", frozenset({Can.DIARIZE, Can.VOCABULARY})),
-)
-
-_BY_NAME: Mapping[str, ModelRow] = MappingProxyType(
-    {name: row for row in MODELS for name in (row.identifier, *row.aliases)}
-)
-
-# Every identifier and alias a bot, or a recording, may name: what validation lists, canonical names first.
-BOT_MODELS: tuple[str, ...] = tuple(row.identifier for row in MODELS if row.for_bots) + tuple(
-    alias for row in MODELS if row.for_bots for alias in row.aliases
-)
-RECORDING_MODELS: tuple[str, ...] = tuple(row.identifier for row in MODELS if row.for_recordings) + tuple(
-    alias for row in MODELS if row.for_recordings for alias in row.aliases
-)
+@cache
+def _by_name() -> Mapping[str, ModelRow]:
+    return MappingProxyType({name: row for row in models() for name in row.names})
 
 
 def find(identifier: str) -> ModelRow | None:
     """The row an identifier or an alias names; None where there is no such model."""
-    return _BY_NAME.get(identifier)
+    return _by_name().get(identifier)
 
 
 def has_sockets(identifier: str, *, realtime_audio: bool) -> bool:
@@ -151,7 +74,7 @@ def is_live_here(identifier: str) -> bool:
 
 def provider_of(row: ModelRow) -> ProviderRow | None:
     """Who transcribes for this model; None for "none"."""
-    return PROVIDERS[row.provider] if row.provider else None
+    return providers()[row.provider] if row.provider else None
 
 
 def missing_key(provider: ProviderRow) -> str:
@@ -174,6 +97,52 @@ def batch_twin(row: ModelRow) -> ModelRow:
     """The model that re-transcribes what a realtime one heard: same provider, same generation where there is one."""
     if not row.realtime:
         return row
-    offline = [other for other in MODELS if other.provider == row.provider and not other.realtime]
+    offline = [other for other in models() if other.provider == row.provider and not other.realtime]
     same = [other for other in offline if other.vendor_model == row.vendor_model]
     return (same or offline)[0]
+
+
+def _names(rows: Iterable[ModelRow]) -> tuple[str, ...]:
+    listed = list(rows)
+    further = [name for row in listed for name in row.names[1:]]
+    return (*(row.identifier for row in listed), *further)
+
+
+def _refuse_doubles(rows: Iterable[ModelRow]) -> None:
+    owners: dict[str, ModelRow] = {}
+    for row in rows:
+        for name in row.names:
+            other = owners.setdefault(name, row)
+            if other is not row:
+                raise SetupError(
+                    f"Two models are called '{name}': {other.identifier} of {other.provider} and {row.identifier} of "
+                    f"{row.provider}. Uninstall one of their packages."
+                )
+
+
+def _natural(identifier: str) -> tuple[tuple[int, int | str], ...]:
+    """Sorts "vendor2" before "vendor10", and "vendor2" before "vendor2-realtime"."""
+    return tuple((0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", identifier) if part)
+
+
+def _first_model(provider: str) -> tuple[tuple[int, int | str], ...]:
+    return min((_natural(row.identifier) for row in models() if row.provider == provider), default=())
+
+
+__all__ = [
+    "NONE",
+    "Can",
+    "ModelRow",
+    "ProviderRow",
+    "batch_twin",
+    "bot_models",
+    "find",
+    "has_sockets",
+    "is_live_here",
+    "missing_key",
+    "missing_provider",
+    "models",
+    "provider_of",
+    "providers",
+    "recording_models",
+]

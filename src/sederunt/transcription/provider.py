@@ -1,7 +1,6 @@
-"""Define what the service asks of a transcription provider, and where providers introduce themselves.
+"""Define what the service asks of a transcription provider.
 
-Light to import: nothing here loads a model, a client or numpy. A provider is an object behind the entry point group
-"sederunt.transcribers"; its name is the `provider` of the rows in `models`.
+Light to import: nothing here loads a model, a client or numpy. `plugs` tells where providers introduce themselves.
 """
 
 from __future__ import annotations
@@ -9,18 +8,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from sederunt.errors import SederuntError, SetupError
+from sederunt.errors import SederuntError
 from sederunt.model.transcript import Utterance, Word
 from sederunt.settings import Settings
-from sederunt.transcription.models import PROVIDERS, ModelRow
+from sederunt.transcription.access import Access
+from sederunt.transcription.rows import ModelRow, ProviderRow
 from sederunt.transcription.sessions import RealtimeProvider
-
-GROUP = "sederunt.transcribers"
 
 
 class Cancelled(SederuntError):
@@ -46,6 +42,19 @@ class FinishedPart:
         return cls(start=float(data["start"]), end=float(data["end"]), utterances=utterances)
 
 
+class Memory(Protocol):
+    """What one task remembers of its way through a vendor, in storage, so that a killed worker submits nothing twice.
+
+    Called from the thread that works; small plain values.
+    """
+
+    def read(self) -> Mapping[str, Any]:
+        """What was written last; nothing on the first try."""
+
+    def write(self, notes: Mapping[str, Any]) -> None:
+        """Keep this. Returns when it is safe."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
     """One file to transcribe."""
@@ -58,7 +67,9 @@ class Task:
     vocabulary: Sequence[str] = ()
     mask_profanity: bool = False
     several_voices: bool = False  # more than one person may speak in it, and nothing else tells them apart
-    key: str | None = field(default=None, repr=False)  # the caller's or the operator's credential
+    access: Access | None = None  # the caller's credential, or the operator's
+    reference: str = ""  # ours, stable over tries: by it a vendor's job is found again
+    memory: Memory | None = None  # of a vendor's jobs
     resume: Sequence[FinishedPart] = ()  # what an earlier try reported
     on_part: Callable[[FinishedPart], None] | None = None  # called from the thread that works
     on_progress: Callable[[float], None] | None = None  # seconds of sound done
@@ -76,12 +87,30 @@ class Result:
     copies: tuple[str, ...] = ()  # ids of what the vendor keeps until it is deleted
 
 
+class Account(Protocol):
+    """What else can be asked of a vendor with a key. Every method blocks and raises ProviderError."""
+
+    def check(self, settings: Settings, access: Access) -> None:
+        """Make the cheapest call that needs the key."""
+
+    def erase(self, settings: Settings, access: Access, copy: str) -> None:
+        """Delete one of `Result.copies` at the vendor; done as well where it is gone already."""
+
+
 class Provider(Protocol):
     """One source of transcripts."""
 
     @property
-    def name(self) -> str:
-        """The key in `models.PROVIDERS`."""
+    def row(self) -> ProviderRow:
+        """Who it is."""
+
+    @property
+    def models(self) -> tuple[ModelRow, ...]:
+        """Its models, batch and realtime."""
+
+    @property
+    def account(self) -> Account | None:
+        """What needs a key beside transcribing; None where nothing does."""
 
     @property
     def realtime(self) -> RealtimeProvider | None:
@@ -104,34 +133,6 @@ class Provider(Protocol):
 
         Raises Cancelled, ProviderError (retryable or not), MediaError, SetupError.
         """
-
-
-@cache
-def provider(name: str) -> Provider:
-    """The installed provider of this name. Raises SetupError where there is none."""
-    for entry in entry_points(group=GROUP, name=name):
-        found: Provider = entry.load()
-        return found
-    title = PROVIDERS[name].title if name in PROVIDERS else name
-    raise SetupError(f"{title} is not part of this installation: no entry point '{name}' in the group '{GROUP}'.")
-
-
-def realtime_provider(name: str) -> RealtimeProvider:
-    """The live half of the installed provider of this name. Raises SetupError where there is none."""
-    live = provider(name).realtime
-    if live is None:
-        raise SetupError(f"{PROVIDERS[name].title} does not transcribe live in this installation.")
-    return live
-
-
-def is_installed(name: str) -> bool:
-    """Whether a provider of this name introduces itself. Looked up once a process: it costs milliseconds."""
-    return name in _installed(GROUP)
-
-
-@cache
-def _installed(group: str) -> frozenset[str]:
-    return frozenset(entry_points(group=group).names)
 
 
 def _utterance_json(utterance: Utterance) -> dict[str, Any]:

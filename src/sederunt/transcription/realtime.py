@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 from sederunt.errors import SetupError
 from sederunt.settings import Settings
+from sederunt.transcription.access import Access
 from sederunt.transcription.live import (
     Ended,
     Event,
@@ -19,7 +20,7 @@ from sederunt.transcription.live import (
 )
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.pipeline import Pipeline
-from sederunt.transcription.provider import realtime_provider
+from sederunt.transcription.plugs import realtime_provider
 from sederunt.transcription.sessions import Order
 
 
@@ -32,7 +33,7 @@ def open_live(
     lang: str | None = None,
     vocabulary: Sequence[str] = (),
     mixed_sources: Collection[str] = (),
-    key: str | None = None,
+    access: Access | None = None,
 ) -> LiveTranscription:
     """A bot's live transcription, on the running event loop.
 
@@ -43,7 +44,7 @@ def open_live(
     if model_row.provider is None:
         raise ValueError("the model transcribes nothing")
     provider = realtime_provider(model_row.provider)
-    order = Order(model=model_row, lang=lang, vocabulary=tuple(vocabulary), key=key)
+    order = Order(model=model_row, lang=lang, vocabulary=tuple(vocabulary), access=access)
     return Pipeline(settings, provider, order, on_event=on_event, prefix=prefix, mixed_sources=frozenset(mixed_sources))
 
 

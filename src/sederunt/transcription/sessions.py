@@ -8,12 +8,13 @@ the next session when one ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from sederunt.model.transcript import Word
 from sederunt.settings import Settings
-from sederunt.transcription.models import ModelRow
+from sederunt.transcription.access import Access
+from sederunt.transcription.rows import ModelRow
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +41,8 @@ class Order:
     lang: str | None = None
     vocabulary: Sequence[str] = ()
     mixed: bool = False  # several people are in the stream: tell their voices apart if you can
-    key: str | None = field(default=None, repr=False)
+    mask_profanity: bool = False
+    access: Access | None = None  # the caller's credential, or the operator's
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,6 +78,13 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """The vendor is through with the sound up to here: nothing new comes of it."""
+
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
 class Over:
     """The session has ended, whoever ended it; nothing comes after this."""
 
@@ -89,7 +98,7 @@ class Warned:
     lossy: bool = True  # some speech may be missing
 
 
-SessionEvent: TypeAlias = Onset | Draft | Settled | Over | Warned
+SessionEvent: TypeAlias = Onset | Draft | Settled | Heard | Over | Warned
 Tell: TypeAlias = Callable[[SessionEvent], None]  # called on the event loop's thread
 
 
@@ -111,7 +120,7 @@ class RealtimeProvider(Protocol):
 
     @property
     def name(self) -> str:
-        """The key in `models.PROVIDERS`."""
+        """The key in `models.providers()`."""
 
     def terms(self, model: ModelRow) -> Terms: ...
 

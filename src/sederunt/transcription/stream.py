@@ -7,16 +7,17 @@ it, so silence and an empty meeting cost nothing.
 
 from __future__ import annotations
 
-from collections import deque
+import random
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sederunt import log
 from sederunt.errors import SederuntError
+from sederunt.transcription.backlog import Backlog
 from sederunt.transcription.line import Line, linked
 from sederunt.transcription.live import Ended, Final, LiveSegment
-from sederunt.transcription.sessions import Over, Session, SessionEvent, Warned
+from sederunt.transcription.sessions import Heard, Over, Session, SessionEvent, Warned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,8 +31,11 @@ RATE = 16_000
 SILENT = 2
 # Packets jitter by so much. A longer pause is one; a frame that begins so long before the last one's end repeats it.
 JITTER_S = 0.25
-# A lost session is replaced after these pauses; when none is left, the source is given up.
-PAUSES_S = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
+# A lost session is replaced after these pauses, of which the last one repeats; each is shortened by chance, so that
+# the sessions of a whole house do not come back in one moment.
+PAUSES_S = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
+# Sound waits so long for a session; then the source is given up, and its recording is transcribed afterwards.
+PATIENCE_S = 900.0
 # A session is replaced so long before the vendor would end it: in a pause if there is one, at the latest halfway.
 BEFORE_LIMIT_S = 20.0
 
@@ -63,11 +67,11 @@ class Stream:
         self._current: _Open | None = None
         self._coming: _Open | None = None  # takes over before the current one's limit
         self._leaving: list[_Open] = []
-        self._recent: deque[tuple[float, NDArray[np.int16]]] = deque()  # for the session after a lost one
+        self._recent = Backlog()  # what no session has answered, for the one after a lost one
         self._settled_until = 0.0
         self._orphans: list[LiveSegment] = []  # drafts of a lost session, waiting to be said again
         self._voices: dict[tuple[Line, str], int] = {}
-        self._losses, self._retry_at, self._gone = 0, 0.0, False
+        self._losses, self._lost_at, self._retry_at, self._gone = 0, 0.0, 0.0, False
 
     @property
     def is_settling(self) -> bool:
@@ -88,9 +92,8 @@ class Stream:
             return
         if start > self._now + JITTER_S:
             self.silence_until(start)
-        self._recent.append((start, samples))
-        while self._recent[0][0] < start - self._terms.resend_s:
-            self._recent.popleft()
+        self._recent.append(start, samples)
+        self._recent.drop_until(start - self._terms.resend_s)
         if self._current is not None:
             self._current.feed(start, samples)
         elif start >= self._retry_at:
@@ -129,9 +132,10 @@ class Stream:
 
     def _begin(self, start: float) -> None:
         """Open a session and feed it what none has settled yet."""
-        waiting = [(at, piece) for at, piece in self._recent if at + len(piece) / RATE > self._settled_until]
-        self._current = self._opened(waiting[0][0] if waiting else start)
-        for at, piece in waiting:
+        self._recent.drop_until(self._settled_until)
+        first = next((at for at, _ in self._recent.all()), start)
+        self._current = self._opened(first)
+        for at, piece in self._recent.all():
             if self._current is not None:
                 self._current.feed(at, piece)
 
@@ -180,6 +184,8 @@ class Stream:
         for opened in (self._current, self._coming):
             if opened is not None:
                 self._leave(opened)
+        if self._current is None and self._recent:
+            self._bot.trouble("Live transcription was away at the end: what was said meanwhile is missing.")
         self._current = self._coming = None
         self._recent.clear()
         self._settle_orphans()
@@ -200,12 +206,19 @@ class Stream:
             self._over(opened, event)
         else:
             self._losses = 0
-            self._bot.tell(opened.line.take(event))
-            self._settled_until = max(self._settled_until, opened.line.settled_until)
+            if isinstance(event, Heard):
+                opened.line.heard(event.until)
+            else:
+                self._bot.tell(opened.line.take(event))
+            if opened is not self._coming:
+                self._settled_until = max(self._settled_until, opened.line.settled_until)
+                self._recent.drop_until(self._settled_until)
 
     def _over(self, opened: _Open, event: Over) -> None:
         if opened in self._leaving:
             self._leaving.remove(opened)
+            if event.cause:
+                self._bot.trouble(f"The end of a live transcription was lost: {event.cause}")
             self._bot.tell([Final(segment) for segment in opened.line.leftovers()])
             self._forget(opened)
             self._bot.one_is_over()
@@ -223,11 +236,13 @@ class Stream:
     def _lost(self, cause: str, *, retry: bool) -> None:
         """There is no session: wait for the next, or give the source up."""
         logger.info("A live session was lost.", action="live_session_lost", source=self._source, cause=cause)
-        if not retry or self._losses >= len(PAUSES_S):
+        self._lost_at = self._lost_at if self._losses else self._now
+        if not retry or self._now - self._lost_at >= PATIENCE_S:
             self._bot.trouble(f"Live transcription has stopped: {cause}")
             self._end(cause)
             return
-        self._retry_at = self._now + PAUSES_S[self._losses]
+        pause_s = PAUSES_S[min(self._losses, len(PAUSES_S) - 1)]
+        self._retry_at = self._now + pause_s * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
         self._losses += 1
 
     def _end(self, cause: str) -> None:

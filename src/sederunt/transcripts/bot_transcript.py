@@ -18,10 +18,12 @@ from sederunt.model.participant import Participant
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
+from sederunt.transcription.access import Access
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.models import ModelRow
+from sederunt.transcription.plugs import provider
 from sederunt.transcription.profanity import mask
-from sederunt.transcription.provider import Result, Task, provider
+from sederunt.transcription.provider import Result, Task
 from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute, is_mixed
 from sederunt.transcripts.parts import PartStore
 
@@ -45,7 +47,7 @@ class BotTranscriptRequest:
 
     bot: Bot
     model: ModelRow
-    key: str | None  # the vendor's, if it needs one
+    access: Access | None  # to the vendor, if it needs one
     roster: StoredRoster
     spans: Sequence[Span] = ()  # who was in mixed tracks, and when
 
@@ -114,7 +116,7 @@ class TrackTranscriber:
             model=request.model,
             lang=request.bot.config.lang,
             vocabulary=request.bot.config.custom_vocabulary,
-            key=request.key,
+            access=request.access,
             cancelled=cancelled,
         )
 

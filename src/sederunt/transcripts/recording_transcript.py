@@ -13,9 +13,11 @@ from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
+from sederunt.transcription.access import Access
 from sederunt.transcription.models import ModelRow
+from sederunt.transcription.plugs import provider
 from sederunt.transcription.profanity import mask
-from sederunt.transcription.provider import Task, provider
+from sederunt.transcription.provider import Task
 from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute
 from sederunt.transcripts.parts import PartStore
 
@@ -34,7 +36,7 @@ class RecordingTranscriptRequest:
 
     recording: Recording
     model: ModelRow
-    key: str | None  # the vendor's, if it needs one
+    access: Access | None  # to the vendor, if it needs one
 
 
 async def transcribe_recording(
@@ -75,7 +77,7 @@ async def transcribe_recording(
         vocabulary=recording.config.custom_vocabulary,
         mask_profanity=recording.config.profanity_filter,
         several_voices=True,
-        key=request.key,
+        access=request.access,
         cancelled=cancelled,
         resume=finished,
         on_part=parts.writer(),

@@ -16,7 +16,8 @@ import pytest
 
 from sederunt.settings import Settings
 from sederunt.transcription import models as table
-from sederunt.transcription.provider import Cancelled, FinishedPart, Task, provider
+from sederunt.transcription.plugs import provider
+from sederunt.transcription.provider import Cancelled, FinishedPart, Task
 from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions
 from sederunt.transcription.whisper.engine import Heard, Whisper
 from sederunt.transcription.whisper.speech import RATE, Samples

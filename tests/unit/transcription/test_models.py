@@ -41,26 +41,26 @@ RECORDING_VALUES = [
 
 
 def test_every_bot_value_of_the_interface_is_in_the_table_and_one_extension_beside_them() -> None:
-    mine = {row.identifier for row in models.MODELS if row.for_bots}
+    mine = {row.identifier for row in models.models() if row.for_bots}
     assert mine == {*BOT_VALUES, "vendor1-realtime"}
     assert len(BOT_VALUES) == 18
 
 
 def test_recordings_take_exactly_the_interfaces_values() -> None:
-    assert {row.identifier for row in models.MODELS if row.for_recordings} == set(RECORDING_VALUES)
-    assert not any(row.realtime for row in models.MODELS if row.for_recordings)
+    assert {row.identifier for row in models.models() if row.for_recordings} == set(RECORDING_VALUES)
+    assert not any(row.realtime for row in models.models() if row.for_recordings)
 
 
-@pytest.mark.parametrize("row", models.MODELS, ids=lambda row: row.identifier)
+@pytest.mark.parametrize("row", models.models(), ids=lambda row: row.identifier)
 def test_a_row_is_found_by_each_of_its_names(row: models.ModelRow) -> None:
     for name in (row.identifier, *row.aliases):
         assert models.find(name) is row
-        assert name in models.BOT_MODELS
-        assert (name in models.RECORDING_MODELS) == row.for_recordings
+        assert name in models.bot_models()
+        assert (name in models.recording_models()) == row.for_recordings
 
 
 def test_names_are_unique() -> None:
-    names = [name for row in models.MODELS for name in (row.identifier, *row.aliases)]
+    names = [name for row in models.models() for name in (row.identifier, *row.aliases)]
     assert len(names) == len(set(names))
 
 
@@ -87,24 +87,24 @@ def test_plain_names_stand_for_the_fixed_ordinals(alias: str, identifier: str) -
 
 
 def test_a_realtime_suffix_and_the_flag_agree() -> None:
-    for row in models.MODELS:
+    for row in models.models():
         assert row.realtime == ("-realtime" in row.identifier)
 
 
 def test_only_the_model_in_the_box_needs_no_key() -> None:
-    assert [name for name, row in models.PROVIDERS.items() if not row.needs_key] == ["whisper"]
+    assert [name for name, row in models.providers().items() if not row.needs_key] == ["whisper"]
 
 
 def test_the_missing_key_sentence_names_the_provider_and_both_remedies() -> None:
-    sentence = models.missing_key(models.PROVIDERS["assemblyai"])
+    sentence = models.missing_key(models.providers()["assemblyai"])
     assert "AssemblyAI" in sentence
     assert "sederunt credentials add assemblyai" in sentence
     assert "SEDERUNT_PROVIDERS__ASSEMBLYAI__KEY" in sentence
 
 
 def test_every_provider_of_the_table_has_a_row() -> None:
-    assert {row.provider for row in models.MODELS if row.provider} == set(models.PROVIDERS)
-    assert models.provider_of(models.MODELS[0]) is None
+    assert {row.provider for row in models.models() if row.provider} == set(models.providers())
+    assert models.provider_of(models.models()[0]) is None
 
 
 def test_whisper_masks_nothing_itself() -> None:
@@ -115,7 +115,7 @@ def test_whisper_masks_nothing_itself() -> None:
 
 
 def test_a_realtime_model_has_a_batch_twin_of_its_own_provider() -> None:
-    for row in models.MODELS:
+    for row in models.models():
         twin = models.batch_twin(row)
         assert not twin.realtime
         assert twin.provider == row.provider

@@ -19,8 +19,8 @@ from sederunt.transcription import models, pipeline
 from sederunt.transcription.live import Ended, Event, Final, Frame, Partial, Revised, Started, Trouble
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.pipeline import Pipeline
-from sederunt.transcription.sessions import Draft, Onset, Order, Over, Said, SessionEvent, Settled, Terms, Warned
-from sederunt.transcription.stream import PAUSES_S
+from sederunt.transcription.sessions import Draft, Heard, Onset, Order, Over, Said, SessionEvent, Settled, Terms, Warned
+from sederunt.transcription.stream import PATIENCE_S, PAUSES_S
 
 RATE = 16_000
 NEAR: Any = pytest.approx
@@ -291,15 +291,55 @@ async def test_a_lost_draft_that_nobody_says_again_becomes_final_at_the_end(bot:
     assert b.finals() == [("e1-1", 0, 2, "half a")]
 
 
-async def test_sessions_that_fail_again_and_again_are_given_up(bot: MakeBot) -> None:
+async def test_sound_waits_for_a_vendor_that_is_away_for_a_minute_and_none_of_it_is_lost(bot: MakeBot) -> None:
+    b = bot(allowed=Terms(resend_s=float("inf")))
+    for second in range(60):
+        b.talk(second, second + 1)
+        b.sessions[-1].tell(Over("refused"))
+    assert len(b.sessions) <= 2 * len(PAUSES_S)
+    b.talk(60, 95)
+    assert b.sessions[-1].seconds == NEAR(95, abs=0.2)
+    b.sessions[-1].tell(Settled(said("a", 0, 90, "everything")))
+    assert b.finals() == [("e1-1", 0, 90, "everything")]
+    assert not b.of(Trouble)
+
+
+async def test_what_the_vendor_is_through_with_is_not_sent_again(bot: MakeBot) -> None:
+    b = bot(allowed=Terms(resend_s=float("inf")))
+    b.talk(0, 10)
+    b.sessions[0].tell(Heard(9.0))
+    b.sessions[0].tell(Over("connection reset"))
+    b.talk(10, 11)
+    assert b.sessions[1].seconds == NEAR(2, abs=0.2)
+
+
+async def test_sessions_that_fail_for_a_quarter_of_an_hour_are_given_up(bot: MakeBot) -> None:
     b = bot()
-    for second in range(120):
+    for second in range(round(PATIENCE_S) + 60):
         b.talk(second, second + 1)
         if not b.of(Ended):
             b.sessions[-1].tell(Over("refused"))
-    assert len(b.sessions) == len(PAUSES_S) + 1
     assert b.of(Ended) == [Ended("anna", "refused")]
     assert [event.message for event in b.of(Trouble)] == ["Live transcription has stopped: refused"]
+
+
+async def test_sound_that_found_no_session_before_the_end_is_told(bot: MakeBot) -> None:
+    b = bot()
+    b.talk(0, 3)
+    b.sessions[0].tell(Over("connection reset"))
+    await b.pipeline.close()
+    assert [event.lossy for event in b.of(Trouble)] == [True]
+
+
+async def test_a_session_that_breaks_while_it_settles_is_told(bot: MakeBot) -> None:
+    b = bot(prompt=False)
+    b.talk(0, 3)
+    closing = asyncio.create_task(b.pipeline.close())
+    await asyncio.sleep(0)
+    assert b.sessions[0].finished
+    b.sessions[0].tell(Over("connection reset"))
+    await closing
+    assert "connection reset" in b.of(Trouble)[0].message
 
 
 async def test_what_cannot_help_to_try_again_is_given_up_at_once(bot: MakeBot) -> None:

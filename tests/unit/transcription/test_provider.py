@@ -6,7 +6,8 @@ import pytest
 
 from sederunt.errors import SetupError
 from sederunt.model.transcript import Utterance, Word
-from sederunt.transcription.provider import FinishedPart, is_installed, provider
+from sederunt.transcription.plugs import is_installed, provider
+from sederunt.transcription.provider import FinishedPart
 
 
 def test_a_part_comes_back_from_storage_as_it_was() -> None:
@@ -17,7 +18,7 @@ def test_a_part_comes_back_from_storage_as_it_was() -> None:
 
 
 def test_whisper_introduces_itself() -> None:
-    assert provider("whisper").name == "whisper"
+    assert provider("whisper").row.name == "whisper"
     assert is_installed("whisper")
 
 

@@ -88,7 +88,7 @@ async def transcribe(objects: Objects, scratch: Path, lang: str | None = None) -
     bot = Bot(
         id=BOT, account_id=UUID(int=1), config=config, status=BotStatus.TRANSCRIBING, created_at=datetime.now(UTC)
     )
-    request = BotTranscriptRequest(bot=bot, model=model, key=None, roster=StoredRoster(participants=(), sources={}))
+    request = BotTranscriptRequest(bot=bot, model=model, access=None, roster=StoredRoster(participants=(), sources={}))
     return await transcribe_bot(
         request, settings=Settings(), objects=objects, scratch=scratch, cancelled=threading.Event()
     )

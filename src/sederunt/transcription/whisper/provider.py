@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sederunt.settings import Settings
-from sederunt.transcription.models import ModelRow
-from sederunt.transcription.provider import Result, Task
+from sederunt.transcription.provider import Account, Result, Task
+from sederunt.transcription.rows import Can, ModelRow, ProviderRow
 from sederunt.transcription.sessions import RealtimeProvider
 from sederunt.transcription.whisper import resolution
 from sederunt.transcription.whisper.live.provider import LiveWhisper
@@ -16,12 +16,31 @@ from sederunt.transcription.whisper.live.provider import LiveWhisper
 if TYPE_CHECKING:  # brings numpy
     from sederunt.media.pcm import Block
     from sederunt.transcription.diarization.diarizer import VoiceSpan
+ROW = ProviderRow(name="whisper", title="Whisper", needs_key=False)
+
+_LIVE = frozenset({Can.DETECT_LANGUAGE, Can.VOCABULARY})
+MODELS = (
+    ModelRow(
+        identifier="vendor1",
+        aliases=("whisper",),
+        keys=("openai/whisper-large-v3", "groq/whisper-large-v3-turbo"),
+        provider="whisper",
+        for_recordings=True,
+        can=_LIVE | {Can.DIARIZE},  # where the weights are installed; `sederunt doctor` tells
+    ),
+    # Our extension: the interface has no live Whisper.
+    ModelRow(
+        identifier="vendor1-realtime", aliases=("whisper-realtime",), provider="whisper", realtime=True, can=_LIVE
+    ),
+)
 
 
 class WhisperProvider:
     """The provider that needs no credential."""
 
-    name = "whisper"
+    row = ROW
+    models = MODELS
+    account: Account | None = None
     realtime: RealtimeProvider = LiveWhisper()
 
     def fault(self, settings: Settings, model: ModelRow) -> str | None:

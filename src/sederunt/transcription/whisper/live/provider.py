@@ -1,7 +1,7 @@
 """Whisper as a live provider. Light: what it needs is imported when the first session opens."""
 
 from sederunt.settings import Settings
-from sederunt.transcription.models import ModelRow
+from sederunt.transcription.rows import ModelRow
 from sederunt.transcription.sessions import Order, Session, Tell, Terms
 
 # The engine is never full and never lost; silence beyond what ends an utterance tells it nothing, and an idle place

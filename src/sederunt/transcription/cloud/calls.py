@@ -1,0 +1,60 @@
+"""One request to a vendor as plain data, so that the builders of requests are pure, and what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sound:
+    """Where a request carries the file of sound. One without a part's name is the whole body."""
+
+    part: str | None = None  # the multipart field
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """One request. Authentication, deadlines and the vendor's address are added by the client."""
+
+    method: str
+    path: str  # from the vendor's root, "/v1/listen"; or a whole address that the vendor gave out
+    query: Sequence[tuple[str, str]] = ()
+    headers: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    json: Any = None
+    form: Sequence[tuple[str, str]] = ()  # the other fields of a multipart body
+    sound: Sound | None = None
+    answers_late: bool = False  # the reply comes when the vendor has heard everything: wait as long as that takes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reply:
+    """What a vendor answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any  # of JSON its values; of anything else the text
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it is one of the 2xx."""
+        return 200 <= self.status < 300
+
+
+def joined(base: str, path: str) -> str:
+    """The whole address: a base may already hold the beginning of the path ("https://host/v1" + "/v1/files")."""
+    if urlsplit(path).scheme:
+        return path
+    base = base.rstrip("/")
+    plain, mark, query = path.partition("?")
+    given = urlsplit(base).path.split("/")[1:]
+    wanted = plain.split("/")[1:]
+    for length in range(min(len(given), len(wanted)), 0, -1):
+        if given[-length:] == wanted[:length]:
+            return "/".join([base, *wanted[length:]]) + mark + query
+    return base + path

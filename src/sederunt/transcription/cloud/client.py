@@ -1,0 +1,216 @@
+"""HTTP manners, once for all vendors: deadlines, retries, Retry-After, uploads that stream, errors with one form."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx2
+
+from sederunt import log
+from sederunt.errors import ProviderError, ProviderFault
+from sederunt.settings import Settings
+from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.addresses import rest_address, same_origin
+from sederunt.transcription.cloud.calls import Call, Reply, joined
+from sederunt.transcription.cloud.faults import Speaker
+from sederunt.transcription.cloud.vendor import Vendor
+
+CHUNK = 64 * 1024
+LARGEST_REPLY = 128 * 1024 * 1024
+SLOWEST_UPLOAD = 50_000  # bytes a second below which an upload is given up
+
+GONE = frozenset({404, 410})
+
+logger = log.get(component="transcription")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Manners:
+    """How patient we are. Seconds."""
+
+    tries: int = 5
+    first_pause_s: float = 1.0
+    longest_pause_s: float = 30.0
+    longest_retry_after_s: float = 120.0  # a vendor that wants more gets the whole job back later
+    connect_s: float = 10.0
+    reply_s: float = 60.0
+    first_poll_s: float = 1.0
+    longest_poll_s: float = 30.0
+    poll_for_s: float = 1800.0  # or twice the sound's length, if that is more
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+class Unanswered(ProviderError):
+    """A try that may be repeated. `may_count`: the vendor may have taken it all the same."""
+
+    def __init__(self, error: ProviderError, *, may_count: bool, retry_after_s: float | None = None) -> None:
+        super().__init__(str(error), retryable=True, kind=error.kind, retry_after_s=retry_after_s)
+        self.may_count = may_count
+
+
+class Client:
+    """Requests to one vendor with one credential. Use it as a context, on one event loop."""
+
+    def __init__(self, vendor: Vendor, settings: Settings, access: Access, manners: Manners) -> None:
+        self.vendor, self.access, self.manners = vendor, access, manners
+        self._settings = settings
+        self._root = rest_address(settings, vendor.row, access.region)
+        self.speaker = Speaker(title=vendor.row.title, label=access.label, secrets=(access.key,))
+        timeout = httpx2.Timeout(manners.reply_s, connect=manners.connect_s)
+        self._http = httpx2.AsyncClient(timeout=timeout, follow_redirects=False)
+
+    async def __aenter__(self) -> Self:
+        await self._http.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.__aexit__(kind, error, trace)
+
+    async def fetch(self, call: Call, act: str = "answer") -> Any:
+        """The JSON of a request that may be repeated without harm.
+
+        Raises ProviderError when it is refused, or when no try was answered.
+        """
+        return (await self.retried(lambda: self.once(call, act))).body
+
+    async def erase(self, call: Call) -> None:
+        """Make a request that deletes; what is gone already is deleted."""
+        try:
+            await self.fetch(call, "delete")
+        except ProviderError as error:
+            if error.status not in GONE:
+                raise
+
+    async def retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """The first try that is answered. Pauses grow with full jitter; a vendor that names a pause gets it."""
+        for number in range(1, self.manners.tries + 1):
+            try:
+                return await attempt()
+            except Unanswered as error:
+                if number == self.manners.tries or not await self.pause_after(error, number):
+                    raise
+        raise AssertionError("every try returns or raises")
+
+    async def pause_after(self, error: Unanswered, number: int) -> bool:
+        """Wait before the next try; False where the vendor asks for more patience than one job has."""
+        if (error.retry_after_s or 0.0) > self.manners.longest_retry_after_s:
+            return False
+        most_s = min(self.manners.longest_pause_s, self.manners.first_pause_s * 2 ** (number - 1))
+        pause_s = max(error.retry_after_s or 0.0, random.uniform(0, most_s))  # noqa: S311 - no secret
+        logger.info(
+            "vendor asked again", action="vendor_retry", provider=self.vendor.row.name, after_s=pause_s, why=str(error)
+        )
+        await self.manners.pause(pause_s)
+        return True
+
+    async def once(self, call: Call, act: str, *, sound: Path | None = None, sound_s: float = 0.0) -> Reply:
+        """One try. Raises Unanswered, or ProviderError where another try would be answered alike."""
+        size = sound.stat().st_size if sound is not None and call.sound is not None else 0
+        late_s = max(600.0, sound_s) if call.answers_late else 0.0
+        deadline_s = self.manners.connect_s + self.manners.reply_s + late_s + size / SLOWEST_UPLOAD
+        try:
+            async with asyncio.timeout(deadline_s), AsyncExitStack() as stack:
+                request = self._request(call, sound if size else None, size, late_s, stack)
+                response = await self._http.send(request, stream=True)
+                stack.push_async_callback(response.aclose)
+                reply = Reply(status=response.status_code, headers=response.headers, body=await self._body(response))
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
+            raise self._unanswered(act, _named(error), may_count=False) from error
+        except (httpx2.HTTPError, TimeoutError, OSError) as error:
+            raise self._unanswered(act, _named(error), may_count=True) from error
+        return self._judged(call, act, reply)
+
+    def _judged(self, call: Call, act: str, reply: Reply) -> Reply:
+        if reply.is_good:
+            if isinstance(reply.body, str) and reply.body.strip():
+                raise self._unanswered(act, "its answer is no JSON", may_count=call.method == "POST")
+            return reply
+        error = self.speaker.refusal(act, reply.status, self.vendor.explain(reply.status, reply.body))
+        if not error.retryable:
+            raise error
+        after_s = retry_after_s(reply.headers.get("retry-after"))
+        raise Unanswered(error, may_count=error.kind is ProviderFault.TRANSIENT, retry_after_s=after_s)
+
+    def _unanswered(self, act: str, why: str, *, may_count: bool) -> Unanswered:
+        return Unanswered(self.speaker.error(ProviderFault.TRANSIENT, act, why), may_count=may_count)
+
+    def _request(
+        self, call: Call, sound: Path | None, size: int, late_s: float, stack: AsyncExitStack
+    ) -> httpx2.Request:
+        url = joined(self._root, call.path)
+        headers = {"accept": "application/json", **call.headers}
+        if same_origin(url, self._root):
+            headers |= self.vendor.headers(self.access)
+        options: dict[str, Any] = {}
+        if call.query:
+            options["params"] = list(call.query)
+        if call.json is not None:
+            options["json"] = call.json
+        if sound is not None and call.sound is not None:
+            file = stack.enter_context(sound.open("rb"))
+            if call.sound.part is None:
+                options["content"] = _chunks(file)
+                headers["content-length"] = str(size)
+            else:
+                media_type = headers.pop("content-type", "application/octet-stream")
+                options["files"] = [(call.sound.part, (sound.name, file, media_type))]
+        if call.form:
+            fields = [(name, (None, value)) for name, value in call.form]
+            options["files"] = [*fields, *options.get("files", [])]
+        if call.answers_late:
+            read_s = self.manners.reply_s + late_s
+            options["timeout"] = httpx2.Timeout(self.manners.reply_s, connect=self.manners.connect_s, read=read_s)
+        return self._http.build_request(call.method, url, headers=headers, **options)
+
+    async def _body(self, response: httpx2.Response) -> Any:
+        held = bytearray()
+        async for chunk in response.aiter_bytes():
+            held += chunk
+            if len(held) > LARGEST_REPLY:
+                raise httpx2.DecodingError(f"the answer is larger than {LARGEST_REPLY} bytes")
+        try:
+            return json.loads(held) if held else None
+        except ValueError:
+            return held.decode("utf-8", "replace") or None
+
+
+async def _chunks(file: Any) -> AsyncIterator[bytes]:
+    """A file piece by piece, of which one is in memory. The loop is this job's own: reading may block."""
+    while chunk := file.read(CHUNK):
+        yield chunk
+
+
+def retry_after_s(value: str | None, now: datetime | None = None) -> float | None:
+    """Seconds from a Retry-After header: a number, or a date. None where there is none that makes sense."""
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        then = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (then - (now or datetime.now(UTC))).total_seconds())
+
+
+def _named(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+__all__ = ["GONE", "Client", "Manners", "Unanswered", "retry_after_s"]

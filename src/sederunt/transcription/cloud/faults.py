@@ -1,0 +1,101 @@
+"""Form every error that a vendor can cause: one table of classes, one sentence that names vendor and credential."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from sederunt.errors import ProviderError, ProviderFault
+
+_F = ProviderFault
+
+# HTTP status → class; what is not named: 5xx are transient, other 4xx are the request's fault.
+STATUSES: Mapping[int, ProviderFault] = MappingProxyType(
+    {401: _F.AUTH, 403: _F.AUTH, 402: _F.PAYMENT, 408: _F.TRANSIENT, 425: _F.TRANSIENT, 429: _F.RATE_LIMITED}
+    | {413: _F.MEDIA, 415: _F.MEDIA, 499: _F.TRANSIENT}
+)
+# WebSocket close code → class, where a vendor's own table says nothing.
+CLOSES: Mapping[int, ProviderFault] = MappingProxyType(
+    {1002: _F.INVALID_REQUEST, 1003: _F.INVALID_REQUEST, 1007: _F.INVALID_REQUEST, 1008: _F.AUTH, 4001: _F.AUTH}
+    | {4002: _F.PAYMENT, 4003: _F.AUTH}
+)
+RETRYABLE = frozenset({_F.RATE_LIMITED, _F.TRANSIENT})
+
+_LONGEST = 300  # characters of a vendor's own words that are passed on
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Explained:
+    """A vendor's refusal, read. `kind` None: the table decides."""
+
+    message: str = ""
+    code: str = ""
+    kind: ProviderFault | None = None
+
+
+Explain = Callable[[int, Any], Explained]  # of a status (or close code) and a body that may be anything
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Speaker:
+    """Who is spoken of in the sentence of an error."""
+
+    title: str  # the vendor, as people write it
+    label: str = ""  # the credential's
+    secrets: tuple[str, ...] = ()  # never repeated, though the vendor repeats them
+
+    def refusal(
+        self, act: str, status: int, explained: Explained, *, table: Mapping[int, ProviderFault] = STATUSES
+    ) -> ProviderError:
+        """The error for a status that is none of the good ones."""
+        kind = explained.kind or STATUSES.get(status) or (_F.TRANSIENT if status >= 500 else _F.INVALID_REQUEST)
+        code = " ".join(filter(None, (str(status), explained.code)))
+        return self.error(kind, act, f"{code}: {explained.message}" if explained.message else code, status=status)
+
+    def error(self, kind: ProviderFault, act: str, why: str, *, status: int | None = None) -> ProviderError:
+        """An error of this class: "Deepgram did not accept the operator's key (401: Invalid credentials)"."""
+        sentence = (
+            f"{self.title} {_SAID[kind].format(act=act, label=self.label or 'the credential')} ({self._clean(why)})."
+        )
+        return ProviderError(sentence, retryable=kind in RETRYABLE, kind=kind, status=status)
+
+    def _clean(self, text: str) -> str:
+        for secret in self.secrets:
+            text = text.replace(secret, "…")
+        text = " ".join(text.split()).rstrip(".")
+        return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+_SAID: Mapping[ProviderFault, str] = MappingProxyType(
+    {
+        _F.AUTH: "did not accept {label}",
+        _F.PAYMENT: "has no credit left for {label}",
+        _F.INVALID_REQUEST: "refused to {act}",
+        _F.MEDIA: "cannot use the sound",
+        _F.RATE_LIMITED: "had too many requests with {label}",
+        _F.TRANSIENT: "could not {act} just now",
+        _F.PROVIDER_FAILED: "failed to {act}",
+    }
+)
+
+
+def explain(_status: int, body: Any) -> Explained:
+    """Read the shapes of errors that most vendors use: {"error": …}, {"message": …}, RFC 7807, {"detail": …}, text."""
+    if isinstance(body, str):
+        return Explained(message="" if "<" in body[:200] else body)
+    if not isinstance(body, Mapping):
+        return Explained()
+    for name in ("message", "error", "detail", "err_msg", "error_message", "title", "reason"):
+        value = body.get(name)
+        if isinstance(value, Mapping):
+            return explain(_status, value)
+        if isinstance(value, str) and value.strip():
+            return Explained(message=value, code=_code(body))
+    return Explained(code=_code(body))
+
+
+def _code(body: Mapping[str, Any]) -> str:
+    names = ("err_code", "code", "error_type", "category", "status")
+    return next((str(body[name]) for name in names if isinstance(body.get(name), str | int)), "")

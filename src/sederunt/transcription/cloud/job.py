@@ -1,0 +1,194 @@
+"""One file on its way through a vendor: what is submitted is submitted once, though the worker may be killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from sederunt import log
+from sederunt.errors import ProviderError, ProviderFault
+from sederunt.transcription.cloud.calls import Call
+from sederunt.transcription.cloud.client import GONE, Client, Unanswered
+from sederunt.transcription.cloud.faults import Explained
+from sederunt.transcription.cloud.vendor import Ask
+
+logger = log.get(component="transcription")
+
+
+class Progress(StrEnum):
+    """What a vendor says of a job that has not failed."""
+
+    RUNNING = "running"
+    DONE = "done"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Find:
+    """How a job that may have been submitted is looked up by our reference."""
+
+    call: Call
+    pick: Callable[[Any], Any]  # the listing's JSON → what the submit would have answered; None where it is not there
+
+
+class Notes:
+    """What a job has done, kept before and after each step that costs.
+
+    Args:
+        notes: plain values, `begun`, `replies` and `copies`; of an earlier try, or empty.
+        keep: stores them.
+    """
+
+    def __init__(self, notes: Mapping[str, Any], keep: Callable[[Mapping[str, Any]], None]) -> None:
+        self._keep = keep
+        self.begun: list[str] = list(notes.get("begun", ()))
+        self.replies: dict[str, Any] = dict(notes.get("replies", {}))
+        self.copies: list[str] = list(notes.get("copies", ()))
+
+    def begin(self, step: str) -> None:
+        self.begun.append(step)
+        self.save()
+
+    def answered(self, step: str, reply: Any) -> None:
+        self.replies[step] = reply
+        self.save()
+
+    def not_begun(self, step: str) -> None:
+        self.begun = [name for name in self.begun if name != step]
+        self.save()
+
+    def forget(self) -> None:
+        """The vendor's job came to nothing: the next try submits another. Copies remain to be deleted."""
+        self.begun, self.replies = [], {}
+        self.save()
+
+    def save(self) -> None:
+        self._keep({"begun": self.begun, "replies": self.replies, "copies": self.copies})
+
+
+class Job:
+    """What a vendor's `batch` is given."""
+
+    def __init__(self, ask: Ask, sound: Path, client: Client, notes: Notes) -> None:
+        self.ask = ask
+        self._sound, self._client, self._notes = sound, client, notes
+
+    async def once(self, step: str, call: Call, *, find: Find | None = None, act: str = "take the job") -> Any:
+        """The JSON that a request with consequences answered, now or in an earlier try.
+
+        That it is sent is noted before it is sent. Where no answer came, though it may have been taken, the job is
+        looked up (`find`) before it is sent again; a vendor without a look-up gets it again, and may bill it again.
+        Raises ProviderError.
+        """
+        if step in self._notes.replies:
+            return self._notes.replies[step]
+        if step in self._notes.begun:
+            found = await self._found(find, step)
+        else:
+            found = None
+            self._notes.begin(step)
+        reply = await self._sent(step, call, find, act) if found is None else found
+        self._notes.answered(step, reply)
+        return reply
+
+    async def hear(self, call: Call, act: str = "transcribe") -> Any:
+        """The JSON of a request that transcribes while we wait. Its reply is not kept: the transcript is."""
+        if "hear" in self._notes.begun:
+            logger.warning("sent again, may be billed again", action="submit_repeated", reference=self.ask.reference)
+        else:
+            self._notes.begin("hear")
+        return await self._sent("hear", call, None, act)
+
+    async def fetch(self, call: Call, act: str = "hand out the transcript") -> Any:
+        """The JSON of a request without consequences, tried again where that may help. Raises ProviderError."""
+        return await self._client.fetch(call, act)
+
+    async def poll(self, call: Call, state: Callable[[Any], Progress | Explained]) -> Any:
+        """The JSON of this request when the job is done; asked for ever more seldom, up to a share of its length.
+
+        Raises ProviderError: what `state` explained, or retryable where the job takes too long (it is polled again
+        later) or is not known any more (it is submitted again).
+        """
+        manners, waited_s = self._client.manners, 0.0
+        pause_s = manners.first_poll_s
+        longest_s = min(manners.longest_poll_s, max(3.0, self.ask.duration_s / 60))
+        patience_s = max(manners.poll_for_s, 2 * self.ask.duration_s)
+        while waited_s <= patience_s:
+            await manners.pause(pause_s)
+            waited_s += pause_s
+            pause_s = min(longest_s, pause_s * 1.5)
+            told = await self._asked(call)
+            verdict = state(told)
+            if verdict is Progress.DONE:
+                return told
+            if isinstance(verdict, Explained):
+                self._notes.forget()
+                kind = verdict.kind or ProviderFault.PROVIDER_FAILED
+                raise self._client.speaker.error(kind, "transcribe", " ".join((verdict.code, verdict.message)).strip())
+        raise self._client.speaker.error(ProviderFault.TRANSIENT, "transcribe", f"not done after {round(waited_s)} s")
+
+    def leaves(self, copy: str) -> None:
+        """Note something that the vendor keeps until `Vendor.erase` deletes it, such as "job:1234"."""
+        if copy not in self._notes.copies:
+            self._notes.copies.append(copy)
+            self._notes.save()
+
+    async def erase(self, copy: str) -> None:
+        """Delete one of them now. Where that fails it stays noted, and is deleted with the recording."""
+        try:
+            for call in self._client.vendor.erase(self.ask.access, copy):
+                await self._client.erase(call)
+        except ProviderError as error:
+            logger.warning("not deleted yet", action="vendor_copy_left", why=str(error))
+            return
+        self._notes.copies = [other for other in self._notes.copies if other != copy]
+        self._notes.save()
+
+    def failed(self, message: str, kind: ProviderFault = ProviderFault.PROVIDER_FAILED) -> ProviderError:
+        """The error for a failure that hides in a success."""
+        self._notes.forget()
+        return self._client.speaker.error(kind, "transcribe", message)
+
+    async def _asked(self, call: Call) -> Any:
+        try:
+            return await self._client.fetch(call, "tell how far it is")
+        except ProviderError as error:
+            if error.status not in GONE:
+                raise
+            self._notes.forget()
+            raise self._client.speaker.error(ProviderFault.TRANSIENT, "transcribe", "the job is gone") from error
+
+    async def _sent(self, step: str, call: Call, find: Find | None, act: str) -> Any:
+        number = 0
+        while True:
+            number += 1
+            try:
+                reply = await self._client.once(call, act, sound=self._sound, sound_s=self.ask.duration_s)
+                return reply.body
+            except Unanswered as error:
+                found = await self._found(find, step) if error.may_count else None
+                if found is not None:
+                    return found
+                if number < self._client.manners.tries and await self._client.pause_after(error, number):
+                    continue
+                if not error.may_count:
+                    self._notes.not_begun(step)
+                raise
+            except ProviderError:
+                self._notes.not_begun(step)
+                raise
+
+    async def _found(self, find: Find | None, step: str) -> Any:
+        """The answer of a submit whose answer was lost."""
+        if find is None:
+            logger.warning(
+                "sent again, may count twice", action="submit_repeated", step=step, reference=self.ask.reference
+            )
+            return None
+        found = find.pick(await self._client.fetch(find.call, "list its jobs"))
+        logger.info(
+            "looked up", action="submit_looked_up", step=step, reference=self.ask.reference, found=found is not None
+        )
+        return found

@@ -1,0 +1,351 @@
+"""Socket manners, once for all vendors: one session is one connection (or several, where the vendor resumes).
+
+Sound is kept until it is sent, and sent no faster than the vendor takes it; a message that keeps the line open goes out
+when nothing else does; a loss ends the session with a cause, and the stream opens the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+
+from sederunt import log
+from sederunt.errors import ProviderError, ProviderFault, SetupError
+from sederunt.settings import Settings
+from sederunt.transcription.backlog import RATE, Backlog
+from sederunt.transcription.cloud.addresses import socket_address
+from sederunt.transcription.cloud.calls import joined
+from sederunt.transcription.cloud.client import Client, Manners
+from sederunt.transcription.cloud.faults import CLOSES, Speaker
+from sederunt.transcription.cloud.vendor import (
+    Acknowledged,
+    Ask,
+    Finished,
+    Live,
+    Ready,
+    Refused,
+    Told,
+    Vendor,
+    asked,
+)
+from sederunt.transcription.rows import ModelRow
+from sederunt.transcription.sessions import Order, Over, Session, Tell, Terms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+OPEN_S = 10.0
+DRAIN_S = 20.0  # after the last sound, so long for what is still to come
+HEAD_START_S = 1.0  # sound that may be sent at once, whatever the pace
+RESUME_PAUSES_S = (0.0, 0.5, 1.0, 2.0, 4.0)
+
+logger = log.get(component="transcription")
+
+
+class CloudRealtime:
+    """The live half of a vendor."""
+
+    def __init__(self, vendor: Vendor, live: Live) -> None:
+        self._vendor, self._live = vendor, live
+        self.name = vendor.row.name
+
+    def terms(self, _model: ModelRow) -> Terms:
+        return self._live.terms
+
+    def fault(self, settings: Settings, _model: ModelRow) -> str | None:
+        """Why no socket can be opened, as far as settings tell."""
+        given = settings.providers.get(self.name)
+        try:
+            socket_address(settings, self._vendor.row, given.region if given else None)
+        except SetupError as fault:
+            return str(fault)
+        return None
+
+    def prepare(self, _settings: Settings, _lang: str | None) -> None:
+        """Nothing takes long here."""
+
+    def open(self, settings: Settings, order: Order, tell: Tell) -> Session:
+        """Begin a session. Raises SetupError where there is no key."""
+        if order.access is None:
+            raise SetupError(f"There is no key for {self._vendor.row.title}.")
+        ask = asked(
+            order.model,
+            order.access,
+            lang=order.lang,
+            vocabulary=order.vocabulary,
+            mask_profanity=order.mask_profanity,
+            mixed=order.mixed,
+        )
+        return CloudSession(self._vendor, self._live, settings, ask, tell)
+
+
+class CloudSession:
+    """See `sessions.Session`."""
+
+    def __init__(self, vendor: Vendor, live: Live, settings: Settings, ask: Ask, tell: Tell) -> None:
+        self._vendor, self._live, self._settings, self._ask, self._tell = vendor, live, settings, ask, tell
+        self._codec = live.codec(ask)
+        self._sound = _Sound(live.frame_ms, keeps_sent=live.resumes)
+        self._speaker = Speaker(title=vendor.row.title, label=ask.access.label, secrets=(ask.access.key,))
+        self._ready = asyncio.Event()
+        self._has_progress = self._is_gone = False
+        self._task = asyncio.create_task(self._run(), name=f"live {vendor.row.name}")
+
+    # --- what the stream does -----------------------------------------------------------------------------------------
+
+    def feed(self, samples: NDArray[np.int16]) -> None:
+        self._sound.put(samples)
+
+    def finish(self) -> None:
+        self._sound.end()
+
+    def abandon(self) -> None:
+        self._tell = _nobody
+        self._task.cancel()
+
+    # --- the connection -----------------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        over = Over("The session ended by a fault of this program.", retry=True)
+        try:
+            over = await self._session()
+        except ProviderError as error:
+            over = Over(str(error), retry=error.retryable)
+        except SetupError as error:
+            over = Over(str(error), retry=False)
+        except Exception:
+            logger.exception("live session failed", action="live_session_failed", provider=self._vendor.row.name)
+        finally:
+            self._sound.close()
+        self._tell(over)
+
+    async def _session(self) -> Over:
+        """Until it has ended in order. A vendor that resumes gets lost connections back. Raises ProviderError."""
+        url, losses = await self._address(), 0
+        while True:
+            self._has_progress = False
+            try:
+                async with self._connection(url) as socket:
+                    return await self._talk(socket)
+            except ProviderError as error:
+                losses = 1 if self._has_progress else losses + 1
+                if not (self._live.resumes and error.retryable) or self._is_gone or losses > len(RESUME_PAUSES_S):
+                    raise
+                logger.info(
+                    "live connection lost", action="live_resumes", provider=self._vendor.row.name, why=str(error)
+                )
+            await asyncio.sleep(RESUME_PAUSES_S[losses - 1])
+            self._sound.rewind()
+            self._ready.clear()
+
+    async def _address(self) -> str:
+        if self._live.start is not None:
+            async with Client(self._vendor, self._settings, self._ask.access, Manners(tries=1)) as client:
+                return await self._live.start(client, self._ask)
+        assert self._live.path is not None
+        root = socket_address(self._settings, self._vendor.row, self._ask.access.region)
+        return joined(root, self._live.path(self._ask))
+
+    @contextlib.asynccontextmanager
+    async def _connection(self, url: str) -> AsyncIterator[ClientConnection]:
+        headers = {} if self._live.start is not None else dict(self._vendor.headers(self._ask.access))
+        try:
+            socket = await connect(url, additional_headers=headers, open_timeout=OPEN_S, max_size=2**24)
+        except InvalidStatus as error:
+            body = bytes(error.response.body or b"").decode("utf-8", "replace")
+            raise self._speaker.refusal(
+                "open a session",
+                error.response.status_code,
+                self._vendor.explain(error.response.status_code, _json(body)),
+            ) from error
+        except (OSError, TimeoutError, WebSocketException) as error:
+            why = str(error) or type(error).__name__
+            raise self._speaker.error(ProviderFault.TRANSIENT, "open a session", why) from error
+        try:
+            yield socket
+        finally:
+            await socket.close()
+
+    async def _talk(self, socket: ClientConnection) -> Over:
+        """Both ways at once, until everything is answered. Raises ProviderError."""
+        sending = asyncio.create_task(self._send(socket))
+        receiving = asyncio.create_task(self._receive(socket))
+        try:
+            await asyncio.wait({sending, receiving}, return_when=asyncio.FIRST_COMPLETED)
+            if sending.done():
+                sending.result()
+            await receiving
+        except ConnectionClosed as error:
+            if not (self._sound.is_spent and error.rcvd is not None and error.rcvd.code == 1000):
+                raise self._closed(error) from error
+        finally:
+            sending.cancel()
+            receiving.cancel()
+            await asyncio.wait({sending, receiving})
+        if not self._sound.is_spent:
+            raise self._speaker.error(ProviderFault.TRANSIENT, "go on", "it ended the session")
+        return Over()
+
+    async def _send(self, socket: ClientConnection) -> None:
+        with contextlib.suppress(ConnectionClosed):  # the receiver tells why
+            for message in self._codec.opening():
+                await socket.send(message)
+            if self._live.waits:
+                await self._begun()
+            began, sent = time.monotonic(), 0.0
+            while True:
+                frame = await self._next(socket)
+                if frame is None:
+                    break
+                await socket.send(self._codec.audio(frame))
+                sent += len(frame) / 2 / RATE
+                ahead_s = sent / self._live.pace - HEAD_START_S - (time.monotonic() - began)
+                if ahead_s > 0:
+                    await asyncio.sleep(ahead_s)
+                elif ahead_s < -HEAD_START_S:  # silence was not sent: it gives no right to hurry
+                    began, sent = time.monotonic(), 0.0
+            for message in self._codec.closing():
+                await socket.send(message)
+
+    async def _begun(self) -> None:
+        try:
+            async with asyncio.timeout(OPEN_S):
+                await self._ready.wait()
+        except TimeoutError:
+            raise self._speaker.error(ProviderFault.TRANSIENT, "begin", "it did not say that it is ready") from None
+
+    async def _next(self, socket: ClientConnection) -> bytes | None:
+        """The next frame; meanwhile the line is kept open."""
+        while True:
+            try:
+                async with asyncio.timeout(self._live.keepalive_s):
+                    return await self._sound.frame()
+            except TimeoutError:
+                if self._live.keepalive is not None:
+                    await socket.send(self._live.keepalive)
+
+    async def _receive(self, socket: ClientConnection) -> None:
+        """Until the vendor has answered everything, or closes in order. Raises ConnectionClosed, ProviderError."""
+        while True:
+            limit_s = DRAIN_S if self._sound.is_spent else None
+            try:
+                async with asyncio.timeout(limit_s or 5.0):
+                    message = await socket.recv()
+            except TimeoutError:
+                if limit_s is None:
+                    continue
+                raise self._speaker.error(ProviderFault.TRANSIENT, "finish", "no end came") from None
+            if self._take(self._codec.read(message)):
+                return
+
+    def _take(self, told: Iterable[Told]) -> bool:
+        """Pass on what a message meant. True when it was the last one."""
+        for each in told:
+            self._has_progress = self._has_progress or not isinstance(each, Ready | Refused)
+            if isinstance(each, Ready):
+                self._ready.set()
+            elif isinstance(each, Acknowledged):
+                self._sound.acknowledge(each.count)
+            elif isinstance(each, Refused):
+                raise self._speaker.error(each.kind, "go on", " ".join((each.code, each.message)).strip())
+            elif isinstance(each, Finished):
+                return True
+            else:
+                self._tell(each)
+        return False
+
+    def _closed(self, error: ConnectionClosed) -> ProviderError:
+        frame = error.rcvd
+        if frame is None:
+            return self._speaker.error(ProviderFault.TRANSIENT, "go on", "the connection was lost")
+        self._is_gone = frame.code in self._live.ends
+        table: Mapping[int, ProviderFault] = {**CLOSES, **(self._live.closes or {})}
+        explained = self._vendor.explain(frame.code, _json(frame.reason))
+        kind = explained.kind or table.get(frame.code, ProviderFault.TRANSIENT)
+        why = " ".join(filter(None, (str(frame.code), explained.message or frame.reason)))
+        return self._speaker.error(kind, "go on", why)
+
+
+class _Sound:
+    """What a session still has to send, in frames of one length; where it can be asked for again, also what it sent."""
+
+    def __init__(self, frame_ms: int, *, keeps_sent: bool) -> None:
+        self._frame = RATE * frame_ms // 1000
+        self._keeps_sent = keeps_sent
+        self._waiting, self._sent = Backlog(), Backlog()
+        self._begun = np.zeros(0, np.int16)  # less than a frame
+        self._some = asyncio.Event()
+        self._ended, self._given = False, 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no sound comes any more, and all of it was given."""
+        return self._ended and not self._waiting and not len(self._begun)
+
+    def put(self, samples: NDArray[np.int16]) -> None:
+        self._waiting.append(0.0, samples)
+        self._some.set()
+
+    def end(self) -> None:
+        self._ended = True
+        self._some.set()
+
+    async def frame(self) -> bytes | None:
+        """The next frame, the last one filled up with silence; None behind it."""
+        while len(self._begun) < self._frame:
+            found = self._waiting.take()
+            if found is not None:
+                self._begun = np.concatenate([self._begun, found[1]])
+            elif not self._ended:
+                self._some.clear()
+                await self._some.wait()
+            elif not len(self._begun):
+                return None
+            else:
+                self._begun = np.pad(self._begun, (0, self._frame - len(self._begun)))
+        frame, self._begun = self._begun[: self._frame], self._begun[self._frame :]
+        if self._keeps_sent:
+            self._sent.append(self._given / RATE, frame)
+        self._given += len(frame)
+        return frame.astype("<i2").tobytes()
+
+    def acknowledge(self, count: int) -> None:
+        """The vendor has so many bytes of the session."""
+        self._sent.drop_until(count / 2 / RATE)
+
+    def rewind(self) -> None:
+        """What was not acknowledged is to be sent again."""
+        again = Backlog()
+        for queue in (self._sent, self._waiting):
+            if queue is self._waiting and len(self._begun):
+                again.append(0.0, self._begun)
+            for _, samples in queue.all():
+                again.append(0.0, samples)
+                self._given -= len(samples) if queue is self._sent else 0
+        self.close()
+        self._waiting, self._begun = again, np.zeros(0, np.int16)
+        self._some.set()
+
+    def close(self) -> None:
+        """Give back what lies on disk."""
+        self._waiting.clear()
+        self._sent.clear()
+
+
+def _nobody(_event: object) -> None:
+    """Nothing more is told."""
+
+
+def _json(body: str) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return body

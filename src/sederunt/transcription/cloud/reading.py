@@ -1,0 +1,159 @@
+"""Read vendors' JSON without trusting it: fields are missing, null, of another type than yesterday."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sederunt.model.transcript import Utterance, Word
+from sederunt.transcription.languages import primary_tag
+from sederunt.transcription.text import join
+
+# A longer pause within one voice begins another utterance.
+PAUSE_S = 0.8
+# An utterance that goes on for so long is cut at the next end of a sentence.
+LONG_S = 30.0
+
+# Vendors that answer with three letters: ISO 639-3 or 639-2 → 639-1. Others are passed on as they are.
+_PAIRS = """
+    afr:af ara:ar aze:az bel:be ben:bn bos:bs bul:bg cat:ca ces:cs cze:cs cmn:zh zho:zh chi:zh cym:cy wel:cy dan:da
+    deu:de ger:de ell:el gre:el eng:en est:et eus:eu baq:eu fas:fa per:fa fin:fi fra:fr fre:fr gle:ga glg:gl guj:gu
+    heb:he hin:hi hrv:hr hun:hu hye:hy arm:hy ind:id isl:is ice:is ita:it jpn:ja kan:kn kat:ka geo:ka kaz:kk kor:ko
+    lav:lv lit:lt mal:ml mar:mr mkd:mk mac:mk mlt:mt mon:mn msa:ms may:ms nep:ne nld:nl dut:nl nor:no nob:no pan:pa
+    pol:pl por:pt ron:ro rum:ro rus:ru slk:sk slo:sk slv:sl spa:es sqi:sq alb:sq srp:sr swa:sw swe:sv tam:ta tel:te
+    tgl:tl tha:th tur:tr ukr:uk urd:ur uzb:uz vie:vi
+"""
+_THREE_LETTERS: Mapping[str, str] = dict(pair.split(":") for pair in _PAIRS.split())
+
+
+def number(value: Any, default: float = 0.0) -> float:
+    """A finite number, also of one in quotes; else the default."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        return default
+    return found if math.isfinite(found) else default
+
+
+def share(value: Any, default: float = 0.0) -> float:
+    """A confidence, between 0 and 1."""
+    return round(min(1.0, max(0.0, number(value, default))), 4)
+
+
+def text(value: Any) -> str:
+    """A text; of anything that is none, nothing."""
+    return value if isinstance(value, str) else ""
+
+
+def record(value: Any) -> Mapping[str, Any]:
+    """An object; of anything that is none, an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def records(value: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list; of anything that is none, nothing."""
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, Sequence) else []
+
+
+def language(value: Any) -> str | None:
+    """A primary tag of two letters where there is one: "en-US" → "en", "deu" → "de"; None of what is no language."""
+    tag = primary_tag(text(value))
+    if not tag or not tag.isalpha() or tag in ("unknown", "und", "none", "null"):
+        return None
+    return _THREE_LETTERS.get(tag, tag)
+
+
+class Voices:
+    """A vendor's labels as whole numbers, by first appearance: "S1", "A", 7 → 0, 1, 2."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+
+    def number(self, label: Any) -> int:
+        """The label's number; of no label 0, without counting it as a voice."""
+        if label is None or label == "" or not isinstance(label, Hashable):
+            return 0
+        return self._numbers.setdefault(label, len(self._numbers))
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Token:
+    """A word as vendors give it, with how it is written in the text."""
+
+    word: Word
+    written: str = ""  # with its punctuation; "" for the word itself
+    glued: bool = False  # no space before it
+    ends_sentence: bool = False
+    channel: Hashable = None
+
+
+def utterances_of(tokens: Iterable[Token], *, pause_s: float = PAUSE_S) -> tuple[Utterance, ...]:
+    """Words as utterances: cut where the voice or the channel changes, at pauses, and in long talk at sentences."""
+    found: list[Utterance] = []
+    run: list[Token] = []
+    for token in tokens:
+        if run and _is_cut(run, token, pause_s):
+            found.append(_utterance(run))
+            run = []
+        run.append(token)
+    if run:
+        found.append(_utterance(run))
+    return tuple(found)
+
+
+def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
+    """Utterances by time, their voices numbered anew by first appearance, empty ones left out."""
+    voices = Voices()
+    numbered: list[Utterance] = []
+    for each in sorted(utterances, key=lambda utterance: (utterance.start, utterance.end)):
+        if not each.transcript.strip():
+            continue
+        speaker = voices.number(each.speaker)
+        words = tuple(replace(word, speaker=speaker) for word in each.words)
+        numbered.append(replace(each, speaker=speaker, words=words))
+    return tuple(numbered)
+
+
+def average(values: Iterable[float]) -> float:
+    """The mean; of nothing 0."""
+    listed = list(values)
+    return round(sum(listed) / len(listed), 4) if listed else 0.0
+
+
+def _is_cut(run: Sequence[Token], token: Token, pause_s: float) -> bool:
+    last = run[-1]
+    if (last.word.speaker, last.channel) != (token.word.speaker, token.channel):
+        return True
+    if token.glued:
+        return False
+    if token.word.start - last.word.end > pause_s:
+        return True
+    return last.ends_sentence and last.word.end - run[0].word.start >= LONG_S
+
+
+def _utterance(run: Sequence[Token]) -> Utterance:
+    words = tuple(token.word for token in run)
+    return Utterance(
+        start=words[0].start,
+        end=max(word.end for word in words),
+        speaker=words[0].speaker,
+        confidence=average(word.confidence for word in words),
+        transcript=_text_of(run),
+        words=words,
+    )
+
+
+def _text_of(run: Sequence[Token]) -> str:
+    parts: list[str] = []
+    for token in run:
+        written = token.written or token.word.word
+        if parts and token.glued:
+            parts[-1] += written
+        else:
+            parts.append(written)
+    return join(parts)

@@ -1,0 +1,172 @@
+"""The contract of a cloud vendor: rows, pure functions, and one coroutine that knows the order of its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from sederunt.errors import ProviderFault
+from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.calls import Call
+from sederunt.transcription.cloud.faults import Explain, Explained, explain
+from sederunt.transcription.languages import DETECT
+from sederunt.transcription.provider import Result
+from sederunt.transcription.rows import Can, ModelRow, ProviderRow
+from sederunt.transcription.sessions import SessionEvent, Terms
+
+if TYPE_CHECKING:
+    from sederunt.transcription.cloud.client import Client
+    from sederunt.transcription.cloud.job import Job
+
+Message: TypeAlias = str | bytes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ask:
+    """What is asked of a vendor, in terms that builders of requests need; for a file or for a live session."""
+
+    model: ModelRow
+    access: Access
+    lang: str | None = None  # a tag as the caller wrote it; None: find it
+    several_languages: bool = False  # the caller said "multi"
+    vocabulary: tuple[str, ...] = ()
+    mask_profanity: bool = False  # only where the model can
+    diarize: bool = False  # several people are in the sound, and the model can tell them apart
+    reference: str = ""  # ours; goes along with the job, so that it can be found again
+    file_name: str = "sound.ogg"
+    media_type: str = "audio/ogg"
+    duration_s: float = 0.0  # of the file
+
+
+def asked(
+    model: ModelRow,
+    access: Access,
+    *,
+    lang: str | None,
+    vocabulary: Sequence[str],
+    mask_profanity: bool,
+    mixed: bool,
+) -> Ask:
+    """What to ask of this model: nothing that it cannot do."""
+    tag = (lang or "").strip()
+    finds = tag.lower() in DETECT
+    default = None if Can.DETECT_LANGUAGE in model.can else model.default_lang
+    return Ask(
+        model=model,
+        access=access,
+        lang=default if finds else tag,
+        several_languages=tag.lower() == "multi",
+        vocabulary=tuple(vocabulary) if Can.VOCABULARY in model.can else (),
+        mask_profanity=mask_profanity and Can.MASK_PROFANITY in model.can,
+        diarize=mixed and Can.DIARIZE in model.can,
+    )
+
+
+# --- live -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The vendor takes sound from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Everything that was sent has been answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """The vendor has this many bytes of the session's sound, and gives them back to no later connection."""
+
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refused:
+    """A message that says no. What the vendor says after it does not count."""
+
+    kind: ProviderFault
+    message: str
+    code: str = ""
+
+
+Told: TypeAlias = SessionEvent | Ready | Finished | Acknowledged | Refused
+
+
+class Codec(Protocol):
+    """The messages of one session, both ways. Pure: no socket, no clock; times are seconds of the session's sound."""
+
+    def opening(self) -> Sequence[Message]:
+        """What is sent first."""
+
+    def audio(self, pcm: bytes) -> Message:
+        """A frame of sound: 16 bit, little endian, mono, 16 kHz."""
+
+    def read(self, message: Message) -> Iterable[Told]:
+        """What a message of the vendor means. Never raises for an odd one: it means nothing."""
+
+    def closing(self) -> Sequence[Message]:
+        """What is sent when there is no more sound; `Finished` or a close comes back."""
+
+
+# Everything that was not answered is kept for the next session; the vendor counts the seconds that a socket is open.
+TERMS = Terms(resend_s=float("inf"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Live:
+    """How a vendor transcribes live."""
+
+    codec: Callable[[Ask], Codec]
+    path: Callable[[Ask], str] | None = None  # of the socket, with its query, from the vendor's root
+    start: Callable[[Client, Ask], Awaitable[str]] | None = None  # or: ask for the socket's whole address first
+    terms: Terms = TERMS
+    frame_ms: int = 100
+    pace: float = 1.2  # sound may be sent so many times as fast as it was spoken
+    waits: bool = False  # no sound before `Ready`
+    keepalive: Message | None = None  # sent when nothing was for `keepalive_s`
+    keepalive_s: float = 5.0
+    resumes: bool = False  # a lost connection is opened again at the same address, from what was acknowledged
+    closes: Mapping[int, ProviderFault] | None = None  # close codes that mean something of their own
+    ends: frozenset[int] = frozenset()  # close codes after which the vendor resumes nothing: another session is opened
+
+
+# --- the vendor -------------------------------------------------------------------------------------------------------
+
+
+def no_calls(_access: Access, _copy: str) -> Sequence[Call]:
+    """Nothing is kept, so there is nothing to delete."""
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Vendor:
+    """Everything that is special about one vendor."""
+
+    row: ProviderRow
+    models: tuple[ModelRow, ...]
+    headers: Callable[[Access], Mapping[str, str]]  # authentication, of requests and handshakes
+    batch: Callable[[Job], Awaitable[Result]]
+    check: Callable[[Access], Call]  # the cheapest call that needs the key
+    explain: Explain = explain  # reads refusals: of requests by status, of sockets by close code
+    erase: Callable[[Access, str], Sequence[Call]] = no_calls  # deletes a copy that `Job.leaves` noted
+    live: Live | None = None
+
+
+__all__ = [
+    "TERMS",
+    "Acknowledged",
+    "Ask",
+    "Codec",
+    "Explained",
+    "Finished",
+    "Live",
+    "Message",
+    "Ready",
+    "Refused",
+    "Told",
+    "Vendor",
+    "asked",
+]

@@ -1,0 +1,68 @@
+"""Deepgram's JSON read: of a file's answer, and of a stream's messages. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from sederunt.model.transcript import Utterance, Word
+from sederunt.transcription.cloud.reading import (
+    Token,
+    Voices,
+    language,
+    number,
+    ordered,
+    records,
+    share,
+    text,
+    utterances_of,
+)
+from sederunt.transcription.cloud.reading import record as obj
+from sederunt.transcription.provider import Result
+
+
+def parse(body: Any) -> Result:
+    """A file's transcript. Everything may be missing: silence has no words."""
+    results = obj(obj(body).get("results"))
+    utterances: list[Utterance] = []
+    languages: Counter[str] = Counter()
+    voices = Voices()
+    for n, channel in enumerate(records(results.get("channels"))):
+        best = obj(next(iter(records(channel.get("alternatives"))), None))
+        found = tokens(best, voices, channel=n)
+        utterances += utterances_of(found)
+        for tag in (channel.get("detected_language"), *_listed(best.get("languages"))):
+            if code := language(tag):
+                languages[code] += len(found) or 1
+        for word in records(best.get("words")):
+            if code := language(word.get("language")):
+                languages[code] += 1
+    lang = next((code for code, _ in languages.most_common(1)), None)
+    return Result(utterances=ordered(utterances), detected_lang=lang)
+
+
+def tokens(alternative: Mapping[str, Any], voices: Voices, *, channel: int = 0) -> list[Token]:
+    """The words of an alternative, times in seconds, voices by first appearance."""
+    found = []
+    for word in records(alternative.get("words")):
+        plain = text(word.get("word")) or text(word.get("punctuated_word"))
+        if not plain.strip():
+            continue
+        written = text(word.get("punctuated_word")) or plain
+        start = number(word.get("start"))
+        said = Word(
+            word=plain,
+            start=round(start, 3),
+            end=round(max(start, number(word.get("end"), start)), 3),
+            confidence=share(word.get("confidence"), 0.0),
+            speaker=voices.number(word.get("speaker")),
+        )
+        found.append(
+            Token(word=said, written=written, ends_sentence=written.endswith((".", "?", "!")), channel=channel)
+        )
+    return found
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

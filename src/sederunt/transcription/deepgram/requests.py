@@ -1,0 +1,71 @@
+"""What is asked of Deepgram: one address for files and for streams, everything else in its query. Pure."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.vendor import Ask
+from sederunt.transcription.deepgram.rows import NOVA_3
+
+PATH = "/v1/listen"
+Query = list[tuple[str, str]]
+
+
+def headers(access: Access) -> dict[str, str]:
+    """A key is a "Token"; "Bearer" is for short-lived tokens only."""
+    return {"authorization": f"Token {access.key}"}
+
+
+def check(_access: Access) -> Call:
+    """The key's own projects: free, and refused without a good key."""
+    return Call(method="GET", path="/v1/projects")
+
+
+def listen(ask: Ask) -> Call:
+    """A file: its sound is the body, the transcript is the answer."""
+    query = [*_common(ask), *_file_language(ask), ("tag", ask.reference)]
+    return Call(
+        method="POST",
+        path=PATH,
+        query=query,
+        headers={"content-type": ask.media_type},
+        sound=Sound(),
+        answers_late=True,
+    )
+
+
+def stream(ask: Ask) -> str:
+    """The path of a stream's socket."""
+    query = [
+        *_common(ask),
+        ("language", ask.lang or "multi"),
+        ("encoding", "linear16"),
+        ("sample_rate", "16000"),
+        ("channels", "1"),
+        ("interim_results", "true"),
+        ("vad_events", "true"),
+        ("endpointing", "300"),
+        ("utterance_end_ms", "1000"),
+    ]
+    return f"{PATH}?{urlencode(query)}"
+
+
+def _common(ask: Ask) -> Query:
+    query = [("model", ask.model.vendor_model), ("punctuate", "true"), ("smart_format", "true")]
+    if ask.diarize:
+        query.append(("diarize_model", "latest"))
+    if ask.mask_profanity:
+        query.append(("profanity_filter", "true"))
+    # Either vendor model takes one of the two, and fails, or ignores it, when it gets the other's.
+    name = "keyterm" if ask.model.vendor_model == NOVA_3 else "keywords"
+    return query + [(name, term) for term in ask.vocabulary]
+
+
+def _file_language(ask: Ask) -> Query:
+    if ask.lang is not None:
+        return [("language", ask.lang)]
+    if ask.several_languages and ask.model.vendor_model == NOVA_3:
+        return [("language", "multi")]
+    return [("detect_language", "true")]

@@ -1,0 +1,87 @@
+"""What Deepgram offers."""
+
+from types import MappingProxyType
+
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, VocabularyRule
+
+NOVA_2, NOVA_3 = "nova-2", "nova-3"
+
+
+def _region(name: str) -> Region:
+    return Region(url=f"https://api.{name}.deepgram.com", socket_url=f"wss://api.{name}.deepgram.com")
+
+
+PROVIDER_ROW = ProviderRow(
+    name="deepgram",
+    title="Deepgram",
+    max_file_bytes=2_000_000_000,
+    url="https://api.deepgram.com",
+    socket_url="wss://api.deepgram.com",
+    regions=MappingProxyType({name: _region(name) for name in ("eu", "au", "in")}),
+)
+
+_ALL = frozenset(Can)
+_LIVE = _ALL - {Can.DETECT_LANGUAGE}  # a stream's language is not detected; "multi" follows several
+
+_NOVA_2 = "bg ca zh cs da nl en et fi fr de el hi hu id it ja ko lv lt ms no pl pt ro ru sk es sv th tr uk vi"
+# Came to nova-3 beside those.
+_NOVA_3 = "ar be bn bs fa he hr kn mk mr sl sr ta te tl ur"
+_NOVA_2_LANGUAGES = frozenset(_NOVA_2.split())
+_NOVA_3_LANGUAGES = _NOVA_2_LANGUAGES | frozenset(_NOVA_3.split())
+
+# Keywords are single words; key terms may be phrases, 500 tokens in all: a word is seldom more than three.
+_KEYWORDS = VocabularyRule(terms=100, words=1)
+_KEYTERMS = VocabularyRule(terms=100, words=6, letters=100)
+
+MODELS = (
+    ModelRow(
+        identifier="vendor2",
+        aliases=("deepgram",),
+        keys=("deepgram/nova-2",),
+        provider="deepgram",
+        vendor_model=NOVA_2,
+        for_recordings=True,
+        can=_ALL,
+        languages=_NOVA_2_LANGUAGES,
+        vocabulary=_KEYWORDS,
+        price=Price(per_hour=0.26, as_of="2026-08-01", note="read second-hand; diarization $0.12/h on top"),
+    ),
+    # The specification's list for recordings does not have it; so it is here.
+    ModelRow(
+        identifier="vendor2-v3",
+        aliases=("deepgram-v3",),
+        keys=("deepgram/nova-3", "deepgram/nova-3-multilingual"),
+        provider="deepgram",
+        vendor_model=NOVA_3,
+        can=_ALL,
+        languages=_NOVA_3_LANGUAGES,
+        vocabulary=_KEYTERMS,
+        price=Price(per_hour=0.46, as_of="2026-08-01", note="read second-hand; $0.26 in May"),
+    ),
+    ModelRow(
+        identifier="vendor2-realtime",
+        aliases=("deepgram-realtime",),
+        keys=("deepgram/nova-2-realtime",),
+        provider="deepgram",
+        vendor_model=NOVA_2,
+        realtime=True,
+        can=_LIVE,
+        languages=_NOVA_2_LANGUAGES,
+        default_lang="multi",
+        vocabulary=_KEYWORDS,
+        price=Price(per_hour=0.35, as_of="2026-08-01", note="read second-hand"),
+    ),
+    ModelRow(
+        identifier="vendor2-realtime-v3",
+        aliases=("deepgram-realtime-v3",),
+        keys=("deepgram/nova-3-realtime", "deepgram/nova-3-multilingual-realtime"),
+        provider="deepgram",
+        vendor_model=NOVA_3,
+        realtime=True,
+        can=_ALL,
+        languages=_NOVA_3_LANGUAGES,
+        default_lang="multi",
+        vocabulary=_KEYTERMS,
+        price=Price(per_hour=0.35, as_of="2026-08-01", note="read second-hand; several languages"),
+    ),
+)

@@ -1,0 +1,96 @@
+"""Deepgram's stream: its messages, both ways. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sederunt.errors import ProviderFault
+from sederunt.transcription.cloud.reading import Voices, language, number, record, records, share, text, utterances_of
+from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Refused, Told
+from sederunt.transcription.deepgram.parse import tokens
+from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled
+
+KEEPALIVE = json.dumps({"type": "KeepAlive"})
+CLOSE = json.dumps({"type": "CloseStream"})
+
+
+class DeepgramCodec:
+    """One stream. Words come in windows that do not overlap: a window is drafted, redrafted, then final.
+
+    A segment is a window's words of one voice. Keys are made of the window's number, for windows have no name.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._window = 0
+        self._drafted: set[str] = set()  # keys of this window
+
+    def opening(self) -> Sequence[Message]:
+        return ()
+
+    def audio(self, pcm: bytes) -> Message:
+        return pcm
+
+    def closing(self) -> Sequence[Message]:
+        return (CLOSE,)
+
+    def read(self, message: Message) -> Iterable[Told]:
+        try:
+            body = record(json.loads(message))
+        except ValueError:
+            return ()
+        match body.get("type"):
+            case "Results":
+                return list(self._results(body))
+            case "SpeechStarted":
+                return (Onset(self._key(0), number(body.get("timestamp"))),)
+            case "Metadata":
+                return (Finished(),)
+            case "Error":
+                code, why = text(body.get("variant")), text(body.get("description")) or text(body.get("message"))
+                is_ours = code.startswith(("Schema", "Invalid", "DATA"))
+                kind = ProviderFault.INVALID_REQUEST if is_ours else ProviderFault.TRANSIENT
+                return (Refused(kind=kind, message=why, code=code),)
+        return ()
+
+    def _results(self, body: Mapping[str, Any]) -> Iterator[Told]:
+        is_final = body.get("is_final") is True
+        best = record(next(iter(records(record(body.get("channel")).get("alternatives"))), None))
+        said = list(self._said(best))
+        gone = self._drafted - {part.key for part in said}
+        self._drafted = {part.key for part in said}
+        for key in sorted(gone):  # takes back what is not heard any more
+            yield Draft(Said(key=key, start=0.0, end=0.0, transcript="", confidence=0.0))
+        for part in said:
+            yield Settled(part) if is_final else Draft(part)
+        if not is_final:
+            return
+        self._drafted.clear()
+        self._window += 1
+        yield Heard(number(body.get("start")) + number(body.get("duration")))
+
+    def _said(self, best: Mapping[str, Any]) -> Iterator[Said]:
+        lang = next((code for tag in _listed(best.get("languages")) if (code := language(tag))), None)
+        voices = Voices()
+        labels = {voices.number(word.get("speaker")): word.get("speaker") for word in records(best.get("words"))}
+        for n, part in enumerate(utterances_of(tokens(best, voices), pause_s=float("inf"))):
+            label = labels.get(part.speaker) if self._ask.diarize else None
+            yield Said(
+                key=self._key(n),
+                start=part.start,
+                end=part.end,
+                transcript=part.transcript,
+                confidence=part.confidence or share(best.get("confidence")),
+                words=part.words,
+                label=None if label is None else str(label),
+                lang=lang,
+            )
+
+    def _key(self, part: int) -> str:
+        return f"{self._window}.{part}"
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,34 @@
+"""Deepgram as a vendor."""
+
+from __future__ import annotations
+
+from sederunt.errors import ProviderFault
+from sederunt.transcription.cloud.job import Job
+from sederunt.transcription.cloud.vendor import Live, Vendor
+from sederunt.transcription.deepgram import requests
+from sederunt.transcription.deepgram.parse import parse
+from sederunt.transcription.deepgram.rows import MODELS, PROVIDER_ROW
+from sederunt.transcription.deepgram.stream import KEEPALIVE, DeepgramCodec
+from sederunt.transcription.provider import Result
+
+
+async def batch(job: Job) -> Result:
+    """One request that answers with the transcript; nothing can be looked up, and nothing stays there."""
+    return parse(await job.hear(requests.listen(job.ask)))
+
+
+VENDOR = Vendor(
+    row=PROVIDER_ROW,
+    models=MODELS,
+    headers=requests.headers,
+    batch=batch,
+    check=requests.check,
+    live=Live(
+        codec=DeepgramCodec,
+        path=requests.stream,
+        keepalive=KEEPALIVE,
+        keepalive_s=4.0,
+        # 1011 is also what ten seconds without a sound end with; 1008 is undecodable sound, not a wrong key.
+        closes={1008: ProviderFault.INVALID_REQUEST},
+    ),
+)

@@ -1,0 +1,71 @@
+"""One form of errors: the right class, the vendor's words, the credential's name and never the key."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from sederunt.errors import ProviderFault
+from sederunt.transcription.cloud.client import retry_after_s
+from sederunt.transcription.cloud.faults import Explained, Speaker, explain
+
+SPEAKER = Speaker(title="Deepgram", label="the credential 0193", secrets=("s3cret",))
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "retryable"),
+    [
+        (401, ProviderFault.AUTH, False),
+        (403, ProviderFault.AUTH, False),
+        (402, ProviderFault.PAYMENT, False),
+        (400, ProviderFault.INVALID_REQUEST, False),
+        (404, ProviderFault.INVALID_REQUEST, False),
+        (409, ProviderFault.INVALID_REQUEST, False),
+        (413, ProviderFault.MEDIA, False),
+        (422, ProviderFault.INVALID_REQUEST, False),
+        (429, ProviderFault.RATE_LIMITED, True),
+        (408, ProviderFault.TRANSIENT, True),
+        (500, ProviderFault.TRANSIENT, True),
+        (504, ProviderFault.TRANSIENT, True),
+    ],
+)
+def test_a_status_has_its_class(status: int, kind: ProviderFault, retryable: bool) -> None:
+    error = SPEAKER.refusal("take the job", status, Explained())
+    assert (error.kind, error.retryable, error.status) == (kind, retryable, status)
+
+
+def test_the_sentence_names_the_credential_and_hides_the_key() -> None:
+    error = SPEAKER.refusal("take the job", 401, Explained(message="No such key: s3cret.", code="INVALID_AUTH"))
+    assert str(error) == "Deepgram did not accept the credential 0193 (401 INVALID_AUTH: No such key: …)."
+
+
+def test_a_vendor_may_know_better_than_the_table() -> None:
+    error = SPEAKER.refusal("x", 403, Explained(kind=ProviderFault.PAYMENT))
+    assert error.kind is ProviderFault.PAYMENT
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "code"),
+    [
+        ({"error": "Invalid API key"}, "Invalid API key", ""),
+        ({"err_code": "INVALID_AUTH", "err_msg": "Invalid credentials."}, "Invalid credentials.", "INVALID_AUTH"),
+        ({"detail": {"status": "quota_exceeded", "message": "No credit"}}, "No credit", "quota_exceeded"),
+        ({"type": "t", "title": "Bad", "detail": "Too long", "status": 400}, "Too long", "400"),
+        ({"detail": [{"loc": ["body"]}]}, "", ""),
+        ("plain words", "plain words", ""),
+        ("<!doctype html><h1>502</h1>", "", ""),
+        (None, "", ""),
+        ([1, 2], "", ""),
+    ],
+)
+def test_every_shape_of_a_refusal_is_read(body: Any, message: str, code: str) -> None:
+    assert explain(400, body) == Explained(message=message, code=code)
+
+
+def test_retry_after_is_a_number_or_a_date() -> None:
+    now = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
+    assert retry_after_s("7") == 7
+    assert retry_after_s("Sat, 21 Nov 2026 12:00:30 GMT", now) == 30
+    assert retry_after_s("Sat, 21 Nov 2026 11:00:00 GMT", now) == 0
+    assert retry_after_s("soon") is None
+    assert retry_after_s(None) is None

@@ -1,0 +1,66 @@
+"""Vendors' JSON read, whatever became of its fields."""
+
+from typing import Any
+
+from sederunt.model.transcript import Utterance, Word
+from sederunt.transcription.cloud.reading import (
+    Token,
+    Voices,
+    language,
+    number,
+    ordered,
+    records,
+    share,
+    utterances_of,
+)
+
+
+def token(text: str, start: float, *, speaker: int = 0, glued: bool = False, channel: int = 0) -> Token:
+    word = Word(word=text.strip(".,").lower(), start=start, end=start + 0.4, confidence=0.9, speaker=speaker)
+    return Token(word=word, written=text, glued=glued, ends_sentence=text.endswith("."), channel=channel)
+
+
+def test_numbers_come_in_many_forms() -> None:
+    odd: list[Any] = [1, "1.5", None, "x", float("nan"), [], True]
+    assert [number(value) for value in odd] == [1, 1.5, 0, 0, 0, 0, 1]
+    shares: list[Any] = [0.5, "0.25", 7, -1, None]
+    assert [share(value) for value in shares] == [0.5, 0.25, 1, 0, 0]
+    assert records({"no": "list"}) == records(None) == records("text") == []
+
+
+def test_languages_have_one_form() -> None:
+    tags = ["en", "en-US", "eng", "en_us", "zh-Hans", "deu", "haw", "auto", "", None, 7, "unknown"]
+    assert [language(tag) for tag in tags] == ["en", "en", "en", "en", "zh", "de", "haw"] + [None] * 5
+
+
+def test_voices_are_numbered_by_first_appearance() -> None:
+    voices = Voices()
+    assert [voices.number(label) for label in ("S2", "S1", "S2", None, 7, "")] == [0, 1, 0, 0, 2, 0]
+    assert len(voices) == 3
+
+
+def test_words_become_utterances_at_changes_of_voice_and_at_pauses() -> None:
+    found = utterances_of(
+        [token("Well,", 0.0), token("hello", 0.5), token("Hi.", 1.0, speaker=1), token("Later", 9.0, speaker=1)]
+    )
+    assert [(each.transcript, each.speaker) for each in found] == [("Well, hello", 0), ("Hi.", 1), ("Later", 1)]
+
+
+def test_glued_words_have_no_space_and_no_pause_before_them() -> None:
+    (found,) = utterances_of([token("Hello", 0.0), token(",", 5.0, glued=True)])
+    assert found.transcript == "Hello,"
+
+
+def test_long_talk_is_cut_at_the_end_of_a_sentence() -> None:
+    talk = [token("word." if n % 5 == 4 else "word", n * 0.5) for n in range(200)]
+    found = utterances_of(talk)
+    assert all(each.transcript.endswith(".") for each in found)
+    assert all(29 < each.end - each.start < 34 for each in found[:-1])
+
+
+def test_utterances_are_put_in_order_and_empty_ones_are_left_out() -> None:
+    def utterance(start: float, speaker: int, text: str = "x") -> Utterance:
+        return Utterance(start=start, end=start + 1, speaker=speaker, confidence=0.5, transcript=text)
+
+    found = ordered([utterance(5, 3), utterance(1, 8), utterance(2, 3), utterance(0, 9, " ")])
+    assert [(each.start, each.speaker) for each in found] == [(1, 0), (2, 1), (5, 1)]
