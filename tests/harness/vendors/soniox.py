@@ -240,7 +240,9 @@ class Soniox(Vendor):
         if "file_id" in options and options["file_id"] not in self.jobs.files:
             raise Refusal(404, "File not found", code="file_not_found")
         try:
-            sound = self.jobs.files.get(options.get("file_id", "")) or await fetched(options["audio_url"], {})
+            sound = self.jobs.files.get(options.get("file_id", "")) or await fetched(
+                options["audio_url"], self.jobs.files
+            )
         except (NoSound, KeyError):
             sound = b""
         job = await self.jobs.submit(
