@@ -57,7 +57,7 @@ def test_any_text_is_a_meeting_or_an_invalid_link_and_nothing_else(service: Serv
         link = parse_link(service, text)
     except InvalidLink:
         return
-    assert link.service is service
+    assert link.service == service
     assert link.url.startswith("https://")
     assert parse_link(service, link.url).meeting_id == link.meeting_id
 
