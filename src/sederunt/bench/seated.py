@@ -21,7 +21,7 @@ from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.media.timeline import Timeline
-from sederunt.meetings.session.meeting_session import READ_EVERY_S
+from sederunt.meetings.session.watcher import READ_EVERY_S
 from sederunt.model.audio import CapturedFrame, Codec
 from sederunt.model.bot import Service
 from sederunt.platforms.admission import join

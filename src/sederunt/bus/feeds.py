@@ -72,6 +72,14 @@ class EventPublisher:
             self._empty.set()
             notice_cancellation()
 
+    async def draft(self, bot_id: UUID | str, message: Mapping[str, Any]) -> None:
+        """Send a `ts-draft` message, as sockets are to send it, to whoever listens right now."""
+        await self._bus.tell(streams.drafts_subject(bot_id), json.dumps(message, ensure_ascii=False).encode())
+
+    async def audio(self, bot_id: UUID | str, pcm: bytes) -> None:
+        """Send mono PCM16 at 16 kHz to whoever listens right now."""
+        await self._bus.tell(streams.audio_subject(bot_id), pcm)
+
     async def flush(self, within_s: float = 5.0) -> None:
         """Wait until everything is sent, but no longer than this."""
         try:
@@ -79,16 +87,6 @@ class EventPublisher:
                 await self._empty.wait()
         except TimeoutError:
             logger.warning("events unsent", action="events_unsent", count=len(self._waiting))
-
-
-async def publish_draft(bus: Bus, bot_id: UUID | str, message: Mapping[str, Any]) -> None:
-    """A `ts-draft` message as sockets are to send it, to whoever listens right now."""
-    await bus.tell(streams.drafts_subject(bot_id), json.dumps(message, ensure_ascii=False).encode())
-
-
-async def publish_audio(bus: Bus, bot_id: UUID | str, pcm: bytes) -> None:
-    """Mono PCM16 at 16 kHz, to whoever listens right now."""
-    await bus.tell(streams.audio_subject(bot_id), pcm)
 
 
 async def hear_drafts(bus: Bus, bot_id: UUID | str, take: Callable[[Mapping[str, Any]], None]) -> Subscription:

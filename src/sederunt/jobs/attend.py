@@ -7,8 +7,9 @@ from sederunt.errors import SetupError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.work import Again, GiveUp, Job
 from sederunt.meetings.context import BotContext
-from sederunt.meetings.journal import give_up_lost, retry_challenged
+from sederunt.meetings.journal import Journal
 from sederunt.meetings.lifecycle import attend as attend_meeting
+from sederunt.meetings.lifecycle import give_up_lost
 from sederunt.meetings.session.commands import Commands
 from sederunt.model.bot import Verdict
 from sederunt.model.status import BotStatus, Trigger
@@ -26,56 +27,50 @@ logger = log.get(component="jobs")
 
 async def attend(job: Job, context: WorkerContext) -> None:
     """Claim the bot, answer its commands, and sit in its meeting until the row says what came of it."""
-    bot = await context.bots.get(job.id)
-    if bot.status not in ATTENDED:
+    if (await context.bots.get(job.id)).status not in ATTENDED:
         return
-    bot = await context.bots.claim(job.id, context.name)
+    journal = await Journal.claim(
+        job.id, context.name, bots=context.bots, live_lines=context.live_lines, feed=context.events
+    )
     commands = Commands(job.cut_off)
     serving = await context.bus.serve(command_subject(job.id), commands.carry_out)
-    if is_live_here(bot.config.transcription_model):
-        context.transcribed_live.add(bot.id)
+    if is_live_here(journal.bot.config.transcription_model):
+        context.transcribed_live.add(job.id)
     try:
-        if bot.status is BotStatus.BOT_DETECTED:
-            await retry_challenged(bot, context_of(context))
-        else:
-            await attend_meeting(bot, context_of(context), commands)
+        await attend_meeting(_bot_context(context, journal), commands)
     except SetupError as error:
         # This host has no browser that works; another may. A bot that none can seat must not wait for ever.
         if job.delivered >= MOST_TRIES_WITHOUT_BROWSER:
             raise GiveUp(str(error)) from error
         raise
     finally:
-        context.transcribed_live.discard(bot.id)
+        context.transcribed_live.discard(job.id)
         await serving.close()
     if job.cut_off.is_set():
         raise Again(0.0, "this host was cut off")
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
-    """Every attempt failed by our fault: what was recorded is processed, a bot that was never inside has failed."""
+    """Write that every attempt failed by our fault: what was recorded is processed, else the bot has failed."""
     bot = await context.bots.get(job.id)
+    journal = Journal(bot, bots=context.bots, live_lines=context.live_lines, feed=context.events)
     logger.error("bot given up", action="given_up", bot_id=str(job.id), error=str(error))
     if bot.status in (BotStatus.RECORDING, BotStatus.LEAVING):
-        await give_up_lost(bot, context_of(context), cause="host_lost")
+        spool = _bot_context(context, journal).spool()
+        await give_up_lost(journal, spool, context.clock, cause="host_lost")
     elif bot.status in ATTENDED:
         data = {"cause": "engine_failed", "seen": str(error)[:500]}
-        await context.bots.record_transition(
-            job.id, Trigger.CRASHED, data=data, changes={"verdict": Verdict.ENGINE_FAILED}
-        )
+        await journal.move(Trigger.CRASHED, data=data, changes={"verdict": Verdict.ENGINE_FAILED})
 
 
-def context_of(context: WorkerContext) -> BotContext:
-    """What this host lends a bot."""
+def _bot_context(context: WorkerContext, journal: Journal) -> BotContext:
     assert context.pool is not None, "bots sit on hosts, which have browsers"
     return BotContext(
+        journal=journal,
         settings=context.settings,
-        bots=context.bots,
         objects=context.objects,
         pool=context.pool,
-        events=context.events,
-        bus=context.bus,
-        live_lines=context.live_lines,
+        feed=context.events,
         accounts=MeetingAccounts(context.database, context.sealer),
         clock=context.clock,
-        host=context.name,
     )

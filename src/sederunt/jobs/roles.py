@@ -21,7 +21,7 @@ from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.jobs.scratch import folder_of
 from sederunt.jobs.shares import Shares
 from sederunt.jobs.work import handler_of
-from sederunt.meetings.record.spool import Leftovers
+from sederunt.meetings.record.leftovers import Leftovers
 from sederunt.settings import Settings
 
 logger = log.get(component="jobs")

@@ -1,223 +1,183 @@
-"""What came of a stay, or of a try at one, is written to the row: admission, gaps, departure, and every ending."""
+"""Writes what is told of one bot's stay, and tells its listeners. Nothing else in a meeting writes to the database.
 
-import asyncio
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
+Row, events, gaps, roster, chat and live lines are written under the epoch of this holder, so that one which has lost
+its bot changes nothing. Listeners are told of a thing only after it is written.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+from uuid import UUID
 
 from sederunt import log
 from sederunt.clock import unix_ms
-from sederunt.media.pieces import read_piece
-from sederunt.meetings.context import BotContext, still_ours
-from sederunt.meetings.live.messages import message_of
-from sederunt.meetings.outcomes import (
-    Broken,
-    Challenged,
-    CutOff,
-    Departed,
-    Outcome,
-    Refused,
-    SignInNeeded,
-    SignInRejected,
-)
-from sederunt.meetings.record.spool import pauses
-from sederunt.meetings.session.roster import silenced
-from sederunt.meetings.session.stop_rules import Departure
-from sederunt.model.bot import Bot, Gap, Verdict
-from sederunt.model.status import BotStatus, StopReason, Trigger
-from sederunt.recordings.piece_keys import SOUND, pieces_prefix
-
-MAX_CHALLENGES = 3  # retries of a bot that was taken for an unwanted robot
-SHORTEST_GAP_S = 1.0
-ASK_STORAGE_S = 5.0  # while a bot that came back waits to record
-# By how much a speaking mark may be later than the last piece that was kept: what was in memory when the host died,
-# while storage took its time to refuse a piece.
-UNSURE_S = 120.0
+from sederunt.database.bots import Bots
+from sederunt.database.live_lines import LiveLineStore
+from sederunt.errors import Superseded
+from sederunt.meetings.live.messages import line_message, message_of
+from sederunt.meetings.session.roster import Change, PersonWrote, Roster, silenced
+from sederunt.model.bot import Bot, Gap
+from sederunt.model.history import LIVE_TROUBLE
+from sederunt.model.participant import Participant
+from sederunt.model.status import StopReason, Trigger
+from sederunt.model.transcript import LiveLine
 
 logger = log.get(component="meetings")
 
 
-async def record(bot: Bot, context: BotContext, trigger: Trigger, **facts: Any) -> Bot | None:
-    """One transition under this holder's epoch."""
-    return await context.bots.record_transition(bot.id, trigger, epoch=bot.epoch, **facts)
+class Feed(Protocol):
+    """Where a bot's listeners are told: `bus.feeds.EventPublisher`."""
+
+    def put(self, bot_id: UUID, event: Mapping[str, Any], message_id: str | None = None) -> None:
+        """Send an event, in order, until the bus has it. Never waits."""
+
+    async def draft(self, bot_id: UUID, message: Mapping[str, Any]) -> None:
+        """Send a `ts-draft` message to whoever listens right now."""
+
+    async def audio(self, bot_id: UUID, pcm: bytes) -> None:
+        """Send mono PCM16 at 16 kHz to whoever listens right now."""
 
 
-async def write_admission(bot: Bot, context: BotContext, away_cause: str) -> datetime:
-    """Write that the bot is inside; returns the zero of its recording. A bot that came back marks a gap instead."""
-    now = context.clock.now()
-    if bot.recording_started_at is None:
-        await record(bot, context, Trigger.ADMITTED, changes={"recording_started_at": now})
-        return now
-    await _mark_gap(bot, context, until=now, cause=away_cause)
-    return bot.recording_started_at
+class Journal:
+    """The record of one bot, kept by one holder. Every method may raise Superseded once another host holds the bot.
 
-
-async def _mark_gap(bot: Bot, context: BotContext, *, until: datetime, cause: str) -> None:
-    """The stretch between the last piece that was kept and now becomes a gap of the recording."""
-    assert bot.recording_started_at is not None
-    zero = bot.recording_started_at
-    start = await _known_heard_s(bot, context)
-    await _silence(bot, context, start)
-    end = (until - zero).total_seconds()
-    if end - start < SHORTEST_GAP_S:
-        return
-    gap = Gap(start=round(start, 3), end=round(end, 3), cause=cause)
-    await context.bots.mark(bot.id, epoch=bot.epoch, gaps=(*bot.gaps, gap))
-    await context.bots.add_event(bot.id, "recording_gap", {"start": gap.start, "end": gap.end, "cause": cause})
-
-
-async def _silence(bot: Bot, context: BotContext, at_s: float) -> None:
-    """Nobody is known to have spoken on while the bot was away: a mark left open would name others' words too."""
-    assert bot.recording_started_at is not None
-    at_ms = unix_ms(bot.recording_started_at) + round(at_s * 1000)
-    changes = silenced(await context.bots.participants(bot.id, with_events=True), at_ms)
-    if not changes:
-        return
-    await context.bots.save_participants(bot.id, [change.participant for change in changes], epoch=bot.epoch)
-    for change in changes:
-        context.events.put(bot.id, message_of(change))
-
-
-async def _known_heard_s(bot: Bot, context: BotContext) -> float:
-    """Seconds into the recording up to which the bot heard, as far as is known at once: earlier at most, never later.
-
-    It sits in the meeting already and records nothing yet, so that storage is not waited for: what that does not tell,
-    this host's spool and the rows do, less exactly.
+    Args:
+        bot: the row as it was claimed. `journal.bot` is the row as it was last read or moved by this holder.
     """
-    waiting = await asyncio.to_thread(context.spool_of(bot.id).newest)
-    known_s = max(_end_s(waiting) if waiting else 0.0, bot.gaps[-1].end if bot.gaps else 0.0)
-    try:
-        async with asyncio.timeout(ASK_STORAGE_S):
-            return max(known_s, await _stored_s(bot, context))
-    except Exception:
-        logger.exception("storage not asked when the bot came back", action="gap_guessed", bot_id=str(bot.id))
-        return max(known_s, await _noted_s(bot, context))
 
+    def __init__(self, bot: Bot, *, bots: Bots, live_lines: LiveLineStore, feed: Feed) -> None:
+        self.bot = bot
+        self._bots, self._live_lines, self._feed = bots, live_lines, feed
+        self._untold: list[Change] = []
+        self._written_sources: dict[str, str] = {}  # audio source → participant key, as it stands in the database
 
-async def _noted_s(bot: Bot, context: BotContext) -> float:
-    """The same by the rows: the bot was there when somebody's speech was marked."""
-    assert bot.recording_started_at is not None
-    participants = await context.bots.participants(bot.id, with_events=True)
-    marked_ms = max((event.timestamp for person in participants for event in person.events), default=0)
-    return (marked_ms - unix_ms(bot.recording_started_at)) / 1000 - UNSURE_S
+    @classmethod
+    async def claim(cls, bot_id: UUID, host: str, *, bots: Bots, live_lines: LiveLineStore, feed: Feed) -> "Journal":
+        """Make `host` the holder of a bot: its epoch is one higher than any before. Raises NotFound."""
+        return cls(await bots.claim(bot_id, host), bots=bots, live_lines=live_lines, feed=feed)
 
+    # --- the row -------------------------------------------------------------------------------------------------
 
-async def _stored_s(bot: Bot, context: BotContext) -> float:
-    """The same by the last piece in storage. Raises what storage raises."""
-    keys = await context.objects.keys(pieces_prefix(bot.id, SOUND))
-    return _end_s(await context.objects.get(max(keys))) if keys else 0.0
+    async def refresh(self) -> Bot:
+        """Read the row again.
 
+        Raises Superseded where it has another holder: by that one's epoch this one would write on, and knock beside it.
+        """
+        row = await self._bots.get(self.bot.id)
+        if row.epoch != self.bot.epoch:
+            raise Superseded(f"Bot {row.id} is at epoch {row.epoch}, this holder at {self.bot.epoch}.")
+        self.bot = row
+        return row
 
-def _end_s(piece: bytes) -> float:
-    packets = read_piece(piece, salvage=True)
-    return max((packet.start + packet.duration for packet in packets), default=0.0)
-
-
-async def _all_stored_s(bot: Bot, context: BotContext) -> float:
-    """Wait until storage has every piece of this host, and so tells up to where the bot heard: `_stored_s`.
-
-    Who went on without would have the recording cut short, and nobody would know. Raises Superseded where another host
-    took the bot over meanwhile. A bot whose deletion was asked for is not waited for: its pieces go here.
-    """
-    spool, told = context.spool_of(bot.id), False
-    for pause_s in pauses():
+    async def is_stop_requested(self) -> bool:
+        """Ask the row whether the bot shall leave. A database that is away is asked again later: False."""
         try:
-            if await spool.sweep() == 0:
-                return await _stored_s(bot, context)
+            return (await self._bots.get(self.bot.id)).stop_requested
         except Exception:
-            if not told:
-                logger.exception("storage does not answer", action="storage_awaited", bot_id=str(bot.id))
-            told = True
-        await context.clock.sleep(pause_s)
-        if (await still_ours(bot, context)).delete_requested:
-            await spool.discard()
-            break
-    return 0.0
+            logger.exception("row not read", action="row_unread", bot_id=str(self.bot.id))
+            return False
 
+    async def move(
+        self,
+        trigger: Trigger,
+        *,
+        reason: StopReason | None = None,
+        data: Mapping[str, Any] | None = None,
+        changes: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Record a transition of the status with its event. One that the status forbids changes nothing."""
+        moved = await self._bots.record_transition(
+            self.bot.id, trigger, reason=reason, data=data, epoch=self.bot.epoch, changes=changes
+        )
+        self.bot = moved or self.bot
 
-async def write_departure(bot: Bot, context: BotContext, departure: Departure) -> None:
-    """The bot is about to leave, for this reason."""
-    trigger = Trigger.STOPPED if departure.reason is StopReason.MANUALLY_STOPPED else Trigger.ENDED
-    data = {name: word for name, word in (("cause", departure.cause), ("evidence", departure.row)) if word}
-    changes = {"recording_ended_at": context.clock.now()}
-    await record(bot, context, trigger, reason=departure.reason, data=data, changes=changes)
+    async def mark(self, **facts: Any) -> None:
+        """Write facts such as `capture`, `evidence` or `detected_lang`."""
+        await self._bots.mark(self.bot.id, epoch=self.bot.epoch, **facts)
 
+    async def add_gap(self, start_s: float, end_s: float, cause: str) -> None:
+        """Write that nothing was recorded between two seconds of the recording."""
+        gap = Gap(start=round(start_s, 3), end=round(end_s, 3), cause=cause)
+        gaps = (*self.bot.gaps, gap)
+        await self.mark(gaps=gaps)
+        self.bot = replace(self.bot, gaps=gaps)
+        data = {"start": gap.start, "end": gap.end, "cause": cause}
+        await self._bots.add_event(self.bot.id, "recording_gap", data)
 
-async def conclude(bot: Bot, context: BotContext, outcome: Outcome) -> None:
-    """Write the ending of this holder's try. What was recorded must be stored first, however long storage is away."""
-    match outcome:
-        case Departed():
-            await _all_stored_s(bot, context)
-            await record(bot, context, Trigger.LEFT)
-        case Refused() if bot.status is BotStatus.RECORDING:
-            await give_up_lost(bot, context, cause="host_lost", reason=_reason_after_loss(outcome))
-        case _ if bot.status is BotStatus.RECORDING and not isinstance(outcome, CutOff):
-            await give_up_lost(bot, context, cause=getattr(outcome, "cause", "host_lost"))
-        case Refused():
-            await refuse(bot, context, outcome)
-        case SignInNeeded():
-            await record(bot, context, Trigger.SIGN_IN_NEEDED, data={"evidence": outcome.row}, changes=_NEVER_ADMITTED)
-        case SignInRejected():
-            await record(
-                bot, context, Trigger.SIGN_IN_REJECTED, data={"evidence": outcome.row}, changes=_NEVER_ADMITTED
-            )
-        case Challenged():
-            await _challenged(bot, context, outcome)
-        case Broken():
-            data = {"cause": outcome.cause, "seen": outcome.seen[:500]}
-            await record(bot, context, Trigger.CRASHED, data=data, changes={"verdict": Verdict.ENGINE_FAILED})
-        case CutOff():
-            logger.warning("left: this host was cut off", action="cut_off", bot_id=str(bot.id))
+    # --- the roster ----------------------------------------------------------------------------------------------
 
+    async def participants(self, *, with_events: bool = False) -> list[Participant]:
+        """Read everybody whom this holder or an earlier one has written down."""
+        return await self._bots.participants(self.bot.id, with_events=with_events)
 
-_NEVER_ADMITTED: Mapping[str, Any] = {"verdict": Verdict.NEVER_ADMITTED}
+    def begin_page(self) -> None:
+        """Forget what an earlier page of this holder left unwritten: the next one has a roster of its own."""
+        self._untold, self._written_sources = [], {}
 
-# What a refusal means for a bot that had been inside before: the meeting went on or ended without it.
-_AFTER_LOSS: Mapping[StopReason | None, StopReason | None] = {
-    StopReason.CALL_ALREADY_FINISHED: StopReason.MEETING_ENDED,
-    StopReason.INVALID_MEETING_URL: StopReason.MEETING_ENDED,
-    StopReason.MANUALLY_STOPPED: StopReason.MANUALLY_STOPPED,
-    StopReason.REQUEST_DENIED: StopReason.KICKED,
-}
+    def note(self, changes: Iterable[Change]) -> None:
+        """Take changes of the roster; `write_roster` tells the listeners of them."""
+        self._untold.extend(changes)
 
+    async def write_roster(self, roster: Roster) -> None:
+        """Write what changed since the last call, then tell the listeners.
 
-def _reason_after_loss(outcome: Refused) -> StopReason | None:
-    return _AFTER_LOSS.get(outcome.reason)
+        A database that is away ends no meeting: what could not be written is written with a later call.
+        """
+        (changes, self._untold), told = (self._untold, []), 0
+        changed, sources = roster.take_changed(), dict(roster.sources)
+        try:
+            if changed or changes or sources != self._written_sources:
+                await self._bots.save_participants(self.bot.id, changed, sources, epoch=self.bot.epoch)
+                self._written_sources = sources
+            for change in changes:
+                if isinstance(change, PersonWrote):
+                    data = {"username": change.message.username, "content": change.message.content}
+                    await self._bots.add_event(self.bot.id, "chat_message", data)
+                self.tell(message_of(change))
+                told += 1
+        except Superseded:
+            raise
+        except Exception:
+            logger.exception("roster not written, kept for later", action="journal_kept", bot_id=str(self.bot.id))
+            roster.keep_changed(changed)
+            self._untold = [*changes[told:], *self._untold]
 
+    async def end_open_speech(self, at_s: float) -> None:
+        """End every speaking mark that is open at a second of the recording.
 
-async def refuse(bot: Bot, context: BotContext, outcome: Refused) -> None:
-    stopped = outcome.reason is StopReason.MANUALLY_STOPPED
-    trigger = Trigger.STOPPED if stopped else Trigger.REFUSED
-    await record(bot, context, trigger, reason=outcome.reason, data={"evidence": outcome.row}, changes=_NEVER_ADMITTED)
+        Nobody is known to have spoken on while the bot was away, and an open mark would name others' words, too.
+        """
+        assert self.bot.recording_started_at is not None, "a bot that was never inside heard nobody speak"
+        at_ms = unix_ms(self.bot.recording_started_at) + round(at_s * 1000)
+        changes = silenced(await self.participants(with_events=True), at_ms)
+        if changes:
+            silent = [change.participant for change in changes]
+            await self._bots.save_participants(self.bot.id, silent, epoch=self.bot.epoch)
+        for change in changes:
+            self.tell(message_of(change))
 
+    # --- live ----------------------------------------------------------------------------------------------------
 
-async def _challenged(bot: Bot, context: BotContext, outcome: Challenged) -> None:
-    """The site took the bot for an unwanted robot: say so, and try again on a fresh context, at most three times."""
-    if bot.status is not BotStatus.BOT_DETECTED:
-        data = {"evidence": outcome.row, "attempt": bot.attempts + 1}
-        changes = {**_NEVER_ADMITTED, **({} if outcome.again else {"attempts": MAX_CHALLENGES})}
-        bot = await record(bot, context, Trigger.CHALLENGED, data=data, changes=changes) or bot
-    if bot.attempts < MAX_CHALLENGES and not bot.stop_requested:
-        await record(bot, context, Trigger.RETRIED, changes={"attempts": bot.attempts + 1})
+    def tell(self, message: Mapping[str, Any], message_id: str | None = None) -> None:
+        """Send an event to the bot's listeners. One with the id of an earlier event is dropped by the feed."""
+        self._feed.put(self.bot.id, message, message_id)
 
+    async def tell_draft(self, message: Mapping[str, Any]) -> None:
+        """Send words that are still being said to whoever listens right now."""
+        await self._feed.draft(self.bot.id, message)
 
-async def retry_challenged(bot: Bot, context: BotContext) -> None:
-    """A host died between the challenge and the retry: do the retry now."""
-    await _challenged(bot, context, Challenged(row="host_lost"))
+    async def lines(self) -> list[LiveLine]:
+        """Read the lines of transcript that this holder or an earlier one has written, by time."""
+        return await self._live_lines.of(self.bot.id)
 
+    async def write_lines(self, lines: Sequence[LiveLine]) -> None:
+        """Write lines in place of those with the same ids. Raises NotFound, and whatever the database raises."""
+        await self._live_lines.save(self.bot.id, lines, epoch=self.bot.epoch)
 
-async def give_up_lost(bot: Bot, context: BotContext, *, cause: str, reason: StopReason | None = None) -> None:
-    """The bot cannot go on; what was captured is processed, once storage has all of it."""
-    heard_s = await _all_stored_s(bot, context)
-    if bot.recording_started_at is not None:
-        await _silence(bot, context, heard_s)
-    ended = bot.recording_ended_at or _end_of_captured(bot, heard_s)
-    await record(
-        bot, context, Trigger.LOST, reason=reason, data={"cause": cause}, changes={"recording_ended_at": ended}
-    )
+    def tell_line(self, line: LiveLine) -> None:
+        """Tell of a line that is written. The same revision told twice is one event."""
+        self.tell(line_message(line), f"ts-{self.bot.id}-{line.segment_id}-{line.revision}")
 
-
-def _end_of_captured(bot: Bot, last_s: float) -> datetime | None:
-    if bot.recording_started_at is None:
-        return None
-    return datetime.fromtimestamp(bot.recording_started_at.timestamp() + last_s, UTC)
+    async def write_trouble(self, message: str) -> None:
+        """Write that live transcription may have missed words: the transcript is then made again after the meeting."""
+        await self._bots.add_event(self.bot.id, LIVE_TROUBLE, {"message": message[:500]}, epoch=self.bot.epoch)

@@ -1,33 +1,53 @@
-"""A bot's life in its meeting, from the knock to the door: each outcome is on the row before the next step begins.
+"""One bot from its first knock to its ending, over as many pages as it takes.
 
 Three things can bring a bot here: a new booking (status booting), a retry after a challenge (booting again), and the
 death of the host that held it (joining, recording or leaving). A bot that was already recording comes back under the
-same id and goes on with the same recording; the time away is marked as a gap.
+same id and goes on with its recording; the time away is marked as a gap. Each outcome is on the row before the next
+step begins.
 """
 
 import asyncio
 import itertools
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from sederunt import log
 from sederunt.clock import Clock, unix_ms
 from sederunt.errors import PageError
-from sederunt.meetings.context import BotContext, still_ours
+from sederunt.meetings.context import BotContext
 from sederunt.meetings.diagnostics import keep_diagnostics
 from sederunt.meetings.join.avatar import picture_of
 from sederunt.meetings.join.identity import GUEST, Identity, NoIdentity, VoidIdentity, identity_of, renew
-from sederunt.meetings.journal import conclude, give_up_lost, record, refuse, write_admission, write_departure
+from sederunt.meetings.journal import Journal
 from sederunt.meetings.live.live_session import warm_up
-from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, Refused, SignInNeeded, SignInRejected, broken
+from sederunt.meetings.outcomes import (
+    Broken,
+    Challenged,
+    CutOff,
+    Departed,
+    Outcome,
+    Refused,
+    SignInNeeded,
+    SignInRejected,
+    broken,
+    decided_by,
+    ending_of,
+    is_ordinary,
+    loss_of,
+)
+from sederunt.meetings.record.spool import PieceSpool
+from sederunt.meetings.record.stored import heard_until_s, wait_until_stored
 from sederunt.meetings.session.commands import Commands
-from sederunt.meetings.session.meeting_session import MeetingSession
-from sederunt.model.bot import Bot
+from sederunt.meetings.session.meeting_session import MeetingSession, open_session
+from sederunt.meetings.session.stop_rules import Departure
+from sederunt.model.bot import Verdict
 from sederunt.model.status import BotStatus, StopReason, Trigger
 from sederunt.platforms.links import InvalidLink, MeetingLink
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.registry import platform_of
 
+MAX_CHALLENGES = 3  # retries of a bot that was taken for an unwanted robot
+SHORTEST_GAP_S = 1.0
 MAX_PAGES = 3  # fresh pages in a row before a broken one is believed
 STEADY_S = 60.0  # a page that was in the meeting for so long was a good one
 # Before a fresh page, after the first broken one in a row, the second, and so on. The first is short: a page that
@@ -38,74 +58,90 @@ PAUSES_S = (1.0, 5.0, 15.0, 30.0)
 OUTAGE_S = 300.0
 MOST_PAGES = 20  # fresh pages in a row though each sat for a moment: each is one more coming and going in the meeting
 
+_STOPPED = Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")
+
 logger = log.get(component="meetings")
 
 
-async def attend(bot: Bot, context: BotContext, commands: Commands) -> None:
-    """Bring the bot into its meeting, record, leave. Returns when the row says what came of it.
+async def attend(context: BotContext, commands: Commands) -> None:
+    """Bring a bot into its meeting, record, leave. Returns when the row says what came of it.
 
     Raises Superseded when another host took the bot over, and lets storage and database faults through: the job is
     then given out again.
     """
-    if bot.status is BotStatus.LEAVING:
-        await give_up_lost(bot, context, cause="host_lost")
+    journal, config = context.journal, context.journal.bot.config
+    match journal.bot.status:
+        case BotStatus.LEAVING:
+            await give_up_lost(journal, context.spool(), context.clock, cause="host_lost")
+            return
+        case BotStatus.BOT_DETECTED:  # a host died between the challenge and the retry
+            await _challenged(journal, Challenged(row="host_lost"))
+            return
+    if journal.bot.stop_requested:  # while nobody held it: nobody wants to see it knock any more
+        await conclude(journal, context.spool(), context.clock, _STOPPED)
         return
-    if bot.stop_requested:  # while nobody held it: nobody wants to see it knock any more
-        await conclude(bot, context, Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop"))
-        return
-    platform = platform_of(bot.config.service)
+    platform = platform_of(config.service)
     try:
-        link = platform.parse_link(bot.config.meeting_url)
+        link = platform.parse_link(config.meeting_url)
     except InvalidLink:
-        await refuse(bot, context, Refused(reason=StopReason.INVALID_MEETING_URL, row="link.form"))
+        await _never_admitted(journal, Refused(reason=StopReason.INVALID_MEETING_URL, row="link.form"))
         return
-    if bot.status is BotStatus.BOOTING:
-        bot = await record(bot, context, Trigger.LAUNCHED) or bot
-    warming = asyncio.create_task(warm_up(bot, context), name=f"warm up {bot.id}")
+    if journal.bot.status is BotStatus.BOOTING:
+        await journal.move(Trigger.LAUNCHED)
+    warming = asyncio.create_task(warm_up(journal.bot, context.settings), name=f"warm up {journal.bot.id}")
     try:
-        await _try_pages(bot, context, commands, platform, link)
+        outcome = await _try_pages(context, commands, platform, link)
+        await conclude(journal, context.spool(), context.clock, outcome)
     finally:
         warming.cancel()
 
 
-async def _try_pages(bot: Bot, context: BotContext, commands: Commands, platform: Platform, link: MeetingLink) -> None:
-    """Visit the meeting on fresh pages, as a guest first, until an outcome is worth believing."""
-    avatar = await picture_of(bot, context.settings, context.objects)
-    open_page = partial(MeetingSession, context=context, platform=platform, link=link, commands=commands, avatar=avatar)
-    identity = await _sign_in(bot, context, SignInNeeded(row="order.always_authenticate")) if _insists(bot) else GUEST
-    failures, away_cause = Failures(context.clock), "host_lost"
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Tried:
+    """What came of one page."""
+
+    outcome: Outcome
+    identity: Identity  # as whom it was in the end
+    sat_s: float = 0.0  # seconds in the meeting
+
+
+async def _try_pages(context: BotContext, commands: Commands, platform: Platform, link: MeetingLink) -> Outcome:
+    """Try fresh pages, as a guest first, until an outcome is worth believing; returns that one."""
+    journal, bot = context.journal, context.journal.bot
+    allow_private = context.settings.allow_private_addresses
+    avatar = await picture_of(bot, context.objects, allow_private=allow_private)
+    insists = bot.config.authentication is not None and bot.config.authentication.always_authenticate
+    identity = await _sign_in(context, SignInNeeded(row="order.always_authenticate")) if insists else GUEST
+    failures, away_cause = PageFailures(context.clock), "host_lost"
     for number in itertools.count(1):
         if not isinstance(identity, Identity):
-            await conclude(bot, context, identity)
-            return
-        visit = open_page(bot=bot, number=number, identity=identity)
-        outcome = await _visit(bot, context, visit, away_cause)
-        if isinstance(outcome, CutOff):
-            await conclude(bot, context, outcome)
-            return
-        bot = await still_ours(bot, context)
-        used, identity = identity, visit.identity
-        if isinstance(outcome, SignInRejected) and (another := used.next_after_rejection(identity)) is not None:
-            identity = another
-            continue
-        if isinstance(outcome, SignInNeeded) and identity is GUEST:
-            identity = await _sign_in(bot, context, outcome)
-            continue
-        if isinstance(outcome, Broken):
-            failures.add(sat_s=visit.sat_s)
-            away_cause = outcome.cause if visit.sat_s else away_cause  # what threw it out, not what kept it out
-            if outcome.again and not failures.are_believed(recording=bot.recording_started_at is not None):
-                logger.warning("page broken", action="page_broken", bot_id=str(bot.id), cause=outcome.cause)
-                ordered = await _rest(bot, context, commands, failures.pause_s)
-                if ordered is None:
-                    continue
-                outcome = ordered
-        await conclude(bot, context, outcome)
-        return
+            return identity
+        tried = await _try_page(context, commands, platform, link, number, identity, avatar, away_cause)
+        if isinstance(tried.outcome, CutOff):
+            return tried.outcome
+        await journal.refresh()
+        used, identity = identity, tried.identity
+        match tried.outcome:
+            case SignInRejected() if (another := used.next_after_rejection(identity)) is not None:
+                identity = another
+                continue
+            case SignInNeeded() if identity is GUEST:
+                identity = await _sign_in(context, tried.outcome)
+                continue
+            case Broken(cause=cause, again=again):
+                failures.add(sat_s=tried.sat_s)
+                away_cause = cause if tried.sat_s else away_cause  # what threw it out, not what kept it out
+                if again and not failures.are_believed(recording=journal.bot.recording_started_at is not None):
+                    logger.warning("page broken", action="page_broken", bot_id=str(bot.id), cause=cause)
+                    if (ended := await _pause(context, commands, failures.pause_s)) is None:
+                        continue
+                    return ended
+        return tried.outcome
+    raise AssertionError("pages are tried until one is believed")
 
 
-class Failures:
-    """Broken pages in a row, and whether they are to be believed."""
+class PageFailures:
+    """Counts the broken pages of one holder."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -113,12 +149,13 @@ class Failures:
         self._away_since = clock.monotonic()  # the last time that the bot sat
 
     def add(self, *, sat_s: float) -> None:
-        """One more page broke, after it had been in the meeting for so long."""
+        """Count one more broken page, which had been in the meeting for `sat_s` seconds."""
         self._count = 1 if sat_s >= STEADY_S else self._count + 1
         if sat_s:
             self._away_since = self._clock.monotonic()
 
     def are_believed(self, *, recording: bool) -> bool:
+        """Return whether no further page is worth trying; a recording is given up much later than a first try."""
         if not recording:
             return self._count >= MAX_PAGES
         away_s = self._clock.monotonic() - self._away_since
@@ -126,88 +163,145 @@ class Failures:
 
     @property
     def pause_s(self) -> float:
+        """Return the seconds to wait before the next page."""
         return PAUSES_S[min(self._count, len(PAUSES_S)) - 1]
 
 
-async def _rest(bot: Bot, context: BotContext, commands: Commands, pause_s: float) -> Outcome | None:
-    """Wait before another page is tried. How it ended, where an order came meanwhile. Raises Superseded."""
-    waiting = [context.clock.sleep(pause_s), commands.stop.wait(), commands.cut_off.wait()]
-    tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(each) for each in waiting]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
+async def _pause(context: BotContext, commands: Commands, pause_s: float) -> Outcome | None:
+    """Wait before another page is tried; returns the outcome where a command came meanwhile. Raises Superseded."""
+    await commands.wait(context.clock.sleep(pause_s))
     if commands.cut_off.is_set():
         return CutOff()
-    if (await still_ours(bot, context)).stop_requested or commands.stop.is_set():
-        return Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")
+    if (await context.journal.refresh()).stop_requested or commands.stop.is_set():
+        return _STOPPED
     return None
 
 
-def _insists(bot: Bot) -> bool:
-    return bot.config.authentication is not None and bot.config.authentication.always_authenticate
-
-
-async def _sign_in(bot: Bot, context: BotContext, needed: SignInNeeded) -> Identity | Outcome:
-    """As whom the bot goes on now that a guest is not let in, or how it ends."""
+async def _sign_in(context: BotContext, needed: SignInNeeded) -> Identity | Outcome:
+    """Return as whom the bot goes on now that a guest is not let in, or how it ends."""
     try:
-        return await identity_of(bot, context.accounts)
+        return await identity_of(context.journal.bot, context.accounts)
     except NoIdentity:
         return needed
     except VoidIdentity as error:
         return SignInRejected(row=str(error))
 
 
-async def _visit(bot: Bot, context: BotContext, visit: MeetingSession, away_cause: str) -> Outcome:
-    """One page: knock, sit, leave. What it shows of an odd ending is kept while it still stands."""
+async def _try_page(
+    context: BotContext,
+    commands: Commands,
+    platform: Platform,
+    link: MeetingLink,
+    number: int,
+    identity: Identity,
+    avatar: bytes | None,
+    away_cause: str,
+) -> _Tried:
+    """Open one page: knock, sit, leave. What it shows of an odd ending is kept while it still stands."""
+    journal = context.journal
     try:
-        async with visit:
-            outcome = await visit.knock()
+        async with open_session(
+            context, platform, commands, number=number, identity=identity, avatar=avatar
+        ) as session:
+            outcome = await session.knock(link)
             if outcome is None:
-                started = await write_admission(bot, context, away_cause)
-                outcome = await visit.sit(started_ms=unix_ms(started))
+                zero = await admit(journal, context.spool(), context.clock, away_cause)
+                outcome = await session.sit(started_ms=unix_ms(zero))
             if isinstance(outcome, Departed):
-                await write_departure(bot, context, outcome.departure)
-            await _keep_facts(bot, context, visit, outcome)
+                await depart(journal, context.clock, outcome.departure)
+            await _keep_facts(context, session, outcome)
             if isinstance(outcome, Departed):
-                await renew(bot, visit.identity, visit.page, context.accounts)
+                await renew(journal.bot, session.identity, session.page, context.accounts)
                 if outcome.departure.reason not in (StopReason.KICKED, StopReason.MEETING_ENDED):
-                    await visit.leave()
-        return outcome
+                    await session.leave()
+        return _Tried(outcome=outcome, identity=session.identity, sat_s=session.sat_s)
     except PageError as error:  # the browser gave no page
-        return broken(error)
+        return _Tried(outcome=broken(error), identity=identity)
 
 
-async def _keep_facts(bot: Bot, context: BotContext, visit: MeetingSession, outcome: Outcome) -> None:
-    """What was captured; of an ending that nobody ordered, the evidence."""
-    if _wants_diagnostics(outcome):
-        row, seen = _decided_by(outcome)
-        page, objects = visit.page, context.objects
+async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Outcome) -> None:
+    """Write what was captured and, of an ending that nobody ordered, what the page showed."""
+    if not is_ordinary(outcome):
+        row, seen = decided_by(outcome)
         kept = await keep_diagnostics(
-            bot.id, page, visit.signals, row=row, seen=seen, objects=objects, answers=visit.answers
+            context.journal.bot.id,
+            session.page,
+            session.observer.signals,
+            row=row,
+            seen=seen,
+            objects=context.objects,
+            answers=session.answers,
         )
-        await context.bots.mark(bot.id, epoch=bot.epoch, evidence=kept)
-    if visit.recorder is not None and not isinstance(outcome, CutOff):
-        await context.bots.mark(bot.id, epoch=bot.epoch, capture=await visit.capture_facts(ask=visit.answers))
+        await context.journal.mark(evidence=kept)
+    if session.recorder is not None and not isinstance(outcome, CutOff):
+        await context.journal.mark(capture=await session.capture_facts(ask=session.answers))
 
 
-def _wants_diagnostics(outcome: Outcome) -> bool:
-    """Every ending other than a normal one keeps what was seen. Long silence may be a capture that is deaf."""
+# --- what the row is told ----------------------------------------------------------------------------------------
+
+
+async def admit(journal: Journal, spool: PieceSpool, clock: Clock, away_cause: str) -> datetime:
+    """Write that the bot is inside; returns the zero of its recording. A bot that came back marks a gap instead."""
+    now, zero = clock.now(), journal.bot.recording_started_at
+    if zero is None:
+        await journal.move(Trigger.ADMITTED, changes={"recording_started_at": now})
+        return now
+    start_s, end_s = await heard_until_s(journal, spool), (now - zero).total_seconds()
+    await journal.end_open_speech(start_s)
+    if end_s - start_s >= SHORTEST_GAP_S:
+        await journal.add_gap(start_s, end_s, away_cause)
+    return zero
+
+
+async def depart(journal: Journal, clock: Clock, departure: Departure) -> None:
+    """Write that the bot is about to leave, and why."""
+    await journal.move(
+        Trigger.STOPPED if departure.reason is StopReason.MANUALLY_STOPPED else Trigger.ENDED,
+        reason=departure.reason,
+        data={name: word for name, word in (("cause", departure.cause), ("evidence", departure.row)) if word},
+        changes={"recording_ended_at": clock.now()},
+    )
+
+
+async def conclude(journal: Journal, spool: PieceSpool, clock: Clock, outcome: Outcome) -> None:
+    """Write the ending of this holder's try. What was recorded is stored first, however long storage is away."""
     match outcome:
-        case Departed(departure=departure):
-            return departure.reason in (StopReason.KICKED, StopReason.SILENCE_DETECTION_TRIGGERED)
-        case Refused(reason=StopReason.MANUALLY_STOPPED) | CutOff():
-            return False
-    return True
-
-
-def _decided_by(outcome: Outcome) -> tuple[str, str]:
-    match outcome:
-        case Departed(departure=departure):
-            return departure.row or "", ""
-        case Broken(cause=cause, seen=seen):
-            return cause, seen
         case CutOff():
-            return "", ""
-    return outcome.row, ""
+            logger.warning("left: this host was cut off", action="cut_off", bot_id=str(journal.bot.id))
+        case Departed():
+            await wait_until_stored(journal, spool, clock)
+            await journal.move(Trigger.LEFT)
+        case _ if journal.bot.status is BotStatus.RECORDING:
+            cause, reason = loss_of(outcome)
+            await give_up_lost(journal, spool, clock, cause=cause, reason=reason)
+        case Challenged():
+            await _challenged(journal, outcome)
+        case _:
+            await _never_admitted(journal, outcome)
+
+
+async def _never_admitted(journal: Journal, outcome: Refused | SignInNeeded | SignInRejected | Broken) -> None:
+    ending = ending_of(outcome)
+    await journal.move(ending.trigger, reason=ending.reason, data=ending.data, changes={"verdict": ending.verdict})
+
+
+async def _challenged(journal: Journal, outcome: Challenged) -> None:
+    """Write that the site took the bot for an unwanted robot, and begin a retry: at most three, on fresh contexts."""
+    if journal.bot.status is not BotStatus.BOT_DETECTED:
+        data = {"evidence": outcome.row, "attempt": journal.bot.attempts + 1}
+        no_more = {} if outcome.again else {"attempts": MAX_CHALLENGES}
+        await journal.move(Trigger.CHALLENGED, data=data, changes={"verdict": Verdict.NEVER_ADMITTED, **no_more})
+    if journal.bot.attempts < MAX_CHALLENGES and not journal.bot.stop_requested:
+        await journal.move(Trigger.RETRIED, changes={"attempts": journal.bot.attempts + 1})
+
+
+async def give_up_lost(
+    journal: Journal, spool: PieceSpool, clock: Clock, *, cause: str, reason: StopReason | None = None
+) -> None:
+    """Write that the bot cannot go on. What was captured is processed, once storage has all of it."""
+    heard_s = await wait_until_stored(journal, spool, clock)
+    ended = journal.bot.recording_ended_at
+    if (zero := journal.bot.recording_started_at) is not None:
+        await journal.end_open_speech(heard_s)
+        ended = ended or datetime.fromtimestamp(zero.timestamp() + heard_s, UTC)
+    await journal.move(Trigger.LOST, reason=reason, data={"cause": cause}, changes={"recording_ended_at": ended})

@@ -1,11 +1,15 @@
-"""How one try at a meeting can go. Small classes that exclude each other, instead of flags."""
+"""How one try at a meeting can go, and what the row is told of it. Pure.
 
-from collections.abc import Callable
+Outcomes are small classes that exclude each other, instead of flags.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.meetings.session.stop_rules import Departure
-from sederunt.model.status import StopReason
+from sederunt.model.bot import Verdict
+from sederunt.model.status import StopReason, Trigger
 from sederunt.platforms.admission import Admission
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.sign_in import SignInEnd
@@ -28,16 +32,22 @@ class Refused:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SignInNeeded:
+    """The site lets in nobody without an account, or wants a proof that only a person has."""
+
     row: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SignInRejected:
+    """The site does not take the account, its password or its session."""
+
     row: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Challenged:
+    """The site takes the bot for an unwanted robot."""
+
     row: str
     again: bool = True  # worth another try on a fresh context; a password is not offered again to a site that doubts us
 
@@ -71,7 +81,7 @@ _REFUSALS: dict[PageState, Callable[[Reading], Outcome | None]] = {
 
 
 def outcome_of(admission: Admission) -> Outcome | None:
-    """How a finished try to join went; None when the bot is inside."""
+    """Return how a finished try to join went; None when the bot is inside."""
     reading = admission.reading
     known = _REFUSALS.get(reading.state)
     if known is None:
@@ -80,7 +90,7 @@ def outcome_of(admission: Admission) -> Outcome | None:
 
 
 def outcome_of_sign_in(end: SignInEnd) -> Outcome | None:
-    """How signing in with a password went; None when the site let the account through."""
+    """Return how signing in with a password went; None when the site let the account through."""
     reading = end.reading
     match reading.state:
         case PageState.SIGNED_IN:
@@ -93,7 +103,79 @@ def outcome_of_sign_in(end: SignInEnd) -> Outcome | None:
 
 
 def broken(error: PageError) -> Broken:
-    """What a page's fault means for the try."""
+    """Return what a page's fault means for the try."""
     causes = {PageCrashed: "page_crashed", PageStuck: "page_stuck", PageChanged: "page_changed"}
     otherwise = "connection_lost" if "net::ERR_" in str(error) else "page_changed"  # so browsers name what fails below
     return Broken(cause=causes.get(type(error), otherwise), seen=str(error))
+
+
+# --- what the row is told ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ending:
+    """The transition that ends a bot which was never inside."""
+
+    trigger: Trigger
+    data: Mapping[str, object]
+    reason: StopReason | None = None
+    verdict: Verdict = Verdict.NEVER_ADMITTED
+
+
+def ending_of(outcome: Refused | SignInNeeded | SignInRejected | Broken) -> Ending:
+    """Return what the row is told of a try that ended before the bot was inside."""
+    match outcome:
+        case Refused(reason=reason, row=row):
+            trigger = Trigger.STOPPED if reason is StopReason.MANUALLY_STOPPED else Trigger.REFUSED
+            return Ending(trigger=trigger, reason=reason, data={"evidence": row})
+        case SignInNeeded(row=row):
+            return Ending(trigger=Trigger.SIGN_IN_NEEDED, data={"evidence": row})
+        case SignInRejected(row=row):
+            return Ending(trigger=Trigger.SIGN_IN_REJECTED, data={"evidence": row})
+        case Broken(cause=cause, seen=seen):
+            data = {"cause": cause, "seen": seen[:500]}
+            return Ending(trigger=Trigger.CRASHED, data=data, verdict=Verdict.ENGINE_FAILED)
+
+
+# What a refusal means for a bot that had been inside before: the meeting went on or ended without it.
+_AFTER_LOSS: Mapping[StopReason | None, StopReason] = {
+    StopReason.CALL_ALREADY_FINISHED: StopReason.MEETING_ENDED,
+    StopReason.INVALID_MEETING_URL: StopReason.MEETING_ENDED,
+    StopReason.MANUALLY_STOPPED: StopReason.MANUALLY_STOPPED,
+    StopReason.REQUEST_DENIED: StopReason.KICKED,
+}
+
+
+def loss_of(outcome: Outcome) -> tuple[str, StopReason | None]:
+    """Return cause and stop reason for a recording that ends because its bot did not get back into the meeting."""
+    match outcome:
+        case Broken(cause=cause):
+            return cause, None
+        case Refused(reason=reason):
+            return "host_lost", _AFTER_LOSS.get(reason)
+    return "host_lost", None
+
+
+# --- what is kept of it ------------------------------------------------------------------------------------------
+
+
+def is_ordinary(outcome: Outcome) -> bool:
+    """Return whether an ending needs no explanation. Long silence does: it may be a capture that is deaf."""
+    match outcome:
+        case Departed(departure=departure):
+            return departure.reason not in (StopReason.KICKED, StopReason.SILENCE_DETECTION_TRIGGERED)
+        case Refused(reason=StopReason.MANUALLY_STOPPED) | CutOff():
+            return True
+    return False
+
+
+def decided_by(outcome: Outcome) -> tuple[str, str]:
+    """Return the row or cause that decided an outcome, and what was seen."""
+    match outcome:
+        case Departed(departure=departure):
+            return departure.row or "", ""
+        case Broken(cause=cause, seen=seen):
+            return cause, seen
+        case CutOff():
+            return "", ""
+    return outcome.row, ""

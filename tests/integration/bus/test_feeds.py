@@ -107,8 +107,8 @@ async def test_audio_and_drafts_reach_who_listens_now(bus: Bus, connect: Connect
     listener = await connect()
     await feeds.hear_audio(listener, bot_id, take)
     await feeds.hear_drafts(listener, bot_id, take)
-    await feeds.publish_audio(bus, bot_id, b"\x01\x02")
-    await feeds.publish_draft(bus, bot_id, {"type": "ts-draft", "data": {"transcript": "grüezi"}})
+    await feeds.EventPublisher(bus).audio(bot_id, b"\x01\x02")
+    await feeds.EventPublisher(bus).draft(bot_id, {"type": "ts-draft", "data": {"transcript": "grüezi"}})
     async with asyncio.timeout(60):
         await some.wait()
     assert b"\x01\x02" in heard

@@ -1,222 +1,146 @@
-"""Endings and returns while storage is away: a real database, a real spool, and a folder that can be taken away."""
+"""The journal of a stay, with a real database: what it writes, and that listeners are told of nothing before."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+from uuid import UUID
 
 import pytest
-from structlog.testing import capture_logs
 
-from harness.captured import sound
-from harness.failing import FailingObjects, WatchedClock
-from sederunt.clock import unix_ms
+from harness.bot_context import NoListeners
+from harness.captured import ZERO_MS
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
+from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import Superseded
-from sederunt.media.pieces import write_piece
-from sederunt.media.timeline import Timeline
-from sederunt.meetings import journal
-from sederunt.meetings.context import BotContext
-from sederunt.meetings.journal import conclude, give_up_lost, write_admission, write_departure
-from sederunt.meetings.outcomes import Departed
-from sederunt.meetings.session.stop_rules import Departure
-from sederunt.model.bot import Bot, BotConfig, Gap, Service
-from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
-from sederunt.model.status import BotStatus, StopReason
-from sederunt.settings import Settings
-
-OVER = Departure(reason=StopReason.MEETING_ENDED)
+from sederunt.meetings.journal import Journal
+from sederunt.meetings.session.roster import Roster
+from sederunt.model.bot import Bot, BotConfig, Service
+from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantSeen, SourceNamed
+from sederunt.model.participant import Participant
+from sederunt.model.status import BotStatus, Trigger
 
 
-@dataclass
+class FailingBots(Bots):
+    """Bots of a database that is away for a while."""
+
+    away = False
+
+    async def save_participants(
+        self,
+        bot_id: UUID,
+        participants: Sequence[Participant],
+        sources: Mapping[str, str] | None = None,
+        *,
+        epoch: int | None = None,
+    ) -> None:
+        if self.away:
+            raise OSError("the database is away")
+        await super().save_participants(bot_id, participants, sources, epoch=epoch)
+
+
 class Stay:
-    """A bot that records, the host it sits on, and what a test moves."""
+    """One bot in its meeting, its journal, and what its listeners were told."""
 
-    bot: Bot
-    context: BotContext
-    clock: WatchedClock
-    objects: FailingObjects
-    folder: Path
-    account: Any
+    def __init__(self, database: Database, bot: Bot) -> None:
+        self.bots, self._bot, self._lines = FailingBots(database), bot, LiveLineStore(database)
+        self.feed, self.roster = NoListeners(), Roster()
 
-    async def hear(self, start_s: int, end_s: int) -> None:
-        """A piece of sound, kept as a recorder keeps it."""
-        timeline = Timeline(sound(0, 0.02)[0].at_ms)
-        packets = [*timeline.add(sound(start_s, end_s)), *timeline.flush()]
-        name = f"000001.01-{start_s:06d}.mka"
-        await self.context.spool_of(self.bot.id).keep(name, lambda: write_piece(packets))
+    async def claim(self, host: str) -> Journal:
+        return await Journal.claim(self._bot.id, host, bots=self.bots, live_lines=self._lines, feed=self.feed)
 
-    async def leave(self) -> None:
-        await write_departure(self.bot, self.context, OVER)
-        self.bot = await self.context.bots.get(self.bot.id)
+    async def happen(self, journal: Journal, *events: MeetingEvent) -> None:
+        for event in events:
+            journal.note(self.roster.apply(event))
+        await journal.write_roster(self.roster)
 
-    async def status(self) -> BotStatus:
-        return (await self.context.bots.get(self.bot.id)).status
+    @property
+    def told(self) -> list[str]:
+        return [message["type"] for message in self.feed.told]
 
-    async def stored(self) -> int:
-        return len(await self.objects.keys(f"bots/{self.bot.id}/"))
+    async def written(self) -> list[str]:
+        return [person.name for person in await self.bots.participants(self._bot.id)]
 
 
 @pytest.fixture
-async def stay(tmp_path: Path, objects: FailingObjects) -> AsyncIterator[Stay]:
-    clock = WatchedClock()
-    async with Database(f"sqlite+aiosqlite:///{tmp_path}/sederunt.db", clock=clock) as database:
-        bots = Bots(database)
+async def stay(tmp_path: Path) -> AsyncIterator[Stay]:
+    async with Database(f"sqlite+aiosqlite:///{tmp_path}/sederunt.db") as database:
+        now = database.clock.now()
+        config = BotConfig(
+            service=Service("gmeet"), meeting_url="https://x", bot_name="Minutes", transcription_model="none"
+        )
         bot = Bot(
-            id=new_id(clock.now()),
+            id=new_id(now),
             account_id=database.default_account_id,
-            config=BotConfig(
-                service=Service("gmeet"), meeting_url="https://x", bot_name="Minutes", transcription_model="none"
-            ),
+            config=config,
             status=BotStatus.RECORDING,
-            created_at=clock.now(),
-            recording_started_at=clock.now(),
+            created_at=now,
+            recording_started_at=now,
         )
-        await bots.create(bot, job=False)
-        context = BotContext(
-            settings=Settings(data=tmp_path),
-            bots=bots,
-            objects=objects,
-            pool=cast(Any, None),  # nobody opens a page here, or listens
-            events=cast(Any, _Silent()),
-            bus=cast(Any, None),
-            live_lines=cast(Any, None),
-            accounts=cast(Any, None),
-            clock=clock,
-            host="host",
-        )
-        bot = await bots.claim(bot.id, "host")
-        yield Stay(bot, context, clock, objects, tmp_path / "spool" / str(bot.id), database.default_account_id)
+        await Bots(database).create(bot, job=False)
+        yield Stay(database, bot)
 
 
-class _Silent:
-    def put(self, *_: object) -> None: ...
+def seen(name: str) -> ParticipantSeen:
+    return ParticipantSeen(key=name.lower(), name=name, at_ms=ZERO_MS)
 
 
-async def leave_for_good(bot: Bot, context: BotContext) -> None:
-    await conclude(bot, context, Departed(departure=OVER))
+CHAT = ChatReceived(username="Ada", content="hello", at_ms=ZERO_MS)
 
 
-async def give_up(bot: Bot, context: BotContext) -> None:
-    await give_up_lost(bot, context, cause="host_lost")
+async def test_what_a_database_does_not_take_is_written_and_told_later_and_once(stay: Stay) -> None:
+    journal = await stay.claim("host")
+    stay.bots.away = True
+    await stay.happen(journal, seen("Ada"), CHAT)
+    assert (stay.told, await stay.written()) == ([], [])
+    stay.bots.away = False
+    await stay.happen(journal, seen("Bob"))
+    await stay.happen(journal)
+    assert stay.told == ["participant-tracked", "chat-message", "participant-tracked"]
+    assert await stay.written() == ["Ada", "Bob"]
+    events = await stay.bots.events(journal.bot.id)
+    assert [(event.event, event.data) for event in events] == [
+        ("chat_message", {"username": "Ada", "content": "hello"})
+    ]
 
 
-Ending = Callable[[Bot, BotContext], Coroutine[Any, Any, None]]
+async def test_a_holder_that_lost_its_bot_writes_and_tells_nothing(stay: Stay) -> None:
+    lost = await stay.claim("host")
+    held = await stay.claim("another")
+    writes: list[Any] = [
+        stay.happen(lost, seen("Ada")),
+        lost.move(Trigger.ENDED),
+        lost.mark(detected_lang="en"),
+        lost.add_gap(1, 2, "page_crashed"),
+        lost.write_trouble("it stumbled"),
+        lost.refresh(),
+    ]
+    for write in writes:
+        with pytest.raises(Superseded):
+            await write
+    assert (stay.told, await stay.written(), await stay.bots.events(held.bot.id)) == ([], [], [])
+    row = await held.refresh()
+    assert (row.status, row.gaps, row.detected_lang) == (BotStatus.RECORDING, (), None)
 
 
-@pytest.mark.parametrize("ending", [leave_for_good, give_up])
-async def test_an_ending_waits_until_storage_has_every_piece(stay: Stay, ending: Ending) -> None:
-    stay.objects.away = True
-    with capture_logs() as logs:
-        await stay.hear(0, 4)
-        await stay.leave()
-        concluding = asyncio.create_task(ending(stay.bot, stay.context))
-        for _ in range(10):  # more than there are different pauses
-            await stay.clock.pause()
-            assert await stay.status() is BotStatus.LEAVING
-            stay.clock.advance(30)
-    assert [line["log_level"] for line in logs if line["action"] == "piece_kept"] == ["error"] * 2, "once by each spool"
-    stay.objects.away = False  # before the last of these pauses is over
-    await concluding
-    assert await stay.status() is BotStatus.PROCESSING
-    assert await stay.stored() == 1
-    assert not stay.folder.exists()
+async def test_the_next_page_of_a_holder_writes_its_own_roster(stay: Stay) -> None:
+    journal = await stay.claim("host")
+    await stay.happen(journal, seen("Ada"), SourceNamed(source="7", key="ada", at_ms=ZERO_MS))
+    stay.bots.away = True
+    await stay.happen(journal, CHAT)
+    stay.bots.away, stay.roster = False, Roster()
+    journal.begin_page()
+    await stay.happen(journal, seen("Bob"))
+    assert stay.told == ["participant-tracked", "participant-tracked"], "the first page's chat is lost with it"
+    assert await stay.bots.sources(journal.bot.id) == {"7": "ada"}
 
 
-async def begin_to_wait(stay: Stay) -> "asyncio.Task[None]":
-    """A bot is leaving with a piece that storage does not take."""
-    stay.objects.away = True
-    await stay.hear(0, 4)
-    await stay.leave()
-    concluding = asyncio.create_task(leave_for_good(stay.bot, stay.context))
-    await stay.clock.pause()
-    return concluding
-
-
-async def test_an_ending_that_was_handed_back_while_it_waited_goes_on_with_the_same_pieces(stay: Stay) -> None:
-    concluding = await begin_to_wait(stay)
-    concluding.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await concluding
-    assert await stay.status() is BotStatus.LEAVING
-    stay.objects.away = False
-    await give_up(await stay.context.bots.claim(stay.bot.id, "host"), stay.context)
-    assert await stay.status() is BotStatus.PROCESSING
-    assert await stay.stored() == 1
-
-
-async def test_who_waits_with_an_ending_writes_none_once_another_host_holds_the_bot(stay: Stay) -> None:
-    concluding = await begin_to_wait(stay)
-    await stay.context.bots.claim(stay.bot.id, "another")
-    stay.clock.advance(30)
-    with pytest.raises(Superseded):
-        await concluding
-    assert len(list(stay.folder.iterdir())) == 1, "for who looks after what was left"
-
-
-async def test_a_bot_that_is_to_be_deleted_waits_for_no_storage(stay: Stay) -> None:
-    concluding = await begin_to_wait(stay)
-    await stay.context.bots.request_deletion(stay.bot.id, stay.account)
-    stay.clock.advance(30)
-    await concluding
-    assert await stay.status() is BotStatus.PROCESSING, "it is out, and the receipt is written"
-    assert not stay.folder.exists()
-    stay.objects.away = False
-    assert await stay.stored() == 0
-
-
-async def test_a_gap_begins_after_the_last_piece_wherever_it_is(stay: Stay) -> None:
-    await stay.hear(0, 4)
-    assert await _came_back(stay, at_s=10) == Gap(start=4, end=10, cause="page_crashed")
-    stay.objects.away = True
-    await stay.hear(10, 13)
-    assert await _came_back(stay, at_s=20) == Gap(start=13, end=20, cause="page_crashed")
-
-
-@pytest.mark.parametrize(
-    ("marked_s", "last_gap_s", "start_s"), [(400, 100, 280), (150, 100, 100), (None, 100, 100), (None, None, 0)]
-)
-async def test_while_storage_is_away_a_gap_begins_when_the_bot_is_known_to_have_been_there(
-    stay: Stay, marked_s: int | None, last_gap_s: int | None, start_s: int
-) -> None:
-    await stay.hear(450, 454)
-    if marked_s is not None:
-        await stay.context.bots.save_participants(stay.bot.id, [_speaker(stay.bot, marked_s)])
-    if last_gap_s is not None:
-        stay.bot = replace(stay.bot, gaps=(Gap(start=90, end=last_gap_s, cause="host_lost"),))
-    stay.objects.away = True
-    assert await _came_back(stay, at_s=500) == Gap(start=start_s, end=500, cause="page_crashed")
-
-
-async def test_a_bot_that_came_back_does_not_wait_for_storage_that_keeps_silent(
-    stay: Stay, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(journal, "ASK_STORAGE_S", 0.01)
-
-    async def never(prefix: str) -> list[str]:
-        await asyncio.Event().wait()
-        return [prefix]
-
-    monkeypatch.setattr(stay.objects, "keys", never)
-    async with asyncio.timeout(60):
-        assert await _came_back(stay, at_s=7) == Gap(start=0, end=7, cause="page_crashed")
-
-
-async def _came_back(stay: Stay, *, at_s: float) -> Gap:
-    """The gap that is marked when the bot is let in again at this second of its recording."""
-    zero = stay.bot.recording_started_at
-    assert zero is not None
-    stay.clock.advance((zero + timedelta(seconds=at_s) - stay.clock.now()).total_seconds())
-    assert await write_admission(stay.bot, stay.context, "page_crashed") == zero
-    stay.bot = await stay.context.bots.get(stay.bot.id)
-    return stay.bot.gaps[-1]
-
-
-def _speaker(bot: Bot, at_s: int) -> Participant:
-    assert bot.recording_started_at is not None
-    mark = SpeakingEvent(type=SpeakingKind.STARTED, timestamp=unix_ms(bot.recording_started_at) + at_s * 1000)
-    return Participant(key="ada", name="Ada", avatar=None, first_seen_at=bot.recording_started_at, events=(mark,))
+async def test_the_journals_row_is_the_one_it_moved(stay: Stay) -> None:
+    journal = await stay.claim("host")
+    await journal.add_gap(1.23456, 9, "host_lost")
+    await journal.move(Trigger.ENDED)
+    await journal.move(Trigger.ADMITTED)  # means nothing any more
+    stored = await stay.bots.get(journal.bot.id)
+    assert (journal.bot.status, journal.bot.gaps) == (BotStatus.LEAVING, stored.gaps)
+    assert (stored.status, stored.gaps[0].start) == (BotStatus.LEAVING, 1.235)

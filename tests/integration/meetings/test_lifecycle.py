@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
+from harness.bot_context import NoAccounts, NoListeners
 from harness.captured import sound
 from harness.fake_clock import FakeClock
 from sederunt.browser.page import Signal
-from sederunt.bus.feeds import EventPublisher
 from sederunt.clock import unix_ms
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
@@ -20,8 +20,9 @@ from sederunt.database.ids import new_id
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
 from sederunt.meetings.context import BotContext
+from sederunt.meetings.journal import Journal
 from sederunt.meetings.lifecycle import attend
-from sederunt.meetings.session import meeting_session
+from sederunt.meetings.session import meeting_session, watcher
 from sederunt.meetings.session.commands import Commands
 from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
 from sederunt.model.events import MeetingEvent, ParticipantSeen, SpeakingChanged
@@ -136,7 +137,7 @@ class Pool:
         self.script: Iterator[Tab] = iter(())
         self.given: list[Tab] = []
 
-    async def open(self, request: object, *, on_frames: Any, on_signal: Any) -> Tab:
+    async def open(self, request: object, *, on_frames: Any, on_signal: Any) -> Any:
         tab = next(self.script)
         tab.attach(self._clock, on_frames, on_signal)
         self.given.append(tab)
@@ -183,7 +184,10 @@ class Site:
 
 @dataclass
 class Stage:
-    context: BotContext
+    bots: Bots
+    live_lines: LiveLineStore
+    settings: Settings
+    objects: Objects
     clock: Hurried
     pool: Pool
     commands: Commands
@@ -192,16 +196,27 @@ class Stage:
     async def play(self, *tabs: Tab | Iterator[Tab], earlier: Sequence[Participant] = ()) -> Bot:
         """Attend by these pages; gives the row as it is once all is done."""
         self.pool.script = (tab for each in tabs for tab in ([each] if isinstance(each, Tab) else each))
-        bot = await self.context.bots.claim(self.bot.id, "host")
-        await self.context.bots.save_participants(bot.id, earlier, epoch=bot.epoch)
-        await attend(bot, self.context, self.commands)
-        bot = await self.context.bots.get(bot.id)
+        journal = await Journal.claim(
+            self.bot.id, "host", bots=self.bots, live_lines=self.live_lines, feed=NoListeners()
+        )
+        await self.bots.save_participants(self.bot.id, earlier, epoch=journal.bot.epoch)
+        context = BotContext(
+            journal=journal,
+            settings=self.settings,
+            objects=self.objects,
+            pool=self.pool,
+            feed=NoListeners(),
+            accounts=NoAccounts(),
+            clock=self.clock,
+        )
+        await attend(context, self.commands)
+        bot = await self.bots.get(self.bot.id)
         if bot.status is BotStatus.PROCESSING:  # the reason is shown at the end only
-            bot = await self.context.bots.record_transition(bot.id, Trigger.CLOSED) or bot
+            bot = await self.bots.record_transition(bot.id, Trigger.CLOSED) or bot
         return bot
 
     async def last_cause(self) -> str:
-        found = await self.context.bots.events(self.bot.id)
+        found = await self.bots.events(self.bot.id)
         return str(next(event.data["cause"] for event in reversed(found) if event.data.get("cause")))
 
 
@@ -217,8 +232,8 @@ MakeStage = Callable[..., Any]
 async def make_stage(
     address: str, clock: Hurried, tmp_path: Path, objects: Objects, monkeypatch: pytest.MonkeyPatch
 ) -> Any:
-    for name in ("TICK_S", "DYING_S"):
-        monkeypatch.setattr(meeting_session, name, 0.0)
+    monkeypatch.setattr(watcher, "TICK_S", 0.0)
+    monkeypatch.setattr(meeting_session, "DYING_S", 0.0)
     monkeypatch.setattr("sederunt.meetings.lifecycle.platform_of", lambda service: Site())
     async with Database(address, clock=clock) as database:
 
@@ -239,19 +254,9 @@ async def make_stage(
                 created_at=clock.now(),
                 recording_started_at=clock.now() if status is BotStatus.RECORDING else None,
             )
-            context = BotContext(
-                settings=Settings(data=tmp_path),
-                bots=bots,
-                objects=objects,
-                pool=cast(Any, pool),
-                events=EventPublisher(cast(Any, None)),  # what was put is not sent
-                bus=cast(Any, None),
-                live_lines=LiveLineStore(database),
-                accounts=cast(Any, None),
-                clock=clock,
-                host="host",
-            )
-            return Stage(context, clock, pool, Commands(), await bots.create(bot, job=False))
+            await bots.create(bot, job=False)
+            lines, settings = LiveLineStore(database), Settings(data=tmp_path)
+            return Stage(bots, lines, settings, objects, clock, pool, Commands(), bot)
 
         yield make
 
@@ -305,7 +310,7 @@ async def test_an_order_ends_the_waiting_for_another_page(make_stage: MakeStage,
 
     async def order() -> None:
         if by == "row":  # whose command was lost is seen when the pause is over
-            await stage.context.bots.request_stop(stage.bot.id)
+            await stage.bots.request_stop(stage.bot.id)
             return
         (stage.commands.stop if by == "command" else stage.commands.cut_off).set()
         await asyncio.Event().wait()  # the pause itself would not end
@@ -319,23 +324,23 @@ async def test_an_order_ends_the_waiting_for_another_page(make_stage: MakeStage,
 
 async def test_who_was_superseded_while_away_knocks_no_more(make_stage: MakeStage) -> None:
     stage = await make_stage()
-    stage.clock.on_sleep = partial(stage.context.bots.claim, stage.bot.id, "another")
+    stage.clock.on_sleep = partial(stage.bots.claim, stage.bot.id, "another")
     with pytest.raises(Superseded):
         await stage.play(Tab(opens=AWAY))
-    assert (await stage.context.bots.get(stage.bot.id)).status is BotStatus.RECORDING
+    assert (await stage.bots.get(stage.bot.id)).status is BotStatus.RECORDING
 
 
 async def test_who_was_superseded_writes_nothing_of_an_order_that_came_later(make_stage: MakeStage) -> None:
     stage = await make_stage()
 
     async def superseded_then_stopped() -> None:
-        await stage.context.bots.claim(stage.bot.id, "another")
+        await stage.bots.claim(stage.bot.id, "another")
         stage.commands.stop.set()
         await asyncio.Event().wait()  # the page opens for ever
 
     with pytest.raises(Superseded):
         await stage.play(Tab(knocks=superseded_then_stopped))
-    bot = await stage.context.bots.get(stage.bot.id)
+    bot = await stage.bots.get(stage.bot.id)
     assert (bot.status, bot.epoch) == (BotStatus.RECORDING, 2)
 
 

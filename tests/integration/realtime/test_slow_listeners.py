@@ -107,10 +107,10 @@ async def test_sound_has_no_holes_who_is_late_for_it_is_sent_away(
         first = asyncio.ensure_future(anext(slow))
         await asyncio.sleep(0)
         other = await feeds.hear_audio(stage.room.bus, bot["id"], heard.put_nowait)
-        await feeds.publish_audio(stage.room.bus, bot["id"], b"\x00")
+        await feeds.EventPublisher(stage.room.bus).audio(bot["id"], b"\x00")
         assert await first == b"\x00"
         for number in range(1, 9):
-            await feeds.publish_audio(stage.room.bus, bot["id"], bytes([number]))
+            await feeds.EventPublisher(stage.room.bus).audio(bot["id"], bytes([number]))
         while (await heard.get()) != b"\x08":
             pass
         assert [await anext(slow) for _ in range(5)] == [bytes([number]) for number in range(1, 6)]

@@ -134,12 +134,12 @@ async def test_drafts_come_until_their_segment_is_final(stage: Stage) -> None:
     bot = await stage.bot()
     async with stage.listen(bot) as listener:
         await listener.next()
-        await feeds.publish_draft(stage.room.bus, bot["id"], draft(1, "Sen"))
+        await feeds.EventPublisher(stage.room.bus).draft(bot["id"], draft(1, "Sen"))
         assert await listener.next() == draft(1, "Sen")
         await stage.tell(bot, ts(1))
         assert (await listener.next())["type"] == "ts"
-        await feeds.publish_draft(stage.room.bus, bot["id"], draft(1, "late"))
-        await feeds.publish_draft(stage.room.bus, bot["id"], draft(2, "Next"))
+        await feeds.EventPublisher(stage.room.bus).draft(bot["id"], draft(1, "late"))
+        await feeds.EventPublisher(stage.room.bus).draft(bot["id"], draft(2, "Next"))
         assert await listener.next() == draft(2, "Next")
 
 
@@ -157,11 +157,11 @@ async def test_audio_is_binary_blocks_and_nothing_else(stage: Stage) -> None:
         hearing = asyncio.create_task(hear())
         async with asyncio.timeout(60):
             while not heard:  # the subscription is made after the handshake
-                await feeds.publish_audio(stage.room.bus, bot["id"], b"\x00" * 3200)
+                await feeds.EventPublisher(stage.room.bus).audio(bot["id"], b"\x00" * 3200)
                 await asyncio.wait({hearing}, timeout=0.02)
             await stage.pass_time(PING_S)
             for block in blocks:
-                await feeds.publish_audio(stage.room.bus, bot["id"], block)
+                await feeds.EventPublisher(stage.room.bus).audio(bot["id"], block)
             await hearing
     assert [block for block in heard if block != b"\x00" * 3200] == blocks[1:]
     assert all(isinstance(block, bytes) for block in heard)

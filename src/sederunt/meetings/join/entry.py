@@ -1,43 +1,65 @@
-"""In at the door: sign in where a password has to, then join; one page, one try."""
+"""The way in: sign in where a password has to, then join; one page, one try."""
 
-from collections.abc import Callable, Collection
+import asyncio
+import contextlib
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import replace
+from typing import Any
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage
-from sederunt.errors import NotFound
+from sederunt.errors import NotFound, PageError
 from sederunt.meetings.context import BotContext
 from sederunt.meetings.join.identity import Identity
-from sederunt.meetings.outcomes import Outcome, SignInNeeded, outcome_of, outcome_of_sign_in
-from sederunt.model.bot import Bot
+from sederunt.meetings.journal import Journal
+from sederunt.meetings.outcomes import (
+    Broken,
+    CutOff,
+    Outcome,
+    Refused,
+    SignInNeeded,
+    outcome_of,
+    outcome_of_sign_in,
+)
+from sederunt.meetings.session.commands import Commands
+from sederunt.model.status import StopReason
 from sederunt.platforms.admission import join
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.page_state import Reading
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.sign_in import sign_in
 
+ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
+
 logger = log.get(component="meetings")
 
 
 async def enter(
-    bot: Bot,
     context: BotContext,
     platform: Platform,
     link: MeetingLink,
     page: MeetingPage,
     identity: Identity,
     *,
-    on_state: Callable[[Reading], None],
     on_identity: Callable[[Identity], None],
     noted: Callable[[], Collection[str]],
 ) -> Outcome | None:
-    """None once inside, else how it ended. `on_identity` hears as whom the page enters once it has signed in.
+    """Go into the meeting; returns None once inside, else how the try ended. Raises PageError.
 
     The meeting is opened in the tab that signed in: a fresh one races the site's silent sign-in and is taken for a
-    guest's (platforms.md, B2). Raises PageError.
+    guest's (platforms.md, B2).
+
+    Args:
+        on_identity: called with the identity that the page has once it has signed in.
+        noted: the decoder's word on signals.
     """
+    bot = context.journal.bot
+
+    def on_state(reading: Reading) -> None:
+        logger.info("standing", action="standing_changed", bot_id=str(bot.id), to=reading.state, row=reading.row)
+
     if identity.has_to_sign_in:
-        known = await _sign_in(bot, context, platform, page, identity, on_state)
+        known = await _sign_in(context, platform, page, identity, on_state)
         if not isinstance(known, Identity):
             return known
         identity = known
@@ -56,15 +78,45 @@ async def enter(
     return outcome_of(admission)
 
 
+async def until_entered(
+    entering: Coroutine[Any, Any, Outcome | None], page: MeetingPage, commands: Commands, journal: Journal
+) -> Outcome | None:
+    """Wait for the end of `enter`; a stop, a cut-off or the death of the page ends the waiting at once."""
+    joining = asyncio.ensure_future(entering)
+    interruptions: dict[asyncio.Future[Any], Outcome] = {
+        asyncio.ensure_future(event.wait()): outcome
+        for event, outcome in (
+            (commands.stop, Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")),
+            (commands.cut_off, CutOff()),
+            (page.gone, Broken(cause="page_crashed", seen="while joining")),
+        )
+    }
+    try:
+        while True:
+            done, _ = await asyncio.wait(
+                {joining, *interruptions}, timeout=ASK_ROW_EVERY_S, return_when=asyncio.FIRST_COMPLETED
+            )
+            if joining in done:
+                return joining.result()
+            if done:
+                return interruptions[done.pop()]
+            if await journal.is_stop_requested():
+                commands.stop.set()
+    finally:
+        for waiting in (*interruptions, joining):
+            waiting.cancel()
+        with contextlib.suppress(asyncio.CancelledError, PageError):
+            await joining
+
+
 async def _sign_in(
-    bot: Bot,
     context: BotContext,
     platform: Platform,
     page: MeetingPage,
     identity: Identity,
     on_state: Callable[[Reading], None],
 ) -> Identity | Outcome:
-    """The identity with the state that the site gave for the password, sealed already; or how it ended."""
+    """Return the identity with the state that the site gave for the password, sealed already; or how it ended."""
     assert identity.credentials is not None, "there is a password to try"
     assert identity.meeting_account is not None, "a password comes with its account"
     if platform.accounts.pages is None:
@@ -72,11 +124,12 @@ async def _sign_in(
     end = await sign_in(platform.accounts.pages, page, identity.credentials, clock=context.clock, on_state=on_state)
     if (ended := outcome_of_sign_in(end)) is not None:
         return ended
+    bot, account = context.journal.bot, identity.meeting_account
     state = await page.storage_state()
-    account = str(identity.meeting_account)
-    logger.info("signed in", action="signed_in", bot_id=str(bot.id), meeting_account_id=account, row=end.reading.row)
+    ids = {"bot_id": str(bot.id), "meeting_account_id": str(account)}
+    logger.info("signed in", action="signed_in", row=end.reading.row, **ids)
     try:
-        await context.accounts.renew_state(identity.meeting_account, bot.account_id, state)
+        await context.accounts.renew_state(account, bot.account_id, state)
     except NotFound as error:  # removed meanwhile: this bot goes on, the next one will not
-        logger.warning("state not kept", action="renewal_failed", bot_id=str(bot.id), why=str(error))
+        logger.warning("state not kept", action="renewal_failed", why=str(error), **ids)
     return replace(identity, storage_state=state, credentials=None)

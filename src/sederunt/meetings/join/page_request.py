@@ -4,22 +4,28 @@ from typing import Literal
 
 from sederunt.browser.pool import PageRequest
 from sederunt.meetings.join.identity import Identity
-from sederunt.model.bot import Bot
+from sederunt.model.bot import Bot, BotConfig
 from sederunt.platforms.platform import Platform
-from sederunt.settings import Settings
+from sederunt.settings import BrowserSettings, CaptureSettings
 from sederunt.transcription.models import has_sockets
 
 
 def page_request(
-    bot: Bot, platform: Platform, settings: Settings, *, identity: Identity, avatar: bytes | None
+    bot: Bot,
+    platform: Platform,
+    capture: CaptureSettings,
+    browser: BrowserSettings,
+    *,
+    identity: Identity,
+    avatar: bytes | None,
 ) -> PageRequest:
-    """The request for one page of this bot."""
+    """Return the request for one page of this bot. `avatar` is what its camera shows; None for no camera."""
     return PageRequest(
         bot_id=bot.id,
-        mode=browser_mode(settings),
-        backend="worklet" if settings.capture.backend == "worklet" else "encoded",
-        forward=settings.capture.forward,
-        batch_ms=batch_ms(bot, settings),
+        mode=browser_mode(browser),
+        backend="worklet" if capture.backend == "worklet" else "encoded",
+        forward=capture.forward,
+        batch_ms=batch_ms(bot.config, capture),
         video=bot.config.video,
         watch=platform.watch_plan(),
         hosts=tuple(platform.origins),
@@ -29,14 +35,14 @@ def page_request(
     )
 
 
-def batch_ms(bot: Bot, settings: Settings) -> int:
-    """How long the page gathers packets: each message costs, which only a live listener is worth."""
-    live = has_sockets(bot.config.transcription_model, realtime_audio=bot.config.realtime_audio)
-    return settings.capture.live_batch_ms if live else settings.capture.batch_ms
+def batch_ms(config: BotConfig, capture: CaptureSettings) -> int:
+    """Return how long the page gathers packets: each message costs, which only a live listener is worth."""
+    live = has_sockets(config.transcription_model, realtime_audio=config.realtime_audio)
+    return capture.live_batch_ms if live else capture.batch_ms
 
 
-def browser_mode(settings: Settings) -> Literal["shell", "headless", "headful"]:
-    """Headful for the real services, which look closely; the shell where host rules lead to practice sites."""
-    if settings.browser.mode != "auto":
-        return settings.browser.mode
-    return "shell" if settings.browser.host_rules else "headful"
+def browser_mode(browser: BrowserSettings) -> Literal["shell", "headless", "headful"]:
+    """Return headful for the real services, which look closely; the shell where host rules lead to practice sites."""
+    if browser.mode != "auto":
+        return browser.mode
+    return "shell" if browser.host_rules else "headful"

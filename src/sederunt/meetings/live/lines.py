@@ -182,8 +182,3 @@ class LiveLines:
             for segment_id in [id_ for id_, each in heard.items() if each.utterance.end < before_s]:
                 for id_ in heard.pop(segment_id).lines:
                     del self._lines[id_]
-
-
-def told(line: LiveLine) -> Mapping[str, object]:
-    """A line as listeners hear of it: the data of a `ts`."""
-    return {"segment_id": line.segment_id, **line.segment.spoken()}

@@ -1,13 +1,16 @@
-"""What live listeners hear of a meeting: changes of the scene as messages of the realtime interface."""
+"""What listeners hear: changes of the roster and lines of transcript as messages of the realtime interface."""
 
 from collections.abc import Mapping
 
 from sederunt.meetings.session.roster import Change, PersonLeft, PersonSpoke, PersonTracked, PersonWrote
 from sederunt.model.participant import Participant
+from sederunt.model.transcript import LiveLine
+
+Message = Mapping[str, object]  # {"type": …, "data": {…}}
 
 
-def message_of(change: Change) -> Mapping[str, object]:
-    """The realtime message for one change: {"type": …, "data": {…}}. Names as in the interface notes, section 4.3."""
+def message_of(change: Change) -> Message:
+    """Return the realtime message for one change of the roster."""
     match change:
         case PersonTracked():
             return {"type": "participant-tracked", "data": _participant(change.participant, change.at_ms)}
@@ -24,5 +27,13 @@ def message_of(change: Change) -> Mapping[str, object]:
             }
 
 
-def _participant(participant: Participant, at_ms: int) -> Mapping[str, object]:
+def line_message(line: LiveLine) -> Message:
+    """Return the message for a line. One that was told before has a type of its own, for clients that append."""
+    return {
+        "type": "ts-revised" if line.revision else "ts",
+        "data": {"segment_id": line.segment_id, **line.segment.spoken()},
+    }
+
+
+def _participant(participant: Participant, at_ms: int) -> Message:
     return {"participantId": participant.key, "participantName": participant.name, "timestamp": at_ms}

@@ -25,6 +25,15 @@ class Commands:
         self._say: Act | None = None
         self._show: Act | None = None
 
+    async def wait(self, *others: Coroutine[Any, Any, Any], within_s: float | None = None) -> None:
+        """Wait for a stop or a cut-off, for the first of the others to be done, or for so many seconds."""
+        tasks = [asyncio.ensure_future(each) for each in (self.stop.wait(), self.cut_off.wait(), *others)]
+        try:
+            await asyncio.wait(tasks, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+
     def can_act(self, *, say: Act | None, show: Act | None) -> None:
         """Set (or take away) what posts into the meeting's chat, and what shows the picture at an address."""
         self._say, self._show = say, show

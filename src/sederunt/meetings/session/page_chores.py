@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage
+from sederunt.clock import Clock
 from sederunt.errors import PageCrashed, PageError
 from sederunt.platforms.platform import Platform
 
@@ -13,23 +14,31 @@ from sederunt.platforms.platform import Platform
 # another's place on the page, so it is not opened before.
 PATIENCE_S = 3.0
 AGAIN_S = 20.0  # pause between two looks at lists of which one may have closed the other
+CAMERA_S = 5.0  # how long a site may take to switch the bot's camera on
 
 logger = log.get(component="meetings")
 
 
 class PageChores:
-    """Of one stay. One at a time: of two that press the same button one finds it gone."""
+    """The chores of one stay, one at a time: of two that press the same button one finds it gone.
+
+    Args:
+        camera: whether the bot's camera is to be on.
+        anybody_known: tells whether the roster is known, from wherever.
+        network_heard: tells whether it is known from signals of the network.
+    """
 
     def __init__(
         self,
         platform: Platform,
+        page: MeetingPage,
         bot_id: str,
         *,
+        camera: bool,
         anybody_known: Callable[[], bool],
         network_heard: Callable[[], bool],
     ) -> None:
-        """`anybody_known`: whether the roster is known, from wherever; `network_heard`: whether from signals."""
-        self._platform, self._bot_id = platform, bot_id
+        self._platform, self._page, self._bot_id, self._camera = platform, page, bot_id, camera
         self._anybody_known, self._network_heard = anybody_known, network_heard
         self._one = asyncio.Lock()
         self._looking: asyncio.Task[None] | None = None
@@ -38,32 +47,48 @@ class PageChores:
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is being done on the page already."""
+        """Return whether something is being done on the page already."""
         return self._one.locked()
 
     async def close(self) -> None:
+        """End a look that is under way."""
         if self._looking is not None:
             self._looking.cancel()
             with contextlib.suppress(asyncio.CancelledError, PageError):
                 await self._looking
 
-    async def settle(self, page: MeetingPage, *, camera: bool) -> None:
-        """A control that slipped away is only one to be tried again; whether the page is frozen, the looks tell."""
+    async def settle(self) -> None:
+        """Answer notices and see to the camera. Raises PageCrashed.
+
+        A control that slipped away is only one to be tried again; whether the page is frozen, the looks tell.
+        """
         async with self._one:
             try:
                 heard = self._looks == 0 or self._network_heard()
-                await self._platform.settle(page, roster_heard=heard, camera=camera)
+                await self._platform.settle(self._page, roster_heard=heard, camera=self._camera)
             except PageCrashed:
                 raise
             except PageError as error:
                 logger.warning("notice not answered", action="settle_failed", bot_id=self._bot_id, why=str(error))
 
-    async def say(self, page: MeetingPage, text: str) -> None:
+    async def say(self, text: str) -> None:
         """Write to the chat; meanwhile nothing else takes its panel's place. Raises PageError."""
         async with self._one:
-            await self._platform.send_chat(page, text)
+            await self._platform.send_chat(self._page, text)
 
-    def look_for_people(self, page: MeetingPage, *, camera: bool, inside_s: float) -> None:
+    async def switch_camera_on(self, clock: Clock) -> None:
+        """Have the site switch the bot's camera on. Raises PageError where it has not done so after 5 s."""
+        self._camera = True
+        if await self._page.shows_picture():
+            return
+        await self.settle()
+        until = clock.monotonic() + CAMERA_S
+        while not await self._page.shows_picture():
+            if clock.monotonic() > until:
+                raise PageError("the site has not switched the bot's camera on.")
+            await self.settle()
+
+    def look_for_people(self, *, inside_s: float) -> None:
         """Open the page's lists where the network tells of nobody: soon where nobody is known, then now and again.
 
         Returns at once: a list that is slow to open holds up nothing.
@@ -74,8 +99,8 @@ class PageChores:
             return
         self._looks += 1
         self._next_look_s = inside_s + min(AGAIN_S, PATIENCE_S * 2 ** (self._looks - 1))
-        self._looking = asyncio.create_task(self._look(page, camera=camera), name="look for people")
+        self._looking = asyncio.create_task(self._look(), name="look for people")
 
-    async def _look(self, page: MeetingPage, *, camera: bool) -> None:
+    async def _look(self) -> None:
         with contextlib.suppress(PageCrashed):  # that it is gone, the page itself tells
-            await self.settle(page, camera=camera)
+            await self.settle()

@@ -3,6 +3,7 @@
 Order: the time limit is a promise about cost and goes first; company and silence describe the room.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -77,5 +78,5 @@ def rules_for(options: StopOptions, *, started_ms: int, resumed_ms: int) -> tupl
     return tuple(rules)
 
 
-def first_departure(rules: tuple[StopRule, ...], roster: Roster, now_ms: int) -> Departure | None:
+def first_departure(rules: Sequence[StopRule], roster: Roster, now_ms: int) -> Departure | None:
     return next((departure for rule in rules if (departure := rule.check(roster, now_ms))), None)

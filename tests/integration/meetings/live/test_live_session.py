@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -29,7 +29,7 @@ from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import SetupError
-from sederunt.meetings.context import BotContext
+from sederunt.meetings.journal import Journal
 from sederunt.meetings.live.live_session import LiveSession, open_live_session
 from sederunt.meetings.record.recorder import stay_name
 from sederunt.meetings.session.roster import Roster
@@ -92,35 +92,49 @@ class Script:
 class Room:
     """One bot that is recording, and all that its live side needs."""
 
-    context: BotContext
     bot: Bot
+    bots: Bots
+    lines: LiveLineStore
+    feed: EventPublisher
+    bus: Bus
     clock: FakeClock
+    settings: Settings
     database: Database
     scripts: list[Script]
 
     async def open(self, make_recorder: Callable[..., Any], roster: Roster | None = None) -> LiveSession:
         """The live side of the bot's newest holder, started."""
-        self.bot = await self.context.bots.claim(self.bot.id, "host")
-        stay = stay_name(self.bot.epoch, 1)
-        live = await open_live_session(
-            self.bot, self.context, stay=stay, started_ms=ZERO_MS, roster=roster or company()
-        )
+        journal = await Journal.claim(self.bot.id, "host", bots=self.bots, live_lines=self.lines, feed=self.feed)
+        self.bot = journal.bot
+        live = await self.open_for(journal, roster)
         assert live is not None
-        live.start(make_recorder(stay, on_packets=live.take))
+        self.recorder = make_recorder(stay_name(self.bot.epoch, 1), on_packets=live.take)
+        live.start(self.recorder)
         return live
+
+    async def open_for(self, journal: Journal, roster: Roster | None = None) -> LiveSession | None:
+        return await open_live_session(
+            journal,
+            self.settings,
+            self.feed,
+            self.clock,
+            stay=stay_name(journal.bot.epoch, 1),
+            started_ms=ZERO_MS,
+            roster=roster or company(),
+        )
 
     async def events(self, count: int, *of: str) -> list[dict[str, Any]]:
         """The data of the first so many events of some kinds (lines and their revisions), once they are there."""
         found = []
         async with asyncio.timeout(60):
-            async for event in feeds.events(self.context.bus, self.bot.id, since=0):
+            async for event in feeds.events(self.bus, self.bot.id, since=0):
                 found += [event.event["data"]] if event.event["type"] in (of or ("ts", "ts-revised")) else []
                 if len(found) == count:
                     return found
         raise AssertionError("the feed ended")
 
     async def texts(self) -> list[str]:
-        return [line.segment.transcript for line in await self.context.live_lines.of(self.bot.id)]
+        return [line.segment.transcript for line in await self.lines.of(self.bot.id)]
 
 
 def company() -> Roster:
@@ -169,19 +183,9 @@ async def room(
             created_at=clock.now(),
             recording_started_at=clock.now(),
         )
-        context = BotContext(
-            settings=Settings(data=tmp_path),
-            bots=bots,
-            objects=objects,
-            pool=cast(Any, None),  # the live side opens no page and signs nobody in
-            events=events,
-            bus=bus,
-            live_lines=LiveLineStore(database),
-            accounts=cast(Any, None),
-            clock=clock,
-            host="host",
-        )
-        yield Room(context, await bots.create(bot, job=False), clock, database, scripts)
+        await bots.create(bot, job=False)
+        lines, settings = LiveLineStore(database), Settings(data=tmp_path)
+        yield Room(bot, bots, lines, events, bus, clock, settings, database, scripts)
         await end(publishing)
 
 
@@ -190,8 +194,7 @@ MakeRecorder = Callable[..., Any]
 
 async def test_mixed_sound_goes_out_by_the_clock_and_is_what_was_said(room: Room, make_recorder: MakeRecorder) -> None:
     live = await room.open(make_recorder)
-    recorder = live._recorder  # the test plays the page
-    assert recorder is not None
+    recorder = room.recorder  # the test plays the page
     listener = await _listen(room)
     for tenth in range(60):
         if tenth < 40:
@@ -218,14 +221,13 @@ async def test_mixed_sound_goes_out_by_the_clock_and_is_what_was_said(room: Room
 
 async def test_silence_is_not_told_before_sound_that_comes_late(room: Room, make_recorder: MakeRecorder) -> None:
     live = await room.open(make_recorder)
-    recorder = live._recorder
-    assert recorder is not None
+    recorder = room.recorder
     for tenth in range(30):
         room.clock.advance(0.1)
         if tenth >= 6:
             recorder.frames_arrived(sound((tenth - 6) / 10, (tenth - 5) / 10))
     reached = max(frame.start + len(frame.samples) / 16_000 for frame in room.scripts[0].heard)
-    await live._turn()
+    await live.beat(recorder)
     assert room.scripts[0].now <= reached
     await live.close()
 
@@ -237,8 +239,8 @@ async def _listen(room: Room, to: Callable[[UUID], str] = audio_subject) -> asyn
     async def on_message(message: Msg) -> None:
         await blocks.put(message.data)
 
-    await room.context.bus.subscribe(to(room.bot.id), on_message)
-    await room.context.bus.flush()
+    await room.bus.subscribe(to(room.bot.id), on_message)
+    await room.bus.flush()
     return blocks
 
 
@@ -256,14 +258,14 @@ class Watching(LiveLineStore):
         self.feed_before: list[int] = []
 
     async def save(self, bot_id: UUID, lines: Sequence[LiveLine], *, epoch: int) -> None:
-        await self._room.context.events.flush()
-        self.feed_before.append(await feeds.last_sequence(self._room.context.bus, bot_id))
+        await self._room.feed.flush()
+        self.feed_before.append(await feeds.last_sequence(self._room.bus, bot_id))
         await super().save(bot_id, lines, epoch=epoch)
 
 
 async def test_a_line_is_in_the_database_before_anybody_is_told(room: Room, make_recorder: MakeRecorder) -> None:
     lines = Watching(room)
-    room.context = replace(room.context, live_lines=lines)
+    room.lines = lines
     live = await room.open(make_recorder)
     room.scripts[0].say(Final, 1, "Good morning.")
     (told,) = await room.events(1)
@@ -285,7 +287,7 @@ async def test_a_line_gets_its_name_when_the_site_tells_whose_source_it_is(
     (named,) = await room.events(1, "ts-revised")
     assert unnamed["speaker_name"] is None
     assert named == {**{k: v for k, v in unnamed.items() if k != "potential_speaker_names"}, "speaker_name": "Ada"}
-    (line,) = await room.context.live_lines.of(room.bot.id)
+    (line,) = await room.lines.of(room.bot.id)
     assert (line.revision, line.segment.speaker_name) == (1, "Ada")
     await live.close()
 
@@ -296,26 +298,26 @@ async def test_the_next_holder_goes_on_and_tells_what_the_last_one_only_wrote(
     await room.open(make_recorder)  # and is killed: nobody closes it
     room.scripts[0].say(Final, 1, "Good morning.", start=1)
     (first,) = await room.events(1)
-    (line,) = await room.context.live_lines.of(room.bot.id)
+    (line,) = await room.lines.of(room.bot.id)
     untold = replace(line, segment_id="000001.01-2", segment=replace(line.segment, start=3.0, end=4.0))
-    await room.context.live_lines.save(room.bot.id, [untold], epoch=room.bot.epoch)
+    await room.lines.save(room.bot.id, [untold], epoch=room.bot.epoch)
     live = await room.open(make_recorder)
     room.scripts[1].say(Final, 1, "Here I am again.", start=30)
     told = await room.events(3)
     assert [each["segment_id"] for each in told] == ["000001.01-1", "000001.01-2", "000002.01-1"]
     assert {each["speaker"] for each in told} == {first["speaker"]}
     await live.close()
-    assert await feeds.last_sequence(room.context.bus, room.bot.id) == 3, "nothing was told twice"
+    assert await feeds.last_sequence(room.bus, room.bot.id) == 3, "nothing was told twice"
 
 
 async def test_a_holder_that_was_given_up_writes_and_tells_nothing(room: Room, make_recorder: MakeRecorder) -> None:
     old = await room.open(make_recorder)
-    await room.context.bots.claim(room.bot.id, "other")
+    await room.bots.claim(room.bot.id, "other")
     room.scripts[0].say(Final, 1, "Who am I?")
     await old.close()
     assert await room.texts() == []
-    await room.context.events.flush()
-    assert await feeds.last_sequence(room.context.bus, room.bot.id) == 0
+    await room.feed.flush()
+    assert await feeds.last_sequence(room.bus, room.bot.id) == 0
 
 
 async def test_what_is_said_last_and_its_language_are_written_when_the_stay_is_closed(
@@ -328,7 +330,7 @@ async def test_what_is_said_last_and_its_language_are_written_when_the_stay_is_c
     await live.close()
     assert script.waited_for
     assert await room.texts() == ["Good bye."]
-    assert (await room.context.bots.get(room.bot.id)).detected_lang == "en"
+    assert (await room.bots.get(room.bot.id)).detected_lang == "en"
     assert [each["transcript"] for each in await room.events(1)] == ["Good bye."]
 
 
@@ -365,8 +367,8 @@ async def test_trouble_is_told_and_makes_the_transcript_doubtful(room: Room, mak
     room.scripts[0].say(Final, 1, "It goes on.")
     await room.events(1)
     await live.close()
-    events = await room.context.bots.events(room.bot.id)
-    lines = await room.context.live_lines.of(room.bot.id)
+    events = await room.bots.events(room.bot.id)
+    lines = await room.lines.of(room.bot.id)
     assert "fell behind" in str(doubt(lines, events=events, gaps=(), tracks=()))
 
 
@@ -377,7 +379,7 @@ async def test_trouble_that_costs_no_words_is_told_and_the_transcript_stays(
     room.scripts[0].fail("Finals come late.", lossy=False)
     assert await room.events(1, "error") == [{"message": "Finals come late."}]
     await live.close()
-    assert await room.context.bots.events(room.bot.id) == []
+    assert await room.bots.events(room.bot.id) == []
 
 
 async def test_an_engine_that_cannot_begin_costs_the_transcript_and_nothing_else(
@@ -392,19 +394,18 @@ async def test_an_engine_that_cannot_begin_costs_the_transcript_and_nothing_else
     assert "there is no model here" in told["message"]
     room.clock.advance(1)
     await live.close()
-    assert [event.event for event in await room.context.bots.events(room.bot.id)] == ["live_trouble"]
+    assert [event.event for event in await room.bots.events(room.bot.id)] == ["live_trouble"]
 
 
 async def test_a_bot_without_sockets_has_no_live_side_and_one_for_sound_alone_no_transcript(
     room: Room, make_recorder: MakeRecorder
 ) -> None:
-    def asks(**fields: Any) -> Bot:
-        return replace(room.bot, config=replace(room.bot.config, **fields))
+    def asks(**fields: Any) -> Journal:
+        bot = replace(room.bot, config=replace(room.bot.config, **fields))
+        return Journal(bot, bots=room.bots, live_lines=room.lines, feed=room.feed)
 
-    plain = asks(transcription_model="whisper")
-    assert await open_live_session(plain, room.context, stay="1", started_ms=ZERO_MS, roster=company()) is None
-    heard = asks(transcription_model="whisper", realtime_audio=True)
-    live = await open_live_session(heard, room.context, stay="1", started_ms=ZERO_MS, roster=company())
+    assert await room.open_for(asks(transcription_model="whisper")) is None
+    live = await room.open_for(asks(transcription_model="whisper", realtime_audio=True))
     assert live is not None
     live.start(make_recorder(on_packets=live.take))
     listener = await _listen(room)

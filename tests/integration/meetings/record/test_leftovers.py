@@ -15,7 +15,8 @@ from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.retention import Deletions
-from sederunt.meetings.record.spool import Leftovers, PieceSpool
+from sederunt.meetings.record.leftovers import Leftovers
+from sederunt.meetings.record.spool import PieceSpool
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.status import BotStatus, StopReason, Trigger
 

@@ -4,7 +4,6 @@ import pytest
 
 from sederunt.errors import DestinationError
 from sederunt.meetings.join.avatar import picture_at
-from sederunt.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -13,4 +12,4 @@ from sederunt.settings import Settings
 )
 async def test_a_picture_on_a_private_network_is_not_fetched(address: str) -> None:
     with pytest.raises(DestinationError):
-        await picture_at(address, Settings())
+        await picture_at(address, allow_private=False)

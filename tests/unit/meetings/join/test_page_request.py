@@ -3,7 +3,7 @@
 import pytest
 
 from sederunt.meetings.join.page_request import browser_mode
-from sederunt.settings import BrowserSettings, Settings
+from sederunt.settings import BrowserSettings
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from sederunt.settings import BrowserSettings, Settings
     ],
 )
 def test_real_services_get_a_visible_browser_practice_sites_the_light_one(settings: BrowserSettings, mode: str) -> None:
-    assert browser_mode(Settings(browser=settings)) == mode
+    assert browser_mode(settings) == mode

@@ -4,7 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from sederunt.media.timeline import Span
-from sederunt.meetings.live.lines import RECENT_S, LiveLines, told
+from sederunt.meetings.live.lines import RECENT_S, LiveLines
+from sederunt.meetings.live.messages import line_message
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.transcript import LiveLine, Word
 from sederunt.transcription.live import LiveSegment
@@ -63,7 +64,7 @@ def test_a_source_that_is_somebodys_gives_its_booktheir_name_and_number() -> Non
         ("morning", 1.5, 0),
         ("all", 2.0, 0),
     ]
-    assert told(first[0]) == {
+    assert line_message(first[0])["data"] == {
         "segment_id": "s-1",
         "transcript": "good morning all",
         "start": 1.0,
@@ -83,7 +84,7 @@ def test_a_line_gets_its_name_when_its_source_does_and_keeps_its_number() -> Non
     book = LiveLines()
     (unnamed,) = book.final(said(1, "7", 1.0, "good morning all"), meeting())
     assert (unnamed.segment.speaker, unnamed.segment.speaker_name) == (0, None)
-    assert told(unnamed)["potential_speaker_names"] == []
+    assert unnamed.segment.potential_speaker_names == ()
     assert book.lacks_names
     assert book.renamed(meeting()) == []
     known = meeting(links={"7": ADA})

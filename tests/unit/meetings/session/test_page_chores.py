@@ -27,15 +27,20 @@ class Site:
 
 
 def chores(site: Site, *, known: bool = False, heard: bool = False) -> PageChores:
-    return PageChores(site, "bot", anybody_known=lambda: known, network_heard=lambda: heard)  # type: ignore[arg-type]
-
-
-PAGE: Any = None
+    page: Any = None  # the site does nothing with it
+    return PageChores(
+        site,  # type: ignore[arg-type]
+        page,
+        "bot",
+        camera=False,
+        anybody_known=lambda: known,
+        network_heard=lambda: heard,
+    )
 
 
 async def look_at(chores: PageChores, *times_s: float) -> None:
     for inside_s in times_s:
-        chores.look_for_people(PAGE, camera=False, inside_s=inside_s)
+        chores.look_for_people(inside_s=inside_s)
         if chores._looking is not None:
             await chores._looking
 
@@ -67,22 +72,22 @@ async def test_whom_tiles_show_the_list_is_looked_at_later() -> None:
 async def test_once_opened_it_is_opened_again_after_whatever_else_is_settled() -> None:
     site = Site()
     one = chores(site)
-    await one.settle(PAGE, camera=False)
+    await one.settle()
     await look_at(one, 3)
-    await one.settle(PAGE, camera=False)
+    await one.settle()
     assert site.asked == [False, True, True]
 
 
 async def test_a_control_that_slips_away_ends_nothing_and_a_dead_page_does() -> None:
-    await chores(Site(PageError("it was covered"))).settle(PAGE, camera=False)
+    await chores(Site(PageError("it was covered"))).settle()
     with pytest.raises(PageCrashed):
-        await chores(Site(PageCrashed("gone"))).settle(PAGE, camera=False)
+        await chores(Site(PageCrashed("gone"))).settle()
 
 
 async def test_nothing_takes_the_chats_place_while_a_message_is_written() -> None:
     site = Site()
     one = chores(site)
-    saying = asyncio.ensure_future(one.say(PAGE, "Hello"))
+    saying = asyncio.ensure_future(one.say("Hello"))
     await asyncio.sleep(0)
     assert one.is_busy
     await look_at(one, 3, 30)

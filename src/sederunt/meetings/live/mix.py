@@ -1,0 +1,49 @@
+"""Mixed sound of a running meeting: sent by the clock, whether anybody speaks or not."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sederunt.media.live import BEHIND_S, LiveSound, Stretch
+from sederunt.meetings.journal import Feed
+from sederunt.meetings.live.recent import RecordingClock
+from sederunt.model.audio import Packet
+
+BEAT_S = 0.05  # how often sound that is due is let go
+MOST_LATE_S = 1.0  # sound later than this is not reckoned with when silence is told from sound to come
+LATE_HALVED_S = 3.0  # how soon it is forgotten that packets came late
+
+
+class LiveMix:
+    """Decodes the recorder's packets and sends their mix to the bot's listeners."""
+
+    def __init__(self, bot_id: UUID, feed: Feed, clock: RecordingClock) -> None:
+        self._bot_id, self._feed, self._clock = bot_id, feed, clock
+        self._sound = LiveSound(clock.now_s())
+        self._late_s = 0.0  # how late packets came, of late
+
+    def take(self, packets: Sequence[Packet]) -> Sequence[Stretch]:
+        """Add packets, in each source's order; returns them decoded."""
+        now_s = self._clock.now_s()
+        self._late_s = max([self._late_s, *(now_s - packet.start - packet.duration for packet in packets)])
+        return self._sound.take(packets)
+
+    @property
+    def complete_until_s(self) -> float:
+        """Return the second of the recording up to which no more sound is expected.
+
+        Silence that is told too early stands between the halves of a word.
+        """
+        return self._clock.now_s() - min(max(BEHIND_S, self._late_s), MOST_LATE_S)
+
+    async def beat(self) -> None:
+        """Send what is due by now. To be called each `BEAT_S`, though nothing may arrive."""
+        self._late_s *= 0.5 ** (BEAT_S / LATE_HALVED_S)
+        await self._send(self._sound.blocks(self._clock.now_s()))
+
+    async def end(self, at_s: float) -> None:
+        """Send everything up to this second of the recording; nothing comes after it."""
+        await self._send(self._sound.end(at_s))
+
+    async def _send(self, blocks: Sequence[bytes]) -> None:
+        for block in blocks:
+            await self._feed.audio(self._bot_id, block)

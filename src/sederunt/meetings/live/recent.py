@@ -1,0 +1,54 @@
+"""What is known of a meeting right now, as far as it helps to name who speaks."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sederunt.clock import Clock, unix_ms
+from sederunt.meetings.live.lines import RECENT_S
+from sederunt.meetings.record.recorder import Recorder
+from sederunt.meetings.session.roster import Roster
+from sederunt.model.participant import Participant
+from sederunt.transcription.live import LiveSegment
+from sederunt.transcripts.attribution import MeetingFacts
+
+
+class RecordingClock:
+    """Tells the time of a recording whose zero was at `started_ms`, in Unix milliseconds."""
+
+    def __init__(self, clock: Clock, started_ms: int) -> None:
+        self._clock, self.started_ms = clock, started_ms
+
+    def now_ms(self) -> int:
+        """Return Unix milliseconds."""
+        return unix_ms(self._clock.now())
+
+    def now_s(self) -> float:
+        """Return seconds of the recording."""
+        return (self.now_ms() - self.started_ms) / 1000
+
+
+class RecentMeeting:
+    """Reads roster and recorder of a running stay; of speaking only what is recent."""
+
+    def __init__(self, clock: RecordingClock, roster: Roster) -> None:
+        self._clock, self._roster = clock, roster
+        self.recorder: Recorder | None = None
+
+    def facts(self, said: Iterable[LiveSegment]) -> MeetingFacts:
+        """Return who is there and who speaks, at the end of these segments at the earliest."""
+        now_s = max([self._clock.now_s(), *(segment.end for segment in said)])  # our clock may have been set back
+        since_s, started_ms = now_s - RECENT_S, self._clock.started_ms
+        since_ms = started_ms + round(since_s * 1000)
+        return MeetingFacts(
+            duration_s=now_s,
+            started_ms=started_ms,
+            participants=[_lately(person, since_ms) for person in self._roster.participants],
+            links=self._roster.sources,
+            spans=self.recorder.spans(since_s) if self.recorder is not None else (),
+        )
+
+
+def _lately(person: Participant, since_ms: int) -> Participant:
+    """Return the participant without what they did long ago, but for the last of it."""
+    old = sum(event.timestamp < since_ms for event in person.events)
+    return replace(person, events=person.events[max(0, old - 1) :]) if old > 1 else person

@@ -1,0 +1,146 @@
+"""Writes what was heard and seen in pieces of a few seconds, each durable on this disk before it goes to storage."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Generic, TypeVar
+from uuid import UUID
+
+from sederunt import log
+from sederunt.clock import Clock
+from sederunt.errors import BrokenMedia
+from sederunt.media.pieces import write_piece
+from sederunt.media.video import VideoFrame, VideoPieces
+from sederunt.meetings.record.spool import PAUSES_S, PieceSpool
+from sederunt.model.audio import Packet
+from sederunt.recordings.piece_keys import PICTURES, SOUND
+
+SPANS_EVERY = 15  # pieces
+UPLOAD_S = 10.0  # a bot that comes back must not wait for a storage that hangs
+
+logger = log.get(component="meetings")
+
+Item = TypeVar("Item")
+
+
+class PieceBuffer(Generic[Item]):
+    """Holds what came since the last piece, and makes the next one of it.
+
+    Args:
+        name: of a piece, with a place for its number.
+    """
+
+    def __init__(self, spool: PieceSpool, name: str, write: Callable[[Sequence[Item]], bytes]) -> None:
+        self._spool, self._name, self._write = spool, name, write
+        self._waiting: list[Item] = []
+        self._refused = False  # and said so
+        self.pieces = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """Return whether nothing is in memory alone."""
+        return not self._waiting
+
+    def add(self, items: Sequence[Item]) -> None:
+        """Keep items for the next piece."""
+        self._waiting.extend(items)
+
+    async def cut(self) -> bool:
+        """Make everything so far durable; False where there was nothing, or it could not be written."""
+        items, self._waiting = self._waiting, []
+        if not items:
+            return False
+        name = self._name.format(self.pieces)
+        self.pieces += 1
+        try:
+            await self._spool.keep(name, partial(self._write, items))
+        except OSError:
+            self._waiting = items + self._waiting  # a full disk: keep it in memory and try with the next piece
+            self.pieces -= 1
+            if not self._refused:
+                logger.exception("piece not written", action="piece_failed", piece=name)
+            self._refused = True
+            return False
+        except BrokenMedia as error:
+            logger.warning("piece holds nothing that can be decoded", action="piece_empty", piece=name, why=str(error))
+            return False
+        self._refused = False
+        return True
+
+
+class PieceWriter:
+    """Closes a piece of sound, and one of pictures, every `piece_s` seconds.
+
+    Args:
+        stay: begins the names of the pieces: `recorder.stay_name`.
+        keep_spans: writes down who was in mixed tracks; what a kill loses of it, speaking events still tell.
+    """
+
+    def __init__(
+        self,
+        spool: PieceSpool,
+        *,
+        bot_id: UUID,
+        stay: str,
+        piece_s: float,
+        keep_spans: Callable[[], Awaitable[None]],
+        clock: Clock,
+    ) -> None:
+        self._spool, self._bot_id, self._piece_s, self._keep_spans, self._clock = (
+            spool,
+            bot_id,
+            piece_s,
+            keep_spans,
+            clock,
+        )
+        self.sound: PieceBuffer[Packet] = PieceBuffer(spool, f"{stay}-{{:06d}}{SOUND}", write_piece)
+        self.pictures: PieceBuffer[VideoFrame] = PieceBuffer(spool, f"{stay}-{{:06d}}{PICTURES}", VideoPieces().write)
+        self._over = asyncio.Event()
+        self._writing: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Close a piece every `piece_s` from now on."""
+        self._writing = asyncio.create_task(self._write_until_over(), name=f"recorder {self._bot_id}")
+
+    async def _write_until_over(self) -> None:
+        while not self._over.is_set():
+            try:
+                async with asyncio.timeout(self._piece_s):
+                    await self._over.wait()
+            except TimeoutError:
+                await self.cut()
+
+    async def cut(self) -> None:
+        """Make everything heard and seen so far durable."""
+        if await self.sound.cut() and self.sound.pieces % SPANS_EVERY == 1:  # the list grows with the meeting
+            await self._keep_spans()
+        await self.pictures.cut()
+
+    async def stop(self) -> None:
+        """Stop closing pieces by time. Whoever waits from here on has no time for older pieces."""
+        self._over.set()
+        self._spool.in_haste = True
+        if self._writing is not None:
+            await self._writing  # never cancelled: a write that nobody waits for could end after the sweep
+
+    async def close(self) -> None:
+        """Make the rest durable on this disk, within a minute, and try shortly to store what waits there.
+
+        Storage may be away: whoever concludes the stay waits for it, and who comes back to the meeting does not.
+        """
+        await self._cut_all()
+        await self._keep_spans()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(UPLOAD_S):
+                await self._spool.upload()
+
+    async def _cut_all(self) -> None:
+        """Try until this disk takes the rest, which is nowhere else; but not for ever: the bot may have to go back."""
+        for pause_s in (*PAUSES_S, None):
+            await self.cut()
+            if self.sound.is_cut and self.pictures.is_cut:
+                return
+            if pause_s is not None:
+                await self._clock.sleep(pause_s)
+        logger.error("the last piece is lost: this disk takes nothing", action="piece_lost", bot_id=str(self._bot_id))

@@ -1,0 +1,63 @@
+"""What the page tells, on its way to the journal: signal → decoder → roster → changes → journal."""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+
+from sederunt.browser.page import Signal
+from sederunt.browser.signals import without_bulk
+from sederunt.meetings.journal import Journal
+from sederunt.meetings.record.recorder import Recorder
+from sederunt.meetings.session.roster import Change, Roster
+from sederunt.model.audio import CapturedFrame
+from sederunt.platforms.platform import Decoder
+
+KEPT_SIGNALS = 50
+
+
+class MeetingObserver:
+    """Takes what one page hands over; the roster and the last signals can be read at any time."""
+
+    def __init__(self, decoder: Decoder, journal: Journal) -> None:
+        self.decoder, self.roster, self._journal = decoder, Roster(), journal
+        self.signals: deque[Signal] = deque(maxlen=KEPT_SIGNALS)
+        self.recorder: Recorder | None = None  # frames are dropped until there is one
+        self.has_news = asyncio.Event()  # something that live listeners must not wait for
+        self._audible: set[str] = set()
+
+    def frames_arrived(self, frames: Sequence[CapturedFrame]) -> None:
+        """Hand frames of the page to the recorder."""
+        if self.recorder is not None:
+            self.recorder.frames_arrived(frames)
+
+    def signal_arrived(self, signal: Signal) -> None:
+        """Fold a signal of the page into the roster."""
+        self.signals.append(without_bulk(signal))
+        for event in self.decoder.decode(signal):
+            self._note(self.roster.apply(event))
+
+    def speech_changed(self, source: str, speaking: bool, at_ms: int) -> None:
+        """Fold in that captured sound of a source began or stopped."""
+        (self._audible.add if speaking else self._audible.discard)(source)
+        self._note(self.roster.heard(source, speaking, at_ms))
+
+    def tick(self, now_ms: int) -> None:
+        """Note that time goes on: what is audible still, was heard until now."""
+        if self.recorder is not None:
+            self.recorder.tick(now_ms)
+        if self._audible:
+            self.roster.sound(now_ms)
+
+    def end_speech(self, now_ms: int) -> None:
+        """Note that the stay is over: nobody is heard to speak any more."""
+        self._note(self.roster.hush(now_ms))
+
+    async def write(self) -> None:
+        """Write what changed since the last call, and tell the listeners. Raises Superseded."""
+        self.has_news.clear()
+        await self._journal.write_roster(self.roster)
+
+    def _note(self, changes: Sequence[Change]) -> None:
+        self._journal.note(changes)
+        if changes:
+            self.has_news.set()

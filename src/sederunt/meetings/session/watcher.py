@@ -1,0 +1,154 @@
+"""The long wait in the meeting, until something ends the stay: commands, rules, the roster, the page, the row."""
+
+from collections.abc import Sequence
+
+from sederunt import log
+from sederunt.browser.page import MeetingPage
+from sederunt.clock import Clock, unix_ms
+from sederunt.errors import PageStuck
+from sederunt.meetings.journal import Journal
+from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome
+from sederunt.meetings.record.capture_fallback import CaptureFallback
+from sederunt.meetings.record.recorder import Recorder
+from sederunt.meetings.session.commands import Commands
+from sederunt.meetings.session.observer import MeetingObserver
+from sederunt.meetings.session.page_chores import PageChores
+from sederunt.meetings.session.stop_rules import Departure, StopRule, first_departure
+from sederunt.model.status import StopReason
+from sederunt.platforms.page_state import PageState, Reading
+from sederunt.platforms.platform import Decoder, Platform
+
+TICK_S = 1.0
+READ_EVERY_S = 3.0  # the page itself is asked this often; signals from the page come by themselves
+ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
+RECONNECT_S = 60.0  # a site may show "reconnecting" this long
+LOST_S = 60.0  # a page that is none we know may stay so this long before it is tried anew
+FROZEN_S = 15.0  # a page that answers no look for so long is dead: three of them
+BUSY_S = 25.0  # … and so long while its frames keep coming: a fresh page costs a gap, and a guest another knock
+FED_S = 5.0  # frames keep coming where the last is no older than this
+
+logger = log.get(component="meetings")
+
+
+class Watcher:
+    """Once a second asks commands, rules and the roster; less often the page and the row.
+
+    Args:
+        wakes_for_news: whether the bot has live listeners, who must not wait for the next second.
+    """
+
+    def __init__(
+        self,
+        *,
+        page: MeetingPage,
+        looks: "PageLooks",
+        observer: MeetingObserver,
+        fallback: CaptureFallback,
+        rules: Sequence[StopRule],
+        commands: Commands,
+        journal: Journal,
+        clock: Clock,
+        wakes_for_news: bool,
+    ) -> None:
+        self._page, self._looks, self._observer, self._fallback = page, looks, observer, fallback
+        self._rules, self._commands, self._journal, self._clock = rules, commands, journal, clock
+        self._wakes = [page.gone, observer.has_news] if wakes_for_news else [page.gone]
+
+    async def run(self) -> Outcome:
+        """Wait for the end of the stay; returns how it ended. Raises PageError, Superseded."""
+        next_look = next_row = self._clock.monotonic()
+        while True:
+            now_ms = unix_ms(self._clock.now())
+            self._observer.tick(now_ms)
+            if (ended := self._ended(now_ms)) is not None:
+                return ended
+            now = self._clock.monotonic()
+            if now >= next_look:
+                next_look = now + READ_EVERY_S
+                if (ended := await self._looks.look()) is not None:
+                    return ended
+            if now >= next_row:
+                next_row = now + ASK_ROW_EVERY_S
+                if await self._journal.is_stop_requested():
+                    self._commands.stop.set()
+            await self._fallback.check(self._observer.roster.someone_shown_speaking)
+            await self._observer.write()
+            await self._commands.wait(*(event.wait() for event in self._wakes), within_s=TICK_S)
+
+    def _ended(self, now_ms: int) -> Outcome | None:
+        roster = self._observer.roster
+        if self._commands.cut_off.is_set():
+            return CutOff()
+        if self._page.gone.is_set():
+            return Broken(cause="page_crashed", seen="in the meeting")
+        if self._commands.stop.is_set():
+            return Departed(departure=Departure(reason=StopReason.MANUALLY_STOPPED, row="order.stop"))
+        if roster.removed:
+            return Departed(departure=Departure(reason=StopReason.KICKED, row="signal.removed"))
+        if roster.over:
+            return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row="signal.over"))
+        departure = first_departure(self._rules, roster, now_ms)
+        return Departed(departure=departure) if departure else None
+
+
+class PageLooks:
+    """The looks of one stay. They remember for how long the page has been in trouble."""
+
+    def __init__(
+        self,
+        platform: Platform,
+        page: MeetingPage,
+        *,
+        decoder: Decoder,
+        chores: PageChores,
+        recorder: Recorder,
+        clock: Clock,
+        bot_id: str,
+    ) -> None:
+        self._platform, self._page, self._decoder, self._chores = platform, page, decoder, chores
+        self._recorder, self._clock, self._bot_id = recorder, clock, bot_id
+        self._began_at = clock.monotonic()
+        self._trouble_since: dict[PageState, float] = {}
+        self._unanswered_since: float | None = None  # the first of the looks that the page does not answer
+
+    async def look(self) -> Outcome | None:
+        """Look once; returns the outcome where the page ends the stay. Raises PageStuck, PageCrashed."""
+        now = self._clock.monotonic()
+        reading = await self._read(now)
+        if reading is None:
+            return None
+        match reading.state:
+            case PageState.IN_CALL:
+                self._trouble_since.clear()
+                self._chores.look_for_people(inside_s=now - self._began_at)
+            case PageState.DIALOG:
+                if not self._chores.is_busy:  # else it is asked again at the next look
+                    await self._chores.settle()
+            case PageState.REMOVED:
+                return Departed(departure=Departure(reason=StopReason.KICKED, row=reading.row))
+            case PageState.OVER:
+                return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row=reading.row))
+            case state:
+                since = self._trouble_since.setdefault(state, now)
+                if now - since >= (RECONNECT_S if state is PageState.RECONNECTING else LOST_S):
+                    return Broken(cause="connection_lost", seen=f"{reading.row}: {reading.seen}")
+        return None
+
+    async def _read(self, now: float) -> Reading | None:
+        """Return where the page stands; None where it did not answer in time: it may be busy, and answer the next look.
+
+        Raises PageStuck once it has answered none for too long.
+        """
+        try:
+            reading = await self._platform.read(self._page, joined=True, noted=self._decoder.noted)
+        except PageStuck as error:
+            since = self._unanswered_since = now if self._unanswered_since is None else self._unanswered_since
+            # A page that hands over what it hears is alive: sound needs none of what looks need.
+            last_ms = self._recorder.last_frame_ms
+            is_fed = last_ms is not None and unix_ms(self._clock.now()) - last_ms <= FED_S * 1000
+            if self._clock.monotonic() - since >= (BUSY_S if is_fed else FROZEN_S):
+                raise
+            logger.warning("look not answered", action="look_unanswered", bot_id=self._bot_id, why=str(error))
+            return None
+        self._unanswered_since = None
+        return reading
