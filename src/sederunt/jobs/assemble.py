@@ -14,7 +14,7 @@ logger = log.get(component="jobs")
 
 
 async def assemble(job: Job, context: WorkerContext) -> None:
-    """Idempotent: a second run finds the stored recording and only moves the status on."""
+    """Assemble a bot's recording. A second run finds it stored and only moves the status on."""
     bot = await context.bots.get(job.id)
     if bot.status is not BotStatus.PROCESSING:
         return
@@ -41,7 +41,7 @@ async def assemble(job: Job, context: WorkerContext) -> None:
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
-    """The pieces stay; the bot has failed by our fault, unless it had gone on already."""
+    """Write that the bot has failed by our fault, unless it had gone on already. The pieces stay."""
     if (await context.bots.get(job.id)).status is not BotStatus.PROCESSING:
         return
     data = {"cause": "assembly_failed", "seen": str(error)[:500]}

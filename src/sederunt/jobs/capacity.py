@@ -29,7 +29,7 @@ class Measure:
 
 
 def measure() -> Measure:
-    """Workers run at low priority and give way to bots, so what they use does not count as taken."""
+    """Measure what bots use. Workers run at low priority and give way, so what they use does not count as taken."""
     times = psutil.cpu_times()
     waiting = times.idle + getattr(times, "iowait", 0.0) + getattr(times, "nice", 0.0)
     guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)  # counted in user and nice already
@@ -78,7 +78,7 @@ class Capacity:
 
     @property
     def load(self) -> float:
-        """Share of all cores that was busy when last measured."""
+        """Return the share of all cores that was busy when last measured."""
         return self._load
 
     def _note_starts(self, now: float) -> None:

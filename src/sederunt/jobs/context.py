@@ -110,7 +110,7 @@ def _postman(settings: Settings, deliveries: Deliveries, secrets: WebhookSecrets
 
 @asynccontextmanager
 async def _telling(events: EventPublisher) -> AsyncIterator[None]:
-    """Bots' events go to their listeners, and what is left at the end."""
+    """Send bots' events to their listeners, and what is left at the end."""
     work = asyncio.create_task(events.run(), name="events")
     try:
         yield

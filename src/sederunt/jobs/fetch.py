@@ -21,7 +21,7 @@ IDLE_S = 60.0  # how long an address may send nothing
 
 
 async def fetch(job: Job, context: WorkerContext) -> None:
-    """Idempotent: the object is written whole, and noted together with the call for the job that follows."""
+    """Fetch a recording's file. It is written whole, and noted together with the call for the job that follows."""
     recording = await context.recordings.get(job.id)
     if recording.status is not RecordingStatus.TRANSCRIBING or recording.recording_object is not None:
         return
@@ -61,7 +61,7 @@ async def _bring(recording: Recording, path: Path, context: WorkerContext) -> No
 
 
 async def _copy(recording: Recording, path: Path, context: WorkerContext) -> None:
-    """The bot's recording as it is now. A bot that is deleted meanwhile takes nothing from its copies."""
+    """Copy a bot's recording as it is now. A bot that is deleted meanwhile takes nothing from its copies."""
     assert recording.source_bot_id is not None
     try:
         bot = await context.bots.get(recording.source_bot_id, recording.account_id)
@@ -73,7 +73,7 @@ async def _copy(recording: Recording, path: Path, context: WorkerContext) -> Non
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
-    """The recording has failed; its event says why."""
+    """Write that the recording has failed; its event says why."""
     sentence = str(error) if isinstance(error, SederuntError) else "The recording could not be fetched."
     data = {"cause": "fetch_failed", "message": sentence[:500]}
     await context.recordings.record_transition(job.id, Trigger.CRASHED, data=data)

@@ -54,15 +54,15 @@ class JobKind:
     share: int | None = None  # places in one process that one account may have; None: as many as there are
 
     def pause_s(self, delivered: int) -> float:
-        """How long to wait after the `delivered`-th time failed."""
+        """Return how many seconds to wait after the `delivered`-th time failed."""
         return self.pauses_s[min(delivered, len(self.pauses_s)) - 1]
 
     def is_last(self, delivered: int) -> bool:
-        """Whether the `delivered`-th time was the last one."""
+        """Return whether the `delivered`-th time was the last one."""
         return self.times is not None and delivered >= self.times
 
     def is_deadly(self, delivered: int) -> bool:
-        """Whether a job that is given out for the `delivered`-th time must be what ended its workers before."""
+        """Return whether a job that is given out for the `delivered`-th time must be what ended its workers before."""
         return self.times is not None and delivered > self.times * DEADLY_AFTER
 
 

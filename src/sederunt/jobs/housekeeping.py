@@ -71,7 +71,7 @@ class Housekeeping:
         self._log_holds_deleted = True  # who was here before us may have died in between
 
     async def run(self) -> None:
-        """For ever: the quick pass each second, the slow one every half minute. None waits for the other: what is
+        """Make, for ever, the quick pass each second, the slow one every half minute. None waits for the other: what is
         deleted may take minutes, and a bot that is due must not."""
         await asyncio.gather(self._repeat(self.quick_pass, QUICK_EVERY_S), self._repeat(self.slow_pass, SLOW_EVERY_S))
 
@@ -81,14 +81,14 @@ class Housekeeping:
             await self._clock.sleep(every_s)
 
     async def quick_pass(self) -> Tidied:
-        """What callers wait for: due bots, due webhooks, and messages that a crash left unsent."""
+        """Do what callers wait for: due bots, due webhooks, and messages that a crash left unsent."""
         due = await self._stores.bots.due(self._clock.now())
         deliveries = await self._call_for_deliveries()
         unsent = await sweep(self._bus, self._stores.outbox, older_than_s=UNSENT_AFTER_S)
         return Tidied(due=len(due), deliveries=deliveries, unsent=unsent)
 
     async def slow_pass(self) -> Tidied:
-        """What nobody waits for."""
+        """Do what nobody waits for."""
         requeued = await self._put_back_lost_jobs()
         expired = await self._remove_expired()
         await asyncio.to_thread(remove_left, self._stores.scratch)
@@ -100,7 +100,7 @@ class Housekeeping:
         return Tidied(requeued=requeued, expired=expired, deleted=len(deletions))
 
     async def _guarded(self, one_pass: Callable[[], Awaitable[Tidied]]) -> None:
-        """A pass that fails is logged and comes again; NATS being away is no news here."""
+        """Make one pass; one that fails is logged and comes again. That NATS is away is no news here."""
         try:
             tidied = await one_pass()
         except BusAway:
@@ -113,7 +113,7 @@ class Housekeeping:
             logger.info("tidied", action="tidied", **facts)
 
     async def _call_for_deliveries(self) -> int:
-        """A queue takes one delivery job per resource, so calling each second until it is done does no harm."""
+        """Call for due deliveries, each second anew: a queue takes one delivery job per resource."""
         due = await self._stores.deliveries.due(self._clock.now())
         called = 0
         for resource, resource_id in due:
@@ -121,7 +121,7 @@ class Housekeeping:
         return called
 
     async def _put_back_lost_jobs(self) -> int:
-        """Jobs that rows call for and no queue has: after a power cut, or a NATS that lost its storage.
+        """Publish jobs that rows call for and no queue has: after a power cut, or a NATS that lost its storage.
 
         A job is missed twice before it is put back: between a commit and its publishing it is nowhere for a moment.
         """
@@ -137,7 +137,7 @@ class Housekeeping:
         return len(lost)
 
     async def _needed(self) -> list[tuple[str, Resource, list[UUID]]]:
-        """(kind of job, resource, ids) that must be queued or at work."""
+        """Yield (kind of job, resource, ids) that must be queued or at work."""
         needed: list[tuple[str, Resource, list[UUID]]] = []
         for status, kind in NEEDED.items():
             needed.append((kind, "bot", [bot.id for bot in await self._stores.bots.with_status(status)]))
@@ -148,7 +148,7 @@ class Housekeeping:
         return needed
 
     async def _remove_expired(self) -> int:
-        """Media that had its time. Transcripts stay."""
+        """Remove media that had its time. Transcripts stay."""
         now = self._clock.now()
         bots = await self._stores.bots.expired(now)
         for bot_id in bots:
@@ -162,7 +162,7 @@ class Housekeeping:
         return len(bots) + len(recordings)
 
     async def _delete(self, deletion: Deletion) -> None:
-        """A crash in between begins again. Rows go first: nobody can send an event of theirs any more."""
+        """Delete a resource; after a crash in between, again. Rows go first: nobody can tell of them then."""
         self._log_holds_deleted = True
         await self._stores.deletions.remove_rows(deletion)
         events = await erase_events(self._bus, deletion.resource_id) if deletion.resource == "bot" else 0
@@ -189,7 +189,7 @@ class Housekeeping:
 
 
 def must_be_fetched(recording: Recording) -> bool:
-    """Whether its file is still elsewhere."""
+    """Return whether a recording's file is still elsewhere."""
     return recording.recording_object is None and bool(recording.source_url or recording.source_bot_id)
 
 

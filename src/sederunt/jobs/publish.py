@@ -41,7 +41,7 @@ class Publisher:
         self._marking: set[asyncio.Task[None]] = set()
 
     def announce(self, rows: Sequence[OutboxRow]) -> None:
-        """Called after each commit; never waits."""
+        """Note what a commit left to publish. Never waits."""
         self._waiting.extend(rows[: max(MAX_WAITING - len(self._waiting), 0)])
         self._some.set()
 
@@ -88,7 +88,7 @@ class Publisher:
 
 @asynccontextmanager
 async def open_published(settings: Settings, clock: Clock, *, name: str) -> AsyncIterator[tuple[Bus, Database]]:
-    """A process's bus and database: what is committed is published at once, and before the end what is left.
+    """Open a process's bus and database: what is committed is published at once, and before the end what is left.
 
     Raises SetupError where one of them is not there.
 

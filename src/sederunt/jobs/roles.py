@@ -91,12 +91,12 @@ async def _work(
 
 
 async def _holds(consumers: Sequence[Consumer], asked: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The answer to `host.<name>.holds`."""
+    """Answer `host.<name>.holds`."""
     return {"holds": any(consumer.holds(str(asked.get("id"))) for consumer in consumers)}
 
 
 async def _refuse_namesake(context: WorkerContext) -> None:
-    """Two hosts of one name would answer for each other's bots."""
+    """Raise where another host has this name: two would answer for each other's bots."""
     with suppress(NoResponder, BusAway):
         await context.bus.request(holds_subject(context.name), {"id": ""}, within_s=1)
         raise SetupError(f"Another host is called '{context.name}'. Give each its own SEDERUNT_HOST__NAME.")
@@ -104,7 +104,7 @@ async def _refuse_namesake(context: WorkerContext) -> None:
 
 @asynccontextmanager
 async def _storing_leftovers(context: WorkerContext, consumers: Sequence[Consumer]) -> AsyncIterator[None]:
-    """Beside the bots: what others left in the spool of this host goes to storage."""
+    """Store, beside the bots, what others left in the spool of this host."""
     leftovers = Leftovers(
         context.settings.data / "spool",
         bots=context.bots,

@@ -23,7 +23,7 @@ LEFT_AFTER_S = 86_400.0  # no job works for a day without touching its folder
 
 @contextmanager
 def scratch_of(context: WorkerContext, job: Job) -> Iterator[Path]:
-    """A folder for one job's temporary files, emptied before and after: a killed worker leaves its own to the next."""
+    """Lend a folder for one job's temporary files, emptied before and after: a killed worker may leave its own."""
     path = folder_of(context.settings) / f"{job.kind}-{job.id}"
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
@@ -34,7 +34,7 @@ def scratch_of(context: WorkerContext, job: Job) -> Iterator[Path]:
 
 
 def folder_of(settings: Settings) -> Path:
-    """Where the folders of this machine's jobs are."""
+    """Return where the folders of this machine's jobs are."""
     return settings.data / "scratch"
 
 

@@ -25,7 +25,7 @@ logger = log.get(component="jobs")
 
 
 async def transcribe(job: Job, context: WorkerContext) -> None:
-    """Idempotent: finished parts are kept in storage, the transcript is written before the status."""
+    """Transcribe a bot or a recording. Finished parts are kept; the transcript is written before the status."""
     if job.resource == "bot":
         await _transcribe_bot(job, context)
     else:
@@ -49,7 +49,7 @@ async def _transcribe_bot(job: Job, context: WorkerContext) -> None:
 
 
 async def _told_live(bot: Bot, context: WorkerContext) -> Transcript | None:
-    """What live listeners were told, as the bot's transcript; None where it has to be transcribed again."""
+    """Return what live listeners were told as the bot's transcript; None where it has to be transcribed again."""
     lines = await context.live_lines.of(bot.id)
     tracks = json.loads(await context.objects.get(f"bots/{bot.id}/tracks.json"))["sources"]
     why = doubt(lines, events=await context.bots.events(bot.id), gaps=bot.gaps, tracks=tracks)
@@ -62,7 +62,7 @@ async def _told_live(bot: Bot, context: WorkerContext) -> Transcript | None:
 
 
 async def _heard_again(bot: Bot, model: ModelRow, job: Job, context: WorkerContext) -> Transcript:
-    """The transcript of what was recorded."""
+    """Return the transcript of what was recorded."""
     async with stoppable(job) as cancelled:
         with scratch_of(context, job) as scratch:
             return await transcribe_bot(
@@ -103,7 +103,7 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
-    """The recording stays; what went wrong stands in the event."""
+    """Write what went wrong into the event. The recording stays."""
     sentence = str(error) if isinstance(error, SederuntError) else "The recording could not be transcribed."
     data = {"cause": "transcription_failed", "message": sentence[:500]}
     if job.resource == "bot":
@@ -114,7 +114,7 @@ async def give_up(job: Job, context: WorkerContext, error: BaseException) -> Non
 
 
 def model_of(identifier: str) -> ModelRow:
-    """The row of a model that transcribes."""
+    """Return the row of a model that transcribes."""
     model = find(identifier)
     if model is None or model.provider is None:
         raise GiveUp(f"There is no transcription model '{identifier}'.")
@@ -136,7 +136,7 @@ async def _request(bot: Bot, model: ModelRow, context: WorkerContext) -> BotTran
 
 @asynccontextmanager
 async def stoppable(job: Job) -> AsyncIterator[threading.Event]:
-    """An event that tells a working thread to stop: set when the job is cancelled or may be somebody else's."""
+    """Lend an event that tells a working thread to stop: set when the job is cancelled or may be somebody else's."""
     cancelled = threading.Event()
 
     async def watch() -> None:

@@ -52,7 +52,7 @@ OnGiveUp = Callable[[Job, "WorkerContext", BaseException], Awaitable[None]]
 
 
 def handler_of(kind: JobKind, context: "WorkerContext") -> consume.Handler:
-    """The kind's work, imported now, as the bus wants it."""
+    """Return the kind's work, imported now, as the bus wants it."""
     work = cast(Work, _imported(kind.work))
     on_give_up = cast(OnGiveUp, _imported(kind.give_up)) if kind.give_up else None
     untold: set[UUID] = set()  # could not be given up: they come back every minute, and this process outlived them
@@ -79,7 +79,7 @@ def handler_of(kind: JobKind, context: "WorkerContext") -> consume.Handler:
 
 
 def job_of(delivery: JobDelivery) -> Job:
-    """The job in a delivery. Raises ValueError or KeyError for a message that is none of ours."""
+    """Return the job in a delivery. Raises ValueError or KeyError for a message that is none of ours."""
     return Job(
         kind=delivery.kind,
         id=UUID(delivery.message["id"]),
@@ -90,7 +90,7 @@ def job_of(delivery: JobDelivery) -> Job:
 
 
 def outcome_of(error: Exception, kind: JobKind, delivered: int) -> Outcome:
-    """Done: somebody else's, or gone. Drop: no use. Again: after the kind's pause."""
+    """Return what an error means. Done: somebody else's, or gone. Drop: no use. Again: after the kind's pause."""
     match error:
         case Again(after_s=after_s):
             return consume.Redeliver(after_s)
@@ -104,7 +104,7 @@ def outcome_of(error: Exception, kind: JobKind, delivered: int) -> Outcome:
 
 
 async def _given_up(job: Job, context: "WorkerContext", error: Exception, on_give_up: OnGiveUp) -> Outcome:
-    """The row must learn of it, or the resource would hang for ever: until then the job stays."""
+    """Give a job up. The row must learn of it, or the resource would hang for ever: until then the job stays."""
     try:
         await on_give_up(job, context, error)
     except (NotFound, Superseded):
@@ -128,6 +128,6 @@ def _tell(job: Job, error: Exception, outcome: Outcome) -> None:
 
 
 def _imported(target: str) -> object:
-    """ "package.module:function" → the function."""
+    """Return the function that "package.module:function" names."""
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)

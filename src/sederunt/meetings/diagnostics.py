@@ -64,7 +64,7 @@ async def _put(objects: Objects, bot_id: UUID, kind: str, name: str, data: bytes
 
 
 def _brief(signal: Signal) -> dict[str, str]:
-    """A signal's fields cut short, addresses without what may be secret: these files are for people."""
+    """Return a signal's fields cut short, addresses without what may be secret: these files are for people."""
     return {name: _word(name, value) for name, value in signal.data.items()}
 
 

@@ -71,7 +71,7 @@ async def assemble_recording(
 
 
 async def _facts(objects: Objects, prefix: str) -> dict[str, Any] | None:
-    """What an earlier merge wrote down; None where there was none."""
+    """Return what an earlier merge wrote down; None where there was none."""
     if await objects.size(f"{prefix}/tracks.json") is None:
         return None
     found: dict[str, Any] = json.loads(await objects.get(f"{prefix}/tracks.json"))
@@ -79,7 +79,7 @@ async def _facts(objects: Objects, prefix: str) -> dict[str, Any] | None:
 
 
 def _lacks_some(found: Mapping[str, Any], keys: Sequence[str]) -> bool:
-    """Whether another host brought what an outage had left on it after the merge, and all of the rest is there still.
+    """Return whether a host brought further pieces after the merge while all merged ones are still there.
 
     Where some is gone already, somebody has begun to remove what was merged: to merge again would make silence of it.
     """
@@ -184,7 +184,7 @@ def _duration_s(bot: Bot) -> float:
 
 
 def verdict_of(bot: Bot, heard_s: float) -> Verdict:
-    """Whether what was delivered is sound: something heard, or truly nothing to hear, or a deaf capture."""
+    """Return whether something was heard, there was truly nothing to hear, or the capture was deaf."""
     if heard_s > 0:
         return Verdict.HEALTHY
     return (

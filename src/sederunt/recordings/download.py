@@ -43,7 +43,7 @@ async def download(client: httpx2.AsyncClient, url: str, path: Path, *, most_byt
 
 
 def _refuse_early(response: httpx2.Response, most_bytes: int) -> None:
-    """A receiver that states a size is believed when that saves the download."""
+    """Raise at once where the server states a size that is too large: that saves the download."""
     stated = response.headers.get("content-length", "")
     if stated.isdecimal() and int(stated) > most_bytes:
         raise too_large(most_bytes)

@@ -19,7 +19,7 @@ async def keep_spans(objects: Objects, bot_id: UUID, stay: str, spans: Sequence[
 
 
 async def read_spans(objects: Objects, bot_id: UUID) -> list[Span]:
-    """All spans, by start."""
+    """Return all spans of a bot, by start."""
     spans: list[Span] = []
     for key in await objects.keys(f"bots/{bot_id}/spans/"):
         spans += [Span(**span) for span in json.loads(await objects.get(key))]

@@ -13,7 +13,7 @@ from sederunt.model.participant import Participant, SpeakingKind
 def layout_of(
     bot: Bot, duration_s: float, participants: Sequence[Participant], sources: Mapping[str, str]
 ) -> VideoLayout:
-    """The directions for composing a bot's pictures. `sources`: source → participant key, as the roster keeps them."""
+    """Return how to compose a bot's pictures. `sources`: source → participant key, as the roster keeps them."""
     cameras = {key: track for source, key in sources.items() if (track := camera_track(source))}
     zero_ms = unix_ms(bot.recording_started_at) if bot.recording_started_at else 0
     return VideoLayout(
@@ -29,7 +29,7 @@ def layout_of(
 
 
 def _turns(person: Participant, zero_ms: int, duration_s: float) -> list[tuple[float, float]]:
-    """When somebody spoke, in seconds of the recording. A turn that was never ended lasts to the end."""
+    """Return when somebody spoke, in seconds of the recording. A turn that was never ended lasts to the end."""
     turns: list[tuple[float, float]] = []
     begun: float | None = None
     for event in person.events:

@@ -67,7 +67,7 @@ class MeetingFacts:
 def attribute(
     sources: Sequence[SourceSpeech], meeting: MeetingFacts, *, detected_lang: str | None = None
 ) -> Transcript:
-    """One transcript of all sources, in order of time. `speaker` counts voices from 0 by their first word."""
+    """Return one transcript of all sources, by time. `speaker` counts voices from 0 by their first word."""
     names = {participant.key: participant.name for participant in meeting.participants}
     marks = _marks(sources, meeting)
     said: list[NamedUtterance] = []
@@ -92,12 +92,12 @@ class NamedUtterance:
     guesses: tuple[NameGuess, ...] | None
 
     def segment(self, number: int) -> Segment:
-        """A segment of its own, its voice under this number."""
+        """Return a segment of its own, its voice under this number."""
         return _segment([self], number)
 
 
 def voices_in(speech: SourceSpeech, meeting: MeetingFacts, others: Iterable[SourceSpeech] = ()) -> list[NamedUtterance]:
-    """Who says what in one source, as far as is known now, in order of time; for transcripts that are still growing.
+    """Return who says what in one source, as far as is known now, by time; for transcripts that are still growing.
 
     `others`: what was said meanwhile in other sources; the lag of the marks is judged by all of it.
     """
@@ -111,7 +111,7 @@ def voices_in(speech: SourceSpeech, meeting: MeetingFacts, others: Iterable[Sour
 
 
 def is_mixed(source: str, links: Mapping[str, str]) -> bool:
-    """A track without an owner may hold anyone: a slot that the site gives to whoever speaks, or its own mix."""
+    """Return whether a source may hold anyone: a slot that the site gives to whoever speaks, or its own mix."""
     return source.startswith("track-") and source not in links
 
 
@@ -132,7 +132,7 @@ def _said(
 
 
 def _by_owner(speech: SourceSpeech, meeting: MeetingFacts) -> list[tuple[str, SourceSpeech]]:
-    """(participant key, what they said) of a source, as the site says; the key is empty where it says nothing."""
+    """Return (participant key, what they said) of a source, as the site says; no key where it says nothing."""
     if speech.mixed or speech.source not in meeting.links:
         return [("", speech)]
     since = _since(speech.source, meeting)
@@ -151,19 +151,19 @@ def _by_owner(speech: SourceSpeech, meeting: MeetingFacts) -> list[tuple[str, So
 
 
 def _since(source: str, meeting: MeetingFacts) -> list[tuple[float, str]]:
-    """(second of the recording, participant key) of each who had a source, one after the other; often nothing."""
+    """Return (second of the recording, participant key) of each who had a source in turn; often nothing."""
     found = ((since_of(name), key) for name, key in meeting.links.items())
     return sorted(((at[1] - meeting.started_ms) / 1000, key) for at, key in found if at and at[0] == source)
 
 
 def _pauses(spoken: Sequence[Interval]) -> list[Interval]:
-    """The time between words, before the first and after the last."""
+    """Return the time between words, before the first and after the last."""
     edges = [-math.inf, *(moment for interval in spoken for moment in interval), math.inf]
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 def _handed_over(at: float, pauses: Iterable[Interval]) -> float:
-    """When a track is heard to be another's, of which the page told at this moment."""
+    """Return when a track is heard to be another's, of which the page told at the second `at`."""
     near = [(start, end) for start, end in pauses if start <= at + HANDED_WITHIN_S and end >= at - HANDED_WITHIN_S]
     places = [(end - start, -abs(min(max(at, start), end) - at), min(max(at, start), end)) for start, end in near]
     return max(places)[2] if places else at
@@ -172,7 +172,7 @@ def _handed_over(at: float, pauses: Iterable[Interval]) -> float:
 def _unowned(
     speech: SourceSpeech, meeting: MeetingFacts, marks: Marks, names: Mapping[str, str], taken: set[str]
 ) -> list[NamedUtterance]:
-    """What is said where the site does not tell by whom."""
+    """Attribute what is said where the site does not tell by whom."""
     if speech.diarized:
         return _by_vendor(speech, marks, names, taken)
     spans = [span for span in meeting.spans if span.track == speech.source]
@@ -186,7 +186,7 @@ def _unowned(
 def _one_voice(
     voice: str, utterances: Sequence[Utterance], marks: Marks, names: Mapping[str, str]
 ) -> list[NamedUtterance]:
-    """An unnamed track: one person, judged by all they said."""
+    """Attribute an unnamed track: one person, judged by all they said."""
     found = marks.match(_spoken(utterances))
     key = found.sure()
     if key is not None:
@@ -195,7 +195,7 @@ def _one_voice(
 
 
 def _by_vendor(speech: SourceSpeech, marks: Marks, names: Mapping[str, str], taken: set[str]) -> list[NamedUtterance]:
-    """Voices told apart by the provider: the best proven takes a name first, and no two take the same."""
+    """Name voices told apart by the provider: the best proven takes a name first, and no two take the same."""
     voices: dict[int, list[Utterance]] = {}
     for utterance in speech.utterances:
         for number, part in text.runs(utterance, [word.speaker for word in utterance.words]):
@@ -220,7 +220,7 @@ def _by_spans(
     names: Mapping[str, str],
     marks: Marks,
 ) -> list[NamedUtterance]:
-    """Mixed sound whose packets say who is in it: exact to a few hundredths of a second."""
+    """Attribute mixed sound whose packets say who is in it: exact to a few hundredths of a second."""
     heard: dict[str, list[Interval]] = {}
     for span in spans:
         heard.setdefault(span.source, []).append((span.start, span.end))
@@ -243,7 +243,7 @@ def _by_spans(
 
 
 def _by_marks(utterance: Utterance, source: str, marks: Marks, names: Mapping[str, str]) -> list[NamedUtterance]:
-    """Mixed sound of which only the site's marks tell anything: a name where they are clear about this stretch."""
+    """Attribute mixed sound by the site's marks alone: a name where they are clear about this stretch."""
     said = []
     for _, part in _split(utterance, marks):
         found = marks.match([(part.start, part.end)])
@@ -256,7 +256,7 @@ def _by_marks(utterance: Utterance, source: str, marks: Marks, names: Mapping[st
 
 
 def _likeliest(found: MarkMatch) -> str | None:
-    """Whose number an unnamed stretch carries: that of the first candidate, if most speaks for them."""
+    """Return whose number an unnamed stretch carries: that of the first candidate, if most speaks for them."""
     ranked = found.ranked()
     return ranked[0][0] if ranked and ranked[0][1] > 0.5 else None
 
@@ -270,7 +270,7 @@ def _split(utterance: Utterance, marks: Marks) -> list[tuple[str | None, Utteran
 
 
 def _loudest(marks: Marks, start: float, end: float) -> str | None:
-    """Who is marked during most of a word; None where it is nobody, or undecided between several."""
+    """Return who is marked during most of a word; None where it is nobody, or undecided between several."""
     weight = marks.match([(start, end)]).weight
     if not weight:
         return None
@@ -280,7 +280,7 @@ def _loudest(marks: Marks, start: float, end: float) -> str | None:
 
 
 def _smoothed(labels: Sequence[str | None], words: Sequence[Word]) -> list[str | None]:
-    """Undecided words go with their neighbours; a change too short to be true is undone."""
+    """Give undecided words to their neighbours, and undo a change too short to be true."""
     known = [label for label in labels if label is not None]
     if not known:
         return list(labels)
@@ -302,7 +302,7 @@ def _smoothed(labels: Sequence[str | None], words: Sequence[Word]) -> list[str |
 
 
 def _marks(sources: Sequence[SourceSpeech], meeting: MeetingFacts) -> Marks:
-    """The participants' marks, moved by what this meeting's lag is."""
+    """Return the participants' marks, moved by this meeting's lag."""
     raw = {
         participant.key: marked(participant, started_ms=meeting.started_ms, duration_s=meeting.duration_s)
         for participant in meeting.participants
@@ -316,19 +316,19 @@ def _marks(sources: Sequence[SourceSpeech], meeting: MeetingFacts) -> Marks:
 
 
 def _spoken(utterances: Iterable[Utterance]) -> list[Interval]:
-    """The time that words take."""
+    """Return the time that words take."""
     return union((item.start, item.end) for utterance in utterances for item in (utterance.words or (utterance,)))
 
 
 def _usable(utterance: Utterance, duration_s: float) -> list[Utterance]:
-    """The utterance within the recording, cut at long pauses; nothing where it holds no text."""
+    """Return the utterance within the recording, cut at long pauses; nothing where it holds no text."""
     if not utterance.transcript.strip():
         return []
     return text.cut_at_pauses(text.clamped(utterance, duration_s), PAUSE_S)
 
 
 def _segments(said: Sequence[NamedUtterance], numbers: Mapping[str, int]) -> tuple[Segment, ...]:
-    """Neighbours of one speaker, one after the other without a long pause, become one segment."""
+    """Join neighbours of one speaker without a long pause between them into segments."""
     groups: list[list[NamedUtterance]] = []
     for each in said:
         if groups and _goes_on(groups[-1], each):
@@ -361,7 +361,7 @@ def _segment(group: Sequence[NamedUtterance], number: int) -> Segment:
 
 
 def _pooled(group: Sequence[NamedUtterance]) -> tuple[NameGuess, ...]:
-    """The candidates of several utterances of one voice, by their mean share of the time."""
+    """Return the candidates of several utterances of one voice, by their mean share of the time."""
     total = sum(max(0.01, each.utterance.end - each.utterance.start) for each in group)
     shares: dict[str, float] = {}
     for each in group:

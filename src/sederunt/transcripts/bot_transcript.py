@@ -55,7 +55,7 @@ class BotTranscriptRequest:
 async def transcribe_bot(
     request: BotTranscriptRequest, *, settings: Settings, objects: Objects, scratch: Path, cancelled: threading.Event
 ) -> Transcript:
-    """The named transcript. A second run after a crash repeats no finished part of any track.
+    """Return the named transcript. A second run after a crash repeats no finished part of any track.
 
     Where the language has to be found, the meeting's is judged first, for tracks that do not surely tell their own.
     It depends on the stored sound alone, so a second run finds the same.
@@ -121,7 +121,7 @@ class TrackTranscriber:
         )
 
     async def language(self, tracks: Sequence[dict[str, Any]]) -> str | None:
-        """The first sure language among the tracks, those with most sound asked first; None where none is sure."""
+        """Return the first sure language among the tracks, those with most sound asked first; None where none is."""
         for track in sorted(tracks, key=lambda track: -track["heard_s"]):
             async with self._file_of(track) as path:
                 task = replace(self._task, path=path)

@@ -13,7 +13,7 @@ _HOST_LOST = "host_lost"
 
 
 def transcript_of_lines(lines: Iterable[LiveLine], detected_lang: str | None = None) -> Transcript:
-    """The final segments as they were told, by time."""
+    """Return the final segments as they were told, by time."""
     segments = sorted((line.segment for line in lines), key=lambda segment: (segment.start, segment.end))
     return Transcript(segments=tuple(segments), detected_lang=detected_lang)
 
@@ -25,7 +25,7 @@ def doubt(
     gaps: Iterable[Gap],
     tracks: Iterable[Mapping[str, Any]],
 ) -> str | None:
-    """Why the lines may not be everything that was said; None where nothing speaks for it.
+    """Return why the lines may not be everything that was said; None where nothing speaks for it.
 
     Args:
         events, gaps: the bot's.

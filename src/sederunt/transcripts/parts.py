@@ -20,14 +20,14 @@ class PartStore:
         self._parts: list[FinishedPart] = []
 
     async def read(self) -> tuple[FinishedPart, ...]:
-        """What an earlier try finished."""
+        """Return what an earlier try finished."""
         if await self._objects.size(self._key) is not None:
             stored = json.loads(await self._objects.get(self._key))
             self._parts = [FinishedPart.from_json(part) for part in stored]
         return tuple(self._parts)
 
     def writer(self) -> Callable[[FinishedPart], None]:
-        """For a provider's thread: keeps each part before the next is begun."""
+        """Return what stores a part, for the provider's thread: each is kept before the next is begun."""
         loop = asyncio.get_running_loop()
 
         def keep(part: FinishedPart) -> None:

@@ -48,7 +48,9 @@ async def transcribe_recording(
     cancelled: threading.Event,
     on_progress: OnProgress,
 ) -> Transcript:
-    """A second run after a crash repeats no finished part. `on_progress` hears (seconds done, seconds in all).
+    """Return the transcript of one file. A second run after a crash repeats no finished part.
+
+    `on_progress` is called with (seconds done, seconds in all).
 
     Raises MediaError, ProviderError, SetupError; Cancelled when `cancelled` is set.
     """
@@ -93,7 +95,7 @@ async def transcribe_recording(
 
 
 def _occasionally(on_progress: OnProgress, duration_s: float) -> Callable[[float], None]:
-    """For a provider's thread: passes on what is worth telling, without waiting for it."""
+    """Return what passes progress on, for the provider's thread: only what is worth telling, without waiting."""
     loop = asyncio.get_running_loop()
     step_s = max(duration_s * PROGRESS_SHARE, PROGRESS_LEAST_S)
     told_s = 0.0

@@ -33,20 +33,20 @@ class MarkMatch:
     seconds: Mapping[str, float] = field(default_factory=dict)  # participant key → seconds
 
     def ranked(self) -> list[tuple[str, float]]:
-        """Keys with their share of the weight, largest first; those that are noise left out."""
+        """Return keys with their share of the weight, largest first; those that are noise left out."""
         total = sum(self.weight.values())
         shares = [(key, weight / total) for key, weight in self.weight.items() if weight > 0]
         return sorted((pair for pair in shares if pair[1] >= LEAST_SHARE), key=lambda pair: (-pair[1], pair[0]))
 
     def sure(self, enough_s: float = ENOUGH_S) -> str | None:
-        """The one participant it points to; None where that is not certain."""
+        """Return the one participant it points to; None where that is not certain."""
         ranked = self.ranked()
         if not ranked or ranked[0][1] < SURE_SHARE or self.seconds[ranked[0][0]] < enough_s:
             return None
         return ranked[0][0] if len(ranked) == 1 or ranked[0][1] >= LEAD * ranked[1][1] else None
 
     def guesses(self, names: Mapping[str, str]) -> tuple[NameGuess, ...]:
-        """Candidates by name, likeliest first."""
+        """Return candidates by name, likeliest first."""
         return tuple(NameGuess(name=names[key], confidence=round(share, 4)) for key, share in self.ranked())
 
 
@@ -70,7 +70,7 @@ class Marks:
         self._starts = [start for start, _, _ in self._stretches]
 
     def within(self, start: float, end: float) -> Iterable[tuple[float, tuple[str, ...]]]:
-        """(seconds, who) of the marked time between two moments."""
+        """Yield (seconds, who) of the marked time between two moments."""
         for index in range(max(0, bisect_right(self._starts, start) - 1), len(self._stretches)):
             begin, finish, who = self._stretches[index]
             if begin >= end:
@@ -80,7 +80,7 @@ class Marks:
                 yield length, who
 
     def match(self, spoken: Iterable[Interval]) -> MarkMatch:
-        """What the marks say about a voice that spoke in these intervals."""
+        """Return what the marks say about a voice that spoke in these intervals."""
         weight: dict[str, float] = {}
         seconds: dict[str, float] = {}
         for start, end in spoken:
@@ -93,7 +93,7 @@ class Marks:
 
 
 def marked(participant: Participant, *, started_ms: int, duration_s: float) -> list[Interval]:
-    """When a participant was marked as speaking, cut to the recording; an open mark lasts to its end."""
+    """Return when a participant was marked as speaking, cut to the recording; an open mark lasts to its end."""
     found: list[Interval] = []
     since: float | None = None
     for event in sorted(participant.events, key=lambda event: event.timestamp):
@@ -109,8 +109,9 @@ def marked(participant: Participant, *, started_ms: int, duration_s: float) -> l
 
 
 def lag_s(marks: Mapping[str, Sequence[Interval]], spoken: Mapping[str, Sequence[Interval]]) -> float:
-    """How late this meeting's marks are, below zero where they are early: the shift at which they cover most speech,
-    the smallest of equals.
+    """Return by how many seconds this meeting's marks are late, below zero where they are early.
+
+    That is the shift at which they cover most speech, the smallest of equals.
 
     `spoken` holds the speech of participants whose voice is known; without any of those in `marks`, all speech of
     all voices is compared with all marks.
@@ -130,13 +131,13 @@ def lag_s(marks: Mapping[str, Sequence[Interval]], spoken: Mapping[str, Sequence
 
 
 def shifted(intervals: Iterable[Interval], seconds: float) -> list[Interval]:
-    """Intervals moved in time, what falls before zero cut off."""
+    """Return intervals moved in time, what falls before zero cut off."""
     moved = ((max(0.0, start + seconds), end + seconds) for start, end in intervals)
     return [(start, end) for start, end in moved if end > start]
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
-    """Overlapping intervals joined, in order."""
+    """Return the intervals in order, overlapping ones joined."""
     joined: list[Interval] = []
     for start, end in sorted(intervals):
         if joined and start <= joined[-1][1]:
@@ -147,7 +148,7 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def overlap(some: Sequence[Interval], others: Sequence[Interval]) -> float:
-    """Seconds that two ordered lists of disjoint intervals share."""
+    """Return the seconds that two ordered lists of disjoint intervals share."""
     total, index = 0.0, 0
     for start, end in some:
         while index < len(others) and others[index][1] <= start:

@@ -67,7 +67,7 @@ class Identity:
         return self.credentials is not None and not self.signed_in
 
     def next_after_rejection(self, became: "Identity") -> "Identity | None":
-        """As whom to come back to a site that says a session is void; None where it has to be believed.
+        """Return as whom to come back to a site that says a session is void; None where it has to be believed.
 
         `became` is who the rejected page was in the end. A kept state that is void is made good by the password. A
         state that the password gave a moment ago is worth another page: the site's own pages race its silent sign-in.
@@ -89,7 +89,7 @@ class VoidIdentity(Exception):
 
 
 async def identity_of(bot: Bot, accounts: AccountSource) -> Identity:
-    """The bot's own identity. Raises NoIdentity, VoidIdentity."""
+    """Return the bot's own identity. Raises NoIdentity, VoidIdentity."""
     given = bot.config.authentication
     if given is None:
         raise NoIdentity

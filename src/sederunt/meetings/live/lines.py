@@ -44,7 +44,7 @@ class LiveLines:
             self._remember(line, line.segment_id, line.segment.utterances[0], (line.segment_id,))
 
     def final(self, said: LiveSegment, meeting: MeetingFacts) -> list[LiveLine]:
-        """The lines of a final segment: several where several people share it. The first has the segment's own id."""
+        """Return the lines of a final segment: several where people share it. The first has the segment's id."""
         known = self._heard.get(said.source, {}).get(said.segment_id)
         utterance = self._utterance(said)
         if known is not None:
@@ -68,11 +68,11 @@ class LiveLines:
 
     @property
     def lacks_names(self) -> bool:
-        """Whether a recent line has no name yet."""
+        """Return whether a recent line has no name yet."""
         return any(line.segment.speaker_name is None for line in self._lines.values())
 
     def renamed(self, meeting: MeetingFacts) -> list[LiveLine]:
-        """The lines of recent segments that had no name and have one now."""
+        """Return the lines of recent segments that had no name and have one now."""
         lines = []
         for source, heard in self._heard.items():
             unnamed = [
@@ -89,7 +89,7 @@ class LiveLines:
         return lines
 
     def draft(self, said: LiveSegment, meeting: MeetingFacts) -> Mapping[str, object]:
-        """What listeners are told of a segment that is still being said: the data of a `ts-draft`."""
+        """Return the data of a `ts-draft`: what listeners are told of a segment that is still being said."""
         utterance = self._utterance(said)
         parts = self._parts(said, utterance, meeting)
         voice, name = (parts[-1].voice, parts[-1].name) if parts else ("", None)
@@ -115,7 +115,7 @@ class LiveLines:
         return utterance if self._mask_lang is None else mask_utterances((utterance,), self._mask_lang)[0]
 
     def _parts(self, said: LiveSegment, utterance: Utterance, meeting: MeetingFacts) -> list[NamedUtterance]:
-        """Who says what in this segment. Its words may begin a little before it does."""
+        """Return who says what in this segment. Its words may begin a little before it does."""
         voices = self._voices(said.source, meeting, {said.segment_id: utterance}, diarized=said.label is not None)
         first_s = min([said.start, *(word.start for word in utterance.words)])
         return [part for part in voices if first_s <= part.utterance.start <= said.end]
@@ -123,7 +123,7 @@ class LiveLines:
     def _voices(
         self, source: str, meeting: MeetingFacts, new: Mapping[str, Utterance], *, diarized: bool = False
     ) -> list[NamedUtterance]:
-        """Who says what in a source, of late."""
+        """Return who says what in a source, of late."""
         mixed = is_mixed(source, meeting.links)
         speech = SourceSpeech(
             source=source, utterances=self._utterances(source, new), mixed=mixed, diarized=diarized and mixed
@@ -140,7 +140,7 @@ class LiveLines:
         return tuple(sorted({**heard, **new}.values(), key=lambda utterance: utterance.start))
 
     def _revised(self, known: _Heard, utterance: Utterance) -> list[LiveLine]:
-        """New words for lines that were told: cut where the lines were, so that each keeps its voice."""
+        """Return told lines with new words, cut where the lines were, so that each keeps its voice."""
         lines = [self._lines[id_] for id_ in known.lines]
         borders = [line.segment.start for line in lines[1:]]
         places = [bisect_right(borders, word.start) for word in utterance.words]
@@ -158,7 +158,7 @@ class LiveLines:
         return told
 
     def _named(self, line: LiveLine, part: NamedUtterance) -> LiveLine:
-        """A line whose voice turned out to be somebody's. A source of one person hands its number over to them."""
+        """Return a line whose voice turned out to be somebody's. A source of one person hands its number over."""
         if part.voice not in self._numbers:
             own = line.voice == f"source {line.source}" and not line.source.startswith("track-")
             self._numbers[part.voice] = self._numbers[line.voice] if own else self._next_number()

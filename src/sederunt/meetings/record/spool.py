@@ -28,7 +28,7 @@ logger = log.get(component="meetings")
 
 
 def pauses() -> Iterator[float]:
-    """Seconds between tries, growing, for as long as it takes."""
+    """Yield seconds between tries, growing, for as long as it takes."""
     return chain(PAUSES_S, repeat(PAUSES_S[-1]))
 
 
@@ -101,7 +101,7 @@ class PieceSpool:
         return _end_s(await self._objects.get(max(keys))) if keys else 0.0
 
     def _waiting(self) -> list[Path]:
-        """Whole pieces, the oldest of each kind first."""
+        """Return whole pieces, the oldest of each kind first."""
         return [path for kind in FOLDERS for path in sorted(self._folder.glob(f"*{kind}"))]
 
     async def _store(self, path: Path) -> bool:

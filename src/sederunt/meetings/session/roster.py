@@ -190,7 +190,7 @@ class Speech:
         return [*ended, (event.key, True, since)]
 
     def _on_stage(self, at_ms: int) -> list[Mark]:
-        """Whoever stands there speaks while sound without an owner is heard, and no longer."""
+        """Mark who is shown large as speaking while sound without an owner is heard, and no longer."""
         now = self._stage if self._pending else None
         before, self._stage_speaks = self._stage_speaks, now
         if now == before:

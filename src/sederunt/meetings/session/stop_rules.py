@@ -1,4 +1,4 @@
-"""When a bot leaves by itself: small objects over (scene, clock). The first that answers wins.
+"""When a bot leaves by itself: small rules over roster and time. The first that answers wins.
 
 Order: the time limit is a promise about cost and goes first; company and silence describe the room.
 """
@@ -24,7 +24,7 @@ class Departure:
 
 class StopRule(Protocol):
     def check(self, roster: Roster, now_ms: int) -> Departure | None:
-        """A departure if this rule's time has come. `now_ms` is Unix milliseconds."""
+        """Return a departure if this rule's time has come. `now_ms` is Unix milliseconds."""
 
 
 class TimeLimit:
@@ -69,7 +69,7 @@ class Silence:
 
 
 def rules_for(options: StopOptions, *, started_ms: int, resumed_ms: int) -> tuple[StopRule, ...]:
-    """The rules of one stay. A bot that came back counts silence from its return, but its limit from the start."""
+    """Return the rules of one stay. A bot that came back counts silence from its return, its limit from the start."""
     rules: list[StopRule] = [TimeLimit(options.time_limit, started_ms)]
     if options.last_person_detection:
         rules.append(Alone(options.last_person_detection))
