@@ -135,7 +135,7 @@ class People:
         self._changed.update(participant.key for participant in participants)
 
 
-class Speech:
+class SpeechWitnesses:
     """Who speaks, by two witnesses: captured audio per source, and the site's own display.
 
     Once a participant's own source was heard, the audio alone is believed for that participant. Methods return the
@@ -206,7 +206,7 @@ class Roster:
     """
 
     def __init__(self) -> None:
-        self._people, self._speech = People(), Speech()
+        self._people, self._speech = People(), SpeechWitnesses()
         self._speaking: set[str] = set()
         self._early: dict[str, list[tuple[int, bool]]] = {}  # shown (at, speaking) before the roster knew them
         self.removed = False
