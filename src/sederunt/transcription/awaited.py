@@ -5,11 +5,8 @@ from sederunt.transcription.rows import Can, ModelRow, ProviderRow
 AWAITED_PROVIDERS = (
     ProviderRow(name="assemblyai", title="AssemblyAI", max_audio_minutes=600),
     ProviderRow(name="speechmatics", title="Speechmatics", max_file_bytes=999_999_999),
-    ProviderRow(name="revai", title="Rev.ai", max_audio_minutes=1020),
-    ProviderRow(name="elevenlabs", title="ElevenLabs", max_audio_minutes=600),
     ProviderRow(name="soniox", title="Soniox", max_audio_minutes=300),
     ProviderRow(name="gladia", title="Gladia", max_audio_minutes=135, max_file_bytes=1_000_000_000),
-    ProviderRow(name="salad", title="Salad", max_audio_minutes=150, max_file_bytes=3_000_000_000),
 )
 
 _ALL = frozenset(Can)
@@ -46,12 +43,8 @@ AWAITED_MODELS: tuple[ModelRow, ...] = (
     _realtime("vendor3-realtime", "assembly-ai-realtime", "assemblyai", "universal-streaming", _ALL),
     _batch("vendor4", "speechmatics", "speechmatics", "enhanced", _NO_MASK),
     _realtime("vendor4-realtime", "speechmatics-realtime", "speechmatics", "enhanced", _NO_MASK),
-    _batch("vendor5", "rev-ai", "revai", "machine", _ALL - {Can.DETECT_LANGUAGE}),
-    _batch("vendor6", "elevenlabs", "elevenlabs", "scribe_v1", frozenset({Can.DIARIZE, Can.DETECT_LANGUAGE})),
-    _batch("vendor6-v2", "elevenlabs-v2", "elevenlabs", "scribe_v2", _NO_MASK),
     _batch("vendor7", "soniox", "soniox", "stt-async-v5", _NO_MASK),
     _realtime("vendor7-realtime", "soniox-realtime", "soniox", "stt-rt-v5", _NO_MASK),
     _batch("vendor8", "gladia", "gladia", "solaria-1", _NO_MASK),
     _realtime("vendor8-realtime", "gladia-realtime", "gladia", "solaria-1", _NO_MASK - {Can.DIARIZE}),
-    _batch("vendor9", "salad", "salad", "transcribe", frozenset({Can.DIARIZE, Can.VOCABULARY})),
 )

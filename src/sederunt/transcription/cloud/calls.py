@@ -24,6 +24,7 @@ class Call:
 
     method: str
     path: str  # from the vendor's root, "/v1/listen"; or a whole address that the vendor gave out
+    root: str | None = None  # another root of the vendor's own, used where the settings name no address
     query: Sequence[tuple[str, str]] = ()
     headers: Mapping[str, str] = field(default_factory=lambda: _NONE)
     json: Any = None

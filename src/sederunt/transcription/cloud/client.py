@@ -67,6 +67,8 @@ class Client:
         self.vendor, self.access, self.manners = vendor, access, manners
         self._settings = settings
         self._root = rest_address(settings, vendor.row, access.region)
+        given = settings.providers.get(vendor.row.name)
+        self._root_is_given = bool(given and given.url)
         self.speaker = Speaker(title=vendor.row.title, label=access.label, secrets=(access.key,))
         timeout = httpx2.Timeout(manners.reply_s, connect=manners.connect_s)
         self._http = httpx2.AsyncClient(timeout=timeout, follow_redirects=False)
@@ -151,9 +153,10 @@ class Client:
     def _request(
         self, call: Call, sound: Path | None, size: int, late_s: float, stack: AsyncExitStack
     ) -> httpx2.Request:
-        url = joined(self._root, call.path)
+        root = self._root if call.root is None or self._root_is_given else call.root
+        url = joined(root, call.path)
         headers = {"accept": "application/json", **call.headers}
-        if same_origin(url, self._root):
+        if same_origin(url, root):
             headers |= self.vendor.headers(self.access)
         options: dict[str, Any] = {}
         if call.query:

@@ -1,0 +1,6 @@
+"""ElevenLabs: Scribe, after the meeting."""
+
+from sederunt.transcription.cloud.provider import CloudProvider
+from sederunt.transcription.elevenlabs.vendor import VENDOR
+
+PROVIDER = CloudProvider(VENDOR)

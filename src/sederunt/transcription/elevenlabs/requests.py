@@ -1,0 +1,46 @@
+"""What is asked of ElevenLabs: one form, answered with the transcript. Pure."""
+
+from __future__ import annotations
+
+from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.vendor import Ask
+from sederunt.transcription.languages import primary_tag
+
+PATH = "/v1/speech-to-text"
+
+
+def headers(access: Access) -> dict[str, str]:
+    """Return the header that carries the key."""
+    return {"xi-api-key": access.key}
+
+
+def check(_access: Access) -> Call:
+    """Ask whose key it is: free, and refused without a good key."""
+    return Call(method="GET", path="/v1/user")
+
+
+def transcribe(ask: Ask) -> Call:
+    """Send a file; the answer is its transcript. Laughter and doors are no words: events are not tagged."""
+    form = [
+        ("model_id", ask.model.vendor_model),
+        ("timestamps_granularity", "word"),
+        ("tag_audio_events", "false"),
+        ("diarize", "true" if ask.diarize else "false"),
+    ]
+    if tag := primary_tag(ask.lang):
+        form.append(("language_code", tag))
+    form += [("keyterms", term) for term in ask.vocabulary]
+    return Call(
+        method="POST",
+        path=PATH,
+        headers={"content-type": ask.media_type},
+        form=form,
+        sound=Sound(part="file"),
+        answers_late=True,
+    )
+
+
+def delete(_access: Access, transcript_id: str) -> tuple[Call, ...]:
+    """Delete a transcript that ElevenLabs keeps."""
+    return (Call(method="DELETE", path=f"{PATH}/transcripts/{transcript_id}"),)

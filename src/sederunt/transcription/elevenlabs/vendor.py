@@ -1,0 +1,53 @@
+"""ElevenLabs as a vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sederunt.errors import ProviderFault
+from sederunt.transcription.cloud.faults import Explained, explain
+from sederunt.transcription.cloud.job import Job
+from sederunt.transcription.cloud.reading import record, records, text
+from sederunt.transcription.cloud.vendor import Vendor
+from sederunt.transcription.elevenlabs import requests
+from sederunt.transcription.elevenlabs.parse import parse
+from sederunt.transcription.elevenlabs.rows import MODELS, PROVIDER_ROW
+from sederunt.transcription.provider import Result
+
+# Its word for a refusal, where the HTTP status would mislead: an empty account answers 401 like a wrong key.
+KINDS: Mapping[str, ProviderFault] = {
+    "quota_exceeded": ProviderFault.PAYMENT,
+    "invalid_audio": ProviderFault.MEDIA,
+    "too_many_concurrent_requests": ProviderFault.RATE_LIMITED,
+    "system_busy": ProviderFault.RATE_LIMITED,
+}
+
+
+async def batch(job: Job) -> Result:
+    """One request that answers with the transcript, which stays there until it is deleted."""
+    body = await job.hear(requests.transcribe(job.ask))
+    if kept := text(record(body).get("transcription_id")):
+        job.leaves(kept)
+    return parse(body)
+
+
+def refusal(status: int, body: Any) -> Explained:
+    """Read a refusal: {"detail": {"status", "message"}}, or a list of faults of a form."""
+    detail = record(body).get("detail")
+    faults = [text(fault.get("msg")) for fault in records(detail)] if isinstance(detail, list) else []
+    if faults:
+        return Explained(message="; ".join(filter(None, faults)))
+    told = explain(status, body)
+    return Explained(message=told.message, code=told.code, kind=KINDS.get(told.code))
+
+
+VENDOR = Vendor(
+    row=PROVIDER_ROW,
+    models=MODELS,
+    headers=requests.headers,
+    batch=batch,
+    check=requests.check,
+    explain=refusal,
+    erase=requests.delete,
+)

@@ -1,0 +1,6 @@
+"""Rev.ai: machine transcription, after the meeting."""
+
+from sederunt.transcription.cloud.provider import CloudProvider
+from sederunt.transcription.revai.vendor import VENDOR
+
+PROVIDER = CloudProvider(VENDOR)

@@ -1,0 +1,69 @@
+"""Rev.ai's JSON read: monologues of words and the marks between them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sederunt.model.transcript import Utterance, Word
+from sederunt.transcription.cloud.reading import (
+    Token,
+    Voices,
+    number,
+    ordered,
+    record,
+    records,
+    share,
+    text,
+    utterances_of,
+)
+from sederunt.transcription.cloud.reading import language as language_tag
+from sederunt.transcription.provider import Result
+
+
+def parse(body: Any, *, lang: str | None = None) -> Result:
+    """Return a file's transcript; its language is what another job found."""
+    voices = Voices()
+    utterances: list[Utterance] = []
+    for monologue in records(record(body).get("monologues")):
+        voice = voices.number(monologue.get("speaker"))
+        utterances += utterances_of(_tokens(records(monologue.get("elements")), voice))
+    return Result(utterances=ordered(utterances), detected_lang=lang)
+
+
+def top_language(body: Any) -> str | None:
+    """Return the language that a language job is surest of; None where it says nothing usable."""
+    return language_tag(record(body).get("top_language"))
+
+
+def _tokens(elements: list[Mapping[str, Any]], voice: int) -> list[Token]:
+    """Return the words with the marks that follow them; a mark with a space in it parts two words."""
+    found: list[Token] = []
+    parted = True
+    for element in elements:
+        value = text(element.get("value"))
+        if element.get("type") == "text" and value.strip():
+            found.append(_token(element, value.strip(), voice, glued=bool(found) and not parted))
+            parted = False
+        elif element.get("type") == "punct" and found:
+            parted = parted or value != value.strip() or not value
+            if mark := value.strip():
+                found[-1] = replace(
+                    found[-1],
+                    written=found[-1].written + mark,
+                    ends_sentence=found[-1].ends_sentence or mark[-1] in ".?!",
+                )
+    return found
+
+
+def _token(element: Mapping[str, Any], value: str, voice: int, *, glued: bool) -> Token:
+    start = number(element.get("ts"))
+    word = Word(
+        word=value,
+        start=round(start, 3),
+        end=round(max(start, number(element.get("end_ts"), start)), 3),
+        confidence=share(element.get("confidence")),
+        speaker=voice,
+    )
+    return Token(word=word, written=value, glued=glued)

@@ -1,0 +1,81 @@
+"""What is asked of Rev.ai: a job for the transcript, and before it one for the language where none is given. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.vendor import Ask
+from sederunt.transcription.languages import primary_tag
+
+JOBS, LANGUAGE_JOBS = "/speechtotext/v1/jobs", "/languageid/v1/jobs"
+TRANSCRIPT = "application/vnd.rev.transcript.v1.0+json"
+LISTED = 100  # jobs looked through for ours; newest first
+
+
+def headers(access: Access) -> dict[str, str]:
+    """Return the header that carries the key."""
+    return {"authorization": f"Bearer {access.key}"}
+
+
+def check(_access: Access) -> Call:
+    """Ask for the account: free, and refused without a good key."""
+    return Call(method="GET", path="/speechtotext/v1/account")
+
+
+def submit(ask: Ask, lang: str | None) -> Call:
+    """Send a file to be transcribed; a language that is not known is left to Rev.ai, which takes English."""
+    options: dict[str, Any] = {
+        "transcriber": ask.model.vendor_model,
+        "skip_diarization": not ask.diarize,
+        "filter_profanity": ask.mask_profanity,
+        "metadata": ask.reference,
+    }
+    if tag := primary_tag(lang):
+        options["language"] = tag
+    if ask.vocabulary:
+        options["custom_vocabularies"] = [{"phrases": list(ask.vocabulary)}]
+    return _upload(JOBS, ask, options)
+
+
+def find_language(ask: Ask) -> Call:
+    """Send a file to have its language found."""
+    return _upload(LANGUAGE_JOBS, ask, {"metadata": ask.reference})
+
+
+def jobs() -> Call:
+    """List the newest jobs."""
+    return Call(method="GET", path=JOBS, query=[("limit", str(LISTED))])
+
+
+def job(path: str, job_id: str) -> Call:
+    """Look at a job of either kind."""
+    return Call(method="GET", path=f"{path}/{job_id}")
+
+
+def transcript(job_id: str) -> Call:
+    """Fetch a transcript with the times of its words."""
+    return Call(method="GET", path=f"{JOBS}/{job_id}/transcript", headers={"accept": TRANSCRIPT})
+
+
+def language(job_id: str) -> Call:
+    """Fetch what a language job found."""
+    return Call(method="GET", path=f"{LANGUAGE_JOBS}/{job_id}/result")
+
+
+def delete(_access: Access, copy: str) -> tuple[Call, ...]:
+    """Delete a job of either kind: `copy` is the path under which it is looked at."""
+    return (Call(method="DELETE", path=copy),)
+
+
+def _upload(path: str, ask: Ask, options: Mapping[str, Any]) -> Call:
+    return Call(
+        method="POST",
+        path=path,
+        headers={"content-type": ask.media_type},
+        form=[("options", json.dumps(options))],
+        sound=Sound(part="media"),
+    )

@@ -1,0 +1,6 @@
+"""SaladCloud: transcription, after the meeting."""
+
+from sederunt.transcription.cloud.provider import CloudProvider
+from sederunt.transcription.salad.vendor import VENDOR
+
+PROVIDER = CloudProvider(VENDOR)

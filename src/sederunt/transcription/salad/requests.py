@@ -1,0 +1,99 @@
+"""What is asked of SaladCloud: a file into its storage, then a job that names the file's address. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.vendor import Ask
+from sederunt.transcription.languages import primary_tag
+
+STORAGE = "https://storage-api.salad.com"  # unless the settings name one address for everything
+SIGNED_S = 24 * 3600  # how long the file's address is good: longer than the longest queue
+LISTED = 100  # jobs looked through for ours; newest first
+THREE_LETTERS = frozenset({"haw", "yue"})
+
+
+def headers(access: Access) -> dict[str, str]:
+    """Return the header that carries the key."""
+    return {"salad-api-key": access.key}
+
+
+def check(access: Access) -> Call:
+    """Look at the transcription endpoint: free, and refused without a good key or for another's organisation."""
+    return Call(method="GET", path=_endpoint(access, "transcribe"))
+
+
+def file_name(ask: Ask) -> str:
+    """Return the name of our file in its storage: the same in every try."""
+    suffix = ask.file_name.rpartition(".")[2]
+    return f"{re.sub(r'[^A-Za-z0-9_-]', '-', ask.reference) or 'sound'}.{suffix}"
+
+
+def upload(ask: Ask) -> Call:
+    """Put the file into storage; the answer holds an address that needs no key."""
+    return Call(
+        method="PUT",
+        path=_file(ask.access, file_name(ask)),
+        root=STORAGE,
+        headers={"content-type": ask.media_type},
+        form=[("mimeType", ask.media_type), ("sign", "true"), ("signatureExp", str(SIGNED_S))],
+        sound=Sound(part="file"),
+    )
+
+
+def submit(ask: Ask, url: str) -> Call:
+    """Ask for a transcript of the file at an address."""
+    wanted: dict[str, Any] = {
+        "url": url,
+        "word_level_timestamps": True,
+        "sentence_level_timestamps": True,
+        "diarization": ask.diarize,
+        "sentence_diarization": ask.diarize,
+    }
+    if tag := _language(ask.lang):
+        wanted["language_code"] = tag
+    if ask.vocabulary:
+        wanted["custom_vocabulary"] = ", ".join(ask.vocabulary)
+    return Call(
+        method="POST",
+        path=f"{_endpoint(ask.access, ask.model.vendor_model)}/jobs",
+        json={"input": wanted, "metadata": {"reference": ask.reference}},
+    )
+
+
+def jobs(ask: Ask) -> Call:
+    """List the newest jobs."""
+    query = [("page", "1"), ("page_size", str(LISTED))]
+    return Call(method="GET", path=f"{_endpoint(ask.access, ask.model.vendor_model)}/jobs", query=query)
+
+
+def job(ask: Ask, job_id: str) -> Call:
+    """Look at a job."""
+    return Call(method="GET", path=f"{_endpoint(ask.access, ask.model.vendor_model)}/jobs/{job_id}")
+
+
+def answer(url: str) -> Call:
+    """Fetch a transcript that was too large for the job's own answer."""
+    return Call(method="GET", path=url)
+
+
+def delete(access: Access, name: str) -> tuple[Call, ...]:
+    """Delete a file of ours from storage."""
+    return (Call(method="DELETE", path=_file(access, name), root=STORAGE),)
+
+
+def _language(lang: str | None) -> str | None:
+    """Return a code that it knows; of a language it may not know none, for a wrong one makes a translation."""
+    tag = primary_tag(lang)
+    return tag if tag is not None and (len(tag) == 2 or tag in THREE_LETTERS) else None
+
+
+def _endpoint(access: Access, model: str) -> str:
+    return f"/api/public/organizations/{access.organisation or ''}/inference-endpoints/{model}"
+
+
+def _file(access: Access, name: str) -> str:
+    return f"/organizations/{access.organisation or ''}/files/{name}"

@@ -1,0 +1,68 @@
+"""SaladCloud as a vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sederunt.errors import ProviderFault
+from sederunt.transcription.cloud.faults import Explained
+from sederunt.transcription.cloud.job import Find, Job, Progress
+from sederunt.transcription.cloud.reading import record, records, text
+from sederunt.transcription.cloud.vendor import Vendor
+from sederunt.transcription.provider import Result
+from sederunt.transcription.salad import requests
+from sederunt.transcription.salad.parse import is_elsewhere, parse
+from sederunt.transcription.salad.rows import MODELS, PROVIDER_ROW
+
+ENDED = frozenset({"failed", "cancelled"})
+
+
+async def batch(job: Job) -> Result:
+    """Upload, submit, wait, and fetch where the transcript lies elsewhere; the upload is deleted at once."""
+    stored = record(await job.once("upload", requests.upload(job.ask), act="take the file"))
+    copy = requests.file_name(job.ask)
+    job.leaves(copy)
+    url = text(stored.get("url"))
+    if not url:
+        raise job.failed("it took the file and named no address")
+    find = Find(call=requests.jobs(job.ask), pick=lambda listing: _ours(listing, job.ask.reference))
+    created = record(await job.once("submit", requests.submit(job.ask, url), find=find))
+    job_id = text(created.get("id"))
+    if not job_id:
+        raise job.failed("it took the job and named no id")
+    output = record(await job.poll(requests.job(job.ask, job_id), state)).get("output")
+    if elsewhere := is_elsewhere(output):
+        output = await job.fetch(requests.answer(elsewhere))
+    await job.erase(copy)
+    return parse(output)
+
+
+def state(told: Any) -> Progress | Explained:
+    """Read how far a job is; some of its successes are failures."""
+    shown = record(told)
+    status, output = text(shown.get("status")), record(shown.get("output"))
+    if status == "succeeded":
+        error = output.get("error")
+        return Explained(message=str(error)[:300], kind=ProviderFault.MEDIA) if error else Progress.DONE
+    if status in ENDED:
+        return Explained(message=text(output.get("error")) or f"the job has {status}")
+    return Progress.RUNNING
+
+
+def _ours(listing: Any, reference: str) -> Mapping[str, Any] | None:
+    """Return the job with our reference, which another try had submitted."""
+    jobs = records(record(listing).get("items"))
+    return next(
+        (each for each in jobs if reference and record(each.get("metadata")).get("reference") == reference), None
+    )
+
+
+VENDOR = Vendor(
+    row=PROVIDER_ROW,
+    models=MODELS,
+    headers=requests.headers,
+    batch=batch,
+    check=requests.check,
+    erase=requests.delete,
+)
