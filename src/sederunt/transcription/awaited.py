@@ -5,7 +5,6 @@ from sederunt.transcription.rows import Can, ModelRow, ProviderRow
 AWAITED_PROVIDERS = (
     ProviderRow(name="assemblyai", title="AssemblyAI", max_audio_minutes=600),
     ProviderRow(name="speechmatics", title="Speechmatics", max_file_bytes=999_999_999),
-    ProviderRow(name="soniox", title="Soniox", max_audio_minutes=300),
     ProviderRow(name="gladia", title="Gladia", max_audio_minutes=135, max_file_bytes=1_000_000_000),
 )
 
@@ -43,8 +42,6 @@ AWAITED_MODELS: tuple[ModelRow, ...] = (
     _realtime("vendor3-realtime", "assembly-ai-realtime", "assemblyai", "universal-streaming", _ALL),
     _batch("vendor4", "speechmatics", "speechmatics", "enhanced", _NO_MASK),
     _realtime("vendor4-realtime", "speechmatics-realtime", "speechmatics", "enhanced", _NO_MASK),
-    _batch("vendor7", "soniox", "soniox", "stt-async-v5", _NO_MASK),
-    _realtime("vendor7-realtime", "soniox-realtime", "soniox", "stt-rt-v5", _NO_MASK),
     _batch("vendor8", "gladia", "gladia", "solaria-1", _NO_MASK),
     _realtime("vendor8-realtime", "gladia-realtime", "gladia", "solaria-1", _NO_MASK - {Can.DIARIZE}),
 )

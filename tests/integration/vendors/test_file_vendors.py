@@ -1,4 +1,4 @@
-"""ElevenLabs, Rev.ai and SaladCloud against their simulators: what they hear, how they fail, and what is billed."""
+"""ElevenLabs, Rev.ai, SaladCloud and Soniox against their simulators: what is heard, how it fails, what is billed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from harness.vendors.vendor import Vendor as Simulator
 from sederunt.errors import ProviderError, ProviderFault
 from sederunt.practice.clips import SHIPPED
 from sederunt.settings import Settings
-from sederunt.transcription import elevenlabs, revai, salad
+from sederunt.transcription import elevenlabs, revai, salad, soniox
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.client import Manners
 from sederunt.transcription.cloud.provider import CloudProvider
@@ -20,8 +20,8 @@ from sederunt.transcription.provider import Result, Task
 
 JFK = SHIPPED / "jfk.wav"
 HASTY = Manners(tries=3, first_pause_s=0.01, reply_s=5.0, longest_retry_after_s=1.0, first_poll_s=0.05)
-PLUGS = {"elevenlabs": elevenlabs.PROVIDER, "revai": revai.PROVIDER, "salad": salad.PROVIDER}
-MODELS = {"elevenlabs": "elevenlabs-v2", "revai": "rev-ai", "salad": "salad"}
+PLUGS = {"elevenlabs": elevenlabs.PROVIDER, "revai": revai.PROVIDER, "salad": salad.PROVIDER, "soniox": soniox.PROVIDER}
+MODELS = {"elevenlabs": "elevenlabs-v2", "revai": "rev-ai", "salad": "salad", "soniox": "soniox"}
 _F = ProviderFault
 
 
@@ -129,6 +129,8 @@ FIELDS = (
     "word_segments",
     "score",
     "value",
+    "tokens",
+    "start_ms",
 )
 
 
@@ -151,7 +153,7 @@ def test_a_wrong_key_is_told_by_its_name(desk: Desk) -> None:
 
 def test_what_the_vendor_keeps_can_be_deleted(desk: Desk) -> None:
     result = desk.transcribe()
-    assert bool(result.copies) == (desk.name != "salad")  # whose upload is deleted at once
+    assert bool(result.copies) == (desk.name in ("elevenlabs", "revai"))  # the others' are deleted at once
     account = CloudProvider(PLUGS[desk.name].vendor, HASTY).account
     for copy in result.copies:
         account.erase(desk.settings, desk.access(), copy)

@@ -1,0 +1,6 @@
+"""Soniox: after the meeting and while it goes on."""
+
+from sederunt.transcription.cloud.provider import CloudProvider
+from sederunt.transcription.soniox.vendor import VENDOR
+
+PROVIDER = CloudProvider(VENDOR)

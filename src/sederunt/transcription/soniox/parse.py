@@ -1,0 +1,93 @@
+"""Soniox's JSON read: pieces of words with their times, which are joined as they are and cut at spaces. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sederunt.model.transcript import Word
+from sederunt.transcription.cloud.reading import (
+    Token,
+    Voices,
+    average,
+    language,
+    number,
+    ordered,
+    record,
+    records,
+    share,
+    text,
+    utterances_of,
+)
+from sederunt.transcription.provider import Result
+
+Piece = Mapping[str, Any]
+
+MARKERS = frozenset({"<end>", "<fin>"})  # an endpoint, and the answer to a flush: no words
+_UNSPACED = (
+    (0x0E00, 0x0EFF),
+    (0x1780, 0x17FF),
+    (0x3040, 0x30FF),
+    (0x3400, 0x9FFF),
+)  # Thai, Lao, Khmer, Japanese, Chinese
+_MARKS = '.,!?;:…"“”„»«()[]。、！？'
+
+
+def parse(body: Any) -> Result:
+    """Return a file's transcript. Everything may be missing: silence has no words."""
+    pieces = records(record(body).get("tokens"))
+    return Result(utterances=ordered(utterances_of(words_of(pieces, Voices()))), detected_lang=language_of(pieces))
+
+
+def language_of(pieces: Iterable[Piece]) -> str | None:
+    """Return the language of most letters."""
+    letters: Counter[str] = Counter()
+    for piece in pieces:
+        if code := language(piece.get("language")):
+            letters[code] += len(text(piece.get("text")).strip())
+    return next((code for code, _ in letters.most_common(1)), None)
+
+
+def words_of(pieces: Iterable[Piece], voices: Voices) -> list[Token]:
+    """Return the words of pieces: a space begins one, and so does another voice, or a script without spaces."""
+    found: list[Token] = []
+    run: list[Piece] = []
+    for piece in pieces:
+        written = text(piece.get("text"))
+        if written in MARKERS or not written:
+            continue
+        if run and (_begins(written) or run[-1].get("speaker") != piece.get("speaker")):
+            found += _word(run, voices)
+            run = []
+        run.append(piece)
+    return found + (_word(run, voices) if run else [])
+
+
+def _begins(written: str) -> bool:
+    first = ord(written[0])
+    return written[0].isspace() or any(low <= first <= high for low, high in _UNSPACED)
+
+
+def _word(run: list[Piece], voices: Voices) -> list[Token]:
+    joined = "".join(text(piece.get("text")) for piece in run)
+    written = joined.strip()
+    if not written:
+        return []
+    start = number(run[0].get("start_ms")) / 1000
+    end = number(run[-1].get("end_ms"), start * 1000) / 1000
+    word = Word(
+        word=written.strip(_MARKS) or written,
+        start=round(start, 3),
+        end=round(max(start, end), 3),
+        confidence=average(share(piece.get("confidence")) for piece in run),
+        speaker=voices.number(run[0].get("speaker")),
+    )
+    return [
+        Token(
+            word=word,
+            written=written,
+            glued=not joined[0].isspace() and _begins(joined),
+            ends_sentence=written.endswith((".", "?", "!", "。", "？", "！")),
+        )
+    ]

@@ -1,0 +1,88 @@
+"""What is asked of Soniox: a file, a transcription of it, or a stream. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.vendor import Ask
+from sederunt.transcription.languages import primary_tag
+
+FILES, TRANSCRIPTIONS, SOCKET = "/v1/files", "/v1/transcriptions", "/transcribe-websocket"
+LISTED = 100  # transcriptions looked through for ours; newest first
+LONGEST_REFERENCE = 256
+
+
+def headers(access: Access) -> dict[str, str]:
+    """Return the header that carries the key, of requests and of handshakes.
+
+    A key inside a stream's first message alone is refused from 15 January 2027.
+    """
+    return {"authorization": f"Bearer {access.key}"}
+
+
+def check(_access: Access) -> Call:
+    """List the models: free, and refused without a good key."""
+    return Call(method="GET", path="/v1/models")
+
+
+def upload(ask: Ask) -> Call:
+    """Send a file."""
+    return Call(method="POST", path=FILES, headers={"content-type": ask.media_type}, sound=Sound(part="file"))
+
+
+def transcribe(ask: Ask, file_id: str) -> Call:
+    """Have a file transcribed."""
+    wanted = {
+        "model": ask.model.vendor_model,
+        "file_id": file_id,
+        "client_reference_id": ask.reference[:LONGEST_REFERENCE],
+        **_common(ask),
+    }
+    return Call(method="POST", path=TRANSCRIPTIONS, json=wanted)
+
+
+def transcriptions() -> Call:
+    """List the newest transcriptions."""
+    return Call(method="GET", path=TRANSCRIPTIONS, query=[("limit", str(LISTED))])
+
+
+def transcription(transcription_id: str) -> Call:
+    """Look at a transcription."""
+    return Call(method="GET", path=f"{TRANSCRIPTIONS}/{transcription_id}")
+
+
+def transcript(transcription_id: str) -> Call:
+    """Fetch a transcription's text."""
+    return Call(method="GET", path=f"{TRANSCRIPTIONS}/{transcription_id}/transcript")
+
+
+def delete(_access: Access, copy: str) -> tuple[Call, ...]:
+    """Delete a file or a transcription: `copy` is its path."""
+    return (Call(method="DELETE", path=copy),)
+
+
+def stream(ask: Ask) -> dict[str, Any]:
+    """Return the first message of a stream."""
+    return {
+        "model": ask.model.vendor_model,
+        "audio_format": "pcm_s16le",
+        "sample_rate": 16_000,
+        "num_channels": 1,
+        "enable_endpoint_detection": True,
+        "max_endpoint_delay_ms": 1_000,
+        **_common(ask),
+    }
+
+
+def _common(ask: Ask) -> dict[str, Any]:
+    wanted: dict[str, Any] = {
+        "enable_language_identification": True,
+        "enable_speaker_diarization": ask.diarize,
+    }
+    if tag := primary_tag(ask.lang):
+        wanted["language_hints"] = [tag]
+    if ask.vocabulary:
+        wanted["context"] = {"terms": list(ask.vocabulary)}
+    return wanted

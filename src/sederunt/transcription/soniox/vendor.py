@@ -1,0 +1,79 @@
+"""Soniox as a vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sederunt.transcription.cloud.faults import Explained
+from sederunt.transcription.cloud.job import Find, Job, Progress
+from sederunt.transcription.cloud.reading import record, records, text
+from sederunt.transcription.cloud.vendor import TERMS, Live, Vendor
+from sederunt.transcription.provider import Result
+from sederunt.transcription.soniox import requests
+from sederunt.transcription.soniox.parse import parse
+from sederunt.transcription.soniox.rows import MODELS, PROVIDER_ROW
+from sederunt.transcription.soniox.stream import KEEPALIVE, SonioxCodec
+
+SESSION_S = 300 * 60.0
+
+
+async def batch(job: Job) -> Result:
+    """Upload, submit, wait and fetch. Nothing there expires and an account holds 2,000: both are deleted at once."""
+    stored = record(await job.once("upload", requests.upload(job.ask), act="take the file"))
+    file_id = text(stored.get("id"))
+    if not file_id:
+        raise job.failed("it took the file and named no id")
+    file = f"{requests.FILES}/{file_id}"
+    job.leaves(file)
+    find = Find(call=requests.transcriptions(), pick=lambda listing: _ours(listing, job.ask.reference))
+    created = record(await job.once("submit", requests.transcribe(job.ask, file_id), find=find))
+    job_id = text(created.get("id"))
+    if not job_id:
+        raise job.failed("it took the job and named no id")
+    transcription = f"{requests.TRANSCRIPTIONS}/{job_id}"
+    job.leaves(transcription)
+    await job.poll(requests.transcription(job_id), state)
+    result = parse(await job.fetch(requests.transcript(job_id)))
+    await job.erase(transcription)
+    await job.erase(file)
+    return result
+
+
+def state(told: Any) -> Progress | Explained:
+    """Read how far a transcription is."""
+    shown = record(told)
+    match text(shown.get("status")):
+        case "completed":
+            return Progress.DONE
+        case "error":
+            return Explained(message=text(shown.get("error_message")), code=text(shown.get("error_type")))
+    return Progress.RUNNING
+
+
+def _ours(listing: Any, reference: str) -> Mapping[str, Any] | None:
+    """Return the transcription with our reference, which another try had submitted."""
+    wanted = reference[: requests.LONGEST_REFERENCE]
+    for each in records(record(listing).get("transcriptions")):
+        if wanted and each.get("client_reference_id") == wanted:
+            return each
+    return None
+
+
+VENDOR = Vendor(
+    row=PROVIDER_ROW,
+    models=MODELS,
+    headers=requests.headers,
+    batch=batch,
+    check=requests.check,
+    erase=requests.delete,
+    live=Live(
+        codec=SonioxCodec,
+        path=lambda _ask: requests.SOCKET,
+        terms=replace(TERMS, longest_session_s=SESSION_S),
+        pace=1.0,
+        keepalive=KEEPALIVE,
+        keepalive_s=8.0,
+    ),
+)

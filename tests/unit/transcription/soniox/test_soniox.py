@@ -1,0 +1,98 @@
+"""Soniox's requests, answers and messages, without a network."""
+
+import json
+from typing import Any
+
+import pytest
+
+from sederunt.errors import ProviderFault
+from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.vendor import Ask, Finished, Refused, asked
+from sederunt.transcription.models import find
+from sederunt.transcription.sessions import Draft, Heard, Settled
+from sederunt.transcription.soniox import requests
+from sederunt.transcription.soniox.parse import parse
+from sederunt.transcription.soniox.stream import SonioxCodec
+
+
+def ask(model: str = "soniox", **wishes: Any) -> Ask:
+    row = find(model)
+    assert row is not None
+    usual: dict[str, Any] = {"lang": None, "vocabulary": (), "mask_profanity": False, "mixed": True}
+    return asked(row, Access(key="k", label="x"), **{**usual, **wishes})
+
+
+def piece(text: str, start_ms: int, end_ms: int, **more: Any) -> dict[str, Any]:
+    return {"text": text, "start_ms": start_ms, "end_ms": end_ms, "confidence": 0.9, **more}
+
+
+def test_the_key_is_in_the_handshake_and_never_in_a_message() -> None:
+    assert requests.headers(Access(key="k", label="x")) == {"authorization": "Bearer k"}
+    (opening,) = SonioxCodec(ask("soniox-realtime")).opening()
+    assert "api_key" not in json.loads(opening)
+
+
+def test_the_request_says_what_was_asked_for() -> None:
+    wanted = requests.transcribe(ask(lang="pt-BR", vocabulary=["Sederunt"], mixed=False), "f1").json
+    assert (wanted["language_hints"], wanted["context"]) == (["pt"], {"terms": ["Sederunt"]})
+    assert wanted["enable_speaker_diarization"] is False
+    assert "language_hints" not in requests.transcribe(ask(lang="multi"), "f1").json
+
+
+def test_pieces_become_words_at_spaces_voices_and_scripts_without_spaces() -> None:
+    tokens = [
+        piece("Minu", 0, 100, speaker="2", language="en"),
+        piece("tes.", 100, 300, speaker="2", language="en"),
+        piece(" Yes", 400, 600, speaker="1", language="en"),
+        piece(" 今日", 900, 1000, speaker="1", language="ja"),
+        piece("は", 1000, 1100, speaker="1", language="ja"),
+    ]
+    result = parse({"tokens": tokens})
+    assert [(each.speaker, each.transcript) for each in result.utterances] == [(0, "Minutes."), (1, "Yes 今日は")]
+    assert [word.word for word in result.utterances[0].words] == ["Minutes"]
+    assert (result.utterances[0].end, result.detected_lang) == (0.3, "en")
+
+
+@pytest.mark.parametrize("body", [None, [], "text", 7, {"tokens": [None, 7, {"text": None}, {"text": 3}]}])
+def test_nonsense_is_an_empty_transcript(body: Any) -> None:
+    assert parse(body).utterances == ()
+
+
+def told(codec: SonioxCodec, *tokens: dict[str, Any], done_ms: int, **more: Any) -> list[Any]:
+    return list(codec.read(json.dumps({"tokens": tokens, "final_audio_proc_ms": done_ms, **more})))
+
+
+def test_what_is_final_is_settled_at_the_endpoint_and_counts_as_heard_then() -> None:
+    codec = SonioxCodec(ask("soniox-realtime"))
+    first = told(codec, piece("Well", 200, 400, is_final=True), piece(" th", 400, 500, is_final=False), done_ms=450)
+    assert [each.said.transcript for each in first if isinstance(each, Draft)] == ["Well th"]
+    assert first[-1] == Heard(0.2)  # not beyond what is not settled yet
+    second = told(codec, piece(" then.", 400, 700, is_final=True), piece("<end>", 0, 0, is_final=True), done_ms=900)
+    assert [each.said.transcript for each in second if isinstance(each, Settled)] == ["Well then."]
+    assert second[-1] == Heard(0.9)
+    assert told(codec, done_ms=1000, finished=True)[-1] == Finished()
+
+
+def test_a_draft_that_is_not_heard_any_more_is_taken_back() -> None:
+    codec = SonioxCodec(ask("soniox-realtime"))
+    told(codec, piece("Hm", 0, 100, is_final=False), done_ms=0)
+    (taken, _) = told(codec, done_ms=200)
+    assert isinstance(taken, Draft)
+    assert taken.said.transcript == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "kind"),
+    [
+        (401, "Incorrect API key", ProviderFault.AUTH),
+        (402, "Balance", ProviderFault.PAYMENT),
+        (429, "Limit", ProviderFault.RATE_LIMITED),
+        (400, "Maximum audio duration exceeded", ProviderFault.TRANSIENT),
+        (400, "Bad model", ProviderFault.INVALID_REQUEST),
+        (503, "Cannot continue request (code 1).", ProviderFault.TRANSIENT),
+    ],
+)
+def test_a_refusal_is_read_by_its_code(code: int, message: str, kind: ProviderFault) -> None:
+    (refused,) = SonioxCodec(ask("soniox-realtime")).read(json.dumps({"error_code": code, "error_message": message}))
+    assert isinstance(refused, Refused)
+    assert refused.kind is kind
