@@ -46,7 +46,7 @@ AS_IT_IS = "identity"  # the content encoding that packs nothing
 
 
 def is_public(address: Address) -> bool:
-    """Whether this is a global unicast address, also when seen through every wrapping we know."""
+    """Return whether this is a global unicast address, also when seen through every wrapping we know."""
     if isinstance(address, IPv4Address):
         return address.is_global and not any(address in network for network in _CLOSED_V4)
     carried = _carried(address)
@@ -58,7 +58,7 @@ def is_public(address: Address) -> bool:
 
 
 def refusal(url: str, *, allow_private: bool = False) -> str | None:
-    """What is wrong with an address by its looks, as a sentence; None when nothing is. Resolves no name."""
+    """Return what is wrong with an address by its looks, as a sentence; None when nothing is. Resolves no name."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -80,7 +80,7 @@ def refusal(url: str, *, allow_private: bool = False) -> str | None:
 
 
 def guarded_client(*, allow_private: bool, timeout_s: float, **options: typing.Any) -> httpx2.AsyncClient:
-    """An HTTP client that reaches public addresses only.
+    """Return an HTTP client that reaches public addresses only.
 
     It follows no redirect, reads no proxy from the environment, keeps no cookie, and asks for bodies as they are.
 
@@ -100,7 +100,7 @@ def guarded_client(*, allow_private: bool, timeout_s: float, **options: typing.A
 
 @asynccontextmanager
 async def opened(client: httpx2.AsyncClient, url: str, *, allow_private: bool) -> AsyncIterator[httpx2.Response]:
-    """A GET whose body is yet to be read, after at most three redirects, each of them judged.
+    """Provide a GET whose body is yet to be read, after at most three redirects, each of them judged.
 
     Raises DestinationError: retryable for faults of the network and for 5xx, 408, 425 and 429.
     """
@@ -138,7 +138,7 @@ def _check_encoding(response: httpx2.Response) -> None:
 
 
 def _carried(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address inside an IPv6 one, or None."""
+    """Return the IPv4 address inside an IPv6 one, or None."""
     for network, shift in _CARRIERS:
         if address in network:
             return IPv4Address((int(address) >> shift) & 0xFFFF_FFFF)
@@ -193,7 +193,9 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
 
 
 async def _resolve(host: str, port: int, timeout_s: float | None) -> list[Address]:
-    """Every address of a host in the system's order of preference. Spellings such as 127.1 are resolved as well."""
+    """Return every address of a host in the system's order of preference. Spellings such as 127.1 are resolved
+    as well.
+    """
     try:
         async with asyncio.timeout(timeout_s):
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)

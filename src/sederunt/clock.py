@@ -8,10 +8,10 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """Now, in UTC."""
+        """Return the current time in UTC."""
 
     def monotonic(self) -> float:
-        """Seconds that only go forward."""
+        """Return seconds that only go forward."""
 
     async def sleep(self, seconds: float) -> None: ...
 
@@ -33,5 +33,5 @@ SYSTEM_CLOCK = SystemClock()
 
 
 def unix_ms(moment: datetime) -> int:
-    """Unix milliseconds of an aware datetime."""
+    """Return Unix milliseconds of an aware datetime."""
     return round(moment.timestamp() * 1000)

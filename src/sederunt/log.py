@@ -14,7 +14,7 @@ _SECRET_VALUES = re.compile(r"sk_[A-Za-z0-9_-]{8,}|((?:token|signature|secret|ke
 
 
 def redact(text: str) -> str:
-    """The text without keys and without the values of secret query parameters."""
+    """Return the text without keys and without the values of secret query parameters."""
     return _SECRET_VALUES.sub(lambda match: (match.group(1) or "") + "***", text)
 
 
@@ -48,6 +48,6 @@ def configure(style: Literal["json", "lines"] = "json", level: str = "info") -> 
 
 
 def get(**context: object) -> structlog.stdlib.BoundLogger:
-    """A logger with these ids on every line."""
+    """Return a logger with these ids on every line."""
     logger: structlog.stdlib.BoundLogger = structlog.get_logger(**context)
     return logger

@@ -203,7 +203,7 @@ class Settings(BaseSettings):
 
 
 def load(**overrides: Any) -> Settings:
-    """The settings of this process. `overrides` come from the command line; their names are top-level sections.
+    """Read the settings of this process. `overrides` come from the command line; their names are top-level sections.
 
     Raises SetupError that names each variable that has a value it cannot have, or has a double underscore and is none.
     """
@@ -218,12 +218,12 @@ def load(**overrides: Any) -> Settings:
 
 
 def variable(*path: str) -> str:
-    """The environment's name of a setting."""
+    """Return the environment's name of a setting."""
     return PREFIX + DELIMITER.join(path).upper()
 
 
 def ignored(environment: Mapping[str, str]) -> list[str]:
-    """A sentence for each variable that looks like a setting and is none, and may be somebody else's.
+    """Return a sentence for each variable that looks like a setting and is none, and may be somebody else's.
 
     Kubernetes gives every pod SEDERUNT_SERVICE_HOST and its like where a service is called sederunt, and clients keep
     their key in such a name. Only ours have a double underscore: those are refused.
@@ -237,7 +237,7 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
 
 
 def _strange(environment: Mapping[str, str]) -> dict[str, str]:
-    """What is to be said of each variable that looks like a setting and is none, by name."""
+    """Return what is to be said of each variable that looks like a setting and is none, by name."""
     known = dict(_variables(Settings))
     given = {name: name.upper().removesuffix(FROM_FILE) for name in environment if name.upper().startswith(PREFIX)}
     strange = sorted(name for name, wanted in given.items() if wanted not in known and not _is_entry(wanted, known))
@@ -245,7 +245,7 @@ def _strange(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _variables(model: type[BaseModel], *path: str) -> Iterator[tuple[str, Any]]:
-    """(name, type) of all settings, and of all sections."""
+    """Yield (name, type) of all settings, and of all sections."""
     for name, field in model.model_fields.items():
         kind = field.annotation
         yield variable(*path, name), kind
@@ -254,7 +254,9 @@ def _variables(model: type[BaseModel], *path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _is_entry(name: str, known: Mapping[str, Any]) -> bool:
-    """Whether it is an entry of a setting that takes names of its own, such as SEDERUNT_STORAGE__OPTIONS__REGION."""
+    """Return whether it is an entry of a setting that takes names of its own, such as
+    SEDERUNT_STORAGE__OPTIONS__REGION.
+    """
     return any(get_origin(kind) is dict and name.startswith(setting + DELIMITER) for setting, kind in known.items())
 
 
@@ -265,13 +267,13 @@ def _no_setting(name: str, known: list[str]) -> str:
 
 
 def _faults(error: ValidationError) -> Iterator[str]:
-    """A sentence for each; without the values, which may be secret."""
+    """Yield a sentence for each; without the values, which may be secret."""
     for fault in error.errors(include_url=False, include_input=False):
         yield f"{variable(*map(str, fault['loc']))} is not usable: {fault['msg']}."
 
 
 def _not_json(environment: Mapping[str, str]) -> str:
-    """The variables that are meant: pydantic-settings tells the section only."""
+    """Return the variables that are meant: pydantic-settings tells the section only."""
     known = dict(_variables(Settings))
     return ", ".join(
         name

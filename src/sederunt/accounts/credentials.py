@@ -74,15 +74,15 @@ class CredentialStore:
         return _shown(row)
 
     async def of(self, account_id: UUID) -> list[Credential]:
-        """The account's credentials, oldest first."""
+        """Return the account's credentials, oldest first."""
         return [_shown(row) for row in await self._vault.credentials(account_id)]
 
     async def get(self, credential_id: UUID, account_id: UUID) -> Credential:
-        """One of them, closed. Raises NotFound."""
+        """Return one of them, closed. Raises NotFound."""
         return _shown(await self._vault.credential(credential_id, account_id))
 
     async def open(self, credential_id: UUID, account_id: UUID) -> OpenCredential:
-        """One of them with its key. Raises NotFound, SetupError when the sealing key is gone."""
+        """Return one of them with its key. Raises NotFound, SetupError when the sealing key is gone."""
         row = await self._vault.credential(credential_id, account_id)
         return OpenCredential(
             provider=row.provider,

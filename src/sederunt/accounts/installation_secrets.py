@@ -11,7 +11,7 @@ LINKS = "signed_links"  # what download addresses are signed with
 
 
 async def installation_secret(database: Database, sealer: Sealer, name: str) -> bytes:
-    """32 bytes under this name, the same in every process from the first call on."""
+    """Return 32 bytes under this name, the same in every process from the first call on."""
     store = InstallationSecrets(database)
     sealed = await store.get(name)
     if sealed is None:

@@ -56,7 +56,7 @@ class _Trusted:
 
 
 def scopes_of(key: ApiKey) -> frozenset[Scope]:
-    """What a key may do. A word that a newer version wrote means nothing here."""
+    """Return what a key may do. A word that a newer version wrote means nothing here."""
     return frozenset(scope for scope in Scope if scope in key.scopes.split())
 
 
@@ -83,7 +83,7 @@ class Keys:
         scopes: Collection[Scope] = EVERYTHING,
         expires_at: datetime | None = None,
     ) -> tuple[str, ApiKey]:
-        """(the key, what is kept of it). The key cannot be shown again."""
+        """Make a key: (the key, what is kept of it). It cannot be shown again."""
         text = _PREFIX + secrets.token_urlsafe(32)
         now = self._clock.now()
         kept = ApiKey(
@@ -102,7 +102,7 @@ class Keys:
         return text, kept
 
     async def of(self, account_id: UUID) -> list[ApiKey]:
-        """The account's keys, oldest first."""
+        """Return the account's keys, oldest first."""
         return await self._accounts.keys(account_id)
 
     async def revoke(self, account_id: UUID, key_id: UUID) -> None:
@@ -112,7 +112,7 @@ class Keys:
         logger.info("An API key was revoked.", action="key_revoked", key_id=str(key_id))
 
     async def caller(self, text: str) -> Caller:
-        """Whose key this is. Raises Unauthorized for one that is unknown, revoked or expired."""
+        """Return whose key this is. Raises Unauthorized for one that is unknown, revoked or expired."""
         digest = self._digest(text)
         trusted = self._trusted.get(digest)
         if trusted is not None and trusted.until > self._clock.monotonic():

@@ -93,15 +93,15 @@ class MeetingAccounts:
         return await self.add(account_id, sign_in)
 
     async def of(self, account_id: UUID) -> list[MeetingAccount]:
-        """The tenant's meeting accounts, oldest first."""
+        """Return the tenant's meeting accounts, oldest first."""
         return [_shown(row) for row in await self._vault.meeting_accounts(account_id)]
 
     async def get(self, meeting_account_id: UUID, account_id: UUID) -> MeetingAccount:
-        """One of them, closed. Raises NotFound."""
+        """Return one of them, closed. Raises NotFound."""
         return _shown(await self._vault.meeting_account(meeting_account_id, account_id))
 
     async def open(self, meeting_account_id: UUID, account_id: UUID) -> SignIn:
-        """One of them, opened. Raises NotFound, SetupError when the sealing key is gone."""
+        """Return one of them, opened. Raises NotFound, SetupError when the sealing key is gone."""
         row = await self._vault.meeting_account(meeting_account_id, account_id)
         secret = json.loads(self._sealer.open(row.secret, *_PLACE, row.id))
         return SignIn(service=Service(row.service), email=row.email, **secret)

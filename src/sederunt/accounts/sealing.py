@@ -36,7 +36,7 @@ class Sealer:
         self._newest = _cipher(keys[0])[0]
 
     def seal(self, text: str, table: str, column: str, row: object) -> bytes:
-        """The text, sealed to its place."""
+        """Seal the text to its place."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
         cipher = self._ciphers[self._newest]
         return (
@@ -44,7 +44,7 @@ class Sealer:
         )
 
     def open(self, sealed: bytes, table: str, column: str, row: object) -> str:
-        """The text. Raises SetupError when it was sealed with a key we do not have, or for another place."""
+        """Open a sealed text. Raises SetupError when it was sealed with a key we do not have, or for another place."""
         key_id, nonce, ciphertext = (
             sealed[:_ID_BYTES],
             sealed[_ID_BYTES : _ID_BYTES + _NONCE_BYTES],
@@ -66,7 +66,7 @@ class Sealer:
         return sealed.startswith(self._newest)
 
     def reseal(self, sealed: bytes, table: str, column: str, row: object) -> bytes:
-        """The same secret under the newest key."""
+        """Seal a secret anew, under the newest key."""
         if self.is_current(sealed):
             return sealed
         return self.seal(self.open(sealed, table, column, row), table, column, row)
@@ -105,7 +105,7 @@ def _key_of_directory(data: Path) -> str:
 
 
 def _cipher(key: str) -> tuple[bytes, AESGCM]:
-    """(id, cipher) of a key text."""
+    """Return (id, cipher) of a key text."""
     derive = HKDF(algorithm=hashes.SHA256(), length=32 + _ID_BYTES, salt=None, info=b"sederunt sealing")
     derived = derive.derive(key.encode())
     return derived[32:], AESGCM(derived[:32])

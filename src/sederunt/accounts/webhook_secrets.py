@@ -25,7 +25,7 @@ class Secrets:
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Every secret that signs now, the newest first."""
+        """Return every secret that signs now, the newest first."""
         return (self.newest,) if self.before is None else (self.newest, self.before)
 
 
@@ -38,7 +38,7 @@ class WebhookSecrets:
         self._clock = database.clock
 
     async def get(self, account_id: UUID) -> Secrets:
-        """The account's secrets. Raises NotFound."""
+        """Return the account's secrets. Raises NotFound."""
         sealed = await self._accounts.webhook_secrets(account_id)
         if sealed.newest is None:
             # Two processes may both see none: the first to write wins, and both read what was written.
@@ -52,11 +52,11 @@ class WebhookSecrets:
         return Secrets(newest=newest, before=before, before_until=sealed.before_until)
 
     async def signing(self, account_id: UUID) -> tuple[str, ...]:
-        """Every secret that signs now, the newest first. Raises NotFound."""
+        """Return every secret that signs now, the newest first. Raises NotFound."""
         return (await self.get(account_id)).all
 
     async def renew(self, account_id: UUID, overlap: timedelta = timedelta()) -> Secrets:
-        """A new one; the one before goes on signing beside it for so long. Raises NotFound."""
+        """Make a new one; the one before goes on signing beside it for so long. Raises NotFound."""
         known = await self.get(account_id)
         sealed = SealedSecrets(newest=self._seal(_fresh(), _NEWEST, account_id))
         if overlap:

@@ -67,7 +67,7 @@ class ListenerAction:
 
 
 def order_of(frame: str | bytes) -> ListenerAction:
-    """What a frame asks for. Raises RequestError."""
+    """Return what a frame asks for. Raises RequestError."""
     if isinstance(frame, bytes):
         raise RequestError("Binary frames are not understood: send JSON as text.")
     try:

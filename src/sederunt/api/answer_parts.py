@@ -8,7 +8,7 @@ Schema = dict[str, Any]
 
 
 def object_of(properties: Mapping[str, Schema], *, optional: tuple[str, ...] = (), description: str = "") -> Schema:
-    """An object; all of its properties are there, but for the optional ones."""
+    """Return an object; all of its properties are there, but for the optional ones."""
     required = [name for name in properties if name not in optional]
     return {
         "type": "object",
@@ -19,22 +19,22 @@ def object_of(properties: Mapping[str, Schema], *, optional: tuple[str, ...] = (
 
 
 def ref(name: str) -> Schema:
-    """Another schema of the document."""
+    """Return another schema of the document."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def list_of(item: Schema) -> Schema:
-    """An array."""
+    """Return an array."""
     return {"type": "array", "items": item}
 
 
 def or_null(schema: Schema) -> Schema:
-    """This, or null."""
+    """Return a schema that also allows null."""
     return {"anyOf": [schema, {"type": "null"}]}
 
 
 def words_of(words: type[StrEnum]) -> Schema:
-    """One word of an enumeration."""
+    """Return one word of an enumeration."""
     return {"type": "string", "enum": [word.value for word in words]}
 
 

@@ -39,7 +39,7 @@ OpenHandler = Callable[[ApiContext, Request], Awaitable[Response]]
 
 
 def create_app(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
-    """The application of one process. Its rooms are opened when the server starts and closed when it stops."""
+    """Make the application of one process. Its stores are opened when the server starts and closed when it stops."""
     metrics = Metrics()
 
     @asynccontextmanager
@@ -59,7 +59,7 @@ def create_app(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
 
 
 def _routes_with_keys() -> list[Path]:
-    """One entry per path, so that a wrong method is answered with all that are possible there."""
+    """Return one route per path, so that a wrong method is answered with all that are possible there."""
     paths: dict[str, dict[str, Route]] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method] = route
@@ -72,7 +72,7 @@ def _routes_with_keys() -> list[Path]:
 
 
 def _other_methods(route: Path) -> Path:
-    """What a fixed path does not take is refused, lest its last word be looked for as an id."""
+    """Refuse what a fixed path does not take, lest its last word be looked for as an id."""
 
     async def refuse(_request: Request) -> Response:
         raise HTTPException(405, headers={"Allow": ", ".join(sorted(route.methods or ()))})

@@ -15,7 +15,7 @@ class Auth:
     limit: RateLimit
 
     async def caller(self, header: str | None) -> Caller:
-        """The caller that an Authorization header names. Raises Unauthorized, TooManyRequests."""
+        """Return the caller that an Authorization header names. Raises Unauthorized, TooManyRequests."""
         caller = await self.keys.caller(bearer_key(header))
         wait_s = self.limit.wait_s(caller.key_id)
         if wait_s:
@@ -24,7 +24,7 @@ class Auth:
 
 
 def bearer_key(header: str | None) -> str:
-    """The key in "Bearer <key>". Raises Unauthorized."""
+    """Return the key in "Bearer <key>". Raises Unauthorized."""
     scheme, _, key = (header or "").strip().partition(" ")
     key = key.strip()
     if scheme.lower() != "bearer" or not key:

@@ -11,7 +11,7 @@ _NOT_JSON = "The body is not valid JSON."
 
 
 async def json_body(request: Request, most_bytes: int) -> Any:
-    """The parsed body, whatever its Content-Type says. Raises TooLarge, InvalidConfig."""
+    """Return the parsed body, whatever its Content-Type says. Raises TooLarge, InvalidConfig."""
     coding = request.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("", "identity"):
         raise InvalidConfig({"body": [f"The body must not be compressed (Content-Encoding: {coding[:40]})."]})
@@ -19,7 +19,7 @@ async def json_body(request: Request, most_bytes: int) -> Any:
 
 
 async def whole_body(request: Request, most_bytes: int) -> bytes:
-    """The body, of at most so many bytes. Raises TooLarge as soon as there are more."""
+    """Return the body, of at most so many bytes. Raises TooLarge as soon as there are more."""
     refuse_declared(request, most_bytes)
     body = bytearray()
     async for chunk in request.stream():
@@ -41,7 +41,7 @@ def too_large(most_bytes: int) -> TooLarge:
 
 
 def parse_json(body: bytes) -> Any:
-    """The value. NaN, Infinity, endless nesting and numbers of thousands of digits are no JSON for us."""
+    """Return the value. NaN, Infinity, endless nesting and numbers of thousands of digits are no JSON for us."""
     if not body.strip():
         raise InvalidConfig({"body": ["The body is empty; a JSON object was expected."]})
     try:

@@ -28,7 +28,7 @@ _FILTER = "metadata["
 
 
 async def create_bot(call: Call) -> Response:
-    """POST /bot"""
+    """Answer POST /bot"""
     found, config = await _checked(call)
     now = call.context.clock.now()
     start = start_of(found.fields, now)
@@ -60,18 +60,18 @@ async def create_bot(call: Call) -> Response:
 
 
 async def validate_bot(call: Call) -> Response:
-    """POST /bot/validate"""
+    """Answer POST /bot/validate"""
     await _checked(call)
     return message_response("The configuration is valid.")
 
 
 async def get_bot(call: Call) -> Response:
-    """GET /bot/{id}"""
+    """Answer GET /bot/{id}"""
     return text_response(await _seen(call, call.id("bot"), with_speaker_events=call.flag("with-speaker-events")))
 
 
 async def update_bot(call: Call) -> Response:
-    """PATCH /bot/{id}"""
+    """Answer PATCH /bot/{id}"""
     bot = await call.context.bots.get(call.id("bot"), call.account_id)
     if bot.status is not BotStatus.SCHEDULED:
         raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
@@ -104,7 +104,7 @@ async def _change(call: Call, bot: Bot, found: Read[BotFields]) -> bool:
 
 
 async def delete_bot(call: Call) -> Response:
-    """DELETE /bot/{id}"""
+    """Answer DELETE /bot/{id}"""
     bot = await call.context.bots.request_deletion(call.id("bot"), call.account_id)
     logger.info("bot deleted", action="bot_deleted", bot_id=str(bot.id), status=bot.status.value)
     if bot.status is BotStatus.LEAVING:
@@ -114,13 +114,13 @@ async def delete_bot(call: Call) -> Response:
 
 
 async def stop_bot(call: Call) -> Response:
-    """POST /bot/{id}/stop"""
+    """Answer POST /bot/{id}/stop"""
     await order_stop(call.context, call.id("bot"), call.account_id)
     return message_response("The bot is stopping.")
 
 
 async def chat(call: Call) -> Response:
-    """POST /bot/{id}/chat-message"""
+    """Answer POST /bot/{id}/chat-message"""
     bot = await call.context.bots.get(call.id("bot"), call.account_id)
     found = read(ChatFields, await call.body(), ("message",))
     _refuse(found.faults)
@@ -129,7 +129,7 @@ async def chat(call: Call) -> Response:
 
 
 async def scheduled_bots(call: Call) -> Response:
-    """GET /bot/scheduled: a bare array, soonest first."""
+    """Answer GET /bot/scheduled: a bare array, soonest first."""
     addresses = call.addresses
     bots = await call.context.bots.scheduled(call.account_id)
     parts: list[str] = []
@@ -141,7 +141,7 @@ async def scheduled_bots(call: Call) -> Response:
 
 
 async def list_bots(call: Call) -> Response:
-    """GET /bot: newest first, without transcript, participants and events."""
+    """Answer GET /bot: newest first, without transcript, participants and events."""
     query = call.request.query_params
     addresses = call.addresses
     page = await call.context.bots.find(
@@ -155,7 +155,7 @@ async def list_bots(call: Call) -> Response:
 
 
 def _metadata_filter(query: QueryParams) -> dict[str, str]:
-    """The pairs that `metadata[name]=value` asks for. Raises InvalidConfig for another form."""
+    """Return the pairs that `metadata[name]=value` asks for. Raises InvalidConfig for another form."""
     pairs: dict[str, str] = {}
     for name, value in query.items():
         if name == "metadata" or name.startswith(_FILTER):
@@ -172,7 +172,7 @@ async def _seen(call: Call, bot_id: UUID, *, with_speaker_events: bool = False) 
 
 
 async def _checked(call: Call) -> tuple[Read[BotFields], BotConfig]:
-    """The body of POST /bot or /bot/validate, without fault."""
+    """Return the body of POST /bot or /bot/validate, without fault."""
     found = read(BotFields, await call.body(), REQUIRED_FOR_BOTS)
     config = new_config(found.fields)
     await _check(call, found, config)
@@ -190,7 +190,7 @@ def _refuse(faults: Faults) -> None:
 
 
 async def _with_avatar(call: Call, bot: Bot, fields: BotFields) -> Bot:
-    """The bot with an uploaded picture stored; it wins over an address."""
+    """Return the bot with an uploaded picture stored; it wins over an address."""
     if "bot_avatar_file" not in fields.model_fields_set:
         return bot
     if not fields.bot_avatar_file:

@@ -34,7 +34,7 @@ class Call:
 
     @cached_property
     def base_url(self) -> str:
-        """How this caller reaches us, without a slash at the end."""
+        """Return how this caller reaches us, without a slash at the end."""
         scope = self.request.scope
         return self.context.base_url(scope["scheme"], self.request.headers.get("host", ""))
 
@@ -50,7 +50,7 @@ class Call:
         )
 
     def id(self, what: str, name: str = "id") -> UUID:
-        """An id in the path. Raises NotFound for one that is none: what has no such id does not exist."""
+        """Return an id in the path. Raises NotFound for one that is none: what has no such id does not exist."""
         text: str = self.request.path_params[name]
         try:
             if len(text) == 36:  # UUID() also takes braces, urn: and missing dashes
@@ -60,11 +60,11 @@ class Call:
         raise NotFound(f"There is no {what} with this id.")
 
     async def body(self) -> Any:
-        """The JSON body. Raises InvalidConfig, TooLarge."""
+        """Return the JSON body. Raises InvalidConfig, TooLarge."""
         return await json_body(self.request, self.context.settings.api.max_body_mb * 1_000_000)
 
     def flag(self, name: str) -> bool:
-        """A boolean of the query, false where it is absent. Raises InvalidConfig."""
+        """Return a boolean of the query, false where it is absent. Raises InvalidConfig."""
         text = self.request.query_params.get(name)
         if text is None:
             return False
@@ -74,7 +74,7 @@ class Call:
         return value
 
     def word(self, name: str, words: type[W]) -> W | None:
-        """One of an enumeration's words from the query. Raises InvalidConfig."""
+        """Return one of an enumeration's words from the query. Raises InvalidConfig."""
         text = self.request.query_params.get(name)
         if text is None:
             return None
@@ -84,7 +84,7 @@ class Call:
             raise InvalidConfig({name: [f"{name} must be one of: {', '.join(words)}."]}) from None
 
     def integer(self, name: str, *, default: int, least: int, most: int) -> int:
-        """An integer of the query. Raises InvalidConfig."""
+        """Return an integer of the query. Raises InvalidConfig."""
         text = self.request.query_params.get(name)
         if text is None:
             return default

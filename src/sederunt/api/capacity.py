@@ -16,19 +16,19 @@ from sederunt.transcription.models import find
 
 
 async def bot_pricing(call: Call) -> Response:
-    """GET /bot/{id}/pricing"""
+    """Answer GET /bot/{id}/pricing"""
     bot = await call.context.bots.get(call.id("bot"), call.account_id)
     return json_response(pricing_of(bot, call.context.settings.pricing))
 
 
 async def get_capacity(call: Call) -> Response:
-    """GET /reserved-capacity"""
+    """Answer GET /reserved-capacity"""
     account = await call.context.accounts.get(call.account_id)
     return await _capacity(call, account.reserved)
 
 
 async def set_capacity(call: Call) -> Response:
-    """PUT /reserved-capacity"""
+    """Answer PUT /reserved-capacity"""
     found = read(CapacityFields, await call.body(), ("count",))
     most = call.context.settings.api.concurrent_bots
     if not found.faults and found.fields.count > most:
@@ -46,7 +46,7 @@ async def _capacity(call: Call, reserved: int) -> Response:
 
 
 def pricing_of(bot: Bot, rates: PricingSettings) -> dict[str, object]:
-    """Rates per hour, and the amount once the bot has ended."""
+    """Return rates per hour, and the amount once the bot has ended."""
     config = bot.config
     row = find(config.transcription_model)
     own_key = config.transcription_credentials is not None
@@ -72,7 +72,7 @@ def pricing_of(bot: Bot, rates: PricingSettings) -> dict[str, object]:
 
 
 def _amount(bot: Bot, rate: float, base: float) -> float | None:
-    """What the bot cost: its minutes in the meeting, begun ones whole. None until it has ended."""
+    """Return what the bot cost: its minutes in the meeting, begun ones whole. None until it has ended."""
     if bot.status not in ENDINGS:
         return None
     return round(minutes_of(bot) / 60 * rate + waiting_minutes_of(bot) / 60 * base, 4)

@@ -119,7 +119,7 @@ class Checks:
 
 
 def _concerns(sent: Set[str], faults: Faults) -> Callable[[frozenset[str]], bool]:
-    """A question: were any of these fields sent, and are all of them without fault?"""
+    """Make a question: were any of these fields sent, and are all of them without fault?"""
     faulty = {name.partition(".")[0] for name in faults}
 
     def ask(fields: frozenset[str]) -> bool:

@@ -61,7 +61,7 @@ class ApiContext:
         return _links(self.links_secret, base_url)
 
     def base_url(self, scheme: str, host: str) -> str:
-        """How a caller reaches us: the operator's word, else the way this caller came."""
+        """Return how a caller reaches us: the operator's word, else the way this caller came."""
         api = self.settings.api
         return (api.public_url or _came_by(scheme, host) or f"http://{api.host}:{api.port}").rstrip("/")
 
@@ -73,7 +73,7 @@ def _links(secret: bytes, base_url: str) -> Links:
 
 @lru_cache(maxsize=64)
 def _came_by(scheme: str, host: str) -> str | None:
-    """The origin of a request, None where its Host header is no host."""
+    """Return the origin of a request, None where its Host header is no host."""
     try:
         parts = urlsplit(f"{scheme}://{host}")
         proper = parts.netloc == host and parts.hostname and parts.port != 0 and "@" not in host

@@ -18,7 +18,7 @@ table { border-collapse: collapse; width: 100%; } td, th { text-align: left; ver
 
 @cache
 def docs_page() -> str:
-    """The page; made once, since the document does not change while a process lives."""
+    """Return the page; made once, since the document does not change while a process lives."""
     described = document()
     tags: dict[str, list[str]] = {}
     for path, operations in described["paths"].items():
@@ -65,7 +65,7 @@ def _schema(name: str, schema: dict[str, Any]) -> str:
 
 
 def _prose(text: str) -> str:
-    """A sentence with its `code`."""
+    """Return a sentence with its `code`."""
     parts = escape(text).split("`")
     return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
 
@@ -81,7 +81,7 @@ def _default(schema: dict[str, Any]) -> str:
 
 
 def _kind(schema: dict[str, Any]) -> str:
-    """A schema in a few words."""
+    """Return a schema in a few words."""
     if "$ref" in schema:
         name = escape(schema["$ref"].rsplit("/", 1)[1])
         return f"<a href='#{name}'>{name}</a>"

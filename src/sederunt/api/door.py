@@ -89,7 +89,7 @@ class Door:
 
 
 def visit_of(request: Request) -> RequestInfo:
-    """The visit a request belongs to."""
+    """Return the visit a request belongs to."""
     visit: RequestInfo = request.scope[VISIT]
     return visit
 
@@ -102,7 +102,7 @@ def _tidy(path: str) -> str:
 
 
 def _request_id(scope: Scope) -> str:
-    """The caller's own id where it is harmless, else a fresh one."""
+    """Return the caller's own id where it is harmless, else a fresh one."""
     headers: list[tuple[bytes, Any]] = scope["headers"]
     for name, value in headers:
         if name == b"x-request-id":
@@ -113,7 +113,7 @@ def _request_id(scope: Scope) -> str:
 
 
 def _plainly(send: Send) -> Send:
-    """What keeps us from starting, by our own errors, is a sentence; the server would print a traceback."""
+    """Tell what keeps us from starting, by our own errors, as a sentence; the server would print a traceback."""
 
     async def send_sentence(message: Message) -> None:
         if message["type"] == "lifespan.startup.failed":

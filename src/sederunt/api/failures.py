@@ -27,17 +27,17 @@ def json_response(values: Any, status: int = 200, headers: Mapping[str, str] | N
 
 
 def text_response(text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """JSON that is text already."""
+    """Return JSON that is text already."""
     return Response(text, status, headers, media_type="application/json")
 
 
 def message_response(message: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """The shape of every short answer."""
+    """Return the shape of every short answer."""
     return json_response({"message": message}, status, headers)
 
 
 def answer_to(error: Exception) -> Response:
-    """The answer to what went wrong. What is our fault is logged here, with its traceback."""
+    """Return the answer to what went wrong. What is our fault is logged here, with its traceback."""
     match error:
         case InvalidConfig():
             return json_response({"message": str(error), "errors": error.fields}, 400)
@@ -66,7 +66,9 @@ def answer_to(error: Exception) -> Response:
 
 
 def _is_disk_full(error: BaseException) -> bool:
-    """Whether this, or what caused it, is the system's ENOSPC: storage and database wrap it each in their own way."""
+    """Return whether this, or what caused it, is the system's ENOSPC: storage and database wrap it each in their own
+    way.
+    """
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return True
     if any(words in str(error) for words in _NO_ROOM):
@@ -76,7 +78,7 @@ def _is_disk_full(error: BaseException) -> bool:
 
 
 async def http_exception(request: Request, error: Exception) -> Response:
-    """Starlette's own refusals (no such path, wrong method) in our shape."""
+    """Answer Starlette's own refusals (no such path, wrong method) in our shape."""
     status = getattr(error, "status_code", 500)
     headers = getattr(error, "headers", None)
     if status == 404:

@@ -25,7 +25,7 @@ _FIRST_BYTES = 4096
 
 
 async def get_file(context: ApiContext, request: Request) -> Response:
-    """GET and HEAD /files/{resource}/{id}/{name}"""
+    """Answer GET and HEAD /files/{resource}/{id}/{name}"""
     key = _checked_key(context, request)
     size = await context.objects.size(key) if key else None
     if key is None or size is None:
@@ -62,7 +62,7 @@ async def _bytes(context: ApiContext, key: str, part: ByteRange) -> AsyncIterato
 
 
 def _checked_key(context: ApiContext, request: Request) -> str | None:
-    """Where the file lies, if this address was signed by us and still holds."""
+    """Return where the file lies, if this address was signed by us and still holds."""
     resource, id_, name = (request.path_params[part] for part in ("resource", "id", "name"))
     query = request.query_params
     try:
@@ -95,7 +95,7 @@ async def _headers(context: ApiContext, key: str, size: int) -> dict[str, str]:
 
 
 def _sniffed(first: bytes) -> tuple[str, str]:
-    """(media type, extension) of what was uploaded under a name of no meaning."""
+    """Return (media type, extension) of what was uploaded under a name of no meaning."""
     picture = picture_type(first)
     if picture:
         return picture, "." + picture.partition("/")[2]

@@ -16,7 +16,7 @@ from sederunt.errors import InvalidConfig
 
 
 async def create_key(call: Call) -> Response:
-    """POST /key"""
+    """Answer POST /key"""
     found = read(KeyFields, await call.body(), ("name",))
     if found.faults:
         raise InvalidConfig(found.faults)
@@ -31,19 +31,19 @@ async def create_key(call: Call) -> Response:
 
 
 async def list_keys(call: Call) -> Response:
-    """GET /key: revoked ones too, oldest first."""
+    """Answer GET /key: revoked ones too, oldest first."""
     kept = await call.context.stores.keys.of(call.account_id)
     return json_response({"data": [key_values(key) for key in kept]})
 
 
 async def revoke_key(call: Call) -> Response:
-    """DELETE /key/{id}"""
+    """Answer DELETE /key/{id}"""
     await call.context.stores.keys.revoke(call.account_id, call.id("key"))
     return message_response("The key was revoked: within 5 seconds no process answers to it any more.")
 
 
 def key_values(key: ApiKey) -> dict[str, Any]:
-    """A key as lists show it."""
+    """Return a key as lists show it."""
     return {
         "id": str(key.id),
         "name": key.name,

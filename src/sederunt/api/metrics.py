@@ -38,7 +38,7 @@ class Metrics:
         series[1].observe(seconds)
 
     def listening(self, kind: str) -> AbstractContextManager[object]:
-        """A socket is open for so long."""
+        """Count a socket as open for as long as the block lasts."""
         return self._listeners.labels(kind).track_inprogress()
 
     def socket_closed(self, kind: str, code: int) -> None:
@@ -46,5 +46,5 @@ class Metrics:
         self._closed.labels(kind, str(code)).inc()
 
     def text(self) -> bytes:
-        """Everything, as Prometheus reads it."""
+        """Write every metric as Prometheus reads it."""
         return generate_latest(self._registry)

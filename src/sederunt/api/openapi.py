@@ -84,7 +84,7 @@ _QUERY: Mapping[str, Document] = {
 
 
 def document() -> Document:
-    """The whole document, as plain values."""
+    """Return the whole document, as plain values."""
     paths: dict[str, Document] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
@@ -157,12 +157,12 @@ def _responses(route: Route) -> Document:
 
 
 def path_names(route: Route) -> list[str]:
-    """The names in braces in a route's path."""
+    """Return the names in braces in a route's path."""
     return re.findall(r"{(\w+)}", route.path)
 
 
 def _link(operation: str) -> Document:
-    """How the id of what was made goes on to another operation."""
+    """Return how the id of what was made goes on to another operation."""
     return {"operationId": operation, "parameters": {"id": "$response.body#/id"}}
 
 
@@ -171,7 +171,7 @@ def _json(name: str) -> Document:
 
 
 def _shape(route: Route) -> str:
-    """The name of a request's schema: a PATCH has one of its own, for what is not sent has no default there."""
+    """Return the name of a request's schema: a PATCH has one of its own, for what is not sent has no default there."""
     assert route.body is not None
     name = route.body.model.__name__
     return f"{name.removesuffix('Fields')}Changes" if route.method == "PATCH" else name
@@ -194,7 +194,9 @@ def _request_schemas() -> dict[str, Document]:
 
 
 def _without_defaults(schema: Document, names: Collection[str] | None) -> Document:
-    """The schema without what is a default for our own records only: null, and those of these fields (None: of all)."""
+    """Return the schema without what is a default for our own records only: null, and those of these fields (None: of
+    all).
+    """
     properties = {
         name: {
             key: value

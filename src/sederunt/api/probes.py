@@ -8,12 +8,12 @@ from sederunt.api.failures import json_response
 
 
 async def health(_context: ApiContext, _request: Request) -> Response:
-    """GET /health: the process answers."""
+    """Answer GET /health: the process answers."""
     return json_response({"status": "ok"})
 
 
 async def ready(context: ApiContext, _request: Request) -> Response:
-    """GET /ready: database and bus can be reached."""
+    """Answer GET /ready: database and bus can be reached."""
     parts = {"database": await _database_answers(context), "bus": context.bus.connected}
     is_ready = all(parts.values())
     words = {name: "ok" if works else "away" for name, works in parts.items()}
@@ -21,7 +21,7 @@ async def ready(context: ApiContext, _request: Request) -> Response:
 
 
 async def metrics(context: ApiContext, _request: Request) -> Response:
-    """GET /metrics, for Prometheus."""
+    """Answer GET /metrics, for Prometheus."""
     return Response(context.metrics.text(), media_type="text/plain; version=0.0.4")
 
 

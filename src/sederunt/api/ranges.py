@@ -23,7 +23,7 @@ class ByteRange:
 
 
 def requested_span(header: str | None, size: int) -> ByteRange | None:
-    """The one range that a header asks for, cut to the file. None: answer with the whole file.
+    """Return the one range that a header asks for, cut to the file. None: answer with the whole file.
 
     Several ranges at once, other units and malformed headers may be ignored (RFC 9110, 14.2), and are.
     Raises Unsatisfiable.

@@ -40,7 +40,7 @@ class _Source:
 
 
 async def create_recording(call: Call) -> Response:
-    """POST /recording"""
+    """Answer POST /recording"""
     boundary = boundary_of(call.request)
     if boundary is None:
         body = await call.body()
@@ -107,7 +107,7 @@ async def _accept(call: Call, recording_id: UUID, body: object, *, upload: Uploa
 
 
 async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: Upload | None) -> _Source:
-    """The one source that was given, with what is wrong about it among the faults."""
+    """Return the one source that was given, with what is wrong about it among the faults."""
     given = [upload is not None, fields.recording_url is not None, fields.meeting_bot_id is not None]
     if sum(given) != 1 and not {"recording_file", "recording_url", "meeting_bot_id"} & set(faults):
         add(faults, "recording_file", "Exactly one of recording_file, recording_url and meeting_bot_id is required.")
@@ -145,13 +145,13 @@ def _check_model(identifier: str, faults: Faults) -> None:
 
 
 async def get_recording(call: Call) -> Response:
-    """GET /recording/{id}"""
+    """Answer GET /recording/{id}"""
     view = await call.context.recordings.view(call.id("recording"), call.account_id)
     return text_response(recording_json(view, call.addresses))
 
 
 async def list_recordings(call: Call) -> Response:
-    """GET /recording: newest first, without transcript and events."""
+    """Answer GET /recording: newest first, without transcript and events."""
     addresses = call.addresses
     page = await call.context.recordings.find(
         call.account_id,
@@ -164,7 +164,7 @@ async def list_recordings(call: Call) -> Response:
 
 
 async def delete_recording(call: Call) -> Response:
-    """DELETE /recording/{id}"""
+    """Answer DELETE /recording/{id}"""
     recording = await call.context.recordings.request_deletion(call.id("recording"), call.account_id)
     logger.info("recording deleted", action="recording_deleted", recording_id=str(recording.id))
     await remove_files(call.context.objects, f"recordings/{recording.id}/")

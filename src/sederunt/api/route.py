@@ -43,5 +43,5 @@ class Route:
 
     @property
     def needed(self) -> Permission:
-        """What its caller must be allowed to do."""
+        """Return what its caller must be allowed to do."""
         return self.permission or ("read" if self.method == "GET" else "write")

@@ -73,7 +73,7 @@ async def _act(context: ApiContext, bot: Bot, order: Mapping[str, Any], what: st
 
 
 async def _answer(context: ApiContext, bot: Bot, order: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The host's answer. A bot that was let in a moment ago has notices to close first: it is asked again."""
+    """Return the host's answer. A bot that was let in a moment ago has notices to close first: it is asked again."""
     give_up_at = time.monotonic() + SETTLING_S
     while True:
         answer = await context.bus.command(bot.id, order, within_s=ACT_S)

@@ -113,7 +113,9 @@ class BotFields(Body):
     @model_validator(mode="before")
     @classmethod
     def _without_empty_picture(cls, body: Mapping[str, object]) -> Mapping[str, object]:
-        """{} is what a client's file becomes in JSON: it counts as not sent, so that a PATCH leaves the picture."""
+        """Drop a picture of {}, which is what a client's file becomes in JSON: it counts as not sent, so that a PATCH
+        leaves the picture.
+        """
         if body.get("bot_avatar_file") != {}:
             return body
         return {name: value for name, value in body.items() if name != "bot_avatar_file"}
@@ -159,7 +161,7 @@ class Start:
 
 
 def new_config(fields: BotFields) -> BotConfig:
-    """The config of a new bot. `fields` are whole and without fault; an uploaded picture is stored elsewhere."""
+    """Return the config of a new bot. `fields` are whole and without fault; an uploaded picture is stored elsewhere."""
     return changed_config(
         BotConfig(service=Service(fields.service), meeting_url="", bot_name="", transcription_model=""),
         fields,
@@ -168,7 +170,7 @@ def new_config(fields: BotFields) -> BotConfig:
 
 
 def changed_config(config: BotConfig, fields: BotFields, *, new: bool = False) -> BotConfig:
-    """The config with every field that was sent, the others as they are. Stop options are merged key by key."""
+    """Return the config with every field that was sent, the others as they are. Stop options are merged key by key."""
     sent = fields.model_fields_set
     changes: dict[str, Any] = {name: getattr(fields, name) for name in _PLAIN if name in sent}
     if "service" in sent:
@@ -187,7 +189,7 @@ def changed_config(config: BotConfig, fields: BotFields, *, new: bool = False) -
 
 
 def start_of(fields: BotFields, now: datetime) -> Start:
-    """When to join, from scheduled_start_time: absent, null and past mean now."""
+    """Return when to join, from scheduled_start_time: absent, null and past mean now."""
     value = fields.scheduled_start_time
     if value is None:
         return Start(None)
@@ -198,7 +200,7 @@ def start_of(fields: BotFields, now: datetime) -> Start:
 
 
 def recording_config(fields: RecordingFields, base: Mapping[str, Any] | None = None) -> RecordingConfig:
-    """The config of a recording. `base`: settings to start from where the recording of a bot is taken."""
+    """Return the config of a recording. `base`: settings to start from where the recording of a bot is taken."""
     sent = fields.model_dump(include=fields.model_fields_set, exclude={"recording_url", "meeting_bot_id"})
     given = {name: value for name, value in sent.items() if value is not None}
     merged = {**(base or {}), **given}
@@ -214,7 +216,7 @@ def _same_provider(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def settings_of_bot(config: BotConfig) -> dict[str, Any]:
-    """What a recording takes over from the bot whose recording it transcribes anew."""
+    """Return what a recording takes over from the bot whose recording it transcribes anew."""
     return {
         "transcription_model": config.transcription_model,
         "transcription_credentials": config.transcription_credentials,

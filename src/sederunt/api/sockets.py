@@ -66,7 +66,7 @@ async def nowhere(websocket: WebSocket) -> None:
 
 
 async def _opened(context: ApiContext, websocket: WebSocket) -> tuple[Bot, SocketKind]:
-    """Which socket of which bot this address opens. Raises NotFound, Unauthorized."""
+    """Return which socket of which bot this address opens. Raises NotFound, Unauthorized."""
     parts = websocket.path_params
     try:
         kind, bot_id = SocketKind(parts["kind"]), UUID(parts["id"])
@@ -81,7 +81,7 @@ async def _opened(context: ApiContext, websocket: WebSocket) -> tuple[Bot, Socke
 
 
 def _since(websocket: WebSocket) -> int | None:
-    """The number after which a listener wants to read on. Raises InvalidConfig."""
+    """Return the number after which a listener wants to read on. Raises InvalidConfig."""
     text = websocket.query_params.get("since")
     if text is None:
         return None
@@ -211,7 +211,7 @@ class _Connection:
     # The end
 
     def _closing(self, talk: "asyncio.Task[Closing]") -> Closing:
-        """How it ends now that one of the two talks is over."""
+        """Return how it ends now that one of the two talks is over."""
         match talk.exception():
             case None:
                 return talk.result()

@@ -32,7 +32,7 @@ class ApiStores:
 
 
 def open_stores(database: Database, sealer: Sealer, keys: Keys, client: httpx2.AsyncClient) -> ApiStores:
-    """The stores of one process."""
+    """Open the stores of one process."""
     return ApiStores(
         keys=keys,
         credentials=CredentialStore(database, sealer),

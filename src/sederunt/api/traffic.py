@@ -25,7 +25,7 @@ class Traffic:
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:
-        """A request that others make way for."""
+        """Provide a request that others make way for."""
         self._count(+1)
         try:
             yield

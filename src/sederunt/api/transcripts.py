@@ -46,42 +46,42 @@ class Written:
 
 
 async def get_bot_transcript(call: Call) -> Response:
-    """GET /bot/{id}/transcript"""
+    """Answer GET /bot/{id}/transcript"""
     return _answer(call, await written(call, "bot"))
 
 
 async def get_recording_transcript(call: Call) -> Response:
-    """GET /recording/{id}/transcript"""
+    """Answer GET /recording/{id}/transcript"""
     return _answer(call, await written(call, "recording"))
 
 
 async def correct_bot(call: Call) -> Response:
-    """POST /bot/{id}/correction"""
+    """Answer POST /bot/{id}/correction"""
     return await _correct(call, "bot")
 
 
 async def correct_recording(call: Call) -> Response:
-    """POST /recording/{id}/correction"""
+    """Answer POST /recording/{id}/correction"""
     return await _correct(call, "recording")
 
 
 async def take_back_in_bot(call: Call) -> Response:
-    """DELETE /bot/{id}/correction/{correction}"""
+    """Answer DELETE /bot/{id}/correction/{correction}"""
     return await _take_back(call, "bot")
 
 
 async def take_back_in_recording(call: Call) -> Response:
-    """DELETE /recording/{id}/correction/{correction}"""
+    """Answer DELETE /recording/{id}/correction/{correction}"""
     return await _take_back(call, "recording")
 
 
 async def search(call: Call) -> Response:
-    """GET /search"""
+    """Answer GET /search"""
     return json_response(await search_values(call))
 
 
 async def search_values(call: Call) -> dict[str, Any]:
-    """What `q` finds among the account's transcripts, the newest first. Raises InvalidConfig."""
+    """Return what `q` finds among the account's transcripts, the newest first. Raises InvalidConfig."""
     question = call.request.query_params.get("q", "")
     if not question.strip() or len(question) > LONGEST_QUESTION or "\x00" in question:
         raise InvalidConfig({"q": [f"q must be words to look for, up to {LONGEST_QUESTION} characters."]})
@@ -105,7 +105,7 @@ async def search_values(call: Call) -> dict[str, Any]:
 
 
 async def written(call: Call, resource: Resource) -> Written:
-    """The transcript of the bot or recording in the path. Raises NotFound."""
+    """Return the transcript of the bot or recording in the path. Raises NotFound."""
     resource_id = call.id(resource)
     corrections = call.context.stores.corrections
     if resource == "bot":
@@ -128,7 +128,7 @@ async def written(call: Call, resource: Resource) -> Written:
 
 
 def correction_values(correction: Correction) -> dict[str, Any]:
-    """A correction as callers see it."""
+    """Return a correction as callers see it."""
     return {
         "id": str(correction.id),
         "kind": correction.kind.value,

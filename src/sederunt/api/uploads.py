@@ -55,7 +55,9 @@ class Form:
 
 
 def boundary_of(request: Request) -> str | None:
-    """The boundary of a multipart form; None where the body is something else. Raises InvalidConfig without one."""
+    """Return the boundary of a multipart form; None where the body is something else. Raises InvalidConfig
+    without one.
+    """
     kind, options = multipart.parse_options_header(request.headers.get("content-type", ""))
     if kind != "multipart/form-data":
         return None
@@ -141,7 +143,7 @@ async def _segments(request: Request, boundary: str) -> AsyncIterator[_Segment]:
 
 
 async def _events(request: Request, boundary: str) -> AsyncIterator[Any]:
-    """Parser events, chunk by chunk; other requests go before each."""
+    """Yield parser events, chunk by chunk; other requests go before each."""
     traffic = visit_of(request).traffic
     with traffic.making_way(), multipart.PushMultipartParser(boundary, max_segment_count=MOST_FIELDS) as parser:
         async for chunk in request.stream():
@@ -154,7 +156,7 @@ async def _events(request: Request, boundary: str) -> AsyncIterator[Any]:
 
 
 def form_values(model: type[BaseModel], fields: Mapping[str, list[str]]) -> dict[str, Any]:
-    """A form's strings as the values JSON would have: flags and lists by what the field wants.
+    """Return a form's strings as the values JSON would have: flags and lists by what the field wants.
 
     A list is given as repeated fields (`name` or `name[]`), or as one JSON array.
     """
@@ -168,7 +170,7 @@ def form_values(model: type[BaseModel], fields: Mapping[str, list[str]]) -> dict
 
 @cache
 def _wanted(model: type[BaseModel]) -> Mapping[str, frozenset[str]]:
-    """Field → the JSON types it takes."""
+    """Return field → the JSON types it takes."""
     properties: Mapping[str, Mapping[str, Any]] = model.model_json_schema()["properties"]
     return {
         name: frozenset(kind["type"] for kind in schema.get("anyOf", [schema]) if "type" in kind)

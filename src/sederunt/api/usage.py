@@ -22,7 +22,7 @@ COLUMNS = ("period", "resource", "key_id", "key_name", "transcription_model", "c
 
 
 async def get_usage(call: Call) -> Response:
-    """GET /usage"""
+    """Answer GET /usage"""
     values = await usage_values(call)
     wanted = call.request.query_params.get("format", "json")
     if wanted == "json":
@@ -34,7 +34,7 @@ async def get_usage(call: Call) -> Response:
 
 
 async def usage_values(call: Call) -> dict[str, Any]:
-    """What the account used from `from` to `to`, both included, by `group`. Raises InvalidConfig."""
+    """Return what the account used from `from` to `to`, both included, by `group`. Raises InvalidConfig."""
     since, until = _span(call)
     group = call.request.query_params.get("group", "month")
     if group not in _GROUPS:
@@ -70,7 +70,7 @@ async def usage_values(call: Call) -> dict[str, Any]:
 
 
 def amount_of(used: Used, rates: PricingSettings) -> float:
-    """What these cost by the operator's rates of today. A recording costs its model and its storage."""
+    """Return what these cost by the operator's rates of today. A recording costs its model and its storage."""
     row = find(used.model)
     rate = 0.0 if used.own_key else rates.models_per_hour.get(row.identifier if row else "", 0.0)
     rate += rates.storage_1_year_per_hour if used.for_1_year else 0.0
@@ -82,7 +82,7 @@ def amount_of(used: Used, rates: PricingSettings) -> float:
 
 
 def _span(call: Call) -> tuple[date, date]:
-    """The days that are asked for; the last six months where nothing is said."""
+    """Return the days that are asked for; the last six months where nothing is said."""
     today = call.context.clock.now().astimezone(UTC).date()
     until = _day(call, "to") or today
     since = _day(call, "from") or (until.replace(day=1) - timedelta(days=150)).replace(day=1)
@@ -118,5 +118,5 @@ def _csv(rows: Iterable[dict[str, Any]]) -> str:
 
 
 def _harmless(value: object) -> object:
-    """A name that a spreadsheet would take for a formula is text."""
+    """Write a name that a spreadsheet would take for a formula so that it is text."""
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

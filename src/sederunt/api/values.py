@@ -38,13 +38,13 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def refusal(predicate: str) -> PydanticCustomError:
-    """What a type raises; `predicate` follows the field's name in the sentence."""
+    """Return what a type raises; `predicate` follows the field's name in the sentence."""
     # Braces would be read as placeholders of the template.
     return PydanticCustomError("refused", "{predicate}", {"predicate": predicate})
 
 
 def text_of(value: object, *, most: int) -> str:
-    """A string that every part of the service can carry: no NUL, no half of a surrogate pair, not blank."""
+    """Return a string that every part of the service can carry: no NUL, no half of a surrogate pair, not blank."""
     text = _string(value)
     if not text.strip():
         raise refusal("must not be empty")
@@ -64,7 +64,7 @@ def _string(value: object) -> str:
 
 
 def url_of(value: object) -> str:
-    """An absolute http or https address, as it was sent."""
+    """Return an absolute http or https address, as it was sent."""
     text = text_of(value, most=LONGEST_URL)
     try:
         parts = urlsplit(text)
@@ -140,7 +140,9 @@ def vocabulary_of(value: object) -> tuple[str, ...]:
 
 
 def picture_of(value: object) -> bytes | None:
-    """A picture from base64, with or without a data URI around it. {} counts as absent: see the interface notes."""
+    """Return a picture from base64, with or without a data URI around it. {} counts as absent: see the
+    interface notes.
+    """
     if value is None or value == {}:
         return None
     text = _string(value)
@@ -158,7 +160,7 @@ def picture_of(value: object) -> bytes | None:
 
 
 def base64_bytes(text: str) -> bytes:
-    """Base64 in either alphabet, with or without padding."""
+    """Return base64 in either alphabet, with or without padding."""
     text = text.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
@@ -167,12 +169,12 @@ def base64_bytes(text: str) -> bytes:
 
 
 def picture_type(data: bytes) -> str | None:
-    """The media type of a picture we take, by its first bytes."""
+    """Return the media type of a picture we take, by its first bytes."""
     return next((kind for start, kind in _PICTURES if start.match(data)), None)
 
 
 def one_of(names: tuple[str, ...]) -> Callable[[object], str]:
-    """A reader of one of these words."""
+    """Return a reader of one of these words."""
 
     def read(value: object) -> str:
         text = _string(value)
@@ -188,20 +190,20 @@ def _type(read: Callable[[object], Any], schema: dict[str, Any]) -> tuple[PlainV
 
 
 def text(most: int = LONGEST_TEXT) -> tuple[PlainValidator, WithJsonSchema]:
-    """The annotations of a string of 1 to `most` characters."""
+    """Return the annotations of a string of 1 to `most` characters."""
     schema = {"type": "string", "minLength": 1, "maxLength": most, "pattern": r"^[^\u0000]*[^\s\u0000][^\u0000]*$"}
     return _type(lambda value: text_of(value, most=most), schema)
 
 
 def integer(least: int | None = None, most: int | None = None) -> tuple[PlainValidator, WithJsonSchema]:
-    """The annotations of an integer within limits."""
+    """Return the annotations of an integer within limits."""
     limits = {"minimum": least, "maximum": most}
     schema = {"type": "integer", **{name: limit for name, limit in limits.items() if limit is not None}}
     return _type(lambda value: integer_of(value, least=least, most=most), schema)
 
 
 def word(names: tuple[str, ...]) -> tuple[PlainValidator, WithJsonSchema]:
-    """The annotations of one of these words."""
+    """Return the annotations of one of these words."""
     return _type(one_of(names), {"type": "string", "enum": list(names)})
 
 

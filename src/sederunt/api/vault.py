@@ -16,7 +16,7 @@ from sederunt.model.bot import Service
 
 
 async def add_credential(call: Call) -> Response:
-    """POST /credential"""
+    """Answer POST /credential"""
     found = read(CredentialFields, await call.body(), ("provider", "key"))
     if found.faults:
         raise InvalidConfig(found.faults)
@@ -28,19 +28,19 @@ async def add_credential(call: Call) -> Response:
 
 
 async def list_credentials(call: Call) -> Response:
-    """GET /credential: oldest first."""
+    """Answer GET /credential: oldest first."""
     kept = await call.context.stores.credentials.of(call.account_id)
     return json_response({"data": [credential_values(credential) for credential in kept]})
 
 
 async def remove_credential(call: Call) -> Response:
-    """DELETE /credential/{id}"""
+    """Answer DELETE /credential/{id}"""
     await call.context.stores.credentials.remove(call.id("credential"), call.account_id)
     return message_response("The credential was removed.")
 
 
 async def add_meeting_account(call: Call) -> Response:
-    """POST /meeting-account"""
+    """Answer POST /meeting-account"""
     found = read(MeetingAccountFields, await call.body(), ("service", "email"))
     if found.faults:
         raise InvalidConfig(found.faults)
@@ -51,19 +51,19 @@ async def add_meeting_account(call: Call) -> Response:
 
 
 async def list_meeting_accounts(call: Call) -> Response:
-    """GET /meeting-account: oldest first."""
+    """Answer GET /meeting-account: oldest first."""
     kept = await call.context.stores.meeting_accounts.of(call.account_id)
     return json_response({"data": [meeting_account_values(account) for account in kept]})
 
 
 async def remove_meeting_account(call: Call) -> Response:
-    """DELETE /meeting-account/{id}"""
+    """Answer DELETE /meeting-account/{id}"""
     await call.context.stores.meeting_accounts.remove(call.id("meeting account"), call.account_id)
     return message_response("The meeting account was removed.")
 
 
 def credential_values(credential: Credential) -> dict[str, Any]:
-    """A credential as lists show it: of the key, its last characters."""
+    """Return a credential as lists show it: of the key, its last characters."""
     return {
         "id": str(credential.id),
         "provider": credential.provider,
@@ -75,7 +75,7 @@ def credential_values(credential: Credential) -> dict[str, Any]:
 
 
 def meeting_account_values(account: MeetingAccount) -> dict[str, Any]:
-    """A meeting account as lists show it."""
+    """Return a meeting account as lists show it."""
     return {
         "id": str(account.id),
         "service": account.service,

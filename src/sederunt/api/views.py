@@ -35,14 +35,14 @@ class Addresses:
     may_act: bool = True  # False: without the address of the socket that takes orders
 
     def link(self, stored: str, until: datetime | None) -> str:
-        """The download address of an object in storage, such as bots/<id>/recording.webm."""
+        """Return the download address of an object in storage, such as bots/<id>/recording.webm."""
         resource, id_, name = stored.split("/", 2)
         end_of_tomorrow = datetime.combine(self.now.date(), datetime.min.time(), UTC) + _LINK_FOR
         return self.links.sign(resource, UUID(id_), name, until or end_of_tomorrow)
 
 
 def bot_json(view: BotView, addresses: Addresses, *, with_speaker_events: bool = False) -> str:
-    """One bot with its transcript, events and participants."""
+    """Return one bot with its transcript, events and participants."""
     values = bot_values(view.bot, addresses)
     values["participants"] = [_participant(person, with_speaker_events) for person in view.participants]
     values["events"] = [event_values(event) for event in view.events]
@@ -50,19 +50,19 @@ def bot_json(view: BotView, addresses: Addresses, *, with_speaker_events: bool =
 
 
 def recording_json(view: RecordingView, addresses: Addresses) -> str:
-    """One recording with its transcript and events."""
+    """Return one recording with its transcript and events."""
     values = recording_values(view.recording, addresses)
     values["events"] = [event_values(event) for event in view.events]
     return _with_transcript(values, view.segments_json)
 
 
 def list_json(items: Iterable[str]) -> str:
-    """Resources that are JSON already, as an array."""
+    """Return resources that are JSON already, as an array."""
     return f"[{','.join(items)}]"
 
 
 def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
-    """A bot's own fields; transcript, participants and events are empty."""
+    """Return a bot's own fields; transcript, participants and events are empty."""
     config = bot.config
     sockets = socket_addresses(addresses.base_url, bot) if is_realtime(bot) else None
     return {
@@ -107,7 +107,7 @@ def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
 
 
 def recording_values(recording: Recording, addresses: Addresses) -> dict[str, Any]:
-    """A recording's own fields; transcript and events are empty."""
+    """Return a recording's own fields; transcript and events are empty."""
     config = recording.config
     until = recording.recording_available_until
     return {
@@ -128,41 +128,41 @@ def recording_values(recording: Recording, addresses: Addresses) -> dict[str, An
 
 
 def plain_bot_json(bot: Bot, addresses: Addresses) -> str:
-    """A bot that has no history yet, or whose history is not wanted: the same fields, the lists empty."""
+    """Return a bot that has no history yet, or whose history is not wanted: the same fields, the lists empty."""
     return _with_transcript(bot_values(bot, addresses), "[]")
 
 
 def bot_summary(bot: Bot, addresses: Addresses) -> dict[str, Any]:
-    """A bot as lists show it: without transcript, participants and events."""
+    """Return a bot as lists show it: without transcript, participants and events."""
     values = bot_values(bot, addresses)
     return {name: value for name, value in values.items() if name not in ("participants", "events")}
 
 
 def recording_summary(recording: Recording, addresses: Addresses) -> dict[str, Any]:
-    """The same for a recording."""
+    """Return a recording as lists show it: without transcript and events."""
     values = recording_values(recording, addresses)
     return {name: value for name, value in values.items() if name != "events"}
 
 
 def plain_recording_json(recording: Recording, addresses: Addresses) -> str:
-    """The same for a recording."""
+    """Return a recording that has no transcript and no events yet, or whose history is not wanted."""
     return _with_transcript(recording_values(recording, addresses), "[]")
 
 
 def event_values(event: Event) -> dict[str, Any]:
-    """One line of history."""
+    """Return one line of history."""
     return {"event": event.event, "data": dict(event.data), "created_at": moment(event.created_at)}
 
 
 def moment(value: datetime | None) -> str | None:
-    """RFC 3339 in UTC with microseconds and Z."""
+    """Return RFC 3339 in UTC with microseconds and Z."""
     if value is None:
         return None
     return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def is_realtime(bot: Bot) -> bool:
-    """Whether the bot has realtime sockets."""
+    """Return whether the bot has realtime sockets."""
     return has_sockets(bot.config.transcription_model, realtime_audio=bot.config.realtime_audio)
 
 
@@ -188,5 +188,5 @@ def _recording_url(stored: str | None, until: datetime | None, addresses: Addres
 
 
 def _with_transcript(values: Mapping[str, Any], segments_json: str) -> str:
-    """The transcript is JSON already, and may be megabytes: it is passed on, not parsed."""
+    """Put the transcript in as it is: it is JSON already, and may be megabytes, so it is not parsed."""
     return f'{json.dumps(values)[:-1]}, "transcript": {segments_json}}}'

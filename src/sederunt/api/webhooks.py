@@ -32,12 +32,12 @@ class DeliveryState(StrEnum):
 
 
 async def get_secret(call: Call) -> Response:
-    """GET /webhook-secret"""
+    """Answer GET /webhook-secret"""
     return json_response(secret_values(await call.context.stores.webhook_secrets.get(call.account_id)))
 
 
 async def rotate_secret(call: Call) -> Response:
-    """POST /webhook-secret/rotate"""
+    """Answer POST /webhook-secret/rotate"""
     found = read(RotationFields, await call.body())
     if found.faults:
         raise InvalidConfig(found.faults)
@@ -46,12 +46,12 @@ async def rotate_secret(call: Call) -> Response:
 
 
 async def list_deliveries(call: Call) -> Response:
-    """GET /webhook-delivery: newest first."""
+    """Answer GET /webhook-delivery: newest first."""
     return json_response(await deliveries_values(call))
 
 
 async def deliveries_values(call: Call) -> dict[str, Any]:
-    """The page of deliveries that the query asks for. Raises InvalidConfig."""
+    """Return the page of deliveries that the query asks for. Raises InvalidConfig."""
     query = call.request.query_params
     state = call.word("state", DeliveryState)
     page = await call.context.stores.deliveries.find(
@@ -68,19 +68,19 @@ async def deliveries_values(call: Call) -> dict[str, Any]:
 
 
 async def get_delivery(call: Call) -> Response:
-    """GET /webhook-delivery/{id}"""
+    """Answer GET /webhook-delivery/{id}"""
     return json_response(delivery_values(await _delivery(call)))
 
 
 async def replay_delivery(call: Call) -> Response:
-    """POST /webhook-delivery/{id}/replay"""
+    """Answer POST /webhook-delivery/{id}/replay"""
     delivery = await _delivery(call)
     await call.context.stores.deliveries.replay(delivery.id, call.account_id)
     return json_response(delivery_values(await _delivery(call)))
 
 
 async def replay_deliveries(call: Call) -> Response:
-    """POST /webhook-delivery/replay"""
+    """Answer POST /webhook-delivery/replay"""
     found = read(ReplayFields, await call.body(), ("since",))
     if found.faults:
         raise InvalidConfig(found.faults)
@@ -91,7 +91,7 @@ async def replay_deliveries(call: Call) -> Response:
 
 
 async def test_webhook(call: Call) -> Response:
-    """POST /webhook/test: one attempt, now; what came of it is the answer, and stands among the deliveries."""
+    """Answer POST /webhook/test: one attempt, now; what came of it is the answer, and stands among the deliveries."""
     found = read(WebhookTestFields, await call.body(), ("webhook_url",))
     if found.faults:
         raise InvalidConfig(found.faults)
@@ -107,7 +107,7 @@ async def test_webhook(call: Call) -> Response:
 
 
 def secret_values(secrets: Secrets) -> dict[str, Any]:
-    """The secrets that sign now."""
+    """Return the secrets that sign now."""
     return {
         "secret": secrets.newest,
         "secret_before": secrets.before,
@@ -116,7 +116,7 @@ def secret_values(secrets: Secrets) -> dict[str, Any]:
 
 
 def delivery_values(delivery: Delivery) -> dict[str, Any]:
-    """A delivery with its body and its attempts."""
+    """Return a delivery with its body and its attempts."""
     return {
         "id": str(delivery.id),
         "resource": delivery.resource,
@@ -149,6 +149,6 @@ def _resource_id(text: str | None) -> UUID | None:
 
 
 def _moment(value: int) -> datetime:
-    """Unix seconds, or milliseconds where it is too large for seconds; the distant past is the beginning."""
+    """Return Unix seconds, or milliseconds where it is too large for seconds; the distant past is the beginning."""
     seconds = value / 1000 if value > MILLISECONDS_FROM else value
     return datetime.fromtimestamp(max(seconds, 0), UTC)

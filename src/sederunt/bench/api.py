@@ -127,7 +127,9 @@ async def _bookings(api: Api, count: int) -> None:
 
 
 async def _upload(api: Api, megabytes: int) -> bool:
-    """One upload while others ask for a bot twenty times a second; beside it the same pace with nothing else to do."""
+    """Measure one upload while others ask for a bot twenty times a second; beside it the same pace with nothing else to
+    do.
+    """
     request = api.caller.request("GET", f"/bot/{await _book(api)}")
     started = time.monotonic()
     idle, resident = await _paced(api, request, lambda: time.monotonic() - started > IDLE_S)
@@ -145,7 +147,7 @@ async def _upload(api: Api, megabytes: int) -> bool:
 
 
 async def _paced(api: Api, request: bytes, is_over: Callable[[], bool]) -> tuple[list[float], float]:
-    """One GET after another, each on a new connection; (their ms, the most MB resident meanwhile)."""
+    """Send one GET after another, each on a new connection; returns (their ms, the most MB resident meanwhile)."""
     times_ms, peak = list[float](), 0.0
     while not is_over() or not times_ms:
         times_ms += (await api.caller.load(request, 1, 1)).times_ms

@@ -47,7 +47,7 @@ def score(reference: Iterable[tuple[str, str]], segments: Iterable[Mapping[str, 
 
 
 def _joined(parts: Iterable[tuple[Any, str]]) -> dict[Any, str]:
-    """Everything one speaker said, normalised."""
+    """Return everything one speaker said, normalised."""
     # Belongs to the practice extra; an installation without it measures nothing.
     from whisper_normalizer.english import EnglishTextNormalizer
 
@@ -59,7 +59,7 @@ def _joined(parts: Iterable[tuple[Any, str]]) -> dict[Any, str]:
 
 
 def _fewest_errors(said: Sequence[str], heard: Sequence[str]) -> int:
-    """The errors of the best one-to-one assignment; who is left over counts as missing, or as added, in full."""
+    """Return the errors of the best one-to-one assignment; who is left over counts as missing, or as added, in full."""
     missing = [len(text.split()) for text in said]
     # best[people assigned so far, as bits] = fewest errors of the speakers dealt with
     best = {0: 0}
@@ -77,7 +77,7 @@ def _fewest_errors(said: Sequence[str], heard: Sequence[str]) -> int:
 
 
 def _compared(reference: str, heard: str) -> tuple[int, int]:
-    """(errors, heard words that stand at the place of a word of the reference)."""
+    """Return (errors, heard words that stand at the place of a word of the reference)."""
     import jiwer
 
     if not reference or not heard:

@@ -33,12 +33,12 @@ class ApiClient:
     key: str
 
     def request(self, method: str, path: str, body: object = None) -> bytes:
-        """A whole request; it may be sent again and again."""
+        """Return a whole request; it may be sent again and again."""
         data = json.dumps(body).encode() if body is not None else b""
         return self._head(method, path, "application/json", len(data)) + data
 
     async def ask(self, request: bytes) -> dict[str, Any]:
-        """One answer, parsed."""
+        """Send a request and return its answer, parsed."""
         reader, writer = await asyncio.open_connection(self.host, self.port, limit=1 << 26)
         try:
             writer.write(request)
@@ -94,7 +94,7 @@ class ApiClient:
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """The value that so many percent do not exceed."""
+    """Return the value that so many percent do not exceed."""
     return statistics.quantiles(values, n=100, method="inclusive")[percent - 1] if len(values) > 1 else values[0]
 
 

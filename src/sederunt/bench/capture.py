@@ -148,7 +148,7 @@ async def run_case(case: CaptureCase, practice: PracticeClient) -> CaptureResult
 
 
 async def run_classical(practice: PracticeClient, name: str, variant: Mapping[str, Any]) -> CaptureResult:
-    """The classical bot on the same meeting, with the same window."""
+    """Measure the classical bot in the same meeting, in the same window."""
     meeting = await open_meeting(practice, variant)
     async with child("sederunt.bench.capture", meeting.url, await practice.host_rules()) as process:
         seated = await said(process)
@@ -174,7 +174,7 @@ async def run_classical(practice: PracticeClient, name: str, variant: Mapping[st
 
 
 async def window(meter: TreeMeter, case: CaptureCase) -> float:
-    """Percent of a core per bot over the case's window; the meter's last sample is of its end."""
+    """Return percent of a core per bot over the case's window; the meter's last sample is of its end."""
     meter.sample()
     cpu, started = meter.cpu_s, time.monotonic()
     while time.monotonic() - started < case.seconds:
@@ -205,12 +205,12 @@ def exactness(sent: Sequence[Sequence[Mapping[str, Any]]], heard: Sequence[Mappi
 async def open_meeting(
     practice: PracticeClient, variant: Mapping[str, Any], service: scripts.Service = "gmeet"
 ) -> MeetingHandle:
-    """Three people who go on talking."""
+    """Open a meeting of three people who go on talking."""
     return await practice.open_meeting(everyone_at_once(scripts.Variant(**variant), service))
 
 
 def everyone_at_once(variant: scripts.Variant, service: scripts.Service = "gmeet") -> scripts.Script:
-    """Three people who talk over each other without end: three tracks that never rest."""
+    """Return three people who talk over each other without end: three tracks that never rest."""
     talk = {
         "Ada Lovelace": ("acoustic_corpus",),
         "Charles Babbage": ("jfk", "librivox_0870", "librivox_0890", "concord"),
@@ -229,7 +229,7 @@ def everyone_at_once(variant: scripts.Variant, service: scripts.Service = "gmeet
 
 
 def judged(cases: Sequence[CaptureCase], results: Mapping[str, Sequence[CaptureResult]]) -> list[Judged]:
-    """Every limit of these cases, held against the medians."""
+    """Hold every limit of these cases against the medians."""
     return [
         Judged(case=case, what=what, measured=median(results[case.name], what), limit=limit)
         for case in cases
@@ -238,7 +238,7 @@ def judged(cases: Sequence[CaptureCase], results: Mapping[str, Sequence[CaptureR
 
 
 def report(cases: Sequence[CaptureCase], results: Mapping[str, Sequence[CaptureResult]]) -> int:
-    """The medians, the limits, and the ratios to the classical bot. 1 where an alarm is passed."""
+    """Print the medians, the limits, and the ratios to the classical bot; returns 1 where an alarm is passed."""
     console.print(_table_of_medians(cases, results))
     limits = judged(cases, results)
     console.print(_table_of_limits(limits))

@@ -67,7 +67,7 @@ class Composed:
         return len(self.samples) / RATE
 
     def spoken(self) -> dict[str, list[Interval]]:
-        """Who speaks when."""
+        """Return who speaks when."""
         found: dict[str, list[Interval]] = {}
         for turn in self.turns:
             found.setdefault(str(turn.who), []).extend(turn.spoken)
@@ -101,7 +101,7 @@ def compose(voices: Mapping[str, Sequence[Saying]], *, people: int, turns: int, 
 
 
 def voices_of(folder: Path, *, least: int, texts_only: bool) -> dict[str, list[Saying]]:
-    """Voices of a set of clips, at least so many; English with its words only, if `texts_only`."""
+    """Return voices of a set of clips, at least so many; English with its words only, if `texts_only`."""
     listed = json.loads((folder / "transcripts.json").read_text(encoding="utf-8"))
     in_parts = {clip["file"] for clip in listed if "start_s" in clip}
     clips = [clip for clip in listed if clip.get("speaker") and not clip.get("rttm")]
@@ -125,7 +125,7 @@ def voices_of(folder: Path, *, least: int, texts_only: bool) -> dict[str, list[S
 
 
 def sayings_of(samples: Samples) -> list[Samples]:
-    """A clip cut in pauses into parts of a few seconds; whole where it is short."""
+    """Return a clip cut in pauses into parts of a few seconds; whole where it is short."""
     cuts, begin = [], 0.0
     spoken = speech_in(samples, 0.15)
     for (_, end), (start, _) in itertools.pairwise(spoken):
@@ -140,7 +140,7 @@ def sayings_of(samples: Samples) -> list[Samples]:
 
 
 def speech_in(samples: Samples, pause_s: float = PAUSE_S) -> list[Interval]:
-    """Where a clean clip is loud, shorter pauses included."""
+    """Return where a clean clip is loud, shorter pauses included."""
     whole = len(samples) // FRAME * FRAME
     levels = np.sqrt((samples[:whole].reshape(-1, FRAME) ** 2).mean(axis=1) + 1e-12)
     loud = 20 * np.log10(np.convolve(levels, np.ones(3) / 3, "same"))

@@ -33,7 +33,7 @@ class DiarizationError:
 
     @property
     def rate(self) -> float:
-        """DER."""
+        """Return the diarization error rate."""
         return self.missed + self.false + self.confused
 
 
@@ -71,7 +71,7 @@ def _flags(intervals: Sequence[tuple[float, float]], steps: int) -> Flags:
 
 
 def _most(common: NDArray[np.int64]) -> int:
-    """The steps that the best one-to-one assignment of voices to people has in common."""
+    """Return the steps that the best one-to-one assignment of voices to people has in common."""
     best = {0: 0}  # people taken, as bits → steps
     for column in common.T:
         more: dict[int, int] = dict(best)

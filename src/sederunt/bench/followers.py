@@ -47,7 +47,7 @@ class Followed:
 
 
 def driven(settings: Settings, tracks: Sequence[Samples]) -> Followed:
-    """The engine, by the processor's seconds."""
+    """Return the engine, by the processor's seconds."""
     engine = Engine(Pace(step_s=settings.live.step_s), clock=time.process_time)
     heard: list[tuple[int, SessionEvent]] = []
     places = [_place(settings, n, heard) for n in range(len(tracks))]
@@ -79,7 +79,7 @@ def driven(settings: Settings, tracks: Sequence[Samples]) -> Followed:
 
 
 def paced(settings: Settings, tracks: Sequence[Samples]) -> Followed:
-    """The pipeline and the engine's threads, at the pace of a meeting, on one core."""
+    """Return the pipeline and the engine's threads, at the pace of a meeting, on one core."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     late: list[float] = []
     asyncio.run(_paced(settings, [tracks[0][: 3 * RATE]]))  # the model is loaded before the clock runs
@@ -111,7 +111,7 @@ async def _paced(settings: Settings, tracks: Sequence[Samples]) -> tuple[tuple[T
 
 
 def driven_baseline(settings: Settings, tracks: Sequence[Samples]) -> Followed:
-    """The plain loop, by the processor's seconds."""
+    """Return the plain loop, by the processor's seconds."""
     spent = 0.0
     told: list[Told] = []
     origin = time.process_time()
@@ -132,7 +132,7 @@ def driven_baseline(settings: Settings, tracks: Sequence[Samples]) -> Followed:
 
 
 def paced_baseline(settings: Settings, tracks: Sequence[Samples]) -> Followed:
-    """The plain loop at the pace of a meeting."""
+    """Return the plain loop at the pace of a meeting."""
     told: list[Told] = []
     model = _model(settings)
     began, before = time.monotonic(), time.process_time()

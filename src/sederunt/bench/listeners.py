@@ -112,7 +112,7 @@ async def _listen(listener: ClientConnection, count: int) -> HeardEvents:
 
 
 async def _never_read(address: str) -> ClientConnection:
-    """A listener whose line is full soon, and that answers nothing."""
+    """Return a listener whose line is full soon, and that answers nothing."""
     found = re.match(r"ws://([^:/]+):(\d+)", address)
     assert found is not None
     line = socket.create_connection((found[1], int(found[2])))
@@ -135,7 +135,7 @@ async def _deaf_is_closed(api: Api, others: int) -> bool:
 
 
 async def _open_listeners(api: Api) -> int:
-    """How many listeners of events the api says it has."""
+    """Return how many listeners of events the api says it has."""
     reader, writer = await asyncio.open_connection(api.caller.host, api.caller.port)
     writer.write(f"GET /metrics HTTP/1.1\r\nHost: {api.caller.host}\r\nConnection: close\r\n\r\n".encode())
     try:
@@ -146,7 +146,7 @@ async def _open_listeners(api: Api) -> int:
 
 
 async def _book(api: Api) -> tuple[str, str]:
-    """A bot with sockets: (its id, the address of its events)."""
+    """Return a bot with sockets: (its id, the address of its events)."""
     wanted = {
         "service": "gmeet",
         "meeting_url": "https://meet.google.com/abc-defg-hij",

@@ -92,7 +92,7 @@ def bench_live(model: str, talkers: list[int], clock: str, speech: Path | None, 
 
 
 def bench_live_service(model: str, speech: Path | None, data: Path) -> int:
-    """The same figures at a client's socket, in real time; 1 where a limit is missed. About five minutes.
+    """Measure those figures at a client's socket, in real time; returns 1 where a limit is missed. About five minutes.
 
     Offline is what the same model reads in the bot's own recording: it has heard what the meeting's codec left.
     """
@@ -128,7 +128,7 @@ def _run(case: str, talkers: int, model: str, clock: str, folder: Path, data: Pa
 
 
 def _alone(settings: Settings, clips: Sequence[SpeechSample], clock: str) -> list[LiveFigures]:
-    """One person, all clips one after the other, by the engine and by the baseline."""
+    """Return one person, all clips one after the other, by the engine and by the baseline."""
     reference = _reference(settings, clips, GAP_S)
     return [
         _heard("alone", system, FOLLOWERS[f"{clock} {system}"](settings, [reference.samples]), reference)
@@ -145,7 +145,7 @@ def _reference(settings: Settings, clips: Sequence[SpeechSample], gap_s: float) 
 
 
 def _word_errors(settings: Settings, samples: Samples, text: str) -> float:
-    """Percent, of the measured model, offline."""
+    """Return percent, of the measured model, offline."""
     whisper = load_whisper(WhisperSettings(), settings.data, settings.live.model)
     heard = " ".join(u.transcript for u in whisper.transcribe(source(samples), lang="en").utterances)
     return score(text, heard)[1]

@@ -45,7 +45,7 @@ class Came:
 
 
 def compose(sound: Sequence[SpeechSample], starts: Sequence[float]) -> script.Script:
-    """One person speaks these clips, which begin at these seconds."""
+    """Compose a script: one person speaks these clips, which begin at these seconds."""
     acts = [script.ScriptedAct(at_s=1.0, do="say", who=SPEAKER, clip=WARM_UP)]
     acts += [
         script.ScriptedAct(at_s=round(FIRST_AT_S + at, 2), do="say", who=SPEAKER, clip=clip.id)
@@ -59,7 +59,8 @@ def compose(sound: Sequence[SpeechSample], starts: Sequence[float]) -> script.Sc
 async def follow_service(
     folder: Path, sound: Sequence[SpeechSample], gap_s: float, said: Sequence[SaidWord], model: str
 ) -> tuple[Followed, Samples]:
-    """What was told of that folder's clips, and how they sound in the bot's recording; a minute more than their length.
+    """Return what was told of that folder's clips, and how they sound in the bot's recording; a minute more than their
+    length.
 
     Both by the clock of `live_speech.recording`.
     """
@@ -93,7 +94,7 @@ async def _encode(practice: PracticeClient, sound: Sequence[SpeechSample]) -> No
 async def _listen(
     client: httpx2.AsyncClient, meeting: MeetingHandle, lasts_s: float
 ) -> tuple[list[Came], dict[str, Any]]:
-    """Everything said on the bot's socket until the service hangs up, and the ended bot."""
+    """Return everything said on the bot's socket until the service hangs up, and the ended bot."""
     wanted = {"service": "gmeet", "meeting_url": meeting.url, "bot_name": "Bench"}
     answer = await client.post("/bot", json={**wanted, "transcription_model": "vendor1-realtime", "lang": "en"})
     answer.raise_for_status()
@@ -111,7 +112,7 @@ async def _listen(
 
 
 async def _recording(client: httpx2.AsyncClient, ended: Mapping[str, Any], path: Path) -> Samples:
-    """The bot's recording, at the rate of the models."""
+    """Return the bot's recording, at the rate of the models."""
     answer = await client.get(ended["recording_url"])
     answer.raise_for_status()
     path.write_bytes(answer.content)
@@ -128,7 +129,9 @@ def _words(segment: Mapping[str, Any]) -> list[SaidWord]:
 
 
 def _on(at: float, begun: Sequence[float], starts: Sequence[float]) -> float:
-    """A moment by the clock of the clips: how long after the beginning of the last one that was begun by then."""
+    """Return a moment by the clock of the clips: how long after the beginning of the last one that was begun by
+    then.
+    """
     number = max(0, bisect_right(begun, at) - 1)
     return starts[number] + at - begun[number]
 

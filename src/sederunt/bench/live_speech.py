@@ -72,7 +72,7 @@ def recording(clips: Sequence[SpeechSample], gap_s: float) -> tuple[Samples, str
 
 
 def words_of(whisper: Whisper, clips: Sequence[SpeechSample], gap_s: float) -> list[SaidWord]:
-    """The words of that recording with their times, each clip heard alone."""
+    """Return the words of that recording with their times, each clip heard alone."""
     found, offset = [], 0.0
     for clip in clips:
         for utterance in whisper.transcribe(source(clip.samples), lang="en").utterances:
@@ -84,7 +84,7 @@ def words_of(whisper: Whisper, clips: Sequence[SpeechSample], gap_s: float) -> l
 
 
 def judge(told: Sequence[Told], said: Sequence[SaidWord], ends_s: Sequence[float]) -> Judgement:
-    """How soon and how steadily the words that were said, and their `ends`, were told."""
+    """Return how soon and how steadily the words that were said, and their `ends`, were told."""
     shown: dict[int, float] = {}
     drafts: dict[str, list[str]] = {}
     revised = words = 0
@@ -108,20 +108,20 @@ def judge(told: Sequence[Told], said: Sequence[SaidWord], ends_s: Sequence[float
 
 
 def ends(said: Sequence[SaidWord], samples: Samples) -> list[float]:
-    """Where speech ends: before each pause, and at the end; as late as it is heard."""
+    """Return where speech ends: before each pause, and at the end; as late as it is heard."""
     following = [*(word.start for word in said[1:]), float("inf")]
     found = [word.end for word, start in zip(said, following, strict=True) if start - word.end >= PAUSE_S]
     return [_heard_until(samples, end) for end in found]
 
 
 def shift_between(heard: Sequence[SaidWord], said: Sequence[SaidWord]) -> float:
-    """What to add to the times of words that were heard by another clock; the median, 0 where none was heard."""
+    """Return what to add to the times of words that were heard by another clock; the median, 0 where none was heard."""
     pairs = _common([word.text for word in heard], [word.text for word in said])
     return float(np.median([said[b].start - heard[a].start for a, b in pairs])) if pairs else 0.0
 
 
 def _heard_until(samples: Samples, end_s: float) -> float:
-    """How long sound goes on behind a word's end."""
+    """Return how long sound goes on behind a word's end."""
     begin = max(0, round((end_s - BEFORE_S) * RATE))
     near = samples[begin : round((end_s + BEHIND_S) * RATE)]
     first = (round(end_s * RATE) - begin - WINDOW // 2) // STEP
@@ -137,7 +137,7 @@ def _heard_until(samples: Samples, end_s: float) -> float:
 
 
 def _levels(samples: Samples) -> NDArray[np.float64]:
-    """dB per window and band."""
+    """Return the level in dB per window and band."""
     windows = np.lib.stride_tricks.sliding_window_view(samples, WINDOW)[::STEP] * np.hanning(WINDOW)
     power = np.abs(np.fft.rfft(windows)) ** 2
     hz = np.fft.rfftfreq(WINDOW, 1 / RATE)
@@ -146,7 +146,7 @@ def _levels(samples: Samples) -> NDArray[np.float64]:
 
 
 def _fixed_after(told: Sequence[Told], end: float) -> float:
-    """How long after the end of speech what was said is fixed; infinite where it never is."""
+    """Return how long after the end of speech what was said is fixed; infinite where it never is."""
     return next((each.at - end for each in told if each.fixed_s >= end - SLACK_S and each.at > end), float("inf"))
 
 
@@ -156,7 +156,7 @@ def _common(one: list[str], other: list[str]) -> list[tuple[int, int]]:
 
 
 def folded(text: str) -> list[str]:
-    """Words after the Whisper English normaliser."""
+    """Return words after the Whisper English normaliser."""
     return str(_normaliser()(text)).split()
 
 

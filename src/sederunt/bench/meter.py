@@ -43,12 +43,12 @@ class TreeMeter:
 
     @property
     def cpu_s(self) -> float:
-        """CPU-seconds, user and system, since the first sample."""
+        """Return the CPU-seconds, user and system, since the first sample."""
         return sum(spent - self._first[key] for key, spent in self._last.items())
 
     @property
     def total_cpu_s(self) -> float:
-        """CPU-seconds that the processes now known have spent since each of them began."""
+        """Return the CPU-seconds that the processes now known have spent since each of them began."""
         return sum(self._last.values())
 
     def _processes(self) -> list[psutil.Process]:
@@ -74,7 +74,7 @@ def pss_of(pid: int) -> int:
 
 
 def peak_rss_kib() -> int:
-    """The most memory this process held at once, in KiB.
+    """Return the most memory this process held at once, in KiB.
 
     Not getrusage: what it gives includes the process that started this one.
     """

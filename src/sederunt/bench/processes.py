@@ -93,7 +93,7 @@ async def _end(child: asyncio.subprocess.Process) -> None:
 
 @asynccontextmanager
 async def child(module: str, *arguments: str, quiet: bool = False) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A Python process of ours; ended when the context ends. `quiet` hides what it logs."""
+    """Provide a Python process of ours; ended when the context ends. `quiet` hides what it logs."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", module, *arguments,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 28,
@@ -112,7 +112,7 @@ async def child(module: str, *arguments: str, quiet: bool = False) -> AsyncItera
 
 
 async def said(process: asyncio.subprocess.Process) -> dict[str, Any]:
-    """The next JSON line of a child."""
+    """Return the next JSON line of a child."""
     assert process.stdout is not None
     line = await asyncio.wait_for(process.stdout.readline(), READY_S)
     if not line:
@@ -123,7 +123,9 @@ async def said(process: asyncio.subprocess.Process) -> dict[str, Any]:
 
 @asynccontextmanager
 async def practice_process(speech: Path | None = None) -> AsyncIterator[PracticeClient]:
-    """The practice sites in a process of their own, so that they are not counted; with the clips of that folder."""
+    """Provide the practice sites in a process of their own, so that they are not counted; with the clips of that
+    folder.
+    """
     more = ["--speech", str(speech)] if speech else []
     async with child(
         "sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0", *more, quiet=True

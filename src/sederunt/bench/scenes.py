@@ -24,7 +24,7 @@ _SENTENCE = "The engine weaves algebraical patterns just as the loom weaves flow
 
 
 def event(number: int) -> dict[str, Any]:
-    """The event of a meeting with this number; it tells when it was made."""
+    """Return the event of a meeting with this number; it tells when it was made."""
     kind = _ROUND[number % len(_ROUND)]
     name = PEOPLE[number // len(_ROUND) % len(PEOPLE)]
     data: dict[str, Any] = {"number": number, "made_ns": time.monotonic_ns()}

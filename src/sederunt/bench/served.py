@@ -13,7 +13,7 @@ from sederunt.bench.processes import ENDINGS, service_process
 
 @asynccontextmanager
 async def served(data: Path, host_rules: str, settings: Mapping[str, str]) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client with the first key of a service whose bots reach the practice sites. Drained at the end."""
+    """Provide a client with the first key of a service whose bots reach the practice sites. Drained at the end."""
     async with (
         service_process(data, host_rules, settings=settings) as service,
         httpx2.AsyncClient(base_url=service.base_url, headers=service.headers, timeout=30) as client,
@@ -22,7 +22,7 @@ async def served(data: Path, host_rules: str, settings: Mapping[str, str]) -> As
 
 
 async def ending(client: httpx2.AsyncClient, bot_id: str, *, within_s: float) -> dict[str, Any]:
-    """The bot once it has ended. TimeoutError past the deadline."""
+    """Return the bot once it has ended. TimeoutError past the deadline."""
     async with asyncio.timeout(within_s):
         while True:
             answer = await client.get(f"/bot/{bot_id}")

@@ -116,7 +116,7 @@ async def bench_speakers(kinds: Sequence[str], model: str, *, cpu: bool, repeats
 
 
 def compose(kind: Media, people: int) -> scripts.Script:
-    """A meeting in which everybody speaks, every other time into the last words of the one before."""
+    """Compose a meeting in which everybody speaks, every other time into the last words of the one before."""
     acts: list[scripts.ScriptedAct] = []
     at_s = 1.0
     for turn in range(max(TURNS, people)):
@@ -175,7 +175,7 @@ async def _play(kind: Media, people: int, practice: PracticeClient, client: http
 
 
 def report(outcomes: Sequence[Outcome]) -> bool:
-    """The table; True where a target is missed."""
+    """Print the table; returns True where a target is missed."""
     titles = {kind.name: kind.title for kind in KINDS}
     table = Table(title="Who said what", title_justify="left")
     for heading in ("media", "people", "words", "cpWER", "words with a name", "named right", "targets"):
@@ -227,7 +227,7 @@ async def report_cost(kinds: Sequence[Media], practice: PracticeClient, repeats:
 
 
 async def _cost(practice: PracticeClient, kind: Media, people: int) -> float:
-    """Percent of a core that one bot takes in a meeting of so many."""
+    """Return percent of a core that one bot takes in a meeting of so many."""
     meeting = await practice.open_meeting(talk(kind, people))
     plan = Plan(urls=[meeting.url], host_rules=await practice.host_rules(), service=kind.service)
     async with child("sederunt.bench.seated", json.dumps(asdict(plan))) as process:
@@ -243,7 +243,7 @@ async def _cost(practice: PracticeClient, kind: Media, people: int) -> float:
 
 
 def talk(kind: Media, people: int) -> scripts.Script:
-    """The composed meeting without its end, over and over."""
+    """Return the composed meeting without its end, over and over."""
     script = compose(kind, people)
     acts = tuple(act for act in script.acts if act.do != "end")
     # The measured bots only sit: nobody there presses the button that joins the sound.

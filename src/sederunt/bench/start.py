@@ -33,7 +33,7 @@ async def bench_start(repeats: int) -> int:
 
 
 async def one_start(http: httpx2.AsyncClient, practice: PracticeClient) -> float:
-    """One bot: POST, wait until it records for a moment, stop it, and read when its first audio came."""
+    """Start one bot: POST, wait until it records for a moment, stop it, and read when its first audio came."""
     meeting = await open_meeting(practice, {})
     body = {"service": "gmeet", "meeting_url": meeting.url, "bot_name": "Bench", "transcription_model": "none"}
     posted_ms = time.time() * 1000

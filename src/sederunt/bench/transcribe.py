@@ -93,7 +93,7 @@ def bench_transcribe(models: list[str], names: list[str], engines: list[str], sp
 
 
 def measure(engine: str, model: str, case: str, speech: Path, data: Path) -> TranscribeFigures:
-    """One case by one engine, in a new process. Raises what the child raised."""
+    """Measure one case by one engine, in a new process. Raises what the child raised."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
         return pool.apply(_run, (engine, model, case, speech, data))
@@ -125,7 +125,7 @@ def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Transc
 
 
 def score(reference: str, heard: str) -> tuple[int, float, float]:
-    """(reference words, percent wrong, percent lost in runs), after the Whisper English normaliser.
+    """Return (reference words, percent wrong, percent lost in runs), after the Whisper English normaliser.
 
     Each digit counts as a word: the normaliser makes one number of "one, two, three" but "one 2 3" of "1, 2, 3", so
     that an engine which counts in digits would have as many errors as numbers, and none that anybody hears.
@@ -154,12 +154,12 @@ def _ours(model: str, data: Path) -> Callable[[Sound], str]:
 
 
 def _plain(model: str, data: Path) -> Callable[[Sound], str]:
-    """faster-whisper's own sequential loop, with the same beam and word times."""
+    """Transcribe by faster-whisper's own sequential loop, with the same beam and word times."""
     return _faster_whisper(model, data, vad_filter=False)
 
 
 def _filtered(model: str, data: Path) -> Callable[[Sound], str]:
-    """The same with its voice filter, as many programs use it."""
+    """Transcribe by that loop with its voice filter, as many programs use it."""
     return _faster_whisper(model, data, vad_filter=True)
 
 
@@ -204,7 +204,7 @@ def source(sound: Sound) -> PcmSource:
 
 
 def clips_of(folder: Path) -> list[SpeechSample]:
-    """The English clips of a folder with a transcripts.json; cuts of a longer clip are left out."""
+    """Return the English clips of a folder with a transcripts.json; cuts of a longer clip are left out."""
     listed = json.loads((folder / "transcripts.json").read_text(encoding="utf-8"))
     return [
         SpeechSample(
@@ -224,7 +224,7 @@ def _one_after_another(clips: list[SpeechSample], _scratch: Path) -> TranscribeC
 
 
 def _quiet_and_changing(clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
-    """Three orders of the clips, levels from a fiftieth to the full one, a little room noise."""
+    """Return three orders of the clips, levels from a fiftieth to the full one, a little room noise."""
     recordings = []
     for order in range(3):
         shuffled = [clips[i] for i in np.random.default_rng(order).permutation(len(clips))]
@@ -250,7 +250,7 @@ def _nobody(_clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
 
 
 def _sparse(clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
-    """One person's track of half an hour: ten turns, silence between."""
+    """Return one person's track of half an hour: ten turns, silence between."""
     samples = np.zeros(1800 * RATE, np.float32)
     texts = []
     for turn in range(10):
@@ -262,7 +262,8 @@ def _sparse(clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
 
 
 def _hour(clips: list[SpeechSample], scratch: Path) -> TranscribeCase:
-    """A file of an hour: the clips in one order after another. No engine is given its samples, so memory is its own.
+    """Write a file of an hour: the clips in one order after another. No engine is given its samples, so memory is its
+    own.
 
     Clips come again and again: an engine that goes by what it wrote before (plain faster-whisper does) has it easier.
     """

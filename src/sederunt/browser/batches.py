@@ -52,7 +52,7 @@ class Batch:
 
 
 def read_batch(data: bytes, *, realm: int = 0) -> Batch:
-    """The frames of one message; `realm` is the ordinal of the realm within its bot. Raises BrokenBatch."""
+    """Return the frames of one message; `realm` is the ordinal of the realm within its bot. Raises BrokenBatch."""
     try:
         mark, version, count, sequence, base_ms = BATCH.unpack_from(data)
         if mark != MARK or version != VERSION:

@@ -94,7 +94,9 @@ class Chromium:
             raise SetupError(f"{profile.executable} does not start: {first} Start it by hand to see why.") from error
 
     async def _main_process(self) -> int:
-        """Its process id. Raises SetupError of a browser that started and answers nothing: it would hold up others."""
+        """Return its process id. Raises SetupError of a browser that started and answers nothing: it would hold up
+        others.
+        """
         assert self._browser is not None
         try:
             async with asyncio.timeout(START_S):

@@ -90,7 +90,9 @@ def _cookie_file() -> Path:
 
 
 def _tether() -> tuple[str, ...]:
-    """The kernel ends the display when we are killed, where util-linux is there to ask for it."""
+    """Return the command by which the kernel ends the display when we are killed, where util-linux is there to ask for
+    it.
+    """
     setpriv = shutil.which("setpriv")
     return (setpriv, "--pdeathsig", "TERM", "--") if setpriv else ()
 

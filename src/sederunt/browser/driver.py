@@ -38,7 +38,9 @@ class BrowserDriver:
 
 @asynccontextmanager
 async def running_driver() -> AsyncIterator[BrowserDriver]:
-    """One driver process, with nothing left on disk afterwards; what killed processes left there is removed first."""
+    """Provide one driver process, with nothing left on disk afterwards; what killed processes left there is removed
+    first.
+    """
     await asyncio.to_thread(sweep_folders)
     with own_folder() as folder:
         with _environment(_options(folder)):
@@ -52,7 +54,7 @@ async def running_driver() -> AsyncIterator[BrowserDriver]:
 
 @contextmanager
 def own_folder() -> Iterator[Path]:
-    """A folder that counts as owned until the end of the block, or of the process."""
+    """Provide a folder that counts as owned until the end of the block, or of the process."""
     folder, held = _make_folder()
     try:
         yield folder
@@ -62,7 +64,7 @@ def own_folder() -> Iterator[Path]:
 
 
 def _make_folder() -> tuple[Path, int]:
-    """A new folder, and the descriptor that holds its lock."""
+    """Make a folder; returns it and the descriptor that holds its lock."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         with contextlib.suppress(FileNotFoundError):  # swept before it was locked
@@ -100,14 +102,18 @@ def _sweep(folder: Path) -> bool:
 
 
 def _options(folder: Path) -> Mapping[str, str]:
-    """The driver's environment. A small young generation: 30 MiB less with eight bots, CPU unchanged (measured)."""
+    """Return the driver's environment. A small young generation: 30 MiB less with eight bots, CPU unchanged
+    (measured).
+    """
     options = f"{os.environ.get('NODE_OPTIONS', '')} --max-semi-space-size=1".strip()
     return {"NODE_OPTIONS": options, "TMPDIR": str(folder)}
 
 
 @contextmanager
 def _environment(changed: Mapping[str, str]) -> Iterator[None]:
-    """The driver takes the environment of the process that starts it; there is no other way to give it one."""
+    """Change this process's environment for the block: the driver takes it over; there is no other way to give
+    it one.
+    """
     before = {name: os.environ.get(name) for name in changed}
     os.environ.update(changed)
     try:

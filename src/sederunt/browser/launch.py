@@ -183,7 +183,7 @@ def arguments(settings: BrowserSettings, mode: Mode, *, sandbox: bool = False) -
 
 
 def find_executable(settings: BrowserSettings, mode: Mode) -> Path:
-    """The browser's program: as set, else found on this machine. Raises SetupError with the remedy."""
+    """Return the browser's program: as set, else found on this machine. Raises SetupError with the remedy."""
     chosen = settings.shell_executable if mode == SHELL else settings.executable
     if chosen is not None:
         if not os.access(chosen, os.X_OK):

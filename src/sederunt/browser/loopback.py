@@ -153,7 +153,7 @@ class Loopback:
         return line
 
     def address(self, line: PageChannel) -> str:
-        """What the page's scripts connect to; they add "/media" or "/signals"."""
+        """Return what the page's scripts connect to; they add "/media" or "/signals"."""
         return f"ws://127.0.0.1:{self.port}/{line.token}"
 
     async def close_line(self, line: PageChannel) -> None:

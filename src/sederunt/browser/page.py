@@ -66,7 +66,7 @@ class MeetingPage:
         return self._page.url
 
     def has_origin(self, origin: str) -> bool:
-        """Whether one of the tab's frames is of this origin. Documents without one of their own say "null"."""
+        """Return whether one of the tab's frames is of this origin. Documents without one of their own say "null"."""
         if origin in ("", "null"):
             return True
         return any(_origin(frame.url) == origin for frame in self._page.frames)
@@ -96,13 +96,13 @@ class MeetingPage:
                 raise
 
     async def evaluate(self, script: str, argument: object = None, *, deadline_s: float = 5) -> Any:
-        """What a function gives in the top frame's own world; asked again when a navigation swept it away."""
+        """Evaluate a function in the top frame's own world; asked again when a navigation swept it away."""
         return await self._ask_top(_ask, script, argument, deadline_s)
 
     async def evaluate_everywhere(
         self, script: str, argument: object = None, *, deadline_s: float = 5, keep: bool = False
     ) -> list[Any]:
-        """What a function gives in each frame that answers; the top frame's answer is first and must come.
+        """Evaluate a function in each frame that answers; the top frame's answer is first and must come.
 
         `keep`: the function, which answers at once, stays with its argument in the frames where our scripts run, and is
         called there by a short name from then on. For what is long and asked often.
@@ -129,12 +129,12 @@ class MeetingPage:
         return await self._bounded(asking, deadline_s, "answer a question")
 
     async def text(self) -> str:
-        """What a person could read on the page, for evidence; bounded."""
+        """Return what a person could read on the page, for evidence; bounded."""
         texts = await self.evaluate_everywhere("() => (document.body ? document.body.innerText : '')")
         return "\n".join(str(text) for text in texts if text)[:MOST_TEXT]
 
     async def screenshot(self) -> bytes:
-        """The visible page as PNG, without what stands in its password fields."""
+        """Return the visible page as PNG, without what stands in its password fields."""
         await self.evaluate_everywhere(_EMPTY_PASSWORDS)
         return await self._bounded(
             self._page.screenshot(type="png", animations="allow", caret="initial", timeout=EVIDENCE_S * 1000),
@@ -143,7 +143,7 @@ class MeetingPage:
         )
 
     async def storage_state(self) -> Mapping[str, Any]:
-        """Cookies and local storage of the tab's context: what it takes to be signed in again."""
+        """Return cookies and local storage of the tab's context: what it takes to be signed in again."""
         return await self._bounded(self._context.storage_state(), EVIDENCE_S, "give its state")
 
     # --- acting --------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ class MeetingPage:
     # --- capture -------------------------------------------------------------------------------------------------
 
     async def capture_state(self) -> Mapping[str, Any]:
-        """How the page is heard: backend, per track what came and what was tapped, and what arrived here."""
+        """Return how the page is heard: backend, per track what came and what was tapped, and what arrived here."""
         realms = [answer for answer in await self._ask("state()") if isinstance(answer, dict)]
         tracks = [
             {**track, "track": self._line.realm(realm["realm"]) * 100 + track["track"]}
@@ -261,7 +261,7 @@ class MeetingPage:
         return any(answer is not None for answer in answers)
 
     async def shows_picture(self) -> bool:
-        """Whether the site has asked for the bot's camera."""
+        """Return whether the site has asked for the bot's camera."""
         return any(await self._ask("showsPicture()"))
 
     async def _ask(self, act: str, argument: object = None) -> list[Any]:
@@ -285,7 +285,7 @@ class MeetingPage:
             await self._on_close(closed)
 
     async def _bounded(self, act: Coroutine[Any, Any, T], deadline_s: float, what: str) -> T:
-        """The result of a call to the driver, or one of our errors, at the deadline at the latest."""
+        """Return the result of a call to the driver, or one of our errors, at the deadline at the latest."""
         if self.gone.is_set():
             act.close()
             raise PageCrashed(f"The page is gone; it was asked to {what}.")
@@ -353,7 +353,9 @@ _KEEP = """([key, argument]) => {
 
 
 async def _matches(frame: Frame, selector: str, within_s: float | None) -> tuple[Locator | None, bool]:
-    """What a selector finds in a frame, and whether it can be seen; one that does not answer in time has nothing."""
+    """Return what a selector finds in a frame, and whether it can be seen; one that does not answer in time has
+    nothing.
+    """
     try:
         async with asyncio.timeout(within_s):
             seen = frame.locator(f"{selector} >> visible=true")
@@ -390,7 +392,7 @@ async def _press(target: Locator, deadline_s: float) -> None:
 
 
 def _was_made(error: DriverError) -> bool:
-    """Whether a click was made and only its answer is late: made again, it would switch a toggle back."""
+    """Return whether a click was made and only its answer is late: made again, it would switch a toggle back."""
     _, made, afterwards = error.message.rpartition("performing click action")
     return bool(made) and "retrying" not in afterwards and "intercepts pointer events" not in afterwards
 

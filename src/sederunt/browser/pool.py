@@ -90,15 +90,15 @@ class BrowserPool:
         await self._stack.aclose()
 
     def bots(self) -> int:
-        """Pages open now."""
+        """Return pages open now."""
         return self._open
 
     def browsers(self) -> int:
-        """Browsers running now, empty ones included."""
+        """Return browsers running now, empty ones included."""
         return sum(not browser.gone.is_set() for browser in self._browsers)
 
     def processes(self) -> list[int]:
-        """The main process of each browser."""
+        """Return the main process of each browser."""
         return [browser.pid for browser in self._browsers if not browser.gone.is_set()]
 
     async def open(
@@ -108,7 +108,7 @@ class BrowserPool:
         on_frames: Callable[[Sequence[CapturedFrame]], None],
         on_signal: Callable[[Signal], None],
     ) -> MeetingPage:
-        """A fresh page for a bot, with the in-page scripts in place. The callbacks must not block.
+        """Open a fresh page for a bot, with the in-page scripts in place. The callbacks must not block.
 
         Raises SetupError when no browser can be started, PageStuck or PageCrashed when it does not give a page.
         """
@@ -171,7 +171,7 @@ class BrowserPool:
     # --- browsers ------------------------------------------------------------------------------------------------
 
     async def _seat(self, request: PageRequest) -> Chromium:
-        """A seat in a browser that runs: one that has room (or will have, once started), else a new one."""
+        """Take a place in a browser that runs: one that has room (or will have, once started), else a new one."""
         private = request.storage_state is not None or request.signs_in
         browser = (None if private else self._with_room(request.mode)) or self._new(request.mode, private=private)
         browser.seats += 1
@@ -185,7 +185,7 @@ class BrowserPool:
         return browser
 
     def _with_room(self, mode: Mode) -> Chromium | None:
-        """The fullest browser with a free seat, so that others can become empty and close."""
+        """Return the fullest browser with a free place, so that others can become empty and close."""
         open_ones = [
             browser
             for browser in self._browsers
@@ -196,7 +196,7 @@ class BrowserPool:
         return max(open_ones, key=lambda browser: browser.seats, default=None)
 
     def _new(self, mode: Mode, *, private: bool = False) -> Chromium:
-        """A browser that is on its way. Its start belongs to the pool: a bot that gives up does not end it."""
+        """Start a browser and return it at once. Its start belongs to the pool: a bot that gives up does not end it."""
         assert self._driver is not None
         browser = Chromium(self._driver, self._settings, mode, private=private)
         self._browsers.append(browser)

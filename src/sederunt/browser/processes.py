@@ -29,7 +29,9 @@ def owner_mark() -> str:
 
 
 def started_ticks(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None when there is no such process, or only its remains."""
+    """Return when a process started, in clock ticks since boot; None when there is no such process, or only its
+    remains.
+    """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -39,20 +41,20 @@ def started_ticks(pid: int) -> int | None:
 
 
 def is_alive(mark: str) -> bool:
-    """Whether the process that a mark names still runs."""
+    """Return whether the process that a mark names still runs."""
     pid, _, ticks = mark.partition(":")
     return pid.isdigit() and str(started_ticks(int(pid))) == ticks
 
 
 def orphans() -> Iterator[int]:
-    """Numbers of marked processes whose owner is gone."""
+    """Yield numbers of marked processes whose owner is gone."""
     for pid, mark in _marked(OWNER_VARIABLE):
         if not is_alive(mark):
             yield pid
 
 
 def _marked(variable: str) -> Iterator[tuple[int, str]]:
-    """Every process that has this variable, and its value."""
+    """Yield every process that has this variable, and its value."""
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and (value := _value_of(variable, folder)) is not None:
             yield int(folder.name), value

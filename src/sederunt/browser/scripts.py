@@ -47,7 +47,7 @@ _SCRIPT = "try {\n%s\n} catch (error) { (capture.faults || []).push(String(error
 
 
 def page_scripts(config: Mapping[str, Any]) -> str:
-    """The text for one bot. `config` needs name, address, backend, forward, batchMs, video, watch, avatar."""
+    """Return the text for one bot. `config` needs name, address, backend, forward, batchMs, video, watch, avatar."""
     return _FRAME % {
         "config": _embedded(config),
         "sources": _embedded({"worker": _text(*WORKER), "pcmWorklet": _text(*PCM_WORKLET)}),
@@ -56,7 +56,7 @@ def page_scripts(config: Mapping[str, Any]) -> str:
 
 
 def control_call(name: str, act: str) -> str:
-    """An expression for evaluate: calls one of control.js' functions, null where our scripts do not run."""
+    """Return an expression for evaluate: calls one of control.js' functions, null where our scripts do not run."""
     named = f"window[Symbol.for({json.dumps(name)})]"
     return f"(argument) => {{ const capture = {named}; return capture ? capture.{act} : null; }}"
 
@@ -73,5 +73,5 @@ def _scripts() -> str:
 
 
 def _embedded(value: object) -> str:
-    """JSON that is also JavaScript, wherever it stands."""
+    """Return JSON that is also JavaScript, wherever it stands."""
     return json.dumps(value).replace("</", "<\\/")

@@ -50,7 +50,7 @@ def without_bulk(signal: Signal) -> Signal:
 
 
 def read_signal(message: str | bytes) -> Signal:
-    """The signal in one message of a page. Raises BrokenSignal."""
+    """Return the signal in one message of a page. Raises BrokenSignal."""
     try:
         if isinstance(message, str):
             body, payload = json.loads(message), None

@@ -62,7 +62,7 @@ async def _window(browser: Chromium, settings: BrowserSettings) -> tuple[Browser
 
 
 async def _state_at_the_end(browser: Chromium, context: BrowserContext) -> Mapping[str, Any]:
-    """The whole state once the last window is closed; of a browser that was quit, the cookies last seen."""
+    """Return the whole state once the last window is closed; of a browser that was quit, the cookies last seen."""
     cookies: list[Any] = []
     while context.pages and not browser.gone.is_set():
         with contextlib.suppress(DriverError, TimeoutError):  # a window that goes just now may never answer

@@ -103,12 +103,14 @@ class Bus:
 
     @property
     def closed(self) -> bool:
-        """Whether `close` was called: nothing will ever be sent again."""
+        """Return whether `close` was called: nothing will ever be sent again."""
         return self._closing
 
     @property
     def local(self) -> bool:
-        """Whether every server is on this machine: then a lost connection means that the server itself is down."""
+        """Return whether every server is on this machine: then a lost connection means that the server itself
+        is down.
+        """
         return all(urlparse(url).hostname in ("127.0.0.1", "localhost", "::1") for url in self._servers)
 
     @property
@@ -178,7 +180,7 @@ class Bus:
         return True
 
     async def queued(self, kind: str) -> frozenset[str]:
-        """Ids of the resources for which a job of this kind is queued or at work. Raises BusAway."""
+        """Return ids of the resources for which a job of this kind is queued or at work. Raises BusAway."""
         try:
             return await streams.queued(self.js, streams.QUEUES[kind])
         except (NatsError, OSError) as error:

@@ -79,7 +79,7 @@ Handler = Callable[[JobDelivery], Awaitable[Outcome]]
 
 
 def awake() -> float:
-    """Seconds that go on while this machine sleeps; the server's clock went on too."""
+    """Return seconds that go on while this machine sleeps; the server's clock went on too."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
@@ -123,12 +123,12 @@ class Consumer:
 
     @property
     def held(self) -> int:
-        """Jobs at work in this process."""
+        """Return jobs at work in this process."""
         return len(self._held)
 
     @property
     def held_ids(self) -> frozenset[str]:
-        """Ids of the resources whose jobs are at work in this process."""
+        """Return ids of the resources whose jobs are at work in this process."""
         return frozenset(resource_id for _, resource_id in self._held)
 
     def holds(self, resource_id: str) -> bool:
@@ -264,7 +264,7 @@ class Consumer:
 
 
 def nak(after_s: float) -> bytes:
-    """The refusal that makes the server give a job out again after a pause."""
+    """Return the refusal that makes the server give a job out again after a pause."""
     return b"-NAK" + (b" " + json.dumps({"delay": int(after_s * 1e9)}).encode() if after_s > 0 else b"")
 
 

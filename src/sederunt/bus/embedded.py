@@ -87,7 +87,9 @@ def prepare(data: Path) -> EmbeddedServer:
 
 
 def address_of(data: Path, bus: BusSettings) -> BusSettings:
-    """The settings with the address of the server that `serve` runs on this data directory, where none is given."""
+    """Return the settings with the address of the server that `serve` runs on this data directory, where none
+    is given.
+    """
     known = _address(data) if bus.url is None else None
     if known is None:
         return bus
@@ -95,7 +97,7 @@ def address_of(data: Path, bus: BusSettings) -> BusSettings:
 
 
 def find_server() -> Path:
-    """nats-server from PATH, else from the wheel beside this interpreter. Raises SetupError."""
+    """Return nats-server from PATH, else from the wheel beside this interpreter. Raises SetupError."""
     found: list[str] = []
     for candidate in _candidates():
         version = _version(candidate)

@@ -108,7 +108,9 @@ async def hear_audio(bus: Bus, bot_id: UUID | str, take: Callable[[bytes], None]
 
 
 async def events(bus: Bus, bot_id: UUID | str, *, since: int | None = None) -> AsyncGenerator[FeedEvent, None]:
-    """A bot's events: those after `since` (0: all that are kept; None: only new ones), then new ones as they come."""
+    """Yield a bot's events: those after `since` (0: all that are kept; None: only new ones), then new ones as they
+    come.
+    """
     listener = _Listener(bus, str(bot_id))
     await listener.open(since)
     try:
@@ -119,7 +121,7 @@ async def events(bus: Bus, bot_id: UUID | str, *, since: int | None = None) -> A
 
 
 async def last_sequence(bus: Bus, bot_id: UUID | str) -> int:
-    """The number of a bot's newest event, 0 when it has none. Raises BusAway."""
+    """Return the number of a bot's newest event, 0 when it has none. Raises BusAway."""
     try:
         message = await bus.js.get_msg(streams.FEEDS, subject=streams.events_subject(bot_id), direct=True)
     except NotFoundError:
@@ -200,7 +202,7 @@ class _Listener:
 
 
 async def _stored_after(bus: Bus, bot_id: str, position: int) -> list[FeedEvent]:
-    """The oldest events after this number, some hundreds of them; none when there are none. Raises BusAway.
+    """Return the oldest events after this number, some hundreds of them; none when there are none. Raises BusAway.
 
     One request for many messages, which servers know from 2.11 on; an older one answers with a single message.
     """

@@ -64,7 +64,7 @@ FEEDS = "FEEDS"
 
 
 def job_subject(kind: str, resource_id: UUID | str) -> str:
-    """Where a job is published. The id in the subject lets the queue be asked about one resource."""
+    """Return where a job is published. The id in the subject lets the queue be asked about one resource."""
     return f"job.{QUEUES[kind].kind}.{resource_id}"
 
 
@@ -73,12 +73,12 @@ def command_subject(bot_id: UUID | str) -> str:
 
 
 def held_subject(kind: str, resource_id: UUID | str) -> str:
-    """Where whoever works on a job answers for it."""
+    """Return where whoever works on a job answers for it."""
     return f"held.{kind}.{resource_id}"
 
 
 def holds_subject(host: str) -> str:
-    """Where a host is asked what it holds. Dots and blanks of a host name would be tokens of the subject."""
+    """Return where a host is asked what it holds. Dots and blanks of a host name would be tokens of the subject."""
     return f"host.{''.join(c if c.isalnum() or c in '-_' else '_' for c in host)}.holds"
 
 
@@ -87,27 +87,29 @@ def events_subject(bot_id: UUID | str) -> str:
 
 
 def live_subject(bot_id: UUID | str) -> str:
-    """Where the server repeats each stored event with its sequence number."""
+    """Return where the server repeats each stored event with its sequence number."""
     return f"live.{bot_id}.events"
 
 
 def audio_subject(bot_id: UUID | str) -> str:
-    """Audio is not kept: who is not there does not hear it."""
+    """Return where a bot's audio is published. It is not kept: who is not there does not hear it."""
     return f"feed.{bot_id}.audio"
 
 
 def drafts_subject(bot_id: UUID | str) -> str:
-    """What is being said and may still change. Not kept: the final segment follows among the events."""
+    """Return where drafts are published: what is being said and may still change. Not kept: the final segment follows
+    among the events.
+    """
     return f"feed.{bot_id}.drafts"
 
 
 def next_subject(queue: Queue) -> str:
-    """Where the server is asked for one job."""
+    """Return where the server is asked for one job."""
     return f"$JS.API.CONSUMER.MSG.NEXT.{queue.stream}.{queue.kind}"
 
 
 def direct_get_subject(stream: str) -> str:
-    """Where any server that has the stream's messages is asked for some of them."""
+    """Return where any server that has the stream's messages is asked for some of them."""
     return f"$JS.API.DIRECT.GET.{stream}"
 
 
@@ -170,7 +172,7 @@ async def _declare_stream(js: JetStreamContext, config: StreamConfig) -> None:
 
 
 async def queued(js: JetStreamContext, queue: Queue) -> frozenset[str]:
-    """Ids of the resources for which this queue holds a job, waiting or given out."""
+    """Return ids of the resources for which this queue holds a job, waiting or given out."""
     prefix = f"job.{queue.kind}."
     try:
         info = await js.stream_info(queue.stream, subjects_filter=queue.subjects)

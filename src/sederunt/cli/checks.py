@@ -35,7 +35,7 @@ Check = Callable[[Settings], Awaitable[str]]
 
 
 async def check_disk(settings: Settings) -> str:
-    """The data directory takes files, has space, and flushes in decent time."""
+    """Prove that the data directory takes files, has space, and flushes in decent time."""
     data = settings.data
     try:
         data.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ async def check_disk(settings: Settings) -> str:
 
 
 def _flush_ms(folder: Path) -> float:
-    """The median time of writing 4 KiB and flushing it, in milliseconds."""
+    """Return the median time of writing 4 KiB and flushing it, in milliseconds."""
     times = []
     with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(15):
@@ -66,7 +66,7 @@ def _flush_ms(folder: Path) -> float:
 
 
 async def check_database(settings: Settings) -> str:
-    """The database opens, at the newest migration, and answers."""
+    """Prove that the database opens, at the newest migration, and answers."""
     from sederunt.database.accounts import Accounts
     from sederunt.database.engine import Database, database_url
 
@@ -82,7 +82,7 @@ async def check_database(settings: Settings) -> str:
 
 
 async def check_bus(settings: Settings) -> str:
-    """NATS takes a message, and gives it back."""
+    """Prove that NATS takes a message, and gives it back."""
     try:
         async with asyncio.timeout(30), _some_bus(settings) as (address, bus):
             events = feeds.EventPublisher(bus)
@@ -103,7 +103,7 @@ async def check_bus(settings: Settings) -> str:
 
 @asynccontextmanager
 async def _some_bus(settings: Settings) -> AsyncIterator[tuple[str, Bus]]:
-    """The configured or running server; else one that is started for this check on a folder of its own."""
+    """Provide the configured or running server; else one that is started for this check on a folder of its own."""
     known = embedded.address_of(settings.data, settings.bus)
     if known.url is not None and (settings.bus.url is not None or await _listens(known)):
         bus = await Bus.connect(known, name="doctor", within_s=10)
@@ -136,7 +136,7 @@ async def _listens(bus: BusSettings) -> bool:
 
 
 async def check_storage(settings: Settings) -> str:
-    """An object is written, read and removed."""
+    """Prove that an object is written, read and removed."""
     from sederunt.storage.objects import open_objects
 
     try:
@@ -150,7 +150,7 @@ async def check_storage(settings: Settings) -> str:
 
 
 async def check_browser(settings: Settings) -> str:
-    """The browser starts, opens a page with a call in it, and the capture hears its tone."""
+    """Prove that the browser starts, opens a page with a call in it, and the capture hears its tone."""
     from sederunt.browser.launch import find_executable
     from sederunt.browser.pool import BrowserPool, PageRequest
     from sederunt.browser.sandbox import obstacle
@@ -186,7 +186,7 @@ async def check_browser(settings: Settings) -> str:
 
 @asynccontextmanager
 async def _tone_page() -> AsyncIterator[str]:
-    """The origin of a small server on loopback with one page."""
+    """Provide the origin of a small server on loopback with one page."""
     page = Path(__file__).with_name("tone.html").read_bytes()
     answer = b"HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\nconnection: close\r\n\r\n" + page
 
@@ -203,7 +203,7 @@ async def _tone_page() -> AsyncIterator[str]:
 
 
 def _pitch_hz(payloads: Sequence[bytes]) -> float:
-    """The loudest frequency of Opus packets, to about 1 Hz."""
+    """Return the loudest frequency of Opus packets, to about 1 Hz."""
     import numpy as np
 
     from sederunt.media.opus import RATE, OpusDecoder
@@ -215,7 +215,7 @@ def _pitch_hz(payloads: Sequence[bytes]) -> float:
 
 
 async def check_whisper(settings: Settings) -> str:
-    """The model on this machine understands some seconds of real speech."""
+    """Prove that the model on this machine understands some seconds of real speech."""
     from sederunt.practice.clips import catalogue
     from sederunt.transcription.models import find
     from sederunt.transcription.provider import Task
@@ -240,7 +240,7 @@ async def check_whisper(settings: Settings) -> str:
 
 
 async def check_diarization(settings: Settings) -> str:
-    """Two voices, one after the other, are told apart by the networks on this machine."""
+    """Prove that two voices, one after the other, are told apart by the networks on this machine."""
     from sederunt.transcription.diarization import weights
 
     if not settings.diarization.enabled:
@@ -258,7 +258,7 @@ async def check_diarization(settings: Settings) -> str:
 
 
 def _voices_of_two(settings: Settings) -> int:
-    """How many voices are heard in two people's clips."""
+    """Return how many voices are heard in two people's clips."""
     from sederunt.media.pcm import read_pcm
     from sederunt.practice.clips import catalogue
     from sederunt.transcription.diarization.diarizer import diarize
@@ -272,7 +272,7 @@ def _voices_of_two(settings: Settings) -> int:
 
 
 def _agree(heard: str, said: str) -> bool:
-    """Whether at least two thirds of the words came through."""
+    """Return whether at least two thirds of the words came through."""
     words = [{word.strip(".,!?").lower() for word in text.split()} for text in (heard, said)]
     return len(words[0] & words[1]) * 3 >= len(words[1]) * 2
 

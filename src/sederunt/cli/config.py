@@ -45,7 +45,7 @@ def config(
 
 
 def flat(section: BaseModel | Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """(dotted name, value as text) of every setting below; secrets as stars."""
+    """Yield (dotted name, value as text) of every setting below; secrets as stars."""
     fields = (
         section
         if isinstance(section, Mapping)

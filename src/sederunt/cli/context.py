@@ -39,7 +39,7 @@ class CommandContext:
     sealer: Sealer
 
     async def account(self, name: str) -> Account:
-        """The account of this name. Raises NotFound."""
+        """Return the account of this name. Raises NotFound."""
         try:
             return await Accounts(self.database).named(name)
         except NotFound:
@@ -93,12 +93,12 @@ def _text(value: object) -> str:
 
 
 def json_text(value: object) -> str:
-    """What JSON has no word for: times in RFC 3339, everything else as it prints."""
+    """Write what JSON has no word for: times in RFC 3339, everything else as it prints."""
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def uuid_of(text: str, what: str) -> UUID:
-    """The id a person typed. Ends the command with a sentence when it is none."""
+    """Return the id a person typed. Ends the command with a sentence when it is none."""
     try:
         return UUID(text)
     except ValueError:

@@ -73,7 +73,7 @@ def remove(
 
 
 def _asked() -> str:
-    """The key without it appearing in the shell's history or the process list."""
+    """Ask for the key without it appearing in the shell's history or the process list."""
     if sys.stdin.isatty():
         return str(typer.prompt("Key", hide_input=True))
     return sys.stdin.readline().strip()

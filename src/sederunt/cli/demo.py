@@ -101,7 +101,7 @@ async def _watch(http: httpx2.AsyncClient, bot_id: str, meter: TreeMeter) -> tup
 
 
 def speaking_now(bot: dict[str, Any]) -> list[str]:
-    """Names whose last speaking event is a start."""
+    """Return names whose last speaking event is a start."""
     return [
         person["name"]
         for person in bot["participants"]

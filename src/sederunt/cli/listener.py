@@ -11,7 +11,7 @@ WAITING = 2048  # callers that the system lets wait while an api restarts
 
 
 def listen(api: ApiSettings) -> socket.socket:
-    """A socket on the address of the settings. Raises SetupError."""
+    """Open a socket on the address of the settings. Raises SetupError."""
     family = socket.AF_INET6 if ":" in api.host else socket.AF_INET
     try:
         return socket.create_server((api.host, api.port), family=family, backlog=WAITING)
@@ -20,7 +20,7 @@ def listen(api: ApiSettings) -> socket.socket:
 
 
 def _why(error: OSError) -> str:
-    """The system's words, and what to choose instead. (Python's own repeat the address.)"""
+    """Return the system's words, and what to choose instead. (Python's own repeat the address.)"""
     if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
         return "no address of this machine; choose another --host"
     return f"{os.strerror(error.errno or 0).lower()}; choose another --port"

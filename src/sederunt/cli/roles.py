@@ -59,7 +59,9 @@ def worker(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
 
 
 def _settings(role: str, data: Path | None, **overrides: object) -> Settings:
-    """Settings with the embedded server's address where this data directory has one; logs that name their role."""
+    """Return settings with the embedded server's address where this data directory has one; logs that name
+    their role.
+    """
     settings = load(**({"data": data} if data is not None else {}), **overrides)
     log.configure(settings.log.style, settings.log.level)
     structlog.contextvars.bind_contextvars(role=role)
@@ -71,7 +73,7 @@ def _settings(role: str, data: Path | None, **overrides: object) -> Settings:
 
 @contextlib.contextmanager
 def _explained() -> Iterator[None]:
-    """A set-up fault is a sentence, not a traceback."""
+    """Tell a set-up fault as a sentence, not a traceback."""
     try:
         yield
     except SetupError as error:

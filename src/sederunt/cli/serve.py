@@ -118,7 +118,7 @@ async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: flo
 
 
 def _signals() -> tuple[asyncio.Event, asyncio.Event]:
-    """(set by the first SIGTERM or SIGINT, set by the second)."""
+    """Return two events: one set by the first SIGTERM or SIGINT, one by the second."""
     stop, hurry = asyncio.Event(), asyncio.Event()
 
     def on_signal() -> None:
@@ -131,13 +131,13 @@ def _signals() -> tuple[asyncio.Event, asyncio.Event]:
 
 @contextlib.asynccontextmanager
 async def _keys(settings: Settings) -> AsyncIterator[tuple[Keys, UUID]]:
-    """The API keys and the account that an installation begins with, in a database that is ready."""
+    """Provide the API keys and the account that an installation begins with, in a database that is ready."""
     async with Database(database_url(settings)) as database:
         yield await Keys.open(database, load_sealer(settings)), database.default_account_id
 
 
 async def _first_key(settings: Settings) -> str | None:
-    """An API key where the service has none yet. To be shown at once: nobody can see it later."""
+    """Make an API key where the service has none yet. To be shown at once: nobody can see it later."""
     async with _keys(settings) as (keys, account_id):
         if await keys.of(account_id):
             return None

@@ -148,7 +148,8 @@ class Supervisor:
 
 
 def next_pause_s(before_s: float, lived_s: float) -> float:
-    """How long a child that ended waits for its successor: hardly at all the first time, then twice as long as before.
+    """Return how long a child that ended waits for its successor: hardly at all the first time, then twice as long as
+    before.
 
     Args:
         before_s: the pause before the life that ended, 0 for the first life.
@@ -201,7 +202,7 @@ class Child:
             return {"error": str(error) or type(error).__name__}
 
     async def _live_once(self) -> int:
-        """One process from its start to its end; its exit code, negative for a signal."""
+        """Run one process from its start to its end; returns its exit code, negative for a signal."""
         spawned = await self._supervisor.spawn(self.role)
         process = self._process = spawned.process
         readers = [
@@ -249,7 +250,7 @@ class Child:
         self._supervisor.write_line(self.role.name, line)
 
     async def stop(self, within_s: float) -> bool:
-        """SIGTERM, then SIGKILL past `within_s`; whether it had to be killed."""
+        """End it by SIGTERM, then by SIGKILL past `within_s`; returns whether it had to be killed."""
         self._stopping.set()
         if self.task is None:
             return False

@@ -73,7 +73,7 @@ class Accounts:
         )
 
     async def create(self, name: str) -> Account:
-        """A new account. Raises InvalidConfig when the name is taken."""
+        """Create an account. Raises InvalidConfig when the name is taken."""
         account = Account(id=new_id(self._now()), name=name, created_at=self._now(), reserved=0)
         try:
             async with self._database.begin() as connection:
@@ -85,15 +85,15 @@ class Accounts:
         return account
 
     async def all(self) -> list[Account]:
-        """All of them, oldest first."""
+        """Return all of them, oldest first."""
         return [Account(**row) for row in await self._all.all()]
 
     async def get(self, account_id: UUID) -> Account:
-        """One account. Raises NotFound."""
+        """Return one account. Raises NotFound."""
         return _account(await self._one.first(id=account_id))
 
     async def named(self, name: str) -> Account:
-        """The account of this name. Raises NotFound."""
+        """Return the account of this name. Raises NotFound."""
         return _account(await self._named.first(name=name))
 
     async def reserve(self, account_id: UUID, count: int) -> Account:
@@ -110,11 +110,11 @@ class Accounts:
             await connection.execute(insert(t.api_keys).values(**asdict(key), digest=digest))
 
     async def keys(self, account_id: UUID) -> list[ApiKey]:
-        """The account's keys, revoked ones too, oldest first."""
+        """Return the account's keys, revoked ones too, oldest first."""
         return [ApiKey(**row) for row in await self._keys.all(id=account_id)]
 
     async def valid_key(self, digest: bytes) -> ApiKey | None:
-        """The key of this digest, unless it is unknown, revoked or expired."""
+        """Return the key of this digest, unless it is unknown, revoked or expired."""
         row = await self._key.first(digest=digest)
         key = ApiKey(**row) if row else None
         return None if key is None or (key.expires_at and key.expires_at <= self._now()) else key
@@ -140,7 +140,7 @@ class Accounts:
     # --- sealed secrets that are made once and then kept ---
 
     async def webhook_secrets(self, account_id: UUID) -> SealedSecrets:
-        """The sealed secrets its webhooks are signed with. Raises NotFound."""
+        """Return the sealed secrets its webhooks are signed with. Raises NotFound."""
         row = await self._webhook_secrets.first(id=account_id)
         if row is None:
             raise NotFound("There is no account with this id.")
@@ -178,7 +178,7 @@ class InstallationSecrets:
         self._one = database.query(select(t.house_secrets.c.value).where(t.house_secrets.c.name == bindparam("name")))
 
     async def get(self, name: str) -> bytes | None:
-        """The sealed value, or None where none was made yet."""
+        """Return the sealed value, or None where none was made yet."""
         row = await self._one.first(name=name)
         return bytes(row["value"]) if row else None
 

@@ -87,7 +87,7 @@ class BotReading:
         )
 
     async def get(self, bot_id: UUID, account_id: UUID | None = None) -> Bot:
-        """One bot, its secret token opened. With an account: only if it is that account's and not being deleted.
+        """Return one bot, its secret token opened. With an account: only if it is that account's and not being deleted.
 
         Raises NotFound.
         """
@@ -100,15 +100,16 @@ class BotReading:
         return self._bot(row)
 
     async def view(self, bot_id: UUID, account_id: UUID, *, with_speaker_events: bool = False) -> BotView:
-        """One bot with its events, participants and transcript, by one statement. Raises NotFound."""
+        """Return one bot with its events, participants and transcript, by one statement. Raises NotFound."""
         return await self._views.get(bot_id, account_id, with_speaker_events=with_speaker_events)
 
     async def participants(self, bot_id: UUID, *, with_events: bool = False) -> list[Participant]:
-        """Its roster in order of appearance; speaking events only when asked for."""
+        """Return its roster in order of appearance; speaking events only when asked for."""
         return await self._rosters.participants(bot_id, with_events=with_events)
 
     async def as_told(self, bot: Bot) -> Bot:
-        """A bot with the status before the first change that its listeners may still be waiting for, if there is one.
+        """Return a bot with the status before the first change that its listeners may still be waiting for, if there is
+        one.
 
         A change is committed first and published then: who comes in between is to hear of it as a change.
         """
@@ -119,31 +120,31 @@ class BotReading:
         return bot
 
     async def sources(self, bot_id: UUID) -> dict[str, str]:
-        """Whose voice each audio source is: source → participant key."""
+        """Return whose voice each audio source is: source → participant key."""
         return await self._rosters.sources(bot_id)
 
     async def events(self, bot_id: UUID) -> list[Event]:
-        """Its history, oldest first."""
+        """Return its history, oldest first."""
         return [
             Event(id=row["id"], event=row["event"], data=row["data"], created_at=row["created_at"])
             for row in await self._events.all(id=bot_id)
         ]
 
     async def scheduled(self, account_id: UUID) -> list[Bot]:
-        """The account's scheduled bots, soonest first."""
+        """Return the account's scheduled bots, soonest first."""
         return [bot_of(row) for row in await self._scheduled.all(account=account_id)]
 
     async def active_count(self, account_id: UUID) -> int:
-        """How many bots of the account occupy a seat, or are about to."""
+        """Return how many bots of the account are in a meeting, or on their way."""
         row = await self._active.first(account=account_id)
         return int(row["bots"]) if row else 0
 
     async def models_at_work(self) -> list[str]:
-        """The transcription model of every bot of every account that occupies a seat, or is about to."""
+        """Return the transcription model of every bot of every account that is in a meeting, or on its way."""
         return [row["config"]["transcription_model"] for row in await self._seated.all()]
 
     async def with_status(self, status: BotStatus) -> list[Bot]:
-        """Every bot of every account in a status, oldest first; for housekeeping."""
+        """Return every bot of every account in a status, oldest first; for housekeeping."""
         return [bot_of(row) for row in await self._in_status.all(status=status.value)]
 
     async def expired(self, now: datetime, *, limit: int = 100) -> list[UUID]:
@@ -159,7 +160,7 @@ class BotReading:
         cursor: str | None = None,
         limit: int = 50,
     ) -> Page:
-        """The account's bots, newest first. `metadata`: every given pair must be there.
+        """Return the account's bots, newest first. `metadata`: every given pair must be there.
 
         Raises InvalidConfig for a cursor that is not ours.
         """

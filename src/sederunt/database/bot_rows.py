@@ -50,7 +50,7 @@ class NoSeals:
 
 
 def columns_of(bot: Bot, seals: Seals) -> dict[str, Any]:
-    """The values of a new row."""
+    """Return the values of a new row."""
     return {
         "id": bot.id,
         "account_id": bot.account_id,
@@ -69,7 +69,7 @@ def columns_of(bot: Bot, seals: Seals) -> dict[str, Any]:
 
 
 def config_columns(bot_id: UUID, config: BotConfig, seals: Seals) -> dict[str, Any]:
-    """The config as a document without its secret, and the secret sealed."""
+    """Return the config as a document without its secret, and the secret sealed."""
     zak = config.authentication.entry_token if config.authentication else None
     if config.authentication and zak is not None:
         config = replace(config, authentication=replace(config.authentication, entry_token=None))
@@ -77,7 +77,7 @@ def config_columns(bot_id: UUID, config: BotConfig, seals: Seals) -> dict[str, A
 
 
 def config_of(document: Mapping[str, Any], zak: str | None = None) -> BotConfig:
-    """A stored config. Fields that a newer version wrote are left out."""
+    """Return a stored config. Fields that a newer version wrote are left out."""
     values = {name: value for name, value in document.items() if name in _CONFIG_FIELDS}
     values["service"] = Service(values["service"])
     values["stop_options"] = StopOptions(**values["stop_options"])
@@ -96,7 +96,7 @@ def config_of(document: Mapping[str, Any], zak: str | None = None) -> BotConfig:
 
 
 def fact_columns(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts as column values. Raises ValueError for a name that is not a fact."""
+    """Return facts as column values. Raises ValueError for a name that is not a fact."""
     unknown = facts.keys() - FACTS
     if unknown:
         raise ValueError(f"not facts of a bot: {', '.join(sorted(unknown))}")
@@ -115,7 +115,7 @@ def _column_value(name: str, value: Any) -> Any:
 
 
 def bot_of(row: Mapping[str, Any], zak: str | None = None) -> Bot:
-    """A bot from its row. `stop_reason` is there only when its status lets a caller see it."""
+    """Return a bot from its row. `stop_reason` is there only when its status lets a caller see it."""
     status = BotStatus(row["status"])
     return Bot(
         id=row["id"],
@@ -146,11 +146,11 @@ def bot_of(row: Mapping[str, Any], zak: str | None = None) -> Bot:
 
 
 def metadata_digest(name: str, value: str) -> bytes:
-    """What a metadata entry is found by: 16 bytes whatever its length."""
+    """Return what a metadata entry is found by: 16 bytes whatever its length."""
     entry = f"{len(name)}:{name}{value}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(entry, digest_size=16).digest()
 
 
 def unknown_bot() -> NotFound:
-    """One sentence for a bot that is not there, not theirs, or deleted."""
+    """Return one sentence for a bot that is not there, not theirs, or deleted."""
     return NotFound("There is no bot with this id.")

@@ -33,7 +33,7 @@ class BotView:
 
     @property
     def transcript(self) -> Transcript:
-        """The transcript parsed; empty where there is none yet."""
+        """Return the transcript parsed; empty where there is none yet."""
         return transcript_of(self.segments_json, self.transcript_lang)
 
 
@@ -45,7 +45,7 @@ class BotViews:
         self._speaking = database.query(_view(with_speaker_events=True))
 
     async def get(self, bot_id: UUID, account_id: UUID, *, with_speaker_events: bool = False) -> BotView:
-        """One bot of an account. Raises NotFound."""
+        """Return one bot of an account. Raises NotFound."""
         query = self._speaking if with_speaker_events else self._plain
         row = await query.first(id=bot_id, account=account_id)
         if row is None:

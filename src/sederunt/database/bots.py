@@ -316,7 +316,7 @@ class Bots(BotReading):
 
 
 def _consequences(row: Mapping[str, Any], new: BotStatus, move: _Move, now: datetime) -> dict[str, Any]:
-    """What changes with the status by itself."""
+    """Return what changes with the status by itself."""
     values: dict[str, Any] = {}
     if move.reason is not None:
         values["stop_reason"] = move.reason.value

@@ -15,22 +15,24 @@ RISING = BigInteger().with_variant(Integer, "sqlite")
 
 
 def microseconds(moment: datetime) -> int:
-    """Unix microseconds of an aware datetime, exactly."""
+    """Return Unix microseconds of an aware datetime, exactly."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def moment_of(value: int) -> datetime:
-    """The UTC datetime of Unix microseconds, exactly."""
+    """Return the UTC datetime of Unix microseconds, exactly."""
     return _EPOCH + timedelta(microseconds=value)
 
 
 def document_text(value: Any) -> str:
-    """JSON in ASCII: it takes every string a caller can send, lone surrogates and NUL included, in both engines."""
+    """Return JSON in ASCII: it takes every string a caller can send, lone surrogates and NUL included, in both
+    engines.
+    """
     return json.dumps(value, separators=(",", ":"), default=str)
 
 
 def storable(text: str) -> str:
-    """Text from a page as a text column takes it: PostgreSQL refuses NUL, both refuse lone surrogates."""
+    """Return text from a page as a text column takes it: PostgreSQL refuses NUL, both refuse lone surrogates."""
     return text.encode("utf-8", "replace").decode().replace("\x00", "")
 
 

@@ -24,7 +24,7 @@ class Corrections:
         self._of = database.query(_in_order().where(resource))
 
     async def of(self, resource_id: UUID) -> tuple[Correction, ...]:
-        """All of a resource, the oldest first."""
+        """Return all of a resource, the oldest first."""
         return _corrections(await self._of.all(id=resource_id))
 
     async def add(self, resource_id: UUID, correction: Correction) -> None:

@@ -13,7 +13,7 @@ DEFAULT_ACCOUNT = "default"
 
 
 async def ensure_default_account(connection: AsyncConnection, now: datetime) -> UUID:
-    """Its id; made when missing. Call it under the lock of the migrations."""
+    """Return its id, after making it where it is missing. Call it under the lock of the migrations."""
     found = await connection.scalar(select(accounts.c.id).where(accounts.c.name == DEFAULT_ACCOUNT))
     if found is not None:
         return UUID(str(found))

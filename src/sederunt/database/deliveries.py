@@ -98,7 +98,9 @@ class Deliveries:
         self._due = database.query(_due())
 
     async def next(self, resource_id: UUID) -> Delivery | None:
-        """The oldest that is still to be delivered; the later ones wait for it, even until its `next_attempt_at`."""
+        """Return the oldest that is still to be delivered; the later ones wait for it, even until its
+        `next_attempt_at`.
+        """
         row = await self._next.first(id=resource_id)
         if row is None:
             return None
@@ -106,7 +108,7 @@ class Deliveries:
         return delivery_of(row, (attempt for attempt in attempts if attempt["delivery_id"] == row["id"]))
 
     async def of(self, resource_id: UUID, account_id: UUID) -> list[Delivery]:
-        """All of a resource with their attempts, oldest first."""
+        """Return all of a resource with their attempts, oldest first."""
         attempts: dict[UUID, list[Row]] = {}
         for attempt in await self._attempts.all(id=resource_id):
             attempts.setdefault(attempt["delivery_id"], []).append(attempt)
@@ -154,7 +156,7 @@ class Deliveries:
             await connection.execute(mine.where(t.deliveries.c.next_attempt_at > now).values(next_attempt_at=now))
 
     async def due(self, now: datetime, *, limit: int = 100) -> list[tuple[Resource, UUID]]:
-        """(resource, its id) whose oldest pending delivery may be tried (again)."""
+        """Return (resource, its id) whose oldest pending delivery may be tried (again)."""
         return [(row["resource"], row["resource_id"]) for row in await self._due.all(now=now, most=limit)]
 
 
@@ -178,7 +180,7 @@ def _due() -> Any:
 
 
 def delivery_of(row: Row, attempts: Iterable[Row]) -> Delivery:
-    """A delivery from its row and those of its attempts."""
+    """Return a delivery from its row and those of its attempts."""
     return Delivery(
         **{name: value for name, value in row.items() if name != "position"},
         attempts=tuple(Attempt(at=a["at"], status=a["status"], ms=a["ms"], answer=a["answer"]) for a in attempts),

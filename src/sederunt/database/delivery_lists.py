@@ -43,7 +43,7 @@ class DeliveryLists:
         before: int | None = None,
         limit: int = 50,
     ) -> DeliveryPage:
-        """The account's deliveries, the newest first; `before`: where the page before ended."""
+        """Return the account's deliveries, the newest first; `before`: where the page before ended."""
         where: list[ColumnElement[bool]] = [t.deliveries.c.account_id == account_id]
         if state is not None:
             where.append(t.deliveries.c.state == state)
@@ -59,7 +59,7 @@ class DeliveryLists:
         )
 
     async def get(self, delivery_id: UUID, account_id: UUID) -> Delivery:
-        """One delivery with its attempts. Raises NotFound."""
+        """Return one delivery with its attempts. Raises NotFound."""
         this = select(t.deliveries).where(_owned(delivery_id, account_id))
         rows = await self._database.query(this).all()
         if not rows:
@@ -128,7 +128,7 @@ class DeliveryLists:
 
 
 def trial(account_id: UUID, url: str, now: datetime) -> Delivery:
-    """What a receiver is tried with. Its resource does not exist."""
+    """Return what a receiver is tried with. Its resource does not exist."""
     return Delivery(
         id=new_id(now),
         account_id=account_id,

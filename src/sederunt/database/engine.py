@@ -52,12 +52,12 @@ class OutboxRow:
 
 
 def database_url(settings: Settings) -> str:
-    """The address of the database: the one from the settings, else a file in the data directory."""
+    """Return the address of the database: the one from the settings, else a file in the data directory."""
     return settings.database.url or f"sqlite+aiosqlite:///{settings.data.resolve() / 'sederunt.db'}"
 
 
 def normalised(address: str) -> URL:
-    """The address with the driver we use. Raises SetupError for an engine we do not speak."""
+    """Return the address with the driver we use. Raises SetupError for an engine we do not speak."""
     try:
         url = make_url(address)
     except (ArgumentError, ValueError):  # their own sentences would repeat the password
@@ -129,12 +129,12 @@ class Database:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[AsyncConnection]:
-        """A write transaction: committed at the end of the block, undone by an exception."""
+        """Provide a write transaction: committed at the end of the block, undone by an exception."""
         async with self._turn, self._engine.begin() as connection:
             yield connection
 
     def query(self, statement: Executable) -> Query:
-        """A read, compiled once. Values that change are `bindparam`s without expansion."""
+        """Return a read, compiled once. Values that change are `bindparam`s without expansion."""
         return Query(statement, self._engine.dialect, self._reader)
 
     async def empty_log(self) -> bool:

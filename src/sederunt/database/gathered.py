@@ -30,12 +30,12 @@ def _gather_postgresql(element: _Gathered, compiler: Any, **options: Any) -> str
 
 
 def gathered(name: str, child: Table, columns: Sequence[str], owner: ColumnElement[bool]) -> ColumnElement[Any]:
-    """A column `name` with these columns of the child's rows; `owner` says whose. In no particular order."""
+    """Return a column `name` with these columns of the child's rows; `owner` says whose. In no particular order."""
     return select(_Gathered(*(child.c[column] for column in columns))).where(owner).scalar_subquery().label(name)
 
 
 def rows_of(text: str | None) -> Sequence[Any]:
-    """The rows, each a list; none where nothing was gathered."""
+    """Return the rows, each a list; none where nothing was gathered."""
     rows: Sequence[Any] = json.loads(text) if text else ()
     return rows
 

@@ -52,7 +52,7 @@ class LiveLineStore:
             await connection.execute(statement, rows)
 
     async def of(self, bot_id: UUID) -> list[LiveLine]:
-        """What one bot heard, by time."""
+        """Return what one bot heard, by time."""
         return [
             LiveLine(
                 segment_id=row["segment_id"],

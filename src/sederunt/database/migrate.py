@@ -17,7 +17,7 @@ _LOCK = 0x5EDE_0001  # any number, the same in every process
 
 
 def is_newest(connection: Connection) -> bool:
-    """Whether there is nothing to do."""
+    """Return whether there is nothing to do."""
     return _revision(connection) == NEWEST
 
 

@@ -39,7 +39,7 @@ def job(subject: str, resource: Resource, resource_id: UUID, occasion: object) -
 
 
 def deliver(resource: Resource, resource_id: UUID, occasion: object) -> OutboxMessage:
-    """The call to deliver what is pending for a resource."""
+    """Return the call to deliver what is pending for a resource."""
     return OutboxMessage(
         kind="deliver",
         subject="job.deliver",
@@ -49,12 +49,12 @@ def deliver(resource: Resource, resource_id: UUID, occasion: object) -> OutboxMe
 
 
 def feed_subject(bot_id: UUID) -> str:
-    """Where a bot's listeners hear of it."""
+    """Return where a bot's listeners hear of it."""
     return f"feed.{bot_id}.events"
 
 
 def feed(bot_id: UUID, change: Event) -> list[OutboxMessage]:
-    """A change of status for those who listen to a bot."""
+    """Return a change of status for those who listen to a bot."""
     return [
         OutboxMessage(
             kind="feed",
@@ -98,7 +98,9 @@ class Outbox:
         )
 
     async def unsent(self, *, limit: int = 500, older_than_s: float = 0) -> list[OutboxRow]:
-        """The oldest rows first. A sweeper passes an age, so as not to race with the publisher of the writer itself."""
+        """Return the oldest rows first. A sweeper passes an age, so as not to race with the publisher of the writer
+        itself.
+        """
         before = self._database.clock.now() - timedelta(seconds=older_than_s)
         return [_row(row) for row in await self._oldest.all(before=before, most=limit)]
 
@@ -127,6 +129,6 @@ def _row(row: Mapping[str, Any]) -> OutboxRow:
 
 
 def payload_of(row: OutboxRow) -> dict[str, Any]:
-    """The payload, parsed."""
+    """Return the payload, parsed."""
     parsed: dict[str, Any] = json.loads(row.payload)
     return parsed

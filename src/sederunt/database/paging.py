@@ -12,13 +12,13 @@ from sederunt.errors import InvalidConfig
 
 
 def cursor_of(created_at: datetime, resource_id: UUID) -> str:
-    """The cursor after this row."""
+    """Return the cursor after this row."""
     place = json.dumps([microseconds(created_at), resource_id.hex])
     return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
 
 
 def older_than(table: Table, cursor: str) -> ColumnElement[bool]:
-    """The condition for rows after the cursor. Raises InvalidConfig for one that is not ours."""
+    """Return the condition for rows after the cursor. Raises InvalidConfig for one that is not ours."""
     created_at, resource_id = _place(cursor)
     return and_(
         table.c.created_at <= created_at,  # said by itself, so that the index is entered at the right place

@@ -43,7 +43,7 @@ class _Compiled:
 
     @staticmethod
     def _argument(compiled: SQLCompiler, name: str, dialect: Dialect) -> tuple[str, Any, _Convert | None]:
-        """(name, its value where the statement itself gives one, how to hand it to the driver)."""
+        """Return (name, its value where the statement itself gives one, how to hand it to the driver)."""
         bind = compiled.binds[name]
         return name, bind.effective_value, bind.type.dialect_impl(dialect).bind_processor(dialect)
 
@@ -67,7 +67,7 @@ class Query:
         return self._compiled.sql
 
     async def all(self, **parameters: Any) -> list[Row]:
-        """Every row."""
+        """Return every row."""
         arguments = []
         for name, own, convert in self._compiled.arguments:
             value = parameters.get(name, own)
@@ -76,7 +76,7 @@ class Query:
         return [self._row(values) for values in found]
 
     async def first(self, **parameters: Any) -> Row | None:
-        """The first row, or None."""
+        """Return the first row, or None."""
         rows = await self.all(**parameters)
         return rows[0] if rows else None
 

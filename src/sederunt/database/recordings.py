@@ -47,7 +47,7 @@ class RecordingView:
 
     @property
     def transcript(self) -> Transcript:
-        """The transcript parsed; empty where there is none yet."""
+        """Return the transcript parsed; empty where there is none yet."""
         return transcript_of(self.segments_json, self.transcript_lang)
 
 
@@ -96,7 +96,9 @@ class Recordings:
         return recording
 
     async def get(self, recording_id: UUID, account_id: UUID | None = None) -> Recording:
-        """One recording. With an account: only if it is that account's and not being deleted. Raises NotFound."""
+        """Return one recording. With an account: only if it is that account's and not being deleted. Raises
+        NotFound.
+        """
         if account_id is None:
             row = await self._one.first(id=recording_id)
         else:
@@ -111,7 +113,7 @@ class Recordings:
         return None if row is None else row["account_id"]
 
     async def view(self, recording_id: UUID, account_id: UUID) -> RecordingView:
-        """One recording with its events and transcript, by one statement. Raises NotFound."""
+        """Return one recording with its events and transcript, by one statement. Raises NotFound."""
         row = await self._view.first(id=recording_id, account=account_id)
         if row is None:
             raise _unknown()
@@ -123,7 +125,7 @@ class Recordings:
         )
 
     async def events(self, recording_id: UUID) -> list[Event]:
-        """Its history, oldest first."""
+        """Return its history, oldest first."""
         history = select(t.recording_events).where(t.recording_events.c.recording_id == recording_id)
         rows = await self._database.query(history.order_by(t.recording_events.c.id)).all()
         return [Event(**{name: row[name] for name in EVENT_COLUMNS}) for row in rows]
@@ -136,7 +138,7 @@ class Recordings:
         cursor: str | None = None,
         limit: int = 50,
     ) -> RecordingPage:
-        """The account's recordings, newest first. Raises InvalidConfig for a cursor that is not ours."""
+        """Return the account's recordings, newest first. Raises InvalidConfig for a cursor that is not ours."""
         where: list[ColumnElement[bool]] = [
             t.recordings.c.account_id == account_id,
             t.recordings.c.delete_requested == false(),
@@ -153,7 +155,7 @@ class Recordings:
         return RecordingPage(recordings=page, cursor=cursor_of(page[-1].created_at, page[-1].id) if more else None)
 
     async def with_status(self, status: RecordingStatus) -> list[Recording]:
-        """Every recording of every account in a status, oldest first; for housekeeping."""
+        """Return every recording of every account in a status, oldest first; for housekeeping."""
         return [_recording(row) for row in await self._in_status.all(status=status.value)]
 
     async def record_transition(
@@ -260,7 +262,7 @@ class Recordings:
         raise Conflict(f"A recording cannot be deleted while it is {recording.status}.")
 
     async def expired(self, now: datetime, *, limit: int = 100) -> list[UUID]:
-        """Recordings whose file has had its time; see `media_removed`."""
+        """Return recordings whose file has had its time; see `media_removed`."""
         return [row["id"] for row in await self._expired.all(now=now, most=limit)]
 
     async def media_removed(self, recording_id: UUID) -> None:

@@ -28,7 +28,7 @@ _ROWS: dict[Resource, Table] = {"bot": t.bots, "recording": t.recordings}
 
 
 def kept_until(resource: Resource, *, for_1_year: bool, since: datetime) -> datetime:
-    """When the media of a resource may go."""
+    """Return when the media of a resource may go."""
     return since + KEPT[resource][for_1_year]
 
 
@@ -72,7 +72,7 @@ class Deletions:
         self._one = database.query(select(t.deletions).where(t.deletions.c.resource_id == bindparam("id")))
 
     async def unfinished(self, *, limit: int = 100) -> list[Deletion]:
-        """What has still to be removed, the longest asked for first."""
+        """Return what has still to be removed, the longest asked for first."""
         return [Deletion(**row) for row in await self._unfinished.all(now=self._database.clock.now(), most=limit)]
 
     async def expect_row(self, resource: Resource, resource_id: UUID, account_id: UUID) -> None:
@@ -87,7 +87,7 @@ class Deletions:
             await row_is_there(connection, resource_id)
 
     async def get(self, resource_id: UUID) -> Deletion | None:
-        """The receipt of a resource."""
+        """Return the receipt of a resource."""
         row = await self._one.first(id=resource_id)
         return Deletion(**row) if row else None
 
@@ -113,7 +113,9 @@ class Deletions:
         )
 
     async def overwrite(self) -> bool:
-        """What was deleted is not in the database's files any more either; False where readers were in the way."""
+        """Overwrite what was deleted, so that it is not in the database's files any more either; False where readers
+        were in the way.
+        """
         await self._search.forget_deleted()
         return await self._database.empty_log()
 

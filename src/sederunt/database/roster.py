@@ -72,7 +72,7 @@ class Rosters:
         ]
 
     async def sources(self, bot_id: UUID) -> dict[str, str]:
-        """Audio source → participant key."""
+        """Return audio source → participant key."""
         return {row["source"]: row["participant"] for row in await self._sources.all(id=bot_id)}
 
     async def _save_participants(

@@ -64,7 +64,9 @@ class Search:
     async def find(
         self, account_id: UUID, asked: Sequence[Phrase], *, before: int | None = None, limit: int = 20
     ) -> list[SearchableLine]:
-        """Lines that hold every phrase, the newest first; `before`: the number of the last line that is known."""
+        """Return lines that hold every phrase, the newest first; `before`: the number of the last line that is
+        known.
+        """
         if not asked:
             return []
         question = (_fts5 if self._database.is_sqlite else _tsquery)(asked)
@@ -131,7 +133,7 @@ async def remove(connection: AsyncConnection, resource_id: UUID) -> None:
 
 
 def cursor_number(cursor: str | None) -> int | None:
-    """The number of the last line of the page before. Raises InvalidConfig for a cursor that is not ours."""
+    """Return the number of the last line of the page before. Raises InvalidConfig for a cursor that is not ours."""
     if cursor is None:
         return None
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
@@ -140,7 +142,7 @@ def cursor_number(cursor: str | None) -> int | None:
 
 
 def _lines(*, is_sqlite: bool) -> Select[Any]:
-    """The statement of `find`. What is being deleted is not found any more."""
+    """Return the statement of `find`. What is being deleted is not found any more."""
     lines = t.transcript_lines
     question = bindparam("question", type_=Text())
     match = (
@@ -179,12 +181,12 @@ def _fts5_words(line: str) -> str:
 
 
 def _tsvector(line: str) -> str:
-    """Lexemes with their places; beyond the 16,383rd PostgreSQL knows no place, only that the word is there."""
+    """Return lexemes with their places; beyond the 16,383rd PostgreSQL knows no place, only that the word is there."""
     return " ".join(f"'{word}':{min(place, 16_383)}" for place, word in enumerate(_words(line), 1))
 
 
 def _fts5(asked: Sequence[Phrase]) -> str:
-    """Words are letters, digits and marks: nothing in them has to be escaped."""
+    """Write a query for FTS5. Words are letters, digits and marks: nothing in them has to be escaped."""
     return " AND ".join(f'"{" ".join(phrase.words)}"{"*" if phrase.may_go_on else ""}' for phrase in asked)
 
 

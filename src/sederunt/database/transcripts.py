@@ -43,7 +43,7 @@ class Transcripts:
             await index_transcript(connection, resource_id, transcript)
 
     async def get(self, resource_id: UUID) -> Transcript | None:
-        """The transcript, or None where there is none (yet)."""
+        """Return the transcript, or None where there is none (yet)."""
         row = await self._one.first(id=resource_id)
         return transcript_of(row["segments"], row["detected_lang"]) if row else None
 
@@ -62,17 +62,17 @@ async def index_transcript(connection: AsyncConnection, resource_id: UUID, trans
 
 
 def segments_text(transcript: Transcript) -> str:
-    """The segments as JSON: the fields of model.transcript under their own names, an array of segments."""
+    """Return the segments as JSON: the fields of model.transcript under their own names, an array of segments."""
     return document_text([asdict(segment) for segment in transcript.segments])
 
 
 def transcript_of(segments: str, detected_lang: str | None) -> Transcript:
-    """A transcript from its stored form."""
+    """Return a transcript from its stored form."""
     return Transcript(segments=tuple(segment_of(s) for s in json.loads(segments)), detected_lang=detected_lang)
 
 
 def segment_of(stored: Mapping[str, Any]) -> Segment:
-    """One segment from its stored form."""
+    """Return one segment from its stored form."""
     guesses = stored["potential_speaker_names"]
     return Segment(
         **{

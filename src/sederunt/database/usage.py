@@ -63,7 +63,7 @@ class Usage:
         )
 
     async def between(self, account_id: UUID, since: datetime, until: datetime) -> list[Used]:
-        """What an account used from `since` on and before `until`, by day, the oldest first."""
+        """Return what an account used from `since` on and before `until`, by day, the oldest first."""
         rows = await self._between.all(account=account_id, since=since, until=until)
         flags = ("own_key", "video", "realtime_audio", "for_1_year")
         return [Used(**{**row, **{name: bool(row[name]) for name in flags}}) for row in rows]

@@ -55,7 +55,7 @@ class Vault:
         await self._add(t.credentials, row)
 
     async def credentials(self, account_id: UUID) -> list[CredentialRow]:
-        """Oldest first."""
+        """Return the account's, oldest first."""
         return [CredentialRow(**row) for row in await self._credentials.all(account=account_id)]
 
     async def credential(self, credential_id: UUID, account_id: UUID) -> CredentialRow:
@@ -74,7 +74,7 @@ class Vault:
         await self._add(t.meeting_accounts, row)
 
     async def meeting_accounts(self, account_id: UUID) -> list[MeetingAccountRow]:
-        """Oldest first."""
+        """Return the account's, oldest first."""
         return [MeetingAccountRow(**row) for row in await self._meeting_accounts.all(account=account_id)]
 
     async def meeting_account(self, meeting_account_id: UUID, account_id: UUID) -> MeetingAccountRow:
@@ -129,7 +129,7 @@ SEALED_COLUMNS = (
 
 
 async def sealed_values(database: Database, place: SealedColumn) -> list[tuple[Any, bytes]]:
-    """(row id, sealed value) of every secret in a column."""
+    """Return (row id, sealed value) of every secret in a column."""
     table = t.metadata.tables[place.table]
     filled = select(table.c[place.row], table.c[place.column]).where(table.c[place.column].is_not(None))
     rows = await database.query(filled).all()

@@ -40,7 +40,7 @@ class Activity:
         self._now_s = 0.0
 
     def feed(self, packets: Iterable[Packet], *, now_s: float | None = None) -> list[tuple[str, bool, float]]:
-        """Changes as (source, is speaking, second of the recording), in the order in which they became certain.
+        """Return changes as (source, is speaking, second of the recording), in the order in which they became certain.
 
         In a mixed packet everybody who contributes is heard, each under the name of their own source.
 
@@ -63,7 +63,7 @@ class Activity:
         return changes
 
     def speaking(self) -> set[str]:
-        """The sources that speak now."""
+        """Return the sources that speak now."""
         return {source for source, voice in self._voices.items() if voice.speaking}
 
 

@@ -39,7 +39,7 @@ class Anchor(Generic[Item]):
 
     @property
     def end_ms(self) -> float:
-        """Where the last placed frame ends."""
+        """Return where the last placed frame ends."""
         return self._end_ms
 
     def set(self, frames: Iterable[tuple[int, float]]) -> None:
@@ -55,7 +55,9 @@ class Anchor(Generic[Item]):
                 self._zero_ms += overlap_ms
 
     def place(self, tick: int, length_ms: float, at_ms: float | None, item: Item) -> list[tuple[float, Item]]:
-        """The frames that have a place now. `at_ms` is None for a frame recovered from another one."""
+        """Place a frame; returns those that have a place now. `at_ms` is None for a frame recovered from
+        another one.
+        """
         assert self._zero_ms is not None
         start_ms = self._zero_ms + tick / self._per_ms
         excess_ms = 0.0 if at_ms is None else at_ms - start_ms
@@ -72,7 +74,7 @@ class Anchor(Generic[Item]):
         return self.tick(at_ms)
 
     def excess_ms(self, tick: int, at_ms: float) -> float:
-        """How much later a frame came than its place says."""
+        """Return how much later a frame came than its place says."""
         return at_ms - self._start_ms(tick)
 
     def follow(self, tick: int, by_ms: float) -> None:
@@ -97,7 +99,9 @@ class Anchor(Generic[Item]):
         return bool(self._doubted)
 
     def _leap_back(self, tick: int, length_ms: float, at_ms: float, item: Item) -> tuple[float, Item]:
-        """A frame came before its time: our anchor was late, or the sender's clock leapt. Never into what is placed."""
+        """Handle a frame that came before its time: our anchor was late, or the sender's clock leapt. Never into what
+        is placed.
+        """
         self._move(max(at_ms, self._end_ms) - self._start_ms(tick))
         start_ms = self._start_ms(tick)
         self._end_ms = start_ms + length_ms

@@ -74,7 +74,7 @@ def _command(act: str, path: Path, cpu_s: int, *more: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Nothing of ours: the child reads no setting and knows no secret."""
+    """Return an environment with nothing of ours: the child reads no setting and knows no secret."""
     return {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
 
 

@@ -244,7 +244,7 @@ class Gallery:
             self._seen[frame.source] = frame.start
 
     def visible(self, at_s: float) -> list[str]:
-        """Sources that sent a picture lately, in the order of their first one."""
+        """Return sources that sent a picture lately, in the order of their first one."""
         return [source for source in self._versions if at_s - self._seen[source] < SEEN_S]
 
     def version(self, source: str) -> int:
@@ -252,7 +252,7 @@ class Gallery:
         return self._versions.get(source, 0)
 
     def paint(self, tiles: Iterable[Tile], canvas: Canvas) -> Planes:
-        """The pictures in their tiles on black."""
+        """Return the pictures in their tiles on black."""
         height, width = canvas.height, canvas.width
         planes = np.full((height * 3 // 2, width), 128, dtype=np.uint8)
         planes[:height] = 16

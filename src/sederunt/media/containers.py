@@ -25,13 +25,13 @@ class ContainerKind:
 
 
 def kind_of(path: Path) -> ContainerKind:
-    """The kind of a file. UnsupportedMedia where it is none of ours, BrokenMedia where it is empty."""
+    """Return the kind of a file. UnsupportedMedia where it is none of ours, BrokenMedia where it is empty."""
     with path.open("rb") as file:
         return kind_of_head(file.read(HEAD_BYTES))
 
 
 def kind_of_head(head: bytes) -> ContainerKind:
-    """The same, by the first HEAD_BYTES (or all) of a file."""
+    """Return the kind of a file by its first HEAD_BYTES (or all of it)."""
     if not head:
         raise BrokenMedia("The file is empty.")
     for name, fits in _TESTS:
@@ -55,7 +55,7 @@ _MEDIA_TYPES = {
 
 
 def media_type_of(head: bytes) -> tuple[str, str]:
-    """(media type, extension with its dot) by a file's first bytes; of what we do not know, plain bytes."""
+    """Return (media type, extension with its dot) by a file's first bytes; of what we do not know, plain bytes."""
     try:
         return _MEDIA_TYPES[kind_of_head(head).name]
     except (UnsupportedMedia, BrokenMedia):
@@ -63,7 +63,9 @@ def media_type_of(head: bytes) -> tuple[str, str]:
 
 
 def open_media(path: Path, kind: ContainerKind | None = None) -> InputContainer:
-    """The file, opened as what it is. UnsupportedMedia or BrokenMedia with a sentence where that is not possible."""
+    """Return the file, opened as what it is. UnsupportedMedia or BrokenMedia with a sentence where that is not
+    possible.
+    """
     kind = kind or kind_of(path)
     try:
         container = av.open(
@@ -98,7 +100,7 @@ def _is_flac(head: bytes) -> bool:
 
 
 def _is_mp3(head: bytes) -> bool:
-    """Three frames in a row: the sync bits alone are found in anything."""
+    """Return whether there are three frames in a row: the sync bits alone are found in anything."""
     start = _after_id3(head)
     if start >= len(head):
         return True  # a tag longer than what was read; the demuxer will see
@@ -107,7 +109,7 @@ def _is_mp3(head: bytes) -> bool:
 
 
 def _after_id3(head: bytes) -> int:
-    """Where the content begins behind an ID3v2 tag, whose size has seven bits per byte."""
+    """Return where the content begins behind an ID3v2 tag, whose size has seven bits per byte."""
     if head[:3] != b"ID3" or len(head) < 10:
         return 0
     size = head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9]
@@ -126,7 +128,7 @@ def _three_frames(head: bytes, at: int) -> bool:
 
 
 def _mp3_frame_bytes(header: bytes) -> int:
-    """The length of an MPEG layer III frame; 0 where the four bytes are no header of one."""
+    """Return the length of an MPEG layer III frame; 0 where the four bytes are no header of one."""
     if len(header) < 4:
         return 0
     word = int.from_bytes(header, "big")

@@ -32,7 +32,9 @@ class Spoke:
 
 
 def arrange(main: str, others: Sequence[str], canvas: Canvas) -> list[Tile]:
-    """One picture alone fills the canvas; with others it takes three quarters, and they a column at the right."""
+    """Arrange the pictures: one alone fills the canvas; with others it takes three quarters, and they a column at the
+    right.
+    """
     if not others:
         return [Tile(source=main, x=0, y=0, width=canvas.width, height=canvas.height)]
     wide = _even(canvas.width * 3 // 4)
@@ -47,7 +49,7 @@ def arrange(main: str, others: Sequence[str], canvas: Canvas) -> list[Tile]:
 
 
 def fit(width: int, height: int, tile: Tile) -> Tile:
-    """The largest place for a picture of this shape in the middle of a tile; even numbers, as colours need."""
+    """Return the largest place for a picture of this shape in the middle of a tile; even numbers, as colours need."""
     scale = min(tile.width / width, tile.height / height)
     wide, high = max(2, _even(round(width * scale))), max(2, _even(round(height * scale)))
     return Tile(
@@ -74,7 +76,7 @@ class Stage:
         self._since_s = 0.0
 
     def main(self, at_s: float, visible: Sequence[str]) -> str | None:
-        """The source to show large among these; None where nothing is to be seen."""
+        """Return the source to show large among these; None where nothing is to be seen."""
         self._listen(at_s)
         wanted = self._wanted(visible)
         rests = self._main in visible and at_s - self._since_s < MIN_TURN_S and wanted not in self._screens

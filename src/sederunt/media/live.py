@@ -63,7 +63,7 @@ class LiveSound:
         self._ahead = _HOP  # by so much the limiter looks ahead
 
     def take(self, packets: Iterable[Packet]) -> list[Stretch]:
-        """Packets in the order of each source; returns their sound, and keeps it for the mix."""
+        """Take packets in the order of each source; returns their sound, and keeps it for the mix."""
         by_source: dict[str, list[Packet]] = {}
         for packet in packets:
             by_source.setdefault(packet.source, []).append(packet)
@@ -76,7 +76,7 @@ class LiveSound:
         return heard
 
     def blocks(self, now_s: float) -> list[bytes]:
-        """What of the mix is due at this second of the recording: little-endian PCM16, BLOCK samples each."""
+        """Return what of the mix is due at this second of the recording: little-endian PCM16, BLOCK samples each."""
         due = []
         while now_s * RATE >= (reached := self._base + BLOCK + self._ahead) + self._patience_s(reached) * RATE:
             due.append(self._let_go())
@@ -86,7 +86,7 @@ class LiveSound:
         return due
 
     def end(self, at_s: float) -> list[bytes]:
-        """The rest of the mix up to this second of the recording, without waiting; a last part is filled up."""
+        """Return the rest of the mix up to this second of the recording, without waiting; a last part is filled up."""
         rest = []
         while self.position < at_s * RATE:
             rest.append(self._let_go())
@@ -94,11 +94,11 @@ class LiveSound:
 
     @property
     def position(self) -> int:
-        """The sample of the recording up to which the mix was let go."""
+        """Return the sample of the recording up to which the mix was let go."""
         return self._base - _HOP + self._ahead
 
     def _patience_s(self, reached: int) -> float:
-        """How long after this sample the sum up to it is let go."""
+        """Return how long after this sample the sum up to it is let go."""
         if not any(ear.goes_on and ear.reached < reached for ear in self._ears.values()):
             return BEHIND_S
         return LATE_S if any(ear.reached >= reached for ear in self._ears.values()) else STALLED_S
@@ -139,16 +139,18 @@ class _Ear:
 
     @property
     def goes_on(self) -> bool:
-        """Whether more is to come: what was heard last was neither the end nor a sender that says it is silent."""
+        """Return whether more is to come: what was heard last was neither the end nor a sender that says it is
+        silent.
+        """
         return self.sounding and not opus.is_silence(self._last)
 
     @property
     def reached(self) -> int:
-        """The sample at which its sound ends, as far as it was handed out."""
+        """Return the sample at which its sound ends, as far as it was handed out."""
         return self._run.reached if self._run is not None else self._voice.cursor // _RATIO
 
     def hear(self, packets: Sequence[Packet]) -> list[tuple[int, Samples]]:
-        """The sound of packets that follow each other, as (first sample, samples)."""
+        """Return the sound of packets that follow each other, as (first sample, samples)."""
         heard: list[tuple[int, Samples]] = []
         parts: list[Samples] = []
         for packet in packets:
@@ -162,7 +164,7 @@ class _Ear:
         return heard + self._through(parts)
 
     def fall_silent(self) -> list[tuple[int, Samples]]:
-        """Nothing follows: the sound goes on for a moment and away."""
+        """End the sound where nothing follows: it goes on for a moment and away."""
         _, tail = self._voice.fade_out()
         heard = self._through([tail, np.zeros(_HALF, dtype=np.float32)])
         self._run = None

@@ -27,7 +27,7 @@ def mark_as_recording(container: OutputContainer) -> None:
 
 
 def is_recording(container: Container) -> bool:
-    """Whether `mark_as_recording` was done to this file."""
+    """Return whether `mark_as_recording` was done to this file."""
     tags = {key.lower(): value for key, value in container.metadata.items()}
     return tags.get(_OURS[0]) == _OURS[1]
 
@@ -48,7 +48,7 @@ def check_whole(data: bytes) -> None:
 
 
 def is_encrypted(data: bytes, tracks: Element) -> bool:
-    """Whether any track is encrypted."""
+    """Return whether any track is encrypted."""
     found = [tracks]
     for wanted in _WAY_TO_ENCRYPTION:
         found = [
@@ -62,7 +62,7 @@ def is_encrypted(data: bytes, tracks: Element) -> bool:
 
 
 def elements(data: bytes, start: int, end: int) -> Iterator[Element]:
-    """The elements one after another between two positions; stops at what is none, or has no size."""
+    """Yield the elements one after another between two positions; stops at what is none, or has no size."""
     at: int | None = start
     while at is not None and at < end:
         element = next_element(data, at)
@@ -73,7 +73,7 @@ def elements(data: bytes, start: int, end: int) -> Iterator[Element]:
 
 
 def next_element(data: bytes, at: int) -> Element | None:
-    """The element that begins at this position, or None."""
+    """Return the element that begins at this position, or None."""
     identifier, size_at = _number(data, at, with_marker=True)
     size, start = _number(data, size_at, with_marker=False)
     if identifier is None or size is None:

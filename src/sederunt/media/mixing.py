@@ -32,7 +32,7 @@ class Voice:
         self.sounding = False  # whether the sound at the cursor has yet to be brought to an end
 
     def decode(self, packet: Packet) -> Iterator[tuple[int, Samples]]:
-        """The sound of a packet and of a short gap before it, as (first sample, samples)."""
+        """Yield the sound of a packet and of a short gap before it, as (first sample, samples)."""
         at = round(packet.start * opus.RATE)
         gap = at - self.cursor
         if abs(gap) <= SNAP:
@@ -53,7 +53,7 @@ class Voice:
         self.sounding = True
 
     def fade_out(self) -> tuple[int, Samples]:
-        """The sound going on for a moment and away, where nothing follows."""
+        """Return the sound going on for a moment and away, where nothing follows."""
         self.sounding = False
         samples = _as_float(self._decoder.decode(opus.concealment(self._last)))
         samples *= np.linspace(1, 0, len(samples), dtype=np.float32)
@@ -86,7 +86,7 @@ class Mixer:
 
     @property
     def position(self) -> int:
-        """Samples let go so far."""
+        """Return samples let go so far."""
         return self._base
 
     def advance(self, to: int, voices: Iterator[Voice]) -> None:
@@ -144,14 +144,14 @@ class Limiter:
         self._gain = 1.0  # at the beginning of what is held
 
     def limit(self, samples: Samples) -> Samples:
-        """The next stretch; all that is known to need no more turning down."""
+        """Return the next stretch; all that is known to need no more turning down."""
         samples = np.concatenate((self._held, samples))
         hops = max(0, len(samples) // self._hop - 1)
         ready, self._held = samples[: hops * self._hop], samples[hops * self._hop :]
         return self._turn_down(ready, self._held[: self._hop])
 
     def flush(self) -> Samples:
-        """The last hops."""
+        """Return the last hops."""
         rest = np.concatenate((self._held, np.zeros(-len(self._held) % self._hop, dtype=np.float32)))
         length, self._held = len(self._held), np.zeros(0, dtype=np.float32)
         return self._turn_down(rest, rest[:0])[:length]
@@ -168,7 +168,7 @@ class Limiter:
         return limited
 
     def _gains(self, allowed: npt.NDArray[np.float64], hops: int) -> list[float]:
-        """The gain at each border of the hops: low enough for the hop on either side, rising slowly."""
+        """Return the gain at each border of the hops: low enough for the hop on either side, rising slowly."""
         gains = [min(self._gain, float(allowed[0]))] if hops else [self._gain]
         for hop in range(hops):
             after = float(allowed[hop + 1]) if hop + 1 < len(allowed) else 1.0

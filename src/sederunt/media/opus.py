@@ -28,7 +28,7 @@ _PACKET_SAMPLES = tuple((_FRAME_SAMPLES[toc >> 3] * (1, 2, 2, 0)[toc & 3]) for t
 
 
 def packet_samples(payload: bytes) -> int:
-    """The length of an Opus packet in samples at 48 kHz; 0 where `payload` is no Opus packet."""
+    """Return the length of an Opus packet in samples at 48 kHz; 0 where `payload` is no Opus packet."""
     if not payload:
         return 0
     toc, length = payload[0], len(payload)
@@ -47,7 +47,7 @@ def packet_samples(payload: bytes) -> int:
 
 
 def packet_duration_s(payload: bytes) -> float:
-    """The length of an Opus packet in seconds. BrokenMedia where `payload` is no Opus packet."""
+    """Return the length of an Opus packet in seconds. BrokenMedia where `payload` is no Opus packet."""
     samples = packet_samples(payload)
     if not samples:
         raise BrokenMedia(f"Expected an Opus packet, found {len(payload)} bytes that are none.")
@@ -55,12 +55,12 @@ def packet_duration_s(payload: bytes) -> float:
 
 
 def is_silence(payload: bytes) -> bool:
-    """Whether a packet only says that nobody speaks (DTX): a bare TOC byte, or frames without content."""
+    """Return whether a packet only says that nobody speaks (DTX): a bare TOC byte, or frames without content."""
     return len(payload) <= 2 or (len(payload) == 3 and payload[1:] == b"\xff\xfe")
 
 
 def voice_flag(payload: bytes) -> bool | None:
-    """What the encoder itself thought of the first frame: voice or not; None where the packet does not say.
+    """Return what the encoder itself thought of the first frame: voice or not; None where the packet does not say.
 
     SILK and hybrid frames open with a voice activity bit for each 20 ms (RFC 6716, 4.2.3); CELT has none. Speech at the
     bit rates of meetings is mostly SILK or hybrid. Measured on four recordings: the bit was set in 98 % of the frames
@@ -81,7 +81,7 @@ def voice_flag(payload: bytes) -> bool | None:
 
 
 def concealment(payload: bytes) -> bytes:
-    """A packet that makes a decoder conceal one lost frame of the kind that `payload` starts with."""
+    """Return a packet that makes a decoder conceal one lost frame of the kind that `payload` starts with."""
     return bytes([payload[0] & 0xFC])  # code 0 without a byte of content counts as lost (RFC 6716, 3.2.1 and 4.4)
 
 
@@ -95,7 +95,7 @@ class RedBlock:
 
 
 def unpack_red(envelope: bytes) -> list[RedBlock]:
-    """The blocks of an RFC 2198 envelope, oldest first; the last is the packet it was sent for.
+    """Return the blocks of an RFC 2198 envelope, oldest first; the last is the packet it was sent for.
 
     BrokenMedia where the lengths in the headers do not fit.
     """
@@ -122,7 +122,9 @@ def unpack_red(envelope: bytes) -> list[RedBlock]:
 
 @cache
 def header(channels: int = 1) -> bytes:
-    """The OpusHead of our files: no pre-skip, so that a packet's time in the file is its time in the recording."""
+    """Return the OpusHead of our files: no pre-skip, so that a packet's time in the file is its time in the
+    recording.
+    """
     return b"OpusHead" + struct.pack("<BBHIhB", 1, channels, 0, RATE, 0, 0)
 
 
@@ -146,7 +148,7 @@ class OpusEncoder:
         self._last, self._alike = b"", 0  # the last packet, and how many of silence before it are the same
 
     def encode(self, samples: npt.NDArray[np.int16]) -> list[bytes]:
-        """The packets that these samples complete."""
+        """Return the packets that these samples complete."""
         self._taken += len(samples)
         skipped = min(self._skip, len(samples))
         self._skip -= skipped
@@ -154,7 +156,9 @@ class OpusEncoder:
         return self._packets()
 
     def flush(self) -> list[bytes]:
-        """What is left, filled up with silence, so that the packets cover every sample. Ends the encoder's use."""
+        """Return what is left, filled up with silence, so that the packets cover every sample. Ends the
+        encoder's use.
+        """
         missing = -(-self._taken // self._frame) * self._frame - self._fed - len(self._waiting)
         self._waiting = np.concatenate((self._waiting, np.zeros(missing, dtype=np.int16)))
         return self._packets()
@@ -173,8 +177,9 @@ class OpusEncoder:
         return made
 
     def _coded(self, samples: npt.NDArray[np.int16]) -> list[bytes]:
-        """The packet of a frame. Silence that goes on is not encoded: it costs libopus twice what speech does (16 ms
-        of CPU a second), and every packet of it is the same."""
+        """Return the packet of a frame. Silence that goes on is not encoded: it costs libopus twice what speech does
+        (16 ms of CPU a second), and every packet of it is the same.
+        """
         silent = not samples.any()
         if silent and self._alike >= SETTLED:
             return [self._last]
@@ -196,15 +201,15 @@ class PcmEncoder:
         self._resampler = None if coded == rate else av.AudioResampler(format="s16", layout="mono", rate=coded)
 
     def encode(self, samples: npt.NDArray[np.int16]) -> list[bytes]:
-        """The packets that these samples complete."""
+        """Return the packets that these samples complete."""
         return self._encoder.encode(self._resampled(samples))
 
     def flush(self) -> list[bytes]:
-        """What is left, filled up with silence. Ends the encoder's use."""
+        """Return what is left, filled up with silence. Ends the encoder's use."""
         return self._encoder.encode(self._resampled(None)) + self._encoder.flush()
 
     def _resampled(self, samples: npt.NDArray[np.int16] | None) -> npt.NDArray[np.int16]:
-        """None gives what the resampler still holds."""
+        """Resample; None asks for what the resampler still holds."""
         if self._resampler is None:
             return _NO_SAMPLES if samples is None else samples
         frame = None
@@ -249,7 +254,7 @@ class OpusDecoder:
         self._context = context
 
     def decode(self, payload: bytes) -> npt.NDArray[np.int16]:
-        """The samples of one packet; empty where it is damaged."""
+        """Return the samples of one packet; empty where it is damaged."""
         try:
             frames = self._context.decode(av.Packet(payload))
         except av.FFmpegError:

@@ -35,7 +35,7 @@ class Block:
 
 
 def read_pcm(path: Path, *, start_s: float = 0.0, end_s: float | None = None, block_s: float = 30.0) -> Iterator[Block]:
-    """The sound of a file between two moments, in blocks of `block_s` (the last one may be shorter).
+    """Yield the sound of a file between two moments, in blocks of `block_s` (the last one may be shorter).
 
     What the file leaves out is silence. Damaged packets are silence too, and logged; BrokenMedia where nothing can be
     decoded at all, UnsupportedMedia where there is no sound.
@@ -59,7 +59,7 @@ def read_pcm(path: Path, *, start_s: float = 0.0, end_s: float | None = None, bl
 
 
 def _frames(container: InputContainer, *, sought: bool) -> Iterator[AudioFrame]:
-    """Every frame that can be decoded."""
+    """Yield every frame that can be decoded."""
     decoded, damaged = 0, 0
     packets = container.demux(container.streams.audio[0])
     while (packet := _next(packets)) is not None:
@@ -79,7 +79,7 @@ def _frames(container: InputContainer, *, sought: bool) -> Iterator[AudioFrame]:
 
 
 def _next(packets: Iterator[Any]) -> Any:  # the media library's own generic packet type cannot be named at run time
-    """The next packet; None at the end, also at that of a file that is cut short."""
+    """Return the next packet; None at the end, also at that of a file that is cut short."""
     try:
         return next(packets, None)
     except av.FFmpegError as error:
@@ -158,7 +158,7 @@ class _Cutter:
         return self._end is not None and self._at + self._length >= self._end
 
     def put(self, at: int, samples: Samples) -> Iterator[Block]:
-        """Samples that begin at this place, or where the last ones ended if that is later."""
+        """Yield samples that begin at this place, or where the last ones ended if that is later."""
         reached = self._at + self._length
         if at < reached and at + len(samples) <= reached and self._length == 0:
             return  # before what is wanted

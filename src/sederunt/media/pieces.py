@@ -22,7 +22,7 @@ AS_STORED = {"fflags": "+noparse+nofillin"}  # packets come out as they went in;
 
 
 def write_piece(packets: Sequence[Packet]) -> bytes:
-    """A Matroska file of these packets: payloads unchanged, times in recording time to the nearest millisecond.
+    """Write a Matroska file of these packets: payloads unchanged, times in recording time to the nearest millisecond.
 
     ValueError for an empty list: a piece without sound is no piece.
     """
@@ -38,7 +38,7 @@ def write_piece(packets: Sequence[Packet]) -> bytes:
 
 
 def read_piece(data: bytes, *, salvage: bool = False) -> list[Packet]:
-    """The packets of a piece, by start. BrokenMedia where it is cut short, damaged, or no piece at all.
+    """Return the packets of a piece, by start. BrokenMedia where it is cut short, damaged, or no piece at all.
 
     With `salvage` a damaged piece gives what can still be read, maybe nothing.
     """
@@ -55,14 +55,14 @@ def read_piece(data: bytes, *, salvage: bool = False) -> list[Packet]:
 
 
 def add_track(container: OutputContainer, source: str) -> AudioStream:
-    """A new Opus track, to be filled by `to_mux`."""
+    """Add an Opus track, to be filled by `to_mux`."""
     stream = container.add_stream_from_template(_template(), opaque=True)
     stream.metadata["title"] = source
     return stream
 
 
 def to_mux(packet: Packet, stream: AudioStream) -> "av.Packet[AudioStream]":
-    """The packet as the muxer takes it."""
+    """Return the packet as the muxer takes it."""
     muxed = cast("av.Packet[AudioStream]", av.Packet(packet.payload))
     muxed.stream = stream
     muxed.time_base = TIME_BASE
@@ -92,7 +92,7 @@ def _packet(packet: "av.Packet[Stream]") -> Packet:
 
 @cache
 def _template() -> AudioStream:
-    """An Opus stream without pre-skip, whose description new tracks take over.
+    """Return an Opus stream without pre-skip, whose description new tracks take over.
 
     The muxing interface cannot be given a codec header, and an encoder's stream brings its own pre-skip, which would
     shift all times by 6.5 ms and round them; so the description is read from an Ogg file made here.

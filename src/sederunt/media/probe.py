@@ -63,7 +63,7 @@ def refuse_overlong(facts: MediaFacts, most_hours: float) -> None:
 
 
 def _has_video(container: InputContainer) -> bool:
-    """A cover picture is no video."""
+    """Return whether there is video. A cover picture is none."""
     return any(not stream.disposition & av.stream.Disposition.attached_pic for stream in container.streams.video)
 
 
@@ -87,7 +87,7 @@ def _check_decodes(container: InputContainer) -> None:
 
 
 def _duration_s(container: InputContainer, kind: ContainerKind) -> float:
-    """The stated duration where the file has one that holds; else all packets are counted."""
+    """Return the stated duration where the file has one that holds; else all packets are counted."""
     stated_s = (container.duration or 0) / av.time_base
     if stated_s <= 0 or kind.name == "mp3":  # an MP3 states nothing or guesses from its bit rate
         return _last_end_s(container)
@@ -102,7 +102,7 @@ def _duration_s(container: InputContainer, kind: ContainerKind) -> float:
 
 
 def _last_end_s(container: InputContainer) -> float:
-    """Where the last packet ends, in seconds from the file's start."""
+    """Return where the last packet ends, in seconds from the file's start."""
     origin_s = 0.0 if matroska.is_recording(container) else (container.start_time or 0) / av.time_base
     end_s = 0.0
     try:
@@ -155,7 +155,7 @@ def _refuse_crumbs(count: int) -> None:
 
 
 def _boxes(file: IO[bytes], size: int) -> Iterator[tuple[bytes, int, int]]:
-    """The top-level boxes as (name, start of the content, end)."""
+    """Yield the top-level boxes as (name, start of the content, end)."""
     at = 0
     while at + 8 <= size:
         file.seek(at)

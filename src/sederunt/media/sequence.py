@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 
 def unwrap(value: int, near: int, bits: int) -> int:
-    """The number congruent to `value` modulo 2^bits that is nearest to `near`."""
+    """Return the number congruent to `value` modulo 2^bits that is nearest to `near`."""
     half = 1 << (bits - 1)
     return near + ((value - near + half) & ((1 << bits) - 1)) - half
 
@@ -64,7 +64,7 @@ class Reorder(Generic[Item]):
         return self.ready(at_ms)
 
     def ready(self, now_ms: float) -> list[tuple[int, Item]]:
-        """What can go at this time: whatever is in sequence, and whatever was waited for long enough."""
+        """Return what can go at this time: whatever is in sequence, and whatever was waited for long enough."""
         released: list[tuple[int, Item]] = []
         while self._waiting:
             held = None if self._next is None else self._waiting.pop(self._next, None)
@@ -79,7 +79,7 @@ class Reorder(Generic[Item]):
         return released
 
     def drain(self) -> list[tuple[int, Item]]:
-        """Everything that is held, without waiting any longer."""
+        """Return everything that is held, without waiting any longer."""
         return self.ready(float("inf"))
 
     @property
@@ -119,7 +119,7 @@ class Reorder(Generic[Item]):
             self._waiting[number] = (at_ms, item)
 
     def _stray_came(self, number: int, at_ms: float, item: Item) -> Sequence[tuple[int, Item]]:
-        """One frame from far back is late; two in a row mean that the sender counts anew."""
+        """Judge a frame from far back: one is late; two in a row mean that the sender counts anew."""
         if self._stray is None or number != self._stray[0] + 1:
             self._stray = (number, at_ms, item)
             self._counts.late += 1

@@ -38,7 +38,7 @@ class Spool(Generic[Item]):
         self._index.sort(key=itemgetter(0))
 
     def items(self) -> Iterator[Item]:
-        """Everything by start."""
+        """Yield everything by start."""
         held: list[Item] = []
         for start, place, length in self._index:
             ready = [item for item in held if item.start < start]

@@ -17,7 +17,7 @@ _BEGINNINGS = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "mjpeg"), (b"RIF
 
 
 def still(data: bytes) -> bytes:
-    """A JPEG of WIDTH by HEIGHT. Raises UnsupportedMedia for anything but a PNG, JPEG or WebP picture."""
+    """Return a JPEG of WIDTH by HEIGHT. Raises UnsupportedMedia for anything but a PNG, JPEG or WebP picture."""
     codec = next((name for beginning, name in _BEGINNINGS if data.startswith(beginning)), None)
     if codec is None or (codec == "webp" and data[8:12] != b"WEBP"):
         raise UnsupportedMedia("Expected a PNG, JPEG or WebP picture.")

@@ -77,7 +77,7 @@ class Timeline:
         return packets
 
     def flush(self) -> list[Packet]:
-        """Everything still held, at the end of the recording."""
+        """Return everything still held, at the end of the recording."""
         packets: list[Packet] = []
         for stream in self._streams.values():
             self._place(stream.drain(), packets)
@@ -85,11 +85,11 @@ class Timeline:
         return packets
 
     def facts(self) -> Mapping[str, object]:
-        """The counts of `Counts`, frames of `other` codecs, and packets per source under `sources`."""
+        """Return the counts of `Counts`, frames of `other` codecs, and packets per source under `sources`."""
         return {**asdict(self._counts), "other": self._other, "sources": dict(self._sources)}
 
     def spans(self, since_s: float = 0.0) -> Sequence[Span]:
-        """Who contributed to mixed tracks, and when, by start; those that ended before a moment left out."""
+        """Return who contributed to mixed tracks, and when, by start; those that ended before a moment left out."""
         spans = (span for span in (*self._closed, *self._open.values()) if span.end >= since_s)
         return sorted(spans, key=attrgetter("start", "source"))
 
@@ -143,7 +143,7 @@ class Timeline:
             )
 
     def _source_of(self, frame: CapturedFrame) -> tuple[str, tuple[str, ...]]:
-        """(the source, who is heard in it if it is mixed).
+        """Return (the source, who is heard in it if it is mixed).
 
         A track on which people were once heard together stays whole from then on: cut at every change of voice, the
         moments that they share would be fragments that nobody can understand.
@@ -201,7 +201,7 @@ class _OpusStream:
         return placed
 
     def _open_envelope(self, tick: int, envelope: bytes) -> bytes:
-        """The packet a RED frame was sent for; what else is in it is kept while its place may still be empty."""
+        """Return the packet a RED frame was sent for; what else is in it is kept while its place may still be empty."""
         if not envelope:
             return b""
         try:

@@ -67,11 +67,11 @@ class VideoTimeline:
         return self._pictures(placed)
 
     def flush(self) -> list[VideoFrame]:
-        """Everything still held, at the end of the recording."""
+        """Return everything still held, at the end of the recording."""
         return self._pictures([one for stream in self._streams.values() for one in stream.drain()])
 
     def facts(self) -> Mapping[str, object]:
-        """Pictures placed, jumps of a sender's clock, and pictures per source under `sources`."""
+        """Return pictures placed, jumps of a sender's clock, and pictures per source under `sources`."""
         counts = asdict(self._counts)
         return {name: counts[name] for name in ("packets", "anchored_again", "early")} | {"sources": self._sources}
 
@@ -131,7 +131,7 @@ class VideoPieces:
         self._templates: dict[tuple[str, Codec], VideoStream] = {}
 
     def write(self, frames: Sequence[VideoFrame]) -> bytes:
-        """A Matroska file of these frames, one track per source and codec.
+        """Write a Matroska file of these frames, one track per source and codec.
 
         A source whose first key frame is damaged is left out. ValueError for no frames, BrokenMedia where none is left.
         """
@@ -160,7 +160,7 @@ class VideoPieces:
 
 
 def read_video_piece(data: bytes, *, salvage: bool = False) -> list[VideoFrame]:
-    """The frames of a piece, by start. BrokenMedia and `salvage` as with `read_piece`."""
+    """Return the frames of a piece, by start. BrokenMedia and `salvage` as with `read_piece`."""
     if not salvage:
         matroska.check_whole(data)
     frames: list[VideoFrame] = []
@@ -174,14 +174,14 @@ def read_video_piece(data: bytes, *, salvage: bool = False) -> list[VideoFrame]:
 
 
 def add_video_track(container: OutputContainer, source: str, template: VideoStream) -> VideoStream:
-    """A new video track like `template`, to be filled by `to_video_mux`."""
+    """Add a video track like `template`, to be filled by `to_video_mux`."""
     stream = container.add_stream_from_template(template, opaque=True)
     stream.metadata["title"] = source
     return stream
 
 
 def to_video_mux(frame: VideoFrame, stream: VideoStream) -> "av.Packet[VideoStream]":
-    """The frame as the muxer takes it."""
+    """Return the frame as the muxer takes it."""
     muxed = cast("av.Packet[VideoStream]", av.Packet(frame.payload))
     muxed.stream = stream
     muxed.time_base = TIME_BASE
@@ -215,7 +215,7 @@ def _codec_of(stream: Stream) -> Codec:
 
 
 def with_start_codes(payload: bytes) -> bytes:
-    """H.264 as files keep it (lengths of four bytes) back into how it was sent (start codes)."""
+    """Turn H.264 as files keep it (lengths of four bytes) back into how it was sent (start codes)."""
     at, units = 0, []
     while at + 4 <= len(payload):
         (length,) = struct.unpack_from(">I", payload, at)
@@ -225,7 +225,7 @@ def with_start_codes(payload: bytes) -> bytes:
 
 
 def describe(frame: VideoFrame) -> VideoStream:
-    """A stream as this key frame begins it: codec, size, parameter sets. BrokenMedia where it tells none.
+    """Return a stream as this key frame begins it: codec, size, parameter sets. BrokenMedia where it tells none.
 
     The muxer can only be told these by another stream, so one is read from a file made here.
     """
@@ -245,7 +245,7 @@ def describe(frame: VideoFrame) -> VideoStream:
 
 
 def _size(frame: VideoFrame) -> tuple[int, int]:
-    """Width and height; VP8 tells them in ten bytes, VP9's are found by the demuxer itself."""
+    """Return width and height; VP8 tells them in ten bytes, VP9's are found by the demuxer itself."""
     if frame.codec is Codec.VP8 and len(frame.payload) >= 10:
         width, height = struct.unpack_from("<HH", frame.payload, 6)
         return width & 0x3FFF, height & 0x3FFF

@@ -36,7 +36,7 @@ class Correction:
 
 
 def corrected(transcript: Transcript, corrections: Iterable[Correction]) -> Transcript:
-    """The transcript as it is to be read, the corrections in their order."""
+    """Return the transcript as it is to be read, the corrections in their order."""
     segments = list(transcript.segments)
     for correction in corrections:
         _apply(segments, correction)
@@ -44,7 +44,7 @@ def corrected(transcript: Transcript, corrections: Iterable[Correction]) -> Tran
 
 
 def corrected_name(name: str, corrections: Iterable[Correction]) -> str:
-    """A participant's name as it is to be read."""
+    """Return a participant's name as it is to be read."""
     for correction in corrections:
         if correction.kind is CorrectionKind.PARTICIPANT and correction.before == name:
             name = correction.after
@@ -52,7 +52,7 @@ def corrected_name(name: str, corrections: Iterable[Correction]) -> str:
 
 
 def word_at(segment: Segment, place: int) -> Word | None:
-    """The word at a place, counted through the segment's utterances."""
+    """Return the word at a place, counted through the segment's utterances."""
     words = [word for utterance in segment.utterances for word in utterance.words]
     return words[place] if 0 <= place < len(words) else None
 
@@ -89,7 +89,7 @@ def _with_word(segment: Segment, correction: Correction) -> Segment:
 
 
 def _spoken_in(text: str, before: Sequence[Utterance], after: Sequence[Utterance]) -> str | None:
-    """The segment's text with its utterances' new texts in their places; None where they do not stand in it."""
+    """Return the segment's text with its utterances' new texts in their places; None where they do not stand in it."""
     parts: list[str] = []
     begin = 0
     for old, new in zip(before, after, strict=True):

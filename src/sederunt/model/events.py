@@ -80,17 +80,17 @@ _CAMERA, _SCREEN, _SINCE = "camera:", "screen:", "@"
 
 
 def camera_source(track: str) -> str:
-    """The name under which a video track is known as somebody's camera."""
+    """Return the name under which a video track is known as somebody's camera."""
     return _CAMERA + track
 
 
 def screen_source(track: str) -> str:
-    """The name under which a video track is known as somebody's shared screen."""
+    """Return the name under which a video track is known as somebody's shared screen."""
     return _SCREEN + track
 
 
 def camera_track(source: str) -> str | None:
-    """The track of such a name; None for any other source."""
+    """Return the track of such a name; None for any other source."""
     return source.removeprefix(_CAMERA) if source.startswith(_CAMERA) else None
 
 
@@ -99,12 +99,14 @@ def screen_track(source: str) -> str | None:
 
 
 def source_since(source: str, at_ms: int) -> str:
-    """The name under which it is known whose a source is from a moment on: a track may have been another's before."""
+    """Return the name under which it is known whose a source is from a moment on: a track may have been another's
+    before.
+    """
     return f"{source}{_SINCE}{at_ms}"
 
 
 def since_of(name: str) -> tuple[str, int] | None:
-    """(source, Unix milliseconds) of such a name; None for any other."""
+    """Return (source, Unix milliseconds) of such a name; None for any other."""
     source, _, at_ms = name.rpartition(_SINCE)
     return (source, int(at_ms)) if source and at_ms.isdecimal() else None
 

@@ -29,8 +29,8 @@ _SHOWN_LIVE = ("old_status", "new_status", "stop_reason", "cause")
 
 
 def live_messages(change: Event) -> tuple[Mapping[str, Any], ...]:
-    """A `status_update` as realtime listeners hear it, followed by `start` where it brings the bot into its meeting,
-    by `stop` where it is out.
+    """Return a `status_update` as realtime listeners hear it, followed by `start` where it brings the bot into its
+    meeting, by `stop` where it is out.
 
     Each comes at most once: a bot that comes back after its host died is still `recording`.
     """

@@ -163,7 +163,7 @@ class ForbiddenTransition(Exception):
 
 
 def advance(status: BotStatus, trigger: Trigger) -> BotStatus:
-    """The status that follows. Raises ForbiddenTransition where the table has no row."""
+    """Return the status that follows. Raises ForbiddenTransition where the table has no row."""
     try:
         return TRANSITIONS[status][trigger]
     except KeyError:
@@ -171,7 +171,7 @@ def advance(status: BotStatus, trigger: Trigger) -> BotStatus:
 
 
 def advance_recording(status: RecordingStatus, trigger: Trigger) -> RecordingStatus:
-    """The same for a standalone recording."""
+    """Return the status that follows for a standalone recording. Raises ForbiddenTransition."""
     try:
         return RECORDING_TRANSITIONS[status][trigger]
     except KeyError:
@@ -179,5 +179,5 @@ def advance_recording(status: RecordingStatus, trigger: Trigger) -> RecordingSta
 
 
 def shown_reason(status: BotStatus, reason: StopReason | None) -> StopReason | None:
-    """The stop reason a caller may see with this status: set only where REASONS allows it."""
+    """Return the stop reason a caller may see with this status: set only where REASONS allows it."""
     return reason if reason in REASONS.get(status, frozenset()) else None

@@ -43,7 +43,7 @@ class Part:
 
 
 def terms(text: str) -> Iterator[Term]:
-    """Every word of a text, in order."""
+    """Yield every word of a text, in order."""
     start: int | None = None
     for place, character in enumerate(text):
         kind = unicodedata.category(character)[0]
@@ -70,7 +70,9 @@ def _term(text: str, start: int, end: int) -> Term:
 
 
 def phrases(question: str) -> tuple[Phrase, ...]:
-    """What a question asks for: all of its words, begun ones too, and what stands in quotes as it stands there."""
+    """Return what a question asks for: all of its words, begun ones too, and what stands in quotes as it stands
+    there.
+    """
     found: list[Phrase] = []
     for quoted, bare in _PIECE.findall(question):
         words = tuple(term.word for term in terms(quoted or bare))
@@ -80,7 +82,7 @@ def phrases(question: str) -> tuple[Phrase, ...]:
 
 
 def excerpt(text: str, asked: Sequence[Phrase]) -> list[Part]:
-    """The words around the first place that was asked for, cut into what matches and what does not."""
+    """Return the words around the first place that was asked for, cut into what matches and what does not."""
     words = list(terms(text))
     hits = _hits(words, asked)
     middle = min(hits, default=0)
@@ -106,7 +108,7 @@ def excerpt(text: str, asked: Sequence[Phrase]) -> list[Part]:
 
 
 def _hits(words: Sequence[Term], asked: Sequence[Phrase]) -> set[int]:
-    """The places of the words that belong to a phrase that was found."""
+    """Return the places of the words that belong to a phrase that was found."""
     hits: set[int] = set()
     for phrase in asked:
         length = len(phrase.words)

@@ -46,7 +46,7 @@ class Segment:
     potential_speaker_names: tuple[NameGuess, ...] | None = None
 
     def spoken(self) -> dict[str, Any]:
-        """What listeners are told of it: without utterances, and with guesses only where there are any."""
+        """Return what listeners are told of it: without utterances, and with guesses only where there are any."""
         guesses = self.potential_speaker_names
         return {
             "transcript": self.transcript,

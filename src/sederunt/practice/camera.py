@@ -26,7 +26,7 @@ class CameraFeed:
         self._watching: asyncio.Task[None] | None = None
 
     async def answer(self, offer: str) -> str:
-        """The page made an offer: our answer."""
+        """Answer the page's offer."""
         lines = [line for line in offer.splitlines() if not line.startswith(("a=candidate", "a=end-of-candidates"))]
         offered = RTCSessionDescription("\r\n".join(lines) + "\r\n", "offer")
         await self._connection.setRemoteDescription(offered)

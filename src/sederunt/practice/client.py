@@ -19,7 +19,7 @@ class PracticeClient:
     async def open_meeting(
         self, what: script.Script | Mapping[str, Any] | None = None, *, code: str | None = None
     ) -> "MeetingHandle":
-        """A new meeting; without a script the demonstration."""
+        """Open a meeting; without a script the demonstration."""
         data = script.to_data(what) if isinstance(what, script.Script) else what
         made = await self.ask("POST", "/meetings", {"script": data, "code": code})
         return MeetingHandle(self, made["code"], made["url"])
@@ -30,7 +30,9 @@ class PracticeClient:
         return rules
 
     async def ask(self, method: str, path: str, body: object = None, *, within_s: float = 60, **query: Any) -> Any:
-        """One request; RequestError with the server's sentence when it refuses, TimeoutError when a wait ran out."""
+        """Send one request; RequestError with the server's sentence when it refuses, TimeoutError when a wait ran
+        out.
+        """
         answer = await self._http.request(method, path, json=body, params=query, timeout=within_s)
         if answer.status_code == httpx2.codes.REQUEST_TIMEOUT:
             raise TimeoutError(answer.json()["message"])
@@ -48,7 +50,7 @@ class PracticeClient:
 
 
 def _sentence(refusal: dict[str, Any]) -> str:
-    """All faults with their fields, or the one sentence there is."""
+    """Return all faults with their fields, or the one sentence there is."""
     faults = [f"{field}: {' '.join(sentences)}" for field, sentences in refusal.get("fields", {}).items()]
     return "; ".join(faults) or str(refusal["message"])
 
@@ -86,7 +88,7 @@ class MeetingHandle:
         await self.do("chat", who=who, text=text)
 
     async def state(self) -> dict[str, Any]:
-        """People, bots (name, standing), chat, script, reference."""
+        """Return people, bots (name, standing), chat, script, reference."""
         found: dict[str, Any] = await self._client.ask("GET", f"/meetings/{self.code}")
         return found
 
@@ -96,14 +98,16 @@ class MeetingHandle:
         return found
 
     async def wait_for(self, kind: str, *, after: int = 0, timeout_s: float = 60, **match: Any) -> dict[str, Any]:
-        """The first such event later than number `after`; TimeoutError says what happened instead."""
+        """Return the first such event later than number `after`; TimeoutError says what happened instead."""
         query: dict[str, Any] = {"after": after, "kind": kind, "wait_s": timeout_s, **match}
         path = f"/meetings/{self.code}/events"
         found: list[dict[str, Any]] = await self._client.ask("GET", path, within_s=timeout_s + 10, **query)
         return found[0]
 
     async def packets(self, bot: str | None = None, *, after: int = 0) -> list[dict[str, Any]]:
-        """What was sent to a bot: slot, ssrc, sequence, timestamp, csrcs, digest (SHA-256 of the payload), lost."""
+        """Return what was sent to a bot: slot, ssrc, sequence, timestamp, csrcs, digest (SHA-256 of the
+        payload), lost.
+        """
         query: dict[str, Any] = {"after": after} | ({"bot": bot} if bot else {})
         found: list[dict[str, Any]] = await self._client.ask("GET", f"/meetings/{self.code}/packets", **query)
         return found

@@ -60,7 +60,9 @@ class Clip:
 
     @property
     def pause_level(self) -> int:
-        """Frames at least so many dB below full scale are pauses: 25 dB softer than the loud tenth of the clip."""
+        """Return the level, in dB below full scale, from which frames are pauses: 25 dB softer than the loud tenth of
+        the clip.
+        """
         return sorted(frame.level for frame in self.frames)[len(self.frames) // 10] + 25
 
 
@@ -91,7 +93,7 @@ def _forget() -> None:
 
 @cache
 def catalogue() -> Mapping[str, ClipText]:
-    """All clips by id."""
+    """Return all clips by id."""
     return {name: row for folder in _offered for name, row in _texts(folder).items()}
 
 
@@ -111,7 +113,9 @@ def _texts(folder: Path) -> dict[str, ClipText]:
 
 @cache
 def load(clip_id: str) -> Clip:
-    """The clip, encoded. Costs about 15 ms of CPU per second of speech the first time. NotFound names all there are."""
+    """Load a clip, encoded. Costs about 15 ms of CPU per second of speech the first time. NotFound names all there
+    are.
+    """
     row = catalogue().get(clip_id)
     if row is None:
         raise NotFound(f"There is no clip {clip_id}; there are: {', '.join(catalogue())}.")
@@ -121,7 +125,7 @@ def load(clip_id: str) -> Clip:
 
 @cache
 def silence() -> OpusFrame:
-    """One packet of digital silence."""
+    """Return one packet of digital silence."""
     return ClipEncoder().encode(np.zeros(FRAME * 10, np.int16))[-1]
 
 
@@ -137,7 +141,7 @@ class ClipEncoder:
         self._codec.options = {"application": "voip", "frame_duration": "20", "compression_level": "5"}
 
     def encode(self, samples: Samples) -> list[OpusFrame]:
-        """Packets of a whole number of frames (48 kHz mono); one packet per FRAME samples."""
+        """Return packets of a whole number of frames (48 kHz mono); one packet per FRAME samples."""
         return [self._encode_one(block) for block in samples.reshape(-1, FRAME)]
 
     def _encode_one(self, block: Samples) -> OpusFrame:
@@ -148,7 +152,7 @@ class ClipEncoder:
 
 
 def loudness(block: Samples) -> int:
-    """RMS in dB below full scale, 0 (loudest) to 127 (silence)."""
+    """Return the RMS level in dB below full scale, 0 (loudest) to 127 (silence)."""
     power = float(np.mean((block.astype(np.float64) / 32768) ** 2))
     return 127 if power < 1e-12 else min(127, max(0, round(-10 * np.log10(power))))
 

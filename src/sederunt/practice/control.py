@@ -57,7 +57,7 @@ def _needed(arguments: dict[str, Any], name: str) -> Any:
 
 
 def describe(meeting: Meeting) -> dict[str, Any]:
-    """Who is here, what was written, and the script."""
+    """Return who is here, what was written, and the script."""
     return {
         "code": meeting.code,
         "url": meeting.url,
@@ -74,7 +74,7 @@ def describe(meeting: Meeting) -> dict[str, Any]:
 
 
 def packets(meeting: Meeting, bot: str | None, after: int) -> list[dict[str, Any]]:
-    """What was sent to a bot, packet by packet, oldest first."""
+    """Return what was sent to a bot, packet by packet, oldest first."""
     peer = meeting.visitor(bot).peer
     return [packet._asdict() for packet in list(peer.sent)[after:]] if peer else []
 

@@ -38,7 +38,9 @@ class EventLog:
         return [event for event in self._events[number:] if kind in (None, event.kind)]
 
     async def wait_for(self, kind: str | None, *, after: int = 0, timeout_s: float = 60, **match: Any) -> LoggedEvent:
-        """The first event of that kind after number `after` whose data hold `match`; TimeoutError says what was."""
+        """Return the first event of that kind after number `after` whose data hold `match`; TimeoutError says
+        what was.
+        """
 
         def fits(event: LoggedEvent) -> bool:
             return kind in (None, event.kind) and all(event.data.get(name) == value for name, value in match.items())

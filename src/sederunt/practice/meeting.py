@@ -66,7 +66,7 @@ class Meeting:
 
     @property
     def url(self) -> str:
-        """The link that a bot is given."""
+        """Return the link that a bot is given."""
         return self.site.address(self.code, self.script)
 
     def in_call(self) -> list[Visitor]:
@@ -76,7 +76,7 @@ class Meeting:
         return [person for person in self.people if person.present]
 
     def visitor(self, bot: str | None = None, *, standing: Standing | None = None) -> Visitor:
-        """A bot by id or name; without one the only (or latest) that has that standing. NotFound otherwise."""
+        """Return a bot by id or name; without one the only (or latest) that has that standing. NotFound otherwise."""
         fitting = [
             visitor
             for visitor in self.visitors.values()
@@ -87,13 +87,13 @@ class Meeting:
         return fitting[-1]
 
     async def wait_for(self, kind: str, *, after: int = 0, timeout_s: float = 60, **match: Any) -> dict[str, Any]:
-        """The first such event after number `after`; TimeoutError lists what happened instead."""
+        """Return the first such event after number `after`; TimeoutError lists what happened instead."""
         return (await self.events.wait_for(kind, after=after, timeout_s=timeout_s, **match)).to_data()
 
     # --- bots ---
 
     def arrive(self, tell: Callable[[dict[str, Any]], None], facts: dict[str, Any]) -> Visitor:
-        """A page opened its socket."""
+        """Take in a page that opened its socket."""
         visitor = Visitor(id=f"bot-{len(self.visitors) + 1}", tell=tell, facts=facts)
         self.visitors[visitor.id] = visitor
         self.events.add("arrived", bot=visitor.id, name="")
@@ -235,7 +235,7 @@ class Meeting:
                 visitor.tell({"show": "already_over"})
 
     def chat(self, sender: Occupant, text: str, *, bot: str | None = None) -> ChatMessage:
-        """A message to everyone, from a person of the cast or from a bot."""
+        """Post a message to everyone, from a person of the cast or from a bot."""
         message = ChatMessage(self._message_id(), sender, text, round(time.time() * 1000))
         self.messages.append(message)
         self.events.add("chat", sender=sender.name, text=text, bot=bot)

@@ -16,7 +16,7 @@ _TRUSTED_TYPES = "; require-trusted-types-for 'script'; trusted-types practice"
 
 
 def html(service: str, name: str, variant: Variant) -> Response:
-    """One page of a site under the variant's content security policy."""
+    """Return one page of a site under the variant's content security policy."""
     answer = FileResponse(_HERE / service / "page" / name, media_type="text/html")
     answer.headers["cache-control"] = "no-store"
     if variant.csp != "off":
@@ -25,7 +25,7 @@ def html(service: str, name: str, variant: Variant) -> Response:
 
 
 def static(service: str, name: str) -> Response | None:
-    """A script, style or picture; `page` are those that all sites share. None when there is no such file."""
+    """Return a script, style or picture; `page` are those that all sites share. None when there is no such file."""
     folder = _HERE / "page" if service == "page" else _HERE / service / "page"
     path = folder / name
     if path.parent != folder or path.suffix not in _TYPES or not path.is_file():

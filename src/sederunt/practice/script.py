@@ -146,12 +146,12 @@ class Script:
     variant: Variant = field(default_factory=Variant)
 
     def reference(self) -> list[tuple[str, str]]:
-        """What is said, in order: (speaker, text)."""
+        """Return what is said, in order: (speaker, text)."""
         spoken = sorted((act for act in self.acts if act.do == "say"), key=lambda act: act.at_s)
         return [(act.who, clips.catalogue()[act.clip].text) for act in spoken]
 
     def duration_s(self) -> float:
-        """When the last act is over."""
+        """Return when the last act is over."""
         return max((act.at_s + _length_s(act) for act in self.acts), default=0.0)
 
 
@@ -159,7 +159,7 @@ _ADAPTER = TypeAdapter(Script)
 
 
 def parse(data: Mapping[str, Any]) -> Script:
-    """A script from JSON or TOML data. InvalidConfig names every fault by its field."""
+    """Parse a script from JSON or TOML data. InvalidConfig names every fault by its field."""
     try:
         script = _ADAPTER.validate_python(data)
     except ValidationError as error:
@@ -174,13 +174,13 @@ def parse(data: Mapping[str, Any]) -> Script:
 
 
 def read(path: Path) -> Script:
-    """A script from a .toml or .json file."""
+    """Read a script from a .toml or .json file."""
     text = path.read_text(encoding="utf-8")
     return parse(tomllib.loads(text) if path.suffix == ".toml" else json.loads(text))
 
 
 def to_data(script: Script) -> dict[str, Any]:
-    """The script as JSON data; `parse` reads it back."""
+    """Return the script as JSON data; `parse` reads it back."""
     data: dict[str, Any] = _ADAPTER.dump_python(script, mode="json", exclude_defaults=True)
     return data
 
@@ -206,7 +206,7 @@ def demo(
     pause_s: float = 0.7,
     first_at_s: float = 1.0,
 ) -> Script:
-    """Three people who speak in turn; the host ends the meeting after the last one.
+    """Return three people who speak in turn; the host ends the meeting after the last one.
 
     `turns` shortens it, or lets them begin again.
     """

@@ -52,13 +52,13 @@ class PracticeServer:
 
     @property
     def port(self) -> int:
-        """The TLS port of the sites."""
+        """Return the TLS port of the sites."""
         port: int = self._sockets[0].getsockname()[1]
         return port
 
     @property
     def control_url(self) -> str:
-        """The base address of the control API."""
+        """Return the base address of the control API."""
         return f"http://{self._host}:{self._sockets[1].getsockname()[1]}"
 
     @property
@@ -69,7 +69,7 @@ class PracticeServer:
     async def open_meeting(
         self, what: script.Script | Mapping[str, Any] | None = None, *, code: str | None = None
     ) -> Meeting:
-        """A new meeting. Its clips are encoded before it opens, so that the beat of 20 ms is never held up."""
+        """Open a meeting. Its clips are encoded before it opens, so that the beat of 20 ms is never held up."""
         made = script.demo() if what is None else what if isinstance(what, script.Script) else script.parse(what)
         site = sites.SITES[made.service]
         code = code or site.new_code()
@@ -82,7 +82,7 @@ class PracticeServer:
         return meeting
 
     def meeting(self, code: str) -> Meeting:
-        """A meeting by its code. NotFound."""
+        """Return a meeting by its code. NotFound."""
         if code not in self.meetings:
             raise NotFound(f"There is no practice meeting {code}.")
         return self.meetings[code]

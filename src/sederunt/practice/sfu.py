@@ -79,7 +79,7 @@ class PeerPlan:
 
     @classmethod
     def of(cls, variant: Variant) -> "PeerPlan":
-        """What a meeting's variant says of RTP; the rest is the site's."""
+        """Return what a meeting's variant says of RTP; the rest is the site's."""
         return cls(
             video_slots=variant.video,
             csrcs=variant.csrcs,
@@ -112,7 +112,7 @@ class Peer:
         self._random = random.Random(1)
 
     async def answer(self, offer: str) -> str:
-        """The page made an offer: our answer, without waiting for ICE candidates of the page."""
+        """Answer the page's offer, without waiting for ICE candidates of the page."""
         await self._connection.setRemoteDescription(RTCSessionDescription(_without_candidates(offer), "offer"))
         for transceiver in self._connection.getTransceivers():
             transceiver.direction = "sendonly"
@@ -122,7 +122,7 @@ class Peer:
         return self._local_description()
 
     async def offer(self) -> str:
-        """Our offer, for pages that answer."""
+        """Make our offer, for pages that answer."""
         for kind, count in (("audio", self.plan.audio_slots), ("video", self.plan.video_slots)):
             for _ in range(count):
                 self._connection.addTransceiver(kind, direction="sendonly")
@@ -253,7 +253,7 @@ class _Stream:
         self._born = -1
 
     def advance(self, timestamp: int) -> tuple[int, int]:
-        """The next sequence number, and the RTP time of this packet."""
+        """Return the next sequence number, and the RTP time of this packet."""
         self._sequence = (self._sequence + 1) & 0xFFFF
         return self._sequence, (self._origin + timestamp) & 0xFFFFFFFF
 
@@ -315,7 +315,9 @@ async def _wait_between(started: asyncio.Event, exited: asyncio.Event) -> None:
 
 
 def _without_candidates(sdp: str) -> str:
-    """The page's candidates are not needed: its first check tells its address. They are mDNS names, slow to resolve."""
+    """Leave the page's candidates out: its first check tells its address. They are mDNS names, slow to
+    resolve.
+    """
     return _without(sdp, "a=candidate", "a=end-of-candidates")
 
 

@@ -44,7 +44,7 @@ class SignInShape:
 
 
 async def serve(request: Request, shape: SignInShape) -> Response:
-    """Any request to a sign-in host: the next page, or the way back with the cookies set."""
+    """Answer any request to a sign-in host: the next page, or the way back with the cookies set."""
     form = {name: values[0] for name, values in parse_qs((await request.body()).decode()).items()}
     account, proof = form.get(shape.first.name, ""), form.get(shape.second.name, "")
     known = {shape.first.name: account}
@@ -72,7 +72,7 @@ def session(request: Request) -> Response:
 
 
 def shown_name(account: str) -> str:
-    """What people see of an account."""
+    """Return what people see of an account."""
     return account.partition("@")[0]
 
 

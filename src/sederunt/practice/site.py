@@ -25,25 +25,25 @@ class SiteShape(Protocol):
         """Real host names that lead here."""
 
     def new_code(self) -> str:
-        """The code of a new meeting, as the real site makes them."""
+        """Return the code of a new meeting, as the real site makes them."""
 
     def address(self, code: str, script: Script) -> str:
-        """The link that people would be sent."""
+        """Return the link that people would be sent."""
 
     def key(self, code: str, number: int) -> str:
-        """The id of a participant on the page and in the signals."""
+        """Return the id of a participant on the page and in the signals."""
 
     def source(self, number: int) -> int:
-        """The audio source of a participant: CSRC, source id or node id, whatever the site calls it."""
+        """Return the audio source of a participant: CSRC, source id or node id, whatever the site calls it."""
 
     def plan(self, variant: Variant) -> PeerPlan:
-        """What is negotiated with a bot."""
+        """Return what is negotiated with a bot."""
 
     async def answer(self, request: Request, meetings: "dict[str, Meeting]") -> Response | None:
-        """Any HTTP request to one of our hosts; None for 404."""
+        """Answer any HTTP request to one of our hosts; None for 404."""
 
     def greeting(self, meeting: "Meeting", cookies: dict[str, str]) -> dict[str, object]:
-        """What a page is told on arrival besides the variant; `show` names its first screen."""
+        """Return what a page is told on arrival besides the variant; `show` names its first screen."""
 
     def page_sent(self, meeting: "Meeting", visitor: Visitor, label: str, data: bytes | str) -> None:
         """The page wrote to a data channel."""

@@ -9,7 +9,7 @@ SITES: dict[str, SiteShape] = {site.service: site for site in (MeetSite(), Teams
 
 
 def of_host(host: str) -> SiteShape | None:
-    """The site that answers under this host name."""
+    """Return the site that answers under this host name."""
     return next((site for site in SITES.values() if _serves(site, host)), None)
 
 

@@ -86,12 +86,12 @@ class MeetingSound:
                 slot.utterance = None
 
     def speaking(self) -> list[int]:
-        """CSRCs of the clips under way."""
+        """Return the CSRCs of the clips under way."""
         slots = [slot.utterance for slot in self._slots if slot.utterance is not None]
         return [utterance.csrc for utterance in [*slots, *self._mixed]]
 
     def tick(self) -> tuple[list[SlotFrame], list[int]]:
-        """The frames of the next 20 ms, and the CSRCs whose clip ended with them."""
+        """Make the frames of the next 20 ms; returns them and the CSRCs whose clip ended with them."""
         frames = list(self._mixed_frames() if self._mode == "mixed" else self._slot_frames())
         return frames, self._clear_finished()
 
@@ -118,7 +118,9 @@ class MeetingSound:
         slot.was_sending = bool(self._mixed) or self._idle == "silence"
 
     def _mix(self) -> OpusFrame:
-        """One voice goes out as it was encoded; several are added up and encoded for all bots at once."""
+        """Mix what is spoken: one voice goes out as it was encoded; several are added up and encoded for all bots at
+        once.
+        """
         blocks = [_samples(utterance) for utterance in self._mixed]
         frames = [_advance(utterance) for utterance in self._mixed]
         if len(frames) == 1 or self._mixer is None:

@@ -24,7 +24,7 @@ class ScriptTimeline:
         return not self._pending
 
     def due(self, now_s: float) -> list[ScriptedAct]:
-        """The acts whose time has come, each once."""
+        """Return the acts whose time has come, each once."""
         acts = [act for act in self._pending if act.at_s <= now_s]
         self._pending = self._pending[len(acts) :]
         if self.is_over and self._script.loop_s is not None and self._script.acts:

@@ -47,7 +47,7 @@ class Video:
 
 @cache
 def pictures() -> tuple[Picture, ...]:
-    """The encoded pattern. Costs about 0.3 s of CPU once."""
+    """Return the encoded pattern. Costs about 0.3 s of CPU once."""
     codec = av.CodecContext.create("libvpx", "w")
     codec.width, codec.height, codec.pix_fmt = WIDTH, HEIGHT, "yuv420p"
     codec.bit_rate, codec.gop_size = 400_000, LENGTH

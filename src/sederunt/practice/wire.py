@@ -16,7 +16,7 @@ class ProtoMessage:
 def repeated(
     number: int, values: Iterable[ProtoMessage]
 ) -> "list[tuple[int, int | str | bytes | ProtoMessage | None]]":
-    """The same field once per value, to be splatted into a ProtoMessage."""
+    """Return a field once per value, to be splatted into a ProtoMessage."""
     return [(number, value) for value in values]
 
 

@@ -35,12 +35,12 @@ def socket_addresses(base_url: str, bot: Bot) -> SocketAddresses:
 
 
 def socket_token(secret: str, kind: SocketKind) -> str:
-    """What opens one kind of a bot's sockets."""
+    """Return what opens one kind of a bot's sockets."""
     digest = hmac.digest(secret.encode(), kind.encode(), hashlib.sha256)
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 def may_open(bot: Bot, kind: SocketKind, token: str) -> bool:
-    """Whether a token opens this socket of the bot; compared in constant time."""
+    """Return whether a token opens this socket of the bot; compared in constant time."""
     expected = socket_token(bot.secret, kind)
     return bool(bot.secret) and hmac.compare_digest(expected.encode(), token.encode("utf-8", "replace"))

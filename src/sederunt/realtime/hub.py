@@ -58,7 +58,7 @@ class Hub:
 
     @asynccontextmanager
     async def channel(self, bot: Bot) -> AsyncIterator["Channel"]:
-        """A bot's feeds, for one listener. Raises BusAway when they cannot be read right now.
+        """Provide a bot's feeds, for one listener. Raises BusAway when they cannot be read right now.
 
         The status of `bot` is the one that its listeners were told (`Bots.as_told`).
         """
@@ -112,7 +112,7 @@ class Channel:
             await self._audio_feed.close()
 
     async def events(self, since: int | None) -> AsyncGenerator[str | Closing, None]:
-        """What one listener is sent, one text after another, and how it is closed in the end.
+        """Yield what one listener is sent, one text after another, and how it is closed in the end.
 
         With `since`, `connected` tells what was known at that number, and everything after it follows. A number that
         we do not know (too old, or of another time) means: what is known by now.
@@ -143,7 +143,7 @@ class Channel:
                 await changed.wait()
 
     async def audio(self) -> AsyncGenerator[bytes | Closing, None]:
-        """Blocks from now on, without a hole, and how the listener is closed in the end."""
+        """Yield blocks from now on, without a hole, and how the listener is closed in the end."""
         blocks = _Blocks()
         self._audio.add(blocks)
         try:
@@ -230,7 +230,7 @@ class Channel:
         self._wake()
 
     def _draft_after(self, number: int) -> tuple[int, str] | None:
-        """The oldest of the drafts that are newer than this one; of each segment there is only the newest."""
+        """Return the oldest of the drafts that are newer than this one; of each segment there is only the newest."""
         return next((draft for draft in self._drafts.values() if draft[0] > number), None)
 
     def _take_audio(self, pcm: bytes) -> None:

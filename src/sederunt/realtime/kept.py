@@ -26,12 +26,12 @@ class Kept:
 
     @property
     def end(self) -> int:
-        """The position behind the newest event."""
+        """Return the position behind the newest event."""
         return self.start + len(self._texts)
 
     @property
     def sequence(self) -> int:
-        """The number of the newest event, 0 where there is none."""
+        """Return the number of the newest event, 0 where there is none."""
         return self.snapshot.sequence
 
     def append(self, event: FeedEvent) -> None:
@@ -49,15 +49,15 @@ class Kept:
             self.start += count
 
     def text(self, position: int) -> str:
-        """The event at a position between `start` and `end`."""
+        """Return the event at a position between `start` and `end`."""
         return self._texts[position - self.start]
 
     def after(self, sequence: int) -> int:
-        """The position of the first event with a higher number."""
+        """Return the position of the first event with a higher number."""
         return self.start + bisect_right(self._sequences, sequence)
 
     def connected(self, position: int, status: str) -> str:
-        """The `connected` message of somebody who is to hear what stands at this position and after it.
+        """Return the `connected` message of somebody who is to hear what stands at this position and after it.
 
         `status` is the one to tell where no event has told of any yet.
         """

@@ -25,17 +25,17 @@ PING = '{"type": "ping"}'
 
 
 def stored(event: FeedEvent) -> str:
-    """An event with its number."""
+    """Return an event with its number."""
     return _text({**event.event, "seq": event.sequence})
 
 
 def connected(values: Mapping[str, Any], sequence: int) -> str:
-    """The first message: what is known, and the number of the last event that is in it."""
+    """Return the first message: what is known, and the number of the last event that is in it."""
     return _text({"type": "connected", "data": values, "seq": sequence})
 
 
 def draft(message: Mapping[str, Any]) -> str:
-    """What is being said, and may still change."""
+    """Return what is being said, and may still change."""
     return _text(message)
 
 

@@ -50,11 +50,11 @@ class Snapshot:
                 self._see(data, _PRESENCE[kind])
 
     def has_final(self, segment_id: object) -> bool:
-        """Whether a segment is final: its drafts are of no use any more."""
+        """Return whether a segment is final: its drafts are of no use any more."""
         return segment_id in self._transcripts
 
     def values(self) -> dict[str, Any]:
-        """The data of a `connected` message."""
+        """Return the data of a `connected` message."""
         return {
             "transcripts": list(self._transcripts.values()),
             "participants": list(self._participants.values()),
@@ -63,7 +63,7 @@ class Snapshot:
         }
 
     def copy(self) -> "Snapshot":
-        """One that goes its own way from here."""
+        """Return a copy that goes its own way from here."""
         other = copy(self)
         other._transcripts = dict(self._transcripts)
         other._participants = dict(self._participants)
@@ -84,7 +84,7 @@ class Snapshot:
 
 
 def final_values(view: BotView) -> dict[str, Any]:
-    """The data of a `connected` message when all is over: what the bot object says."""
+    """Return the data of a `connected` message when all is over: what the bot object says."""
     return {
         "transcripts": [segment.spoken() for segment in view.transcript.segments],
         "participants": [_seen(person) for person in view.participants],

@@ -29,13 +29,13 @@ class Links:
         self._base_url = base_url.rstrip("/")
 
     def sign(self, resource: str, id: UUID, name: str, until: datetime) -> str:  # noqa: A002 (the contract's name)
-        """The address of a file: <base>/files/<resource>/<id>/<name>?until=<Unix seconds>&signature=…"""
+        """Return the address of a file: <base>/files/<resource>/<id>/<name>?until=<Unix seconds>&signature=…"""
         expiry = int(until.timestamp())
         path = f"/files/{quote(resource, safe='')}/{id}/{quote(name, safe='')}"
         return f"{self._base_url}{path}?until={expiry}&signature={self._signature(resource, id, name, str(expiry))}"
 
     def check(self, resource: str, id: UUID, name: str, *, until: str, signature: str, now: datetime) -> bool:  # noqa: A002
-        """Whether the address, in its parts as received and decoded, was signed here and still holds.
+        """Return whether the address, in its parts as received and decoded, was signed here and still holds.
 
         The signature is compared in constant time; any text may be passed in.
         """

@@ -60,7 +60,7 @@ logger = log.get(component="storage")
 
 
 def open_objects(settings: Settings, *, most_retries: int = 4) -> "Objects":
-    """The store that the settings name; `objects` in the data directory without an address.
+    """Open the store that the settings name; `objects` in the data directory without an address.
 
     Args:
         most_retries: how often a failing request is tried again, within a minute.
@@ -97,7 +97,7 @@ def _typed(client: Mapping[str, str]) -> Any:  # obstore's own shape, which cann
 
 
 def _by_plain_http(options: Mapping[str, str]) -> dict[str, str]:
-    """An endpoint that is given as http:// is meant so; asking for a second option would only be a trap."""
+    """Allow plain HTTP where an endpoint is given as http://; asking for a second option would only be a trap."""
     endpoints = [value for name, value in options.items() if name.lower().endswith("endpoint")]
     return {"allow_http": "true"} if any(value.startswith("http://") for value in endpoints) else {}
 
@@ -113,7 +113,7 @@ class Objects:
         self._store, self._folder = store, folder
 
     def local_path(self, key: str) -> Path | None:
-        """Where an object lies on this machine, for readers that need a file; None in a bucket."""
+        """Return where an object lies on this machine, for readers that need a file; None in a bucket."""
         return self._folder / checked(key) if self._folder is not None else None
 
     async def put(self, key: str, data: bytes) -> None:
@@ -135,7 +135,7 @@ class Objects:
         return Writer(self._store, checked(key), self._attributes(key), lambda: self._tidy(key))
 
     async def get(self, key: str) -> bytes:
-        """The whole object."""
+        """Return the whole object."""
         found = await obstore.get_async(self._store, checked(key))
         return bytes(await found.bytes_async())
 
@@ -151,11 +151,11 @@ class Objects:
             part.unlink(missing_ok=True)
 
     async def read_range(self, key: str, start: int, end: int) -> bytes:
-        """The bytes from `start` up to, not including, `end`; fewer where the object ends before."""
+        """Return the bytes from `start` up to, not including, `end`; fewer where the object ends before."""
         return b"".join([data async for data in self.stream(key, start, end)])
 
     async def stream(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """The bytes from `start` up to, not including, `end` (or to the last), some at a time."""
+        """Yield the bytes from `start` up to, not including, `end` (or to the last), some at a time."""
         size = await self.size(key)
         if size is None:
             raise FileNotFoundError(f"There is no object {key}.")
@@ -167,14 +167,14 @@ class Objects:
             yield bytes(data)
 
     async def size(self, key: str) -> int | None:
-        """Bytes of the object; None where there is none."""
+        """Return bytes of the object; None where there is none."""
         try:
             return int((await obstore.head_async(self._store, checked(key)))["size"])
         except FileNotFoundError:
             return None
 
     async def keys(self, prefix: str) -> list[str]:
-        """All keys below a path, sorted. "bots/1" holds "bots/1/…", not "bots/12/…"."""
+        """Return all keys below a path, sorted. "bots/1" holds "bots/1/…", not "bots/12/…"."""
         listing = obstore.list(self._store, checked_prefix(prefix))
         return sorted([str(entry["path"]) async for batch in listing for entry in batch])
 
@@ -204,7 +204,9 @@ class Objects:
         return removed
 
     async def presigned(self, key: str, expires_s: float) -> str | None:
-        """An address in the store itself that reads this object for a while; None for folders, which have none."""
+        """Return an address in the store itself that reads this object for a while; None for folders, which
+        have none.
+        """
         if not isinstance(self._store, (S3Store, GCSStore, AzureStore)):
             return None
         return await obstore.sign_async(self._store, "GET", checked(key), timedelta(seconds=expires_s))
@@ -243,7 +245,7 @@ class Objects:
 
 
 def checked(key: str) -> str:
-    """The key itself. ValueError unless it is a path of plain names that stays inside of the store."""
+    """Return the key itself. ValueError unless it is a path of plain names that stays inside of the store."""
     names = key.split("/")
     if len(key) > LONGEST_KEY or not all(_SEGMENT.fullmatch(name) and name.strip(".") for name in names):
         raise ValueError(f"Expected a key of letters, digits, dots, dashes and slashes, found {key[:80]!r}.")
@@ -251,5 +253,5 @@ def checked(key: str) -> str:
 
 
 def checked_prefix(prefix: str) -> str:
-    """A prefix without its last slash; the empty one is everything."""
+    """Return a prefix without its last slash; the empty one is everything."""
     return checked(prefix.removesuffix("/")) if prefix else ""

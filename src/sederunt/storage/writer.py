@@ -114,7 +114,7 @@ class Writer:
 
 
 def _pieces(gathered: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces of about the size that is handed over; what is larger stays as it is."""
+    """Cut bytes into pieces of about the size that is handed over; what is larger stays as it is."""
     piece: list[bytes] = []
     size = 0
     for data in gathered:

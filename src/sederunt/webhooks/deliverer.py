@@ -54,7 +54,7 @@ class Deliverer:
         return attempts
 
     async def deliver_once(self, delivery: Delivery) -> bool:
-        """One attempt, written down; whether the next event may follow."""
+        """Make one attempt and write it down; returns whether the next event may follow."""
         secrets = await self.secrets_of(delivery.account_id)
         with self.destinations.attempt(delivery.url, delivery.account_id):
             result = await send(self.client, delivery, secrets, clock=self.clock, timeout_s=self.timeout_s)

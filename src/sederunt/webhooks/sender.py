@@ -62,7 +62,7 @@ async def send(
 
 
 def body_of(delivery: Delivery) -> str:
-    """The JSON that is signed and sent; the same text in every attempt."""
+    """Return the JSON that is signed and sent; the same text in every attempt."""
     message = {
         _ID_FIELDS[delivery.resource]: str(delivery.resource_id),
         "type": delivery.type,
@@ -97,14 +97,14 @@ def retry_after(header: str, now: datetime) -> float | None:
 
 
 def answer_late(status: int | None, timeout_s: float) -> str:
-    """What is noted when time ran out: before the status, or while the body was read."""
+    """Return what is noted when time ran out: before the status, or while the body was read."""
     if status is None:
         return f"No answer within {timeout_s:g} s."
     return f"(The answer's body did not end within {timeout_s:g} s.)"
 
 
 async def _beginning(response: httpx2.Response) -> str:
-    """The first characters of an answer; a receiver may send as much as it likes."""
+    """Return the first characters of an answer; a receiver may send as much as it likes."""
     read = b""
     async for block in response.aiter_raw():  # as it is: what is packed may unpack to gigabytes
         read += block

@@ -12,19 +12,19 @@ AUDIO, VIDEO = 1, 2
 
 
 def sync_response(people: Iterable[Occupant], own: Occupant | None) -> bytes:
-    """The body of SyncMeetingSpaceCollections, before base64."""
+    """Return the body of SyncMeetingSpaceCollections, before base64."""
     return bytes(ProtoMessage((2, ProtoMessage((2, _users(people, own))))))
 
 
 def roster_event(people: Sequence[Occupant], own: Occupant | None) -> bytes:
-    """A frame of the `collections` channel: who is here, which CSRC is whose, and which video stream."""
+    """Return a frame of the `collections` channel: who is here, which CSRC is whose, and which video stream."""
     outputs = [_audio_output(person) for person in people] + [_video_output(person) for person in people]
     devices = ProtoMessage(*repeated(2, outputs))
     return _collection(devices, ProtoMessage((1, _users(people, own))))
 
 
 def chat_event(message: ChatMessage) -> bytes:
-    """A frame of the `collections` channel: one chat message."""
+    """Return a frame of the `collections` channel: one chat message."""
     chat = ProtoMessage(
         (1, f"{message.sender.key.split('/devices/')[0]}/messages/{message.id}"),
         (2, message.sender.key),
@@ -35,7 +35,7 @@ def chat_event(message: ChatMessage) -> bytes:
 
 
 def speakers_event(people: Iterable[Occupant], speaking: Sequence[int]) -> bytes:
-    """A frame of the `dcrpc` channel: a snapshot of everybody; field 9.2 is there while one speaks."""
+    """Return a frame of the `dcrpc` channel: a snapshot of everybody; field 9.2 is there while one speaks."""
     records = (
         ProtoMessage(
             (4, person.key),
@@ -49,7 +49,7 @@ def speakers_event(people: Iterable[Occupant], speaking: Sequence[int]) -> bytes
 
 
 def device_created(key: str, *, suspected: bool) -> bytes:
-    """The body of CreateMeetingDevice, before base64; field 36 is the bot mark."""
+    """Return the body of CreateMeetingDevice, before base64; field 36 is the bot mark."""
     return bytes(ProtoMessage((1, ProtoMessage((1, key))), (36, 1 if suspected else None)))
 
 
@@ -87,7 +87,9 @@ def _user(person: Occupant, own: Occupant | None) -> ProtoMessage:
 
 
 def video_stream(number: int) -> str:
-    """The id of the stream that shows a person's camera. Video slots show the people in the order of the cast."""
+    """Return the id of the stream that shows a person's camera. Video slots show the people in the order of the
+    cast.
+    """
     return str(3000 + number)
 
 

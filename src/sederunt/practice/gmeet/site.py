@@ -98,7 +98,7 @@ class MeetSite:
         return pages.html("gmeet", "index.html", meeting.variant if meeting else Variant())
 
     def greeting(self, meeting: Meeting, cookies: dict[str, str]) -> dict[str, object]:
-        """What the page is told on arrival, besides the variant."""
+        """Return what the page is told on arrival, besides the variant."""
         account = cookies.get(_ACCOUNT_COOKIE)
         stale = meeting.variant.entry == "sign_in" and account == "stale"
         first = {"invalid": "invalid", "ended": "already_over"}.get(meeting.variant.entry, "prejoin")
@@ -134,7 +134,7 @@ class MeetSite:
 
 
 def space(code: str) -> str:
-    """The space that a code belongs to; any stable name will do."""
+    """Return the space that a code belongs to; any stable name will do."""
     return base64.urlsafe_b64encode(code.encode()).decode().rstrip("=")[:12]
 
 

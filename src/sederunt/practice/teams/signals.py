@@ -20,18 +20,18 @@ def roster_frame(number: int, people: Iterable[Occupant]) -> str:
 
 
 def end_frame(number: int, sub_code: int, *, sender: str | None = None) -> str:
-    """The end of the conversation for this participant, and why."""
+    """Return the end of the conversation for this participant, and why."""
     body = {"code": 0, "subCode": sub_code} | ({"sender": sender} if sender else {})
     return _frame(number, "conversation/conversationEnd/", json.dumps(body))
 
 
 def roster(people: Iterable[Occupant]) -> dict[str, Any]:
-    """The participants as the HTTP snapshot and the frames hold them."""
+    """Return the participants as the HTTP snapshot and the frames hold them."""
     return {"participants": {person.key: _participant(person) for person in people}}
 
 
 def dominant_speakers(history: Sequence[int]) -> bytes:
-    """The main channel's list of source ids that spoke, newest first."""
+    """Return the main channel's list of source ids that spoke, newest first."""
     return _PREFIX + json.dumps([{"type": "dsh", "history": list(history)}]).encode()
 
 

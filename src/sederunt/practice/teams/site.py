@@ -108,7 +108,7 @@ class TeamsSite:
         return self._open_link(request, meetings.get(found[1])) if found else None
 
     def greeting(self, meeting: Meeting, cookies: dict[str, str]) -> dict[str, object]:
-        """What the page is told on arrival, besides the variant."""
+        """Return what the page is told on arrival, besides the variant."""
         account = _signed_in(cookies)
         guests = "prejoin" if account else "sign_in"
         first = {"invalid": "invalid", "ended": "already_over", "sign_in": guests}.get(meeting.variant.entry, "prejoin")
@@ -145,7 +145,7 @@ class TeamsSite:
             visitor.line(frame)
 
     def _open_link(self, request: Request, meeting: Meeting | None) -> Response:
-        """A plain link: launcher, or straight to the client, or to the login host."""
+        """Return a plain link: launcher, or straight to the client, or to the login host."""
         guests_refused = meeting is not None and meeting.variant.entry == "sign_in" and meeting.variant.launcher
         if guests_refused and not _signed_in(request.cookies):
             return RedirectResponse(_login_address(str(request.url)), 302)
@@ -161,6 +161,6 @@ def _login_address(back: str) -> str:
 
 
 def _signed_in(cookies: Mapping[str, str]) -> str | None:
-    """The account of a session that is still good; one called "stale" is void."""
+    """Return the account of a session that is still good; one called "stale" is void."""
     account = cookies.get(_ACCOUNT_COOKIE)
     return account if account != "stale" else None

@@ -12,17 +12,17 @@ ROSTER, SPEAKERS, LEVEL, STATUS = 7937, 12033, 8005, 7938
 
 
 def node_id(number: int) -> int:
-    """A participant's node; the user id is the node id without its lowest ten bits."""
+    """Return a participant's node; the user id is the node id without its lowest ten bits."""
     return (16_384 + number) << 10 | 1
 
 
 def audio_stream(number: int) -> str:
-    """The id of a participant's stream of sound: another node of the same user, URL-encoded."""
+    """Return the id of a participant's stream of sound: another node of the same user, URL-encoded."""
     return quote(f"{node_id(number) + 1}+audio+CS+{number}", safe="")
 
 
 def roster_event(added: Iterable[Occupant], changed: Iterable[Occupant], gone: Iterable[Occupant]) -> str:
-    """Who came (a list), who changed and who left (maps by id)."""
+    """Return who came (a list), who changed and who left (maps by id)."""
     body: dict[str, Any] = {
         "add": [_person(person) for person in added],
         "update": {str(person.csrc): _person(person) for person in changed},
@@ -32,7 +32,7 @@ def roster_event(added: Iterable[Occupant], changed: Iterable[Occupant], gone: I
 
 
 def speakers_event(nodes: Sequence[int]) -> str:
-    """The active speakers, most recent first; an empty body is silence."""
+    """Return the active speakers, most recent first; an empty body is silence."""
     return _event(SPEAKERS, {f"asn{place}": node for place, node in enumerate(nodes, 1)})
 
 

@@ -92,7 +92,7 @@ class ZoomSite:
         return None
 
     def greeting(self, meeting: Meeting, cookies: dict[str, str]) -> dict[str, object]:
-        """What the page is told on arrival, besides the variant."""
+        """Return what the page is told on arrival, besides the variant."""
         account = cookies.get(_ACCOUNT_COOKIE)
         guests = "prejoin" if account else "sign_in"
         first = {"invalid": "invalid", "ended": "already_over", "sign_in": guests}.get(meeting.variant.entry, "prejoin")
@@ -138,7 +138,7 @@ class ZoomSite:
             visitor.line(event)
 
     def _open_link(self, request: Request, code: str, meeting: Meeting | None) -> Response:
-        """A plain link: the launch page, or straight to the client."""
+        """Return a plain link: the launch page, or straight to the client."""
         if meeting is None or meeting.variant.launcher:
             return pages.html("zoom", "launcher.html", Variant())
         return RedirectResponse(f"https://{CLIENT}/wc/{code}/join?{request.url.query}", 302)

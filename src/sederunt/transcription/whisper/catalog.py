@@ -53,15 +53,15 @@ LANGUAGE_FINDER = "base"
 
 
 def is_english_only(name: str) -> bool:
-    """Whether a model of this name writes English alone."""
+    """Return whether a model of this name writes English alone."""
     return name.endswith(".en")
 
 
 def repository(name: str) -> str | None:
-    """The hub repository of a name or of a hub id; None for what is neither."""
+    """Return the hub repository of a name or of a hub id; None for what is neither."""
     return name if "/" in name else HUB.get(name)
 
 
 def folder(name: str) -> str:
-    """The directory of a model within the cache."""
+    """Return the directory of a model within the cache."""
     return name.replace("/", "--")

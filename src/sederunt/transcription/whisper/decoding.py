@@ -59,7 +59,7 @@ class Decoded:
 
     @property
     def repeats(self) -> bool:
-        """Whether the text goes in circles, or says something twice in the time of once."""
+        """Return whether the text goes in circles, or says something twice in the time of once."""
         return compression(self.text) > MOST_COMPRESSION or _circles(self.text.split()) or _crowds(self.phrases)
 
     @property
@@ -68,12 +68,12 @@ class Decoded:
 
     @property
     def is_doubted(self) -> bool:
-        """Whether the network itself rather thinks that nobody speaks."""
+        """Return whether the network itself rather thinks that nobody speaks."""
         return self.silence > SILENCE
 
     @property
     def is_silence(self) -> bool:
-        """Whether it doubts that anyone speaks, and reads nothing sensible."""
+        """Return whether it doubts that anyone speaks, and reads nothing sensible."""
         return self.is_doubted and (self.is_guess or self.repeats)
 
 
@@ -102,7 +102,9 @@ class Network:
         return self.read_encoded(*self.encode(samples, context=reading.context), reading)
 
     def encode(self, samples: Samples, *, context: int = LEAST_CONTEXT) -> tuple[Any, int]:
-        """The encoder's output, and the frames of sound in it: the dear half, shared by reading and languages."""
+        """Return the encoder's output, and the frames of sound in it: the dear half, shared by reading and
+        languages.
+        """
         features = self._model.feature_extractor(samples)
         sound = min(features.shape[-1], len(samples) // 160, FULL_CONTEXT)
         context = context_for(sound, context)
@@ -112,11 +114,11 @@ class Network:
         return self._model.encode(padded), sound
 
     def language_odds(self, encoded: Any) -> dict[str, float]:
-        """Probability per language of what was encoded; multilingual models only."""
+        """Return probability per language of what was encoded; multilingual models only."""
         return {token[2:-2]: float(odds) for token, odds in self._model.model.detect_language(encoded)[0]}
 
     def tokens(self, text: str) -> list[int]:
-        """The text as tokens of this model."""
+        """Return the text as tokens of this model."""
         tokens: list[int] = self._tokenizer("en").encode(text)
         return tokens
 
@@ -147,7 +149,7 @@ class Network:
         )
 
     def continue_text(self, samples: Samples, before: str, *, language: str, context: int) -> list[TimedWord] | None:
-        """The words behind a beginning that is known, for drafts: no timestamps, no second try.
+        """Decode the words behind a beginning that is known, for drafts: no timestamps, no second try.
 
         None where the text goes in circles. Times are the attention's, from the start of the samples.
         """
@@ -194,7 +196,7 @@ class Network:
         return tuple(phrases)
 
     def _words(self, tokenizer: Any, text: list[int], encoded: Any, sound: int) -> list[tuple[TimedWord, int]]:
-        """Words with their number of tokens, aligned to the sound by the decoder's attention."""
+        """Return words with their number of tokens, aligned to the sound by the decoder's attention."""
         limit = sound * 160 / RATE
         return [
             (
@@ -221,7 +223,7 @@ class Network:
 
 
 def context_for(sound: int, least: int) -> int:
-    """The frames that the encoder is given for so many frames of sound."""
+    """Return the frames that the encoder is given for so many frames of sound."""
     return min(FULL_CONTEXT, max(least, sound + ROOM))
 
 
@@ -253,13 +255,13 @@ def split_at_timestamps(tokens: Sequence[int], first_timestamp: int, first_speci
 
 
 def compression(text: str) -> float:
-    """How well a text packs: ordinary speech stays under 2.4."""
+    """Return how well a text packs: ordinary speech stays under 2.4."""
     data = text.encode()
     return len(data) / len(zlib.compress(data)) if data else 0.0
 
 
 def _crowds(phrases: Sequence[TokenPhrase]) -> bool:
-    """Whether words that take no time stand before one that does; at the end they are the echo of a pause."""
+    """Return whether words that take no time stand before one that does; at the end they are the echo of a pause."""
     crowd = 0
     for word in (word for phrase in phrases for word in phrase.words):
         if word.end - word.start < FASTEST_S:
@@ -272,7 +274,7 @@ def _crowds(phrases: Sequence[TokenPhrase]) -> bool:
 
 
 def _circles(words: Sequence[str]) -> bool:
-    """Whether some run of one to eight words comes four times in a row, or a single word six times."""
+    """Return whether some run of one to eight words comes four times in a row, or a single word six times."""
     folded = [word.lower().strip(".,!?;:") for word in words]
     for size in range(1, 9):
         times = 6 if size == 1 else 4

@@ -60,7 +60,7 @@ class Whisper:
 
     @property
     def languages(self) -> frozenset[str]:
-        """What it can write down."""
+        """Return what it can write down."""
         return self.network.languages
 
     def transcribe(
@@ -103,7 +103,9 @@ class Whisper:
     def detect_language(
         self, sources: Iterable[PcmSource], *, cancelled: threading.Event | None = None
     ) -> Language | None:
-        """The language of one or several tracks of the same talk; None without speech or a model that could tell."""
+        """Return the language of one or several tracks of the same talk; None without speech or a model that could
+        tell.
+        """
         network = self.network if self.network.multilingual else self._companion()
         if network is None:
             return None
@@ -119,7 +121,7 @@ class Whisper:
         return pooled(odds) if odds else None
 
     def sure_language(self, source: PcmSource, *, cancelled: threading.Event | None = None) -> str | None:
-        """What a source is written down in if nothing else is known; None where that would be a guess."""
+        """Return what a source is written down in if nothing else is known; None where that would be a guess."""
         if not self.network.multilingual:
             return "en"
         guess = self.detect_language([source], cancelled=cancelled)
@@ -169,7 +171,7 @@ class Whisper:
         return reading.Manner(language=tag, prompt=manner.prompt, vocabulary=manner.vocabulary)
 
     def manner(self, language: str, vocabulary: Sequence[str]) -> reading.Manner:
-        """The manner of reading, with as much vocabulary as fits, first entries first."""
+        """Return the manner of reading, with as much vocabulary as fits, first entries first."""
         fitting: list[str] = []
         tokens: list[int] = []
         for entry in vocabulary:
@@ -182,7 +184,8 @@ class Whisper:
 
 
 def chosen(known: Collection[str], lang: str | None, guess: Language | None, likely: str | None) -> str:
-    """The language to read in: the one named, surely heard, likely, or guessed, whichever is known first; or English.
+    """Return the language to read in: the one named, surely heard, likely, or guessed, whichever is known first; or
+    English.
 
     Args:
         known: what the model can write down.
@@ -205,7 +208,7 @@ def pooled(odds: Sequence[dict[str, float]]) -> Language:
 
 
 def _speech_samples(source: PcmSource) -> Iterable[Samples]:
-    """Some stretches with speech in them, spread over the first half hour."""
+    """Yield some stretches with speech in them, spread over the first half hour."""
     sound = UnreadSound(source)
     while sound.position_s < SEARCHED_S:
         sound.skip_silence()

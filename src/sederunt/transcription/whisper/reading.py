@@ -77,7 +77,7 @@ def read(
 
 
 def uncovered(stretches: Sequence[tuple[float, float]], words: Iterable[TimedWord]) -> list[tuple[float, float]]:
-    """The parts of stretches of speech that lack words: from the first moment without one to the last."""
+    """Return the parts of stretches of speech that lack words: from the first moment without one to the last."""
     taken = sorted(
         (max(word.start, word.end - WORD_S) - NEAR_S, word.end + NEAR_S) for word in words if _is_word(word.text)
     )
@@ -92,13 +92,15 @@ def uncovered(stretches: Sequence[tuple[float, float]], words: Iterable[TimedWor
 
 
 def echoes(text: str, vocabulary: Sequence[str]) -> bool:
-    """Whether a text recites the custom vocabulary: three entries in the order of the prompt, nothing between them."""
+    """Return whether a text recites the custom vocabulary: three entries in the order of the prompt, nothing between
+    them.
+    """
     folded = " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
     return any(" ".join(vocabulary[n : n + 3]) in folded for n in range(len(vocabulary) - 2))
 
 
 def _read_best(network: Reads, samples: Samples, manner: Manner, *, faint: bool) -> Decoded:
-    """The first reading that is good, or the best of all; faint sound that does not read well is left alone."""
+    """Return the first reading that is good, or the best of all; faint sound that does not read well is left alone."""
     plain = ReadingOptions(language=manner.language)
     ways = (
         replace(plain, prompt=manner.prompt),
@@ -118,7 +120,7 @@ def _read_best(network: Reads, samples: Samples, manner: Manner, *, faint: bool)
 
 
 def _believed(decoded: Decoded, activity: SpeechActivity) -> tuple[TokenPhrase, ...]:
-    """The phrases, less what was made up over silence or noise."""
+    """Return the phrases, less what was made up over silence or noise."""
     if decoded.is_silence or (decoded.is_doubted and activity.is_faint()):
         return ()
     spoken = (_without_echo(phrase) for phrase in decoded.phrases)
@@ -126,7 +128,9 @@ def _believed(decoded: Decoded, activity: SpeechActivity) -> tuple[TokenPhrase, 
 
 
 def _without_echo(phrase: TokenPhrase) -> TokenPhrase:
-    """The phrase without words at its end that take no time: the last sentence again, over the silence behind it."""
+    """Return the phrase without words at its end that take no time: the last sentence again, over the silence behind
+    it.
+    """
     kept = len(phrase.words)
     while kept and phrase.words[kept - 1].end - phrase.words[kept - 1].start < FASTEST_S:
         kept -= 1
@@ -191,7 +195,7 @@ def _merged(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> 
 
 
 def _fresh(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> tuple[TokenPhrase, ...]:
-    """The second reading without a first word that the first reading ends with: both heard it at the seam."""
+    """Return the second reading without a first word that the first reading ends with: both heard it at the seam."""
     if not more:
         return ()
     opening = more[0].words[0]
@@ -207,7 +211,7 @@ def _is_twice(word: TimedWord, last: float, again: set[str]) -> bool:
 
 
 def _less(start: float, end: float, taken: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """What remains of a stretch when the ordered intervals are taken away."""
+    """Return what remains of a stretch when the ordered intervals are taken away."""
     rest = []
     for begin, finish in taken:
         if finish <= start or begin >= end:

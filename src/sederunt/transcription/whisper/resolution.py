@@ -24,7 +24,7 @@ class Found:
     origin: Origin
 
     def expected_sums(self) -> dict[str, str]:
-        """What its files should add up to, as far as anyone told us."""
+        """Return what its files should add up to, as far as anyone told us."""
         if self.origin == "package" and self.name in PINNED:
             return {files.WEIGHTS: PINNED[self.name].sha256}
         manifest = files.read_manifest(self.directory)
@@ -32,12 +32,12 @@ class Found:
 
 
 def cache_directory(settings: WhisperSettings, data: Path) -> Path:
-    """Where models are kept."""
+    """Return where models are kept."""
     return settings.cache or data / "models"
 
 
 def resolve(settings: WhisperSettings, data: Path, model: str | None = None) -> Found:
-    """The model to use; `model` overrides the setting. Joins a model's pieces where that is all there is to do.
+    """Return the model to use; `model` overrides the setting. Joins a model's pieces where that is all there is to do.
 
     Raises SetupError, with the remedies, where it is not on this machine.
     """
@@ -53,7 +53,7 @@ def resolve(settings: WhisperSettings, data: Path, model: str | None = None) -> 
 
 
 def find(settings: WhisperSettings, data: Path, name: str) -> Found | None:
-    """A model by its name, if it is on this machine."""
+    """Return a model by its name, if it is on this machine."""
     cache = cache_directory(settings, data)
     if files.is_model(cache / folder(name)):
         return Found(name, cache / folder(name), "cache")
@@ -62,7 +62,7 @@ def find(settings: WhisperSettings, data: Path, name: str) -> Found | None:
 
 
 def is_present(settings: WhisperSettings, data: Path, model: str | None = None) -> bool:
-    """Whether `resolve` would succeed, by a look at the disk alone."""
+    """Return whether `resolve` would succeed, by a look at the disk alone."""
     name = model or settings.model
     if settings.path and model is None:
         return files.is_model(settings.path)
@@ -76,7 +76,7 @@ def is_present(settings: WhisperSettings, data: Path, model: str | None = None) 
 
 
 def present(settings: WhisperSettings, data: Path) -> list[Found]:
-    """Every model on this machine, joined ones as they are used."""
+    """Return every model on this machine, joined ones as they are used."""
     cache = cache_directory(settings, data)
     kept = [
         Found(path.name.replace("--", "/"), path, "cache")
@@ -91,7 +91,7 @@ def present(settings: WhisperSettings, data: Path) -> list[Found]:
 
 
 def remedies(name: str, *, offline: bool) -> str:
-    """What a reader can do about a model that is not here."""
+    """Return what a reader can do about a model that is not here."""
     what = "No Whisper model" if name == AUTO_NAME else f"Whisper model '{name}'"
     example = "base" if name == AUTO_NAME else name
     sentences = [f"{what} is on this machine." if name == AUTO_NAME else f"{what} is not on this machine."]

@@ -38,7 +38,7 @@ class UnreadSound:
 
     @property
     def position_s(self) -> float:
-        """Where the rest begins."""
+        """Return where the rest begins."""
         return self._first / RATE
 
     def look(self, seconds: float) -> tuple[Samples, bool]:

@@ -48,22 +48,22 @@ class SpeechActivity:
         return len(self.speech)
 
     def has_speech(self) -> bool:
-        """Whether anyone could be speaking."""
+        """Return whether anyone could be speaking."""
         return float(self.speech.max(initial=0.0)) >= NEVER
 
     def is_faint(self) -> bool:
-        """Whether no frame is surely speech: noise, music, or a voice that is hard to hear."""
+        """Return whether no frame is surely speech: noise, music, or a voice that is hard to hear."""
         return float(self.speech.max(initial=0.0)) < SURE
 
     def active(self) -> NDArray[np.bool_]:
-        """Frames that may be speech, by either witness."""
+        """Return frames that may be speech, by either witness."""
         if not len(self):
             return np.zeros(0, np.bool_)
         noise = float(np.percentile(self.loudness, 10))
         return np.asarray((self.speech >= MAYBE) | (self.loudness > max(FLOOR, ABOVE_NOISE * noise)))
 
     def stretches(self, join_s: float = 0.3) -> list[tuple[float, float]]:
-        """(start, end) in seconds of what should have words, pauses up to `join_s` included."""
+        """Return (start, end) in seconds of what should have words, pauses up to `join_s` included."""
         joined: list[tuple[float, float]] = []
         for first, last in runs(self.speech >= SPOKEN, least=2):
             start, end = float(first * FRAME_S), float(last * FRAME_S)
@@ -101,19 +101,19 @@ def listen(samples: Samples) -> SpeechActivity:
 
 
 def _heard(samples: Samples, gain: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The detector's opinion per frame of sound brought to a level, frame by frame."""
+    """Return the detector's opinion per frame of sound brought to a level, frame by frame."""
     evened = np.clip(samples * np.repeat(gain, FRAME)[: len(samples)], -1.0, 1.0).astype(np.float32)
     padded = np.pad(evened, (0, len(gain) * FRAME - len(evened)))
     return np.asarray(detector()(padded), np.float32).reshape(-1)[: len(gain)]
 
 
 def _even_gain(levels: NDArray[np.float32]) -> float:
-    """One gain for all, by the louder frames."""
+    """Return one gain for all, by the louder frames."""
     return min(MOST_GAIN, max(1.0, TARGET / float(np.percentile(levels[levels >= FLOOR], 90))))
 
 
 def gains(levels: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What brings each frame's surroundings to the level the detector is used to, changing slowly."""
+    """Return what brings each frame's surroundings to the level the detector is used to, changing slowly."""
     loudest = np.maximum(_around(levels, np.max), FLOOR)
     usual = float(np.percentile(levels[levels >= FLOOR], 90))
     wanted = TARGET / np.maximum(loudest, usual / MOST_LIFT)
@@ -121,7 +121,7 @@ def gains(levels: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _around(values: NDArray[np.float32], fold: Callable[..., Any]) -> NDArray[np.float32]:
-    """A function of each value's neighbours within about a second on both sides."""
+    """Return a function of each value's neighbours within about a second on both sides."""
     padded = np.pad(values, NEIGHBOURS, mode="edge")
     return np.asarray(fold(np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1), axis=1), np.float32)
 

@@ -29,7 +29,7 @@ class Window:
 
 
 def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
-    """The window at the beginning of a stretch; None where nobody makes a sound.
+    """Return the window at the beginning of a stretch; None where nobody makes a sound.
 
     `last` says that the sound ends with the stretch; otherwise the stretch is longer than a window.
     """
@@ -49,14 +49,14 @@ def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
 
 
 def _long_silence(active: np.ndarray, start: float) -> float | None:
-    """Where the first long silence after the start begins."""
+    """Return where the first long silence after the start begins."""
     silences = runs(~active, least=round(LONG_SILENCE_S / FRAME_S))
     begins = [float(first) * FRAME_S for first, _ in silences if first * FRAME_S > start + MARGIN_S]
     return begins[0] if begins else None
 
 
 def _best_pause(activity: SpeechActivity, earliest: float, latest: float) -> float | None:
-    """The middle of the longest pause between two moments, later ones preferred; None where there is none."""
+    """Return the middle of the longest pause between two moments, later ones preferred; None where there is none."""
     first, last = round(earliest / FRAME_S), round(latest / FRAME_S)
     part = activity[first:last]
     if not len(part):

@@ -14,7 +14,7 @@ _LONGEST_S, _PER_LETTER_S = 0.5, 0.12
 
 
 def utterances(phrases: Sequence[TokenPhrase], activity: SpeechActivity, offset_s: float) -> list[Utterance]:
-    """Our utterances, in seconds from the start of the source. `activity` is that of the window."""
+    """Return our utterances, in seconds from the start of the source. `activity` is that of the window."""
     found = []
     latest = 0.0
     for phrase in phrases:
@@ -47,7 +47,7 @@ def utterances(phrases: Sequence[TokenPhrase], activity: SpeechActivity, offset_
 
 
 def joined(words: Sequence[TimedWord]) -> list[TimedWord]:
-    """Words with their punctuation: a mark alone joins the word before it, an opening one the word behind it."""
+    """Return words with their punctuation: a mark alone joins the word before it, an opening one the word behind it."""
     result: list[TimedWord] = []
     opening = ""
     for word in words:
@@ -65,7 +65,7 @@ def joined(words: Sequence[TimedWord]) -> list[TimedWord]:
 
 
 def _tightened(word: TimedWord, activity: SpeechActivity) -> TimedWord:
-    """The word without the silence that its times take in."""
+    """Return the word without the silence that its times take in."""
     longest = _LONGEST_S + _PER_LETTER_S * len(word.text.strip())
     if word.end - word.start <= longest:
         return word

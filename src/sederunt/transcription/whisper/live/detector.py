@@ -24,7 +24,7 @@ class SpeechDetector:
         self._level = FLOOR
 
     def hear(self, samples: Samples) -> NDArray[np.float32]:
-        """Probability of speech per frame; takes whole frames. About 0.0015 CPU-seconds per second."""
+        """Return probability of speech per frame; takes whole frames. About 0.0015 CPU-seconds per second."""
         frames = samples.reshape(-1, FRAME)
         levels = np.sqrt(np.einsum("ij,ij->i", frames, frames) / FRAME)
         if float(levels.max()) < FLOOR:

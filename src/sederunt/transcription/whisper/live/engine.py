@@ -114,7 +114,9 @@ class Engine:
                         self._changed.wait()
 
     def _next(self) -> tuple[Place, Callable[[], None]] | None:
-        """New sound first, for it is cheap and tells what else there is; then finals, then the draft most overdue."""
+        """Return new sound first, for it is cheap and tells what else there is; then finals, then the draft most
+        overdue.
+        """
         talkers = sum(place.track.open is not None for place in self._places)
         step_s = self.pace.step(talkers)
         pressed = self.pace.is_pressed(talkers)

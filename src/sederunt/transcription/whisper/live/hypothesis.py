@@ -27,19 +27,19 @@ class Hypothesis:
     tail: tuple[TimedWord, ...] = ()  # the last reading's words behind the stable ones
 
     def next(self, tail: Sequence[TimedWord], sound_s: float, steadiness: Steadiness) -> "Hypothesis":
-        """What is believed after another reading, of sound that ends there; `tail` follows the stable words."""
+        """Return what is believed after another reading, of sound that ends there; `tail` follows the stable words."""
         inner = before_edge(tail, sound_s - steadiness.edge_s)
         count = inner if steadiness.agreements < 2 else min(inner, common(self.tail, tail))
         return replace(self, stable=(*self.stable, *tail[:count]), tail=tuple(tail[count:]))
 
     def shown(self, sound_s: float, steadiness: Steadiness) -> tuple[TimedWord, ...]:
-        """The words of a draft."""
+        """Return the words of a draft."""
         count = len(self.tail) if steadiness.show_edge else before_edge(self.tail, sound_s - steadiness.edge_s)
         return (*self.stable, *self.tail[:count])
 
 
 def common(one: Sequence[TimedWord], other: Sequence[TimedWord]) -> int:
-    """How many words two readings begin with alike, case and punctuation aside."""
+    """Return how many words two readings begin with alike, case and punctuation aside."""
     count = 0
     for mine, yours in zip(one, other, strict=False):
         if folded(mine.text) != folded(yours.text):
@@ -49,10 +49,10 @@ def common(one: Sequence[TimedWord], other: Sequence[TimedWord]) -> int:
 
 
 def before_edge(words: Sequence[TimedWord], edge_s: float) -> int:
-    """How many words end before that moment, up to the first that does not."""
+    """Return how many words end before that moment, up to the first that does not."""
     return next((n for n, word in enumerate(words) if word.end > edge_s), len(words))
 
 
 def folded(text: str) -> str:
-    """A word as it is compared."""
+    """Return a word as it is compared."""
     return "".join(letter for letter in text.casefold() if letter.isalnum())

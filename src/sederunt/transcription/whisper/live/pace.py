@@ -25,12 +25,12 @@ class Pace:
         self.final_share += _FRESH * (min(1.0, seconds / max(1.0, sound_s)) - self.final_share)
 
     def step(self, talkers: int) -> float:
-        """Seconds between two drafts of a stream when so many speak at once."""
+        """Return seconds between two drafts of a stream when so many speak at once."""
         room = self.threads * _PLANNED - talkers * self.final_share
         if room <= 0:
             return LONGEST_S
         return min(LONGEST_S, max(self.step_s, talkers * self.draft_s / room))
 
     def is_pressed(self, talkers: int) -> bool:
-        """Whether there is no time for readings that may turn out to be needless."""
+        """Return whether there is no time for readings that may turn out to be needless."""
         return self.step(talkers) > 1.25 * self.step_s

@@ -18,7 +18,7 @@ class LiveWhisper:
         return TERMS
 
     def fault(self, settings: Settings, _model: ModelRow) -> str | None:
-        """The remedies, where no model is on this machine."""
+        """Return the remedies, where no model is on this machine."""
         from sederunt.transcription.whisper.live import selector
 
         return selector.fault(settings)

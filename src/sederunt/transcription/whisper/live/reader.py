@@ -44,7 +44,7 @@ class Reader:
         self._before: Said | None = None  # the latest of an utterance before that one
 
     def draft(self, utterance: OpenUtterance) -> Said | None:
-        """What an open utterance seems to say; remembers it in the utterance. None where it cannot be told."""
+        """Read what an open utterance seems to say, and remember it in the utterance. None where it cannot be told."""
         how = self._drafting
         sound_s = utterance.seconds
         utterance.drafted = len(utterance.samples)
@@ -65,7 +65,9 @@ class Reader:
         return said(utterance, shown) if shown else None
 
     def final(self, utterance: OpenUtterance) -> tuple[Said, float]:
-        """What an utterance says, read afresh, and where the next has to go on if this one was cut in mid-speech."""
+        """Read what an utterance says afresh, and where the next has to go on if this one was cut in
+        mid-speech.
+        """
         if self._latest is not None and self._latest.key != utterance.key:
             self._before = self._latest
         samples = as_float(utterance.samples)
@@ -90,7 +92,7 @@ class Reader:
         return _said_of(utterance, wording.utterances(passage.phrases, activity, utterance.first / RATE)), passage.end
 
     def _window(self, utterance: OpenUtterance) -> float:
-        """Where the draft's sound begins: a stable word's start, once the whole is too long."""
+        """Return where the draft's sound begins: a stable word's start, once the whole is too long."""
         how = self._drafting
         start_s = utterance.window / RATE
         if utterance.seconds - start_s <= how.window_s:
@@ -102,7 +104,7 @@ class Reader:
 
 
 def recites(text: str, before: str) -> bool:
-    """Whether a text repeats what went before it, or itself."""
+    """Return whether a text repeats what went before it, or itself."""
     words, known = ([folded(word) for word in each.split()] for each in (text, before))
     runs = [tuple(words[n : n + RECITED]) for n in range(len(words) - RECITED + 1)]
     earlier = {tuple(known[n : n + RECITED]) for n in range(len(known) - RECITED + 1)}
@@ -110,12 +112,12 @@ def recites(text: str, before: str) -> bool:
 
 
 def follows(said: Said, utterance: OpenUtterance) -> bool:
-    """Whether an utterance goes on where something ended. Seconds of the stream."""
+    """Return whether an utterance goes on where something ended. Seconds of the stream."""
     return bool(said.transcript) and utterance.first / RATE - said.end <= FOLLOWS_S
 
 
 def said(utterance: OpenUtterance, words: Sequence[TimedWord]) -> Said:
-    """Words of an utterance as a draft. Seconds of the stream."""
+    """Return words of an utterance as a draft. Seconds of the stream."""
     offset = utterance.first / RATE
     activity = speech.SpeechActivity(utterance.speech, utterance.speech)
     phrase = TokenPhrase(words[0].start, None, tuple(words))

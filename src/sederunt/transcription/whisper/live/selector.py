@@ -20,7 +20,7 @@ _LEAST_S, _MOST = 2.0, 4
 
 
 def model_for(settings: Settings, lang: str | None) -> str | None:
-    """The model that reads a language live; None for that of the batch engine.
+    """Return the model that reads a language live; None for that of the batch engine.
 
     English, and what may turn out to be something else, begins with tiny.en where that is installed.
     """
@@ -32,7 +32,7 @@ def model_for(settings: Settings, lang: str | None) -> str | None:
 
 
 def fault(settings: Settings) -> str | None:
-    """The remedies, where no model for live speech is on this machine."""
+    """Return the remedies, where no model for live speech is on this machine."""
     for model in (model_for(settings, ENGLISH), model_for(settings, None)):
         if not resolution.is_present(settings.whisper, settings.data, model):
             return resolution.remedies(model or settings.whisper.model, offline=settings.whisper.offline)

@@ -22,7 +22,7 @@ _making = threading.Lock()
 
 
 def open_session(settings: Settings, order: Order, tell: Tell) -> WhisperSession:
-    """A session in this process's engine, on the running event loop."""
+    """Open a session in this process's engine, on the running event loop."""
     return WhisperSession(engine_of(settings), LanguageSelector(settings, order.lang, order.vocabulary), tell)
 
 

@@ -76,7 +76,7 @@ class OpenUtterance:
         return float((self.speech >= cuts.holds).sum()) * FRAME_S
 
     def silence_s(self, cuts: Cuts) -> float:
-        """How long nobody has spoken at its end."""
+        """Return how long nobody has spoken at its end."""
         spoken = np.flatnonzero(self.speech >= cuts.holds)
         return (len(self.speech) - 1 - int(spoken[-1]) if len(spoken) else len(self.speech)) * FRAME_S
 
@@ -98,11 +98,11 @@ class Track:
 
     @property
     def wants(self) -> int:
-        """How many samples are worth a look."""
+        """Return how many samples are worth a look."""
         return FRAME * BLOCK - len(self._rest)
 
     def take(self, samples: NDArray[np.int16]) -> list[OpenUtterance]:
-        """The next sound; returns the utterances that it opened."""
+        """Take the next sound; returns the utterances that it opened."""
         sound = np.concatenate([self._rest, samples])
         whole = len(sound) // (FRAME * BLOCK) * (FRAME * BLOCK)
         self._rest = sound[whole:]
@@ -128,7 +128,7 @@ class Track:
         return opened
 
     def turn(self, step_s: float, *, pressed: bool = False) -> tuple[Turn, OpenUtterance, float] | None:
-        """What is to be read next, and for how many seconds of sound it has been due; a draft every `step_s`.
+        """Return what is to be read next, and for how many seconds of sound it has been due; a draft every `step_s`.
 
         Under pressure a pause is not read before it has become the end. A draft that began in one would be in the way
         of the reading that the pause may call for, and has nothing new to tell.
@@ -221,7 +221,7 @@ class Track:
             self.given_up += 1
 
     def _cut(self) -> list[OpenUtterance]:
-        """The open utterance is too long: cut it in its best pause, or where it is."""
+        """Cut the open utterance, which is too long, in its best pause, or where it is."""
         assert self.open is not None
         whole = self.open
         at = best_pause(whole.speech, self.cuts) or len(whole.speech)
@@ -242,7 +242,9 @@ def _append(one: OpenUtterance, other: OpenUtterance) -> None:
 
 
 def best_pause(speech: NDArray[np.float32], cuts: Cuts) -> int | None:
-    """The middle frame of the longest pause of the later half, later ones preferred; None where there is none."""
+    """Return the middle frame of the longest pause of the later half, later ones preferred; None where there is
+    none.
+    """
     begin = len(speech) // 2
     pauses = runs(speech[begin:] < cuts.holds, least=2)
     if not len(pauses):
@@ -253,7 +255,7 @@ def best_pause(speech: NDArray[np.float32], cuts: Cuts) -> int | None:
 
 
 def ends_sentence(text: str) -> bool:
-    """Whether a text ends as a sentence does, closing quotes and brackets aside."""
+    """Return whether a text ends as a sentence does, closing quotes and brackets aside."""
     return text.rstrip("\"'”’»)] ").endswith(_STOPS)
 
 
