@@ -130,7 +130,9 @@ def _check_status(response: httpx2.Response) -> None:
 
 
 def _check_encoding(response: httpx2.Response) -> None:
-    """Fifty kilobytes may unpack to gigabytes, in one step that no size check and no time limit can interrupt."""
+    """Refuse a packed answer: fifty kilobytes may unpack to gigabytes, in one step that no size check and no
+    time limit can interrupt.
+    """
     encoding = response.headers.get("content-encoding", AS_IT_IS)
     if encoding.strip().lower() != AS_IT_IS:
         sentence = f"The address answered in the encoding '{encoding[:40]}': expected the file as it is."

@@ -106,7 +106,7 @@ class Keys:
         return await self._accounts.keys(account_id)
 
     async def revoke(self, account_id: UUID, key_id: UUID) -> None:
-        """Within 5 seconds no process answers to it any more. Raises NotFound."""
+        """Revoke a key: within 5 seconds no process answers to it any more. Raises NotFound."""
         await self._accounts.revoke_key(account_id, key_id)
         self._trusted.clear()
         logger.info("An API key was revoked.", action="key_revoked", key_id=str(key_id))

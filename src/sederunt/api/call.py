@@ -40,7 +40,7 @@ class Call:
 
     @property
     def addresses(self) -> Addresses:
-        """For the addresses an answer holds."""
+        """Return what makes the addresses that an answer holds."""
         base = self.base_url
         return Addresses(
             base_url=base,

@@ -61,7 +61,7 @@ class Checks:
             await self._check_account(account_id, config, faults)
 
     async def recording(self, account_id: UUID, config: RecordingConfig, faults: Faults) -> None:
-        """The same for a recording."""
+        """Add what is wrong with a recording's fields in the light of what the service knows."""
         if _concerns(_MODEL, faults)(_MODEL):
             await self._check_model(account_id, config.transcription_model, config.transcription_credentials, faults)
 

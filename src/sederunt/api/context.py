@@ -115,7 +115,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
 
 @asynccontextmanager
 async def _hub(bus: Bus, clock: Clock, bots: Bots) -> AsyncIterator[Hub]:
-    """Who listens to bots through this process."""
+    """Open the hub of those who listen to bots through this process."""
 
     async def look(bot_id: UUID) -> Bot | None:
         with contextlib.suppress(NotFound):

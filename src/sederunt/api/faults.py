@@ -42,7 +42,7 @@ def read(model: type[M], body: object, required: Iterable[str] = ()) -> Read[M]:
 
 
 def add(faults: Faults, name: str, sentence: str) -> None:
-    """One more fault; a field that is faulty already keeps its first sentences in front."""
+    """Add a fault; a field that is faulty already keeps its first sentences in front."""
     faults.setdefault(name, []).append(sentence)
 
 
@@ -65,7 +65,9 @@ def _sentence(name: str, predicate: str) -> str:
 
 
 def in_order(model: type[BaseModel], faults: Faults) -> Faults:
-    """As the fields are declared, so that `message` is about the first field that is wrong, whoever found it."""
+    """Sort faults as the fields are declared, so that `message` is about the first field that is wrong, whoever
+    found it.
+    """
     declared = {field.alias or name: place for place, (name, field) in enumerate(model.model_fields.items())}
     last = len(declared)
     return dict(sorted(faults.items(), key=lambda fault: declared.get(fault[0].partition(".")[0], last)))

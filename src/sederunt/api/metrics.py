@@ -29,7 +29,7 @@ class Metrics:
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """One request was answered. `route` is the template of the path, never the path."""
+        """Count a request that was answered. `route` is the template of the path, never the path."""
         series = self._known.get((method, route, status))
         if series is None:
             series = (self._answered.labels(method, route, str(status)), self._seconds.labels(route))
@@ -42,7 +42,7 @@ class Metrics:
         return self._listeners.labels(kind).track_inprogress()
 
     def socket_closed(self, kind: str, code: int) -> None:
-        """A socket was closed, by whom ever."""
+        """Count a socket that was closed, by whom ever."""
         self._closed.labels(kind, str(code)).inc()
 
     def text(self) -> bytes:

@@ -18,7 +18,7 @@ class ByteRange:
     end: int
 
     def header(self, size: int) -> str:
-        """For Content-Range."""
+        """Return the value of Content-Range."""
         return f"bytes {self.start}-{self.end - 1}/{size}"
 
 

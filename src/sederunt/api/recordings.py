@@ -137,7 +137,7 @@ async def _source_bot(call: Call, bot_id: UUID, faults: Faults) -> Bot | None:
 
 
 def _check_model(identifier: str, faults: Faults) -> None:
-    """A model taken over from a bot may be one that recordings cannot use."""
+    """Refuse a model taken over from a bot that recordings cannot use."""
     row = find(identifier)
     if "transcription_model" not in faults and (row is None or not row.for_recordings):
         sentence = f"transcription_model must be given: the bot's own, '{identifier}', is not for recordings."

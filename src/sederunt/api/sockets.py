@@ -46,7 +46,7 @@ Outgoing = AsyncGenerator[str | bytes | Closing, None]
 
 
 async def realtime(websocket: WebSocket) -> None:
-    """Every socket of every bot."""
+    """Serve every socket of every bot."""
     context: ApiContext = websocket.app.state.context
     async with contextlib.AsyncExitStack() as stack:
         try:
@@ -61,7 +61,7 @@ async def realtime(websocket: WebSocket) -> None:
 
 
 async def nowhere(websocket: WebSocket) -> None:
-    """Every other path: the framework's own refusal would be a bare 403."""
+    """Refuse every other path: the framework's own refusal would be a bare 403."""
     await websocket.send_denial_response(answer_to(NotFound("There is no socket at this path.")))
 
 
@@ -92,7 +92,7 @@ def _since(websocket: WebSocket) -> int | None:
 
 @asynccontextmanager
 async def _outgoing(context: ApiContext, bot: Bot, kind: SocketKind, since: int | None) -> AsyncIterator[Outgoing]:
-    """What a listener is to be sent. Raises BusAway."""
+    """Open what a listener is to be sent. Raises BusAway."""
     if bot.status in _OVER:
         newest = await feeds.last_sequence(context.bus, bot.id)
         if kind is SocketKind.AUDIO or since is None or not newest:

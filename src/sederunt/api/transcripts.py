@@ -41,7 +41,7 @@ class Written:
 
     @property
     def read(self) -> Transcript:
-        """As it is to be read."""
+        """Return the transcript as it is to be read."""
         return corrected(self.heard, self.corrections)
 
 
@@ -142,7 +142,7 @@ def correction_values(correction: Correction) -> dict[str, Any]:
 
 
 def _answer(call: Call, found: Written) -> Response:
-    """In the format that was asked for, as it was heard where `corrected=false` says so."""
+    """Answer in the format that was asked for, as it was heard where `corrected=false` says so."""
     wanted = call.request.query_params.get("format", "json")
     as_heard = "corrected" in call.request.query_params and not call.flag("corrected")
     transcript = found.heard if as_heard else found.read
@@ -200,7 +200,7 @@ def _refuse(faults: Faults) -> None:
 
 
 def _check_place(fields: CorrectionFields, found: Written, faults: Faults) -> None:
-    """Whether there is something at the place that is to be put right."""
+    """Raise unless there is something at the place that is to be put right."""
     segments = found.read.segments
     if fields.kind == CorrectionKind.PARTICIPANT:
         known = {segment.speaker_name for segment in segments} | {person.name for person in found.participants}

@@ -33,7 +33,7 @@ class LocalAgreement:
         self._buffer = np.concatenate([self._buffer, samples])
 
     def decode(self, *, last: bool = False) -> None:
-        """One round of the loop."""
+        """Run one round of the loop."""
         segments, _ = self._model.transcribe(
             self._buffer, language="en", beam_size=1, word_timestamps=True, condition_on_previous_text=False
         )

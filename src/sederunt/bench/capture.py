@@ -304,7 +304,7 @@ def median(results: Sequence[CaptureResult], what: str) -> float:
 
 @asynccontextmanager
 async def busy(loops: int) -> AsyncIterator[None]:
-    """So many processes that do nothing but burn a core."""
+    """Run so many processes that do nothing but burn a core."""
     burning = [await asyncio.create_subprocess_exec(sys.executable, "-c", "while True: pass") for _ in range(loops)]
     try:
         yield
@@ -316,7 +316,7 @@ async def busy(loops: int) -> AsyncIterator[None]:
 
 
 async def _classical_child(url: str, host_rules: str) -> None:
-    """In a process of its own: join the classical way, tell, wait for the word."""
+    """Run in a process of its own: join the classical way, tell, wait for the word."""
     started = time.monotonic()
     async with classical_bot(url, host_rules):
         print(json.dumps({"event": "seated", "joined_s": time.monotonic() - started}), flush=True)

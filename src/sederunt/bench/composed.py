@@ -177,7 +177,7 @@ def _samples(path: Path) -> Samples:
 
 
 def write_wav(path: Path, samples: Samples) -> None:
-    """A file of 16 bits."""
+    """Write a WAV file of 16 bits."""
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)

@@ -172,7 +172,7 @@ def _heard(case: str, system: str, followed: Followed, reference: Reference) -> 
 
 
 def _talkers(settings: Settings, clips: Sequence[SpeechSample], count: int, clock: str) -> LiveFigures:
-    """So many people talk without a pause, on one core; each begins elsewhere in the clips."""
+    """Measure so many people who talk without a pause, on one core; each begins elsewhere in the clips."""
     samples, _ = recording(clips, 0.2)
     length = round(TALK_S * RATE)
     tracks = [np.roll(samples, -n * len(samples) // count)[:length] for n in range(count)]

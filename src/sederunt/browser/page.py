@@ -376,7 +376,9 @@ _UNCOVERED = """(element) => {
 
 
 async def _press(target: Locator, deadline_s: float) -> None:
-    """Like a person; by force where the driver finds it too restless or faint; from inside where it is covered."""
+    """Click like a person; by force where the driver finds it too restless or faint; from inside where it is
+    covered.
+    """
     patience_ms = max(300, min(2000, deadline_s * 400))
     try:
         await target.click(timeout=patience_ms)

@@ -290,6 +290,6 @@ def _script_config(name: str, address: str, request: PageRequest) -> dict[str, A
 
 
 async def _follow(first: asyncio.Event, then: asyncio.Event) -> None:
-    """When the browser is gone, so is the page."""
+    """Set the second event once the first is set: when the browser is gone, so is the page."""
     await first.wait()
     then.set()

@@ -24,7 +24,7 @@ def _mark_of(pid: int) -> str:
 
 
 def owner_mark() -> str:
-    """This process, told apart from any later one with the same number."""
+    """Return a mark of this process that tells it apart from any later one with the same number."""
     return _mark_of(os.getpid())
 
 

@@ -306,7 +306,7 @@ class Bus:
             self._spawn(self._revive())
 
     async def _revive(self) -> None:
-        """The client gave up: make another, with the same subscriptions."""
+        """Replace a client that gave up: make another, with the same subscriptions."""
         logger.warning("NATS refused the connection", action="bus_refused")
         await asyncio.sleep(1.0)
         await self._open()
@@ -315,7 +315,9 @@ class Bus:
         await self._on_reconnected()
 
     async def _declare_until_done(self) -> None:
-        """A server that has just started answers before its storage is read; and it may be a new one."""
+        """Declare streams and queues again: a server that has just started answers before its storage is read,
+        and may be new.
+        """
         while True:
             try:
                 await streams.declare(self.js, ack_wait_s=self.settings.ack_wait_s, replicas=self.settings.replicas)

@@ -201,7 +201,7 @@ class Consumer:
             held.extend_now()
 
     async def _arrived(self, msg: Msg) -> None:
-        """The server's answer: a job, or a status that says there is none."""
+        """Take in the server's answer: a job, or a status that says there is none."""
         is_job = msg.reply.startswith("$JS.ACK.")
         if is_job:
             await self._take(msg)
@@ -299,7 +299,7 @@ class _HeldJob:
         return {"adopted": adopted, "holder": self._bus.name}
 
     def adopt(self, handle: str) -> None:
-        """The server gave the job out again while we are at it: this is where it hears about us from now on."""
+        """Take over a second delivery of the job we are at: this is where it hears about us from now on."""
         logger.info("running job delivered again", action="job_adopted", kind=self.delivery.kind, id=self._id)
         self._handle = handle
         self.extend_now()

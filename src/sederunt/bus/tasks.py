@@ -18,7 +18,7 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
 
 
 def notice_cancellation() -> None:
-    """For loops around requests: raise the cancellation that was swallowed in one of them."""
+    """Raise, in loops around requests, the cancellation that was swallowed in one of them."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError

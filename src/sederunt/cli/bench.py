@@ -77,7 +77,9 @@ def speakers(
     cpu: bool = typer.Option(True, help="Measure what ten people cost a bot against three."),
     repeats: int = typer.Option(3, min=1, help="Runs of the cost; the figures are medians."),
 ) -> None:
-    """Who said what, in composed meetings of three and ten people: cpWER, names, and the cost of a larger meeting."""
+    """Measure who said what, in composed meetings of three and ten people: cpWER, names, and the cost of a
+    larger meeting.
+    """
     from sederunt.bench.speakers import bench_speakers
 
     raise typer.Exit(asyncio.run(bench_speakers(kind, model, cpu=cpu, repeats=repeats)))
@@ -89,7 +91,7 @@ def api(
     scheduled: int = typer.Option(10_000, min=0, help="Bots booked ahead; 0 leaves this out."),
     upload_mb: int = typer.Option(1000, min=0, max=1000, help="Size of the upload; 0 leaves this out."),
 ) -> None:
-    """The api process alone: requests per CPU-second, many bookings, and an upload of the largest size."""
+    """Measure the api process alone: requests per CPU-second, many bookings, and an upload of the largest size."""
     from sederunt.bench.api import bench_api
 
     raise typer.Exit(asyncio.run(bench_api(requests, scheduled, upload_mb)))
@@ -102,7 +104,7 @@ def listeners(
     seconds: float = typer.Option(45.0, min=1, help="How long events come, in each of the two cases."),
     deaf: bool = typer.Option(True, help="Have a listener that never reads; it takes 40 s to be noticed."),
 ) -> None:
-    """What listeners of an api process hear of scripted meetings: everything, in order, and how soon."""
+    """Measure what listeners of an api process hear of scripted meetings: everything, in order, and how soon."""
     from sederunt.bench.listeners import bench_listeners
 
     raise typer.Exit(asyncio.run(bench_listeners(listeners, bots, seconds, deaf=deaf)))

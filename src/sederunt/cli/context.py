@@ -72,7 +72,7 @@ async def _run(act: Callable[[CommandContext], Coroutine[Any, Any, None]], data:
 
 
 def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool, nothing: str) -> None:
-    """A list: a table for people, a JSON array for scripts. Every row has the same keys."""
+    """Print a list: a table for people, a JSON array for scripts. Every row has the same keys."""
     if as_json:
         typer.echo(json.dumps([dict(row) for row in rows], default=json_text))
         return

@@ -82,7 +82,7 @@ def _explained() -> Iterator[None]:
 
 
 def _say_ready(role: str, facts: dict[str, object]) -> None:
-    """One line on standard output: what a supervisor waits for."""
+    """Write one line to standard output: what a supervisor waits for."""
     print(json.dumps({"ready": role, **facts}), flush=True)
 
 

@@ -141,7 +141,7 @@ class Supervisor:
         return self._run / f"{name}.pid"
 
     def write_line(self, name: str, line: str) -> None:
-        """A child's log line: JSON as it is (it names its role itself), anything else under its name."""
+        """Write a child's log line: JSON as it is (it names its role itself), anything else under its name."""
         prefix = "" if line.startswith("{") else f"{name:6} | "
         with contextlib.suppress(OSError):  # who reads the child's lines must go on, or it blocks in its own writing
             print(f"{prefix}{line}", file=self._log, flush=True)

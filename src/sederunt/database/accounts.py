@@ -120,14 +120,14 @@ class Accounts:
         return None if key is None or (key.expires_at and key.expires_at <= self._now()) else key
 
     async def touch_key(self, key_id: UUID) -> None:
-        """It was used now."""
+        """Note that a key was used now."""
         async with self._database.begin() as connection:
             await connection.execute(
                 update(t.api_keys).where(t.api_keys.c.id == key_id).values(last_used_at=self._now())
             )
 
     async def revoke_key(self, account_id: UUID, key_id: UUID) -> None:
-        """No request with it is answered any more. Raises NotFound; revoking twice does no harm."""
+        """Revoke a key: no request with it is answered any more. Raises NotFound; revoking twice does no harm."""
         owned = (t.api_keys.c.id == key_id, t.api_keys.c.account_id == account_id)
         async with self._database.begin() as connection:
             found = await connection.execute(select(t.api_keys.c.id).where(*owned))

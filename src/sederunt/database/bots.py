@@ -274,7 +274,7 @@ class Bots(BotReading):
         raise Conflict(f"A bot cannot be deleted while it is {bot.status}.")
 
     async def media_removed(self, bot_id: UUID) -> None:
-        """Its objects in storage had their time and are gone; the rest of the bot stays readable."""
+        """Note that its objects in storage had their time and are gone; the rest of the bot stays readable."""
         async with self._database.begin() as connection:
             await connection.execute(delete(t.live_segments).where(t.live_segments.c.bot_id == bot_id))
             await connection.execute(

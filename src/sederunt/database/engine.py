@@ -175,7 +175,8 @@ def _reason(error: OSError | sqlite3.Error | DBAPIError) -> str:
 
 
 def _look_at_file(path: Path) -> None:
-    """Whether it can be opened at all: a connection of the asynchronous driver that fails ends in a thread's traceback.
+    """Raise where the file cannot be opened at all: a connection of the asynchronous driver that fails ends in
+    a thread's traceback.
 
     A fresh file is switched to its write-ahead log here. Raises OSError, sqlite3.Error.
     """

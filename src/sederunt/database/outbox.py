@@ -105,7 +105,7 @@ class Outbox:
         return [_row(row) for row in await self._oldest.all(before=before, most=limit)]
 
     async def mark_sent(self, ids: Sequence[int]) -> None:
-        """They are published: forget them."""
+        """Forget rows that are published."""
         if ids:
             async with self._database.begin() as connection:
                 await connection.execute(delete(outbox).where(outbox.c.id.in_(ids)))

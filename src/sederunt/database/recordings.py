@@ -266,7 +266,7 @@ class Recordings:
         return [row["id"] for row in await self._expired.all(now=now, most=limit)]
 
     async def media_removed(self, recording_id: UUID) -> None:
-        """Its file had its time and is gone; the transcript stays readable."""
+        """Note that its file had its time and is gone; the transcript stays readable."""
         gone = {"media_removed_at": self._clock.now(), "recording_object": None}
         async with self._database.begin() as connection:
             await connection.execute(update(t.recordings).where(t.recordings.c.id == recording_id).values(gone))

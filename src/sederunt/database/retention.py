@@ -82,7 +82,7 @@ class Deletions:
             await write_receipt(connection, resource, resource_id, account_id, at)
 
     async def expect_none(self, resource_id: UUID) -> None:
-        """The row will not come, and the files are gone already."""
+        """Close the receipt of a row that will not come, whose files are gone already."""
         async with self._database.begin() as connection:
             await row_is_there(connection, resource_id)
 

@@ -55,7 +55,7 @@ class Rosters:
             await self._write(connection, t.sources, rows, renew=("participant",))
 
     async def participants(self, bot_id: UUID, *, with_events: bool = False) -> list[Participant]:
-        """In order of appearance; speaking events only when asked for."""
+        """Return the participants in order of appearance; speaking events only when asked for."""
         spoken: dict[str, list[SpeakingEvent]] = {}
         for row in await self._speaking.all(id=bot_id) if with_events else ():
             event = SpeakingEvent(type=SpeakingKind(row["type"]), timestamp=row["at_ms"])

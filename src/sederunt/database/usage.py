@@ -92,7 +92,7 @@ async def note_bot(connection: AsyncConnection, bot: Bot, now: datetime) -> None
 
 
 async def note_recording(connection: AsyncConnection, recording: Recording, now: datetime) -> None:
-    """The same for a recording: its minutes are those up to the last word, none where nothing was transcribed."""
+    """Note a recording: its minutes are those up to the last word, none where nothing was transcribed."""
     lines = t.transcript_lines.c
     last = select(func.max(lines.end_ms)).where(lines.resource_id == recording.id)
     heard_ms = await connection.scalar(last) or 0

@@ -172,7 +172,7 @@ class _TakenOver:
         self.written += 1
 
     def finish(self, duration_s: float) -> None:
-        """Nothing follows the last frame."""
+        """Finish the file: nothing follows the last frame."""
 
 
 class _Composed:

@@ -117,7 +117,9 @@ class LiveSound:
         return _as_pcm(limited).astype("<i2", copy=False).tobytes()
 
     def _add(self, at: int, samples: Samples) -> None:
-        """Into the sum. What comes after its place was let go is lost to the mix; so is what lies far in the future."""
+        """Add to the sum. What comes after its place was let go is lost to the mix; so is what lies far in the
+        future.
+        """
         first = at - self._base
         if first < 0:
             samples, first = samples[-first:], 0

@@ -237,7 +237,9 @@ def _open_encoder(rate: int, bit_rate: int, complexity: int) -> AudioCodecContex
 
 
 def _look_ahead(context: AudioCodecContext) -> int:
-    """In samples at the encoder's rate; the pre-skip in the encoder's own OpusHead, which counts at 48 kHz."""
+    """Return the look-ahead in samples at the encoder's rate: the pre-skip in the encoder's own OpusHead, which
+    counts at 48 kHz.
+    """
     own_header = context.extradata or header()
     return int.from_bytes(own_header[10:12], "little") * context.sample_rate // RATE
 

@@ -25,7 +25,7 @@ class PracticeClient:
         return MeetingHandle(self, made["code"], made["url"])
 
     async def host_rules(self) -> str:
-        """For Chromium's --host-resolver-rules."""
+        """Return rules for Chromium's --host-resolver-rules."""
         rules: str = (await self.ask("GET", "/meetings"))["host_rules"]
         return rules
 
@@ -80,11 +80,11 @@ class MeetingHandle:
         await self.do("end")
 
     async def say(self, who: str, clip: str) -> None:
-        """That person speaks that clip now."""
+        """Let that person speak that clip now."""
         await self.do("say", who=who, clip=clip)
 
     async def chat(self, who: str, text: str) -> None:
-        """That person writes to everyone."""
+        """Let that person write to everyone."""
         await self.do("chat", who=who, text=text)
 
     async def state(self) -> dict[str, Any]:

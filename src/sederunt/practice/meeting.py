@@ -100,7 +100,7 @@ class Meeting:
         return visitor
 
     def knock(self, visitor: Visitor, name: str) -> None:
-        """The bot pressed the join button; what follows is the variant's `entry`."""
+        """Take in that the bot pressed the join button; what follows is the variant's `entry`."""
         if visitor.standing in ("knocking", "in_call"):
             return  # a second press while the next screen is on its way
         visitor.name = name
@@ -157,7 +157,7 @@ class Meeting:
         self._part(visitor, "removed")
 
     def go(self, visitor: Visitor) -> None:
-        """The bot left by itself, or its page is gone."""
+        """Let a bot go that left by itself, or whose page is gone."""
         if visitor.standing == "in_call":
             self._part(visitor, None)
         if visitor.standing != "gone":
@@ -176,7 +176,7 @@ class Meeting:
         visitor.tell({"network": state})
 
     def key_frame(self, slot: int) -> None:
-        """A bot's receiver asked for a key frame."""
+        """Take in that a bot's receiver asked for a key frame."""
         if self._video:
             self._video.key_frame(slot)
 
@@ -221,7 +221,7 @@ class Meeting:
             getattr(self, f"_{deed.do}")(self._person(deed.who), deed)
 
     def end(self) -> None:
-        """The host ends the meeting for everyone."""
+        """End the meeting for everyone, as the host does."""
         if self.is_over:
             return
         self.is_over = True

@@ -63,7 +63,7 @@ class PracticeServer:
 
     @property
     def host_rules(self) -> str:
-        """For Chromium's --host-resolver-rules: every real host name leads here."""
+        """Return rules for Chromium's --host-resolver-rules: every real host name leads here."""
         return ",".join(f"MAP {host} {self._host}:{self.port}" for host in sites.all_hosts())
 
     async def open_meeting(

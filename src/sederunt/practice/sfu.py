@@ -144,7 +144,7 @@ class Peer:
             self._send_over_rtp(self._audio[piece.slot], piece, tick)
 
     def _send_over_channel(self, piece: SlotFrame, tick: int) -> None:
-        """A header of 8 bytes (sequence, sample time) and the Opus packet."""
+        """Send a header of 8 bytes (sequence, sample time) and the Opus packet."""
         sequence, timestamp = len(self.sent) & 0xFFFF, tick * clips.FRAME & 0xFFFFFFFF
         if self.send_channel(self.plan.audio_channel, struct.pack("!LL", sequence, timestamp) + piece.frame.payload):
             self.sent.append(SentPacket(piece.slot, 0, sequence, timestamp, (), piece.frame.digest, False))

@@ -46,7 +46,7 @@ class SiteShape(Protocol):
         """Return what a page is told on arrival besides the variant; `show` names its first screen."""
 
     def page_sent(self, meeting: "Meeting", visitor: Visitor, label: str, data: bytes | str) -> None:
-        """The page wrote to a data channel."""
+        """Take in what the page wrote to a data channel."""
 
     def roster_changed(self, meeting: "Meeting", visitor: Visitor, changed: Sequence[Occupant]) -> None: ...
 
@@ -75,7 +75,7 @@ class _Mute:
 
 
 def _unsaid(*_told: object) -> None:
-    """A signal that is not sent."""
+    """Ignore a signal that this site does not send."""
 
 
 def muted(site: SiteShape) -> SiteShape:

@@ -79,7 +79,7 @@ class MeetingSound:
         return True
 
     def hush(self, csrc: int) -> None:
-        """That voice stops in the middle of its clip."""
+        """Stop that voice in the middle of its clip."""
         self._mixed = [utterance for utterance in self._mixed if utterance.csrc != csrc]
         for slot in self._slots:
             if slot.utterance is not None and slot.utterance.csrc == csrc:

@@ -45,7 +45,7 @@ async def visit(socket: WebSocket, meeting: Meeting | None) -> None:
 
 
 async def keep_line(socket: WebSocket, meeting: Meeting | None) -> None:
-    """The socket that the site itself would have open (`?code=…&bot=…`): signals go out on it until it closes."""
+    """Hold the socket that the site itself would have open (`?code=…&bot=…`): signals go out on it until it closes."""
     await socket.accept()
     visitor = meeting.visitors.get(socket.query_params.get("bot", "")) if meeting else None
     if meeting is None or visitor is None:
@@ -96,7 +96,7 @@ class Visit:
             await self._visitor.peer.take_answer(message["sdp"])
 
     async def do_publish(self, message: dict[str, Any]) -> None:
-        """The page shows its camera. Only one at a time."""
+        """Take the camera that the page shows. Only one at a time."""
         if self._camera is not None:
             await self._camera.close()
         self._camera = CameraFeed(self._saw)

@@ -106,7 +106,7 @@ class Channel:
             raise BusAway(f"The events of bot {self._bot.id} could not be read in time.") from None
 
     async def close(self) -> None:
-        """Nobody listens any more."""
+        """Close the channel: nobody listens any more."""
         await end(self._reading)
         if self._audio_feed is not None:
             await self._audio_feed.close()

@@ -40,7 +40,7 @@ def draft(message: Mapping[str, Any]) -> str:
 
 
 def error(sentence: str) -> str:
-    """For the one connection that asked for something."""
+    """Return an error for the one connection that asked for something."""
     return _text({"type": "error", "data": {"message": sentence}})
 
 

@@ -128,7 +128,8 @@ class Objects:
                     await target.write(data)
 
     def writer(self, key: str) -> Writer:
-        """For objects whose length is not known before. `async with objects.writer(key) as file: await file.write(…)`
+        """Return a writer for objects whose length is not known before. `async with objects.writer(key) as
+        file: await file.write(…)`
 
         The object appears when the block ends; an exception in the block, or `abort`, leaves nothing.
         """

@@ -85,7 +85,7 @@ class Writer:
             await self._hand_over(piece)
 
     async def _hand_over(self, piece: "bytes | Aborted | None") -> None:
-        """Into the queue, or the error of the upload that no longer takes from it."""
+        """Put into the queue, or raise the error of the upload that no longer takes from it."""
         assert self._upload is not None
         put = asyncio.ensure_future(self._pieces.put(piece))
         try:

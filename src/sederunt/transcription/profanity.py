@@ -66,13 +66,13 @@ def mask(transcript: Transcript, lang: str | None = None) -> Transcript:
 
 
 def mask_utterances(utterances: Iterable[Utterance], lang: str | None = None) -> tuple[Utterance, ...]:
-    """The same for utterances that are no transcript yet, as live ones."""
+    """Mask profanity in utterances that are no transcript yet, as live ones."""
     bad = _vocabulary(primary_tag(lang) or "en")
     return tuple(_utterance(utterance, bad) for utterance in utterances)
 
 
 def mask_text(text: str, lang: str | None = None) -> str:
-    """The same for a text: "What the fuck" becomes "What the f***"."""
+    """Mask profanity in a text: "What the fuck" becomes "What the f***"."""
     return _masked(text, _vocabulary(primary_tag(lang) or "en"))
 
 

@@ -39,7 +39,7 @@ def cut_at_pauses(utterance: Utterance, pause_s: float) -> list[Utterance]:
 
 
 def clamped(utterance: Utterance, duration_s: float) -> Utterance:
-    """The same with every time within the recording, in order, and the utterance around its words."""
+    """Return an utterance with every time within the recording, in order, and its own times around its words."""
     words: list[Word] = []
     for word in utterance.words:
         start = min(duration_s, max(0.0, word.start, words[-1].start if words else 0.0))
