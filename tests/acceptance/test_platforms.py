@@ -162,6 +162,9 @@ MEET = [
     Cell(service="gmeet", name="blocked", variant={"entry": "blocked"}, status="bot_detected", reason=None, tries=4,
          long=True),
     Cell(service="gmeet", name="full", variant={"entry": "full"}, status="not_admitted", reason="request_denied"),
+    Cell(service="gmeet", name="locked", variant={"entry": "locked"}, status="not_admitted", reason="request_denied"),
+    Cell(service="gmeet", name="refused without a word why", variant={"entry": "unexplained"}, status="not_admitted",
+         reason="request_denied"),
     Cell(service="gmeet", name="other heading, DTX, loss",
          variant={"heading": "Ready to join?", "dtx": True, "loss": 0.02}),
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from sederunt.meetings.context import BotContext
 from sederunt.meetings.diagnostics import keep_diagnostics
 from sederunt.meetings.join.avatar import picture_of
 from sederunt.meetings.join.identity import GUEST, Identity, NoIdentity, VoidIdentity, identity_of, renew
+from sederunt.meetings.join.tries import pause_before_s
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.live.live_session import warm_up
 from sederunt.meetings.outcomes import (
@@ -75,7 +76,7 @@ async def attend(context: BotContext, commands: Commands) -> None:
             await give_up_lost(journal, context.spool(), context.clock, cause="host_lost")
             return
         case BotStatus.BOT_DETECTED:  # a host died between the challenge and the retry
-            await _challenged(journal, Challenged(row="host_lost"))
+            await _challenged(journal, context.clock, Challenged(row="host_lost"))
             return
     if journal.bot.stop_requested:  # while nobody held it: nobody wants to see it knock any more
         await conclude(journal, context.spool(), context.clock, _STOPPED)
@@ -112,7 +113,7 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
     avatar = await picture_of(bot, context.objects, allow_private=allow_private)
     insists = bot.config.authentication is not None and bot.config.authentication.always_authenticate
     identity = await _sign_in(context, SignInNeeded(row="order.always_authenticate")) if insists else GUEST
-    failures, away_cause = PageFailures(context.clock), "host_lost"
+    failures, refusals, away_cause = PageFailures(context.clock), 0, "host_lost"
     for number in itertools.count(1):
         if not isinstance(identity, Identity):
             return identity
@@ -128,6 +129,15 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
             case SignInNeeded() if identity is GUEST:
                 identity = await _sign_in(context, tried.outcome)
                 continue
+            case Refused(unexplained=True) if journal.bot.recording_started_at is None:
+                if identity is GUEST and bot.config.authentication is not None:  # guests may be kept out altogether
+                    identity = await _sign_in(context, SignInNeeded(row=tried.outcome.row))
+                    continue
+                refusals += 1
+                if refusals < MAX_PAGES:
+                    if (ended := await _pause(context, commands, pause_before_s(refusals))) is None:
+                        continue
+                    return ended
             case Broken(cause=cause, again=again):
                 failures.add(sat_s=tried.sat_s)
                 away_cause = cause if tried.sat_s else away_cause  # what threw it out, not what kept it out
@@ -275,7 +285,7 @@ async def conclude(journal: Journal, spool: PieceSpool, clock: Clock, outcome: O
             cause, reason = loss_of(outcome)
             await give_up_lost(journal, spool, clock, cause=cause, reason=reason)
         case Challenged():
-            await _challenged(journal, outcome)
+            await _challenged(journal, clock, outcome)
         case _:
             await _never_admitted(journal, outcome)
 
@@ -285,13 +295,16 @@ async def _never_admitted(journal: Journal, outcome: Refused | SignInNeeded | Si
     await journal.move(ending.trigger, reason=ending.reason, data=ending.data, changes={"verdict": ending.verdict})
 
 
-async def _challenged(journal: Journal, outcome: Challenged) -> None:
-    """Write that the site took the bot for an unwanted robot, and begin a retry: at most three, on fresh contexts."""
+async def _challenged(journal: Journal, clock: Clock, outcome: Challenged) -> None:
+    """Write that the site took the bot for an unwanted robot, and begin a retry after a pause: at most three."""
     if journal.bot.status is not BotStatus.BOT_DETECTED:
         data = {"evidence": outcome.row, "attempt": journal.bot.attempts + 1}
         no_more = {} if outcome.again else {"attempts": MAX_CHALLENGES}
         await journal.move(Trigger.CHALLENGED, data=data, changes={"verdict": Verdict.NEVER_ADMITTED, **no_more})
     if journal.bot.attempts < MAX_CHALLENGES and not journal.bot.stop_requested:
+        await clock.sleep(pause_before_s(journal.bot.attempts + 1))
+        if (await journal.refresh()).stop_requested:
+            return
         await journal.move(Trigger.RETRIED, changes={"attempts": journal.bot.attempts + 1})
 
 

@@ -28,6 +28,7 @@ class Refused:
 
     reason: StopReason | None
     row: str
+    unexplained: bool = False  # the site does not say why: worth another try, or an account
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,6 +73,7 @@ Outcome = Departed | Refused | SignInNeeded | SignInRejected | Challenged | Brok
 _REFUSALS: dict[PageState, Callable[[Reading], Outcome | None]] = {
     PageState.IN_CALL: lambda reading: None,
     PageState.REFUSED: lambda reading: Refused(reason=reading.reason, row=reading.row),
+    PageState.BLOCKED: lambda reading: Refused(reason=StopReason.REQUEST_DENIED, row=reading.row, unexplained=True),
     PageState.OVER: lambda reading: Refused(reason=reading.reason or StopReason.CALL_ALREADY_FINISHED, row=reading.row),
     PageState.REMOVED: lambda reading: Refused(reason=StopReason.REQUEST_DENIED, row=reading.row),
     PageState.SIGN_IN_NEEDED: lambda reading: SignInNeeded(row=reading.row),

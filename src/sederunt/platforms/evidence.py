@@ -28,6 +28,7 @@ class Kind(StrEnum):
     SELECTOR = "selector"  # CSS; each pattern counts once, so a pattern may list alternatives with commas
     TEXT = "text"  # phrases in the meeting's own interface, compared after normalisation
     BUTTON = "button"  # whole labels of buttons
+    STEM = "stem"  # regular expressions on a line of the interface, normalised: what it means, however it is said
 
 
 class Phase(StrEnum):
@@ -60,6 +61,7 @@ class EvidenceRow:
     at_least: int = 1  # how many patterns must be found
     least_px: tuple[int, int] = (0, 0)  # width and height below which an element does not count
     unless: tuple[str, ...] = ()  # ids of rows whose match vetoes this one
+    beside: tuple[str, ...] = ()  # ids of rows, one of which must match too
     settle_s: float = 0.4  # how long it must be seen before it is believed
     source: str = ""  # where it was seen: tags of docs/platforms.md
     seen: str = READ  # when, as year-month
@@ -95,6 +97,7 @@ def decide(
             and row.id in matched
             and row.phase in (phase, Phase.ANY)
             and not any(veto in matched for veto in row.unless)
+            and (not row.beside or any(other in matched for other in row.beside))
         ):
             return Reading(
                 state=row.state,

@@ -16,6 +16,7 @@ class PageState(StrEnum):
     IN_CALL = "in_call"
     RECONNECTING = "reconnecting"
     REFUSED = "refused"
+    BLOCKED = "blocked"  # refused, and the site does not say why
     SIGN_IN_NEEDED = "sign_in_needed"
     SIGN_IN_REJECTED = "sign_in_rejected"
     SIGNED_IN = "signed_in"  # the site's sign-in pages let the account through
@@ -29,6 +30,7 @@ class PageState(StrEnum):
 ENDINGS: frozenset[PageState] = frozenset(
     {
         PageState.REFUSED,
+        PageState.BLOCKED,
         PageState.SIGN_IN_NEEDED,
         PageState.SIGN_IN_REJECTED,
         PageState.CHALLENGED,

@@ -22,6 +22,7 @@ class RowFields(TypedDict, total=False):
     at_least: int
     least_px: tuple[int, int]
     unless: tuple[str, ...]
+    beside: tuple[str, ...]
     settle_s: float
     seen: str
 
@@ -64,6 +65,10 @@ class Rows:
     def text(self, name: str, text: Patterns, source: str, **own: Unpack[RowFields]) -> EvidenceRow:
         """Match phrases in the site's own words."""
         return self._row(name, Kind.TEXT, phrases(text), source, own)
+
+    def stem(self, name: str, stems: tuple[str, ...], source: str, **own: Unpack[RowFields]) -> EvidenceRow:
+        """Match a line of the site's own words by regular expressions: what it means, however it is said."""
+        return self._row(name, Kind.STEM, stems, source, own)
 
     def button(self, name: str, labels: Patterns, source: str, **own: Unpack[RowFields]) -> EvidenceRow:
         """Match buttons by their whole labels."""

@@ -190,6 +190,10 @@
       return buttons().some((element) => inside(element, row.within) && names(element).some((name) => fits(pattern, name))
         && shows(element, row.showing));
     }
+    if (row.kind === "stem") {
+      const said = new RegExp(pattern, "u");
+      return lines.some((line) => said.test(line.text) && inside(line.element, row.within) && shows(line.element, row.showing));
+    }
     return lines.some((line) => (row.whole
       ? line.text.startsWith(pattern) && (line.text.length <= pattern.length + 24 || /^[.!]/.test(line.text.slice(pattern.length)))
       : line.text.includes(pattern)) && inside(line.element, row.within) && shows(line.element, row.showing));

@@ -15,7 +15,7 @@ from sederunt.platforms.targets import FoundControl, Target
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
 
-IN_PAGE = frozenset({Kind.SELECTOR, Kind.TEXT, Kind.BUTTON})
+IN_PAGE = frozenset({Kind.SELECTOR, Kind.TEXT, Kind.BUTTON, Kind.STEM})
 MARK = "data-seat"  # the attribute by which a found target is clicked
 BUTTONS = "button,[role=button],[role=menuitem],[role=radio],a[href],a[role],input[type=submit],input[type=button]"
 # Elements whose text is the name of a picture, not a word for people.
@@ -84,7 +84,9 @@ def _plan(
 
 
 def _row(row: EvidenceRow) -> dict[str, Any]:
-    patterns = row.patterns if row.kind is Kind.SELECTOR else [normalised(pattern) for pattern in row.patterns]
+    patterns = (
+        row.patterns if row.kind in (Kind.SELECTOR, Kind.STEM) else [normalised(pattern) for pattern in row.patterns]
+    )
     return {
         "id": row.id,
         "kind": row.kind.value,

@@ -114,7 +114,13 @@ class Meeting:
             return
         visitor.standing = "knocking"
         screens = {"blocked": "blocked", "captcha": "captcha", "problem": "problem", "ended": "already_over"}
-        screens |= {"host_late": "waiting_for_host", "locked": "locked", "full": "full", "invalid": "invalid"}
+        screens |= {
+            "host_late": "waiting_for_host",
+            "locked": "locked",
+            "full": "full",
+            "unexplained": "unexplained",
+            "invalid": "invalid",
+        }
         screen = screens.get(entry, "host_elsewhere" if entry == "host_elsewhere" else "lobby")
         visitor.tell({"show": screen, "name": name, "redirect_s": self.variant.redirect_s})
         if screen not in ("lobby", "waiting_for_host", "host_elsewhere"):

@@ -38,6 +38,7 @@ Entry = Literal[
     "invalid",  # unknown code
     "ended",  # the meeting is over already
     "blocked",  # hard block after the knock, and a redirect off the host
+    "unexplained",  # refused, and not a word why
     "problem",  # "we encountered a problem joining"
     "sign_in",  # redirect to the sign-in pages; signed-in visitors get in
     "captcha",  # a visible challenge

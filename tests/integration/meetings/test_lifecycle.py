@@ -72,6 +72,7 @@ class Tab:
     """A page: it opens, or not, and is then looked at so many times. One that is looked at once more is gone."""
 
     looks: Sequence[Shown] = ()
+    answers: PageState = PageState.IN_CALL  # to the knock
     opens: PageError | None = None
     knocks: Callable[[], Any] | None = None  # what happens while it opens
     backends: list[PageError | None] = field(default_factory=list)  # what comes of each question for another one
@@ -168,11 +169,11 @@ class Site:
     def decoder(self, own_name: str = "") -> Hearing:
         return Hearing()
 
-    async def survey(self, page: Tab, targets: object = ()) -> tuple[None, dict[str, Any]]:
-        return None, {}
+    async def survey(self, page: Tab, targets: object = ()) -> tuple[Tab, dict[str, Any]]:
+        return page, {}
 
-    def judge(self, snapshot: None, *, joined: bool, noted: object = ()) -> Reading:
-        return Reading(state=PageState.IN_CALL, row="in")
+    def judge(self, snapshot: Tab, *, joined: bool, noted: object = ()) -> Reading:
+        return Reading(state=snapshot.answers, row="answer")
 
     async def read(self, page: Tab, *, joined: bool, noted: object = ()) -> Reading:
         return await page.look()
@@ -295,6 +296,25 @@ async def test_pages_that_each_sit_for_a_moment_are_not_tried_for_ever(make_stag
     bot = await stage.play(for_ever(lambda: Tab([Shown(takes_s=40)])))
     assert bot.status is BotStatus.FINISHED
     assert len(stage.pool.given) == 20
+
+
+async def test_a_refusal_without_a_word_why_is_tried_again_after_growing_pauses_and_then_believed(
+    make_stage: MakeStage,
+) -> None:
+    stage = await make_stage(BotStatus.JOINING)
+    bot = await stage.play(*(Tab(answers=PageState.BLOCKED) for _ in range(3)))
+    assert (bot.status, bot.stop_reason) == (BotStatus.NOT_ADMITTED, StopReason.REQUEST_DENIED)
+    first, second = [slept for slept in stage.clock.slept if slept >= 2]
+    assert 2 <= first <= 3
+    assert 4 <= second <= 6
+
+
+async def test_who_was_challenged_knocks_again_after_seconds_not_at_once(make_stage: MakeStage) -> None:
+    stage = await make_stage(BotStatus.JOINING)
+    bot = await stage.play(Tab(answers=PageState.CHALLENGED))
+    assert (bot.status, bot.attempts) == (BotStatus.BOOTING, 1)
+    (pause,) = [slept for slept in stage.clock.slept if slept >= 2]
+    assert 2 <= pause <= 3
 
 
 async def test_on_the_way_in_three_broken_pages_are_believed(make_stage: MakeStage) -> None:

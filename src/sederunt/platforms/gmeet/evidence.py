@@ -3,6 +3,7 @@
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.page_state import PageState
+from sederunt.platforms.refusals import refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
 from sederunt.platforms.shared import EndTexts, call_endings, failed_pages, lobby_endings, named_controls
 
@@ -61,6 +62,10 @@ _CONTROL_NAMES = phrases(
     "Lower hand | Send a reaction | Meeting details | Meeting tools"
 )
 
+_BLOCKED = phrases(
+    "You can't join this video call | You can't join this meeting | You can't join this call | "
+    "There is a problem connecting to this video call | There's a problem connecting to this video call"
+)
 _ENDS = EndTexts(
     removed=(
         phrases(
@@ -124,6 +129,7 @@ _ADDRESSES = (
 )
 
 _WITNESSES = (
+    _seen.signal("signal.suspected", "suspected_bot", "B2"),
     _seen.selector("controls", _STRONG_CONTROLS, "A B2 E V", showing=Showing.LAID_OUT),
     named_controls(_SITE, _CONTROL_NAMES, "A B2 E V S", at_least=2),
     _seen.selector("name_field", _SURE_NAME_FIELD, "A V B2 S J MB"),
@@ -171,14 +177,15 @@ _REFUSALS = (
         "meeting is full | call is full | meeting is locked | locked by the host",
         "own",
         reason=StopReason.REQUEST_DENIED,
+        unless=("gmeet.name_field", "gmeet.cta"),  # a meeting may be titled like that
         seen="2026-11",
     ),
-    _challenged.text(
-        "blocked",
-        "You can't join this video call | You can't join this meeting | You can't join this call | "
-        "There is a problem connecting to this video call | There's a problem connecting to this video call",
-        "A V B2 S I",
+    *refusals_by_meaning(
+        _SITE, unless=("gmeet.name_field", "gmeet.cta", "gmeet.notice", "gmeet.lobby", "gmeet.lobby_label", *_CONTROLS)
     ),
+    # Locked, full, closed to guests, or taken for a robot: the heading is one. Only a second sign makes it a challenge.
+    _challenged.text("blocked_suspected", _BLOCKED, "A B2", beside=("gmeet.signal.suspected",)),
+    _entry.text("blocked", _BLOCKED, "A V B2 S I", state=PageState.BLOCKED, settle_s=4.0),
     _entry.text("trouble", "we encountered a problem joining", "B2", state=PageState.TROUBLE, settle_s=1.0),
     *lobby_endings(_SITE, _ENDS, over_source="V"),
     # A modal that merely offers signing in, or a prejoin still being built, must not be taken for a gate.

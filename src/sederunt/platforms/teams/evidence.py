@@ -3,6 +3,7 @@
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.page_state import PageState
+from sederunt.platforms.refusals import refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
 from sederunt.platforms.shared import EndTexts, call_endings, failed_pages, lobby_endings, named_controls
 
@@ -137,6 +138,7 @@ _REFUSALS = (
         "locked",
         "meeting is locked | meeting has been locked | meeting is full | lobby is full",
         "own",
+        unless=("teams.name_field", "teams.join_button", "teams.prejoin_words"),  # a meeting may be titled like that
         seen="2026-11",
     ),
     _refused.text(
@@ -158,6 +160,19 @@ _REFUSALS = (
         "Enter the code sent to | External participants are not permitted to join before the event begins",
         "A O B2 LMA",
         settle_s=1.0,
+    ),
+    *refusals_by_meaning(
+        _SITE,
+        unless=(
+            "teams.name_field",
+            "teams.join_button",
+            "teams.prejoin_words",
+            "teams.launcher",
+            "teams.no_devices",
+            "teams.lobby",
+            "teams.lobby_element",
+            *_CONTROLS,
+        ),
     ),
     _trouble.text(
         "blocked",

@@ -91,7 +91,7 @@ JOURNEY = Journey(
     ),
     loading_s=25.0,
     # A meeting whose host has not come yet may show the same page as an unknown number (V, B2).
-    load_again={"zoom.invalid": (10.0, 2), "zoom.title.invalid": (10.0, 2)},
+    load_again={"zoom.invalid": (3.0, 1), "zoom.title.invalid": (3.0, 1)},
     name_means_guest=False,  # a token from another account still comes with a name of its own
 )
 

@@ -3,6 +3,7 @@
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.page_state import PageState
+from sederunt.platforms.refusals import refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
 from sederunt.platforms.shared import EndTexts, call_endings, failed_pages, lobby_endings, named_controls
 
@@ -206,6 +207,20 @@ _REFUSALS = (
         "This meeting link is invalid | Invalid meeting ID | Meeting ID is not valid | does not exist",
         "V B2 ZD",
         settle_s=2.0,
+    ),
+    *refusals_by_meaning(
+        _SITE,
+        unless=(
+            "zoom.name_field",
+            "zoom.join_button",
+            "zoom.prejoin",
+            "zoom.launcher",
+            "zoom.joining",
+            "zoom.consent",
+            "zoom.waiting_for_host",
+            "zoom.waiting_room",
+            *_CONTROLS,
+        ),
     ),
     _unknown.title("title.invalid", "Error - Zoom", "V B2", settle_s=4.0),
     _denied.title("title.unable", "Unable to join this meeting", "Z", settle_s=2.0),

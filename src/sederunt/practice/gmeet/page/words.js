@@ -20,7 +20,9 @@
       more: ["No one can join a meeting unless invited or admitted by the host"],
       buttons: ["Return to home screen"],
     },
-    locked: { heading: "You can't join this video call", buttons: ["Return to home screen"] },
+    // Nobody has seen the copy of these two: the heading of a hard block, and what it is in a sentence below.
+    locked: { heading: "You can't join this video call", more: ["The host has locked this meeting"], buttons: ["Return to home screen"] },
+    unexplained: { heading: "You can't join this video call", buttons: ["Return to home screen"] },
     full: { heading: "You can't join this meeting", more: ["The meeting is full"], buttons: ["Return to home screen"] },
     problem: { heading: "There is a problem connecting to this video call", buttons: ["Return to home screen"] },
     invalid: {
