@@ -149,6 +149,14 @@ class ProviderSettings(Section):
     organisation: str | None = Field(None, description="The organisation that the key belongs to, for Salad.")
 
 
+class TranscriptionSettings(Section):
+    participants: Literal["tracks", "mix"] = Field(
+        "tracks",
+        description="What a vendor hears of a meeting with a track per person: the tracks, silence left out, so that "
+        "names are certain; or the mix, whose voices it tells apart.",
+    )
+
+
 class PricingSettings(Section):
     currency: str = Field("USD", description="What prices are given in.")
     base_per_hour: float = Field(0.0, ge=0, description="An hour of a bot in a meeting.")
@@ -198,6 +206,7 @@ class Settings(BaseSettings):
     providers: dict[str, ProviderSettings] = Field(
         default_factory=dict, description="Per vendor: url, socket_url, key, region, organisation."
     )
+    transcription: TranscriptionSettings = TranscriptionSettings()
     pricing: PricingSettings = PricingSettings()
     log: LogSettings = LogSettings()
 

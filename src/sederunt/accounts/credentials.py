@@ -57,6 +57,11 @@ class CredentialStore:
             raise InvalidConfig({"provider": [f"'{provider}' is not one of: {', '.join(keyed)}."]})
         if not key.strip():
             raise InvalidConfig({"key": ["The key is empty."]})
+        vendor = providers()[provider]
+        if region and vendor.regions and region not in vendor.regions:
+            raise InvalidConfig({"region": [f"'{region}' is not one of: {', '.join(vendor.regions)}."]})
+        if vendor.needs_organisation and not organisation:
+            raise InvalidConfig({"organisation": [f"{vendor.title} needs the organisation that the key belongs to."]})
         now = self._clock.now()
         row_id = new_id(now)
         row = CredentialRow(

@@ -25,9 +25,13 @@ from sederunt.transcription.models import (
     provider_of,
 )
 from sederunt.transcription.plugs import is_installed
+from sederunt.transcription.plugs import provider as plug
+from sederunt.transcription.realtime import live_fault
+from sederunt.transcription.wishes import wish_faults
 
 _LINK = frozenset({"service", "meeting_url"})
 _MODEL = frozenset({"transcription_model", "transcription_credentials"})
+_WISHES = frozenset({"transcription_model", "lang", "custom_vocabulary"})
 _ACCOUNT = frozenset({"service", "authentication"})
 
 
@@ -57,6 +61,8 @@ class Checks:
             _check_link(config, faults)
         if concerns(_MODEL):
             await self._check_model(account_id, config.transcription_model, config.transcription_credentials, faults)
+        if concerns(_WISHES):
+            _check_wishes(config, faults)
         if concerns(_ACCOUNT):
             await self._check_account(account_id, config, faults)
 
@@ -64,6 +70,8 @@ class Checks:
         """Add what is wrong with a recording's fields in the light of what the service knows."""
         if _concerns(_MODEL, faults)(_MODEL):
             await self._check_model(account_id, config.transcription_model, config.transcription_credentials, faults)
+        if _concerns(_WISHES, faults)(_WISHES):
+            _check_wishes(config, faults)
 
     async def _check_model(self, account_id: UUID, model: str, credential_id: UUID | None, faults: Faults) -> None:
         row = find(model)
@@ -75,6 +83,8 @@ class Checks:
         lacking = [] if is_installed(provider.name) else [missing_provider(provider)]
         if credential_id is None and provider.needs_key and not self._has_key(provider):
             lacking.append(missing_key(provider))
+        if row is not None and not lacking and (fault := self._fault(row, provider)):
+            lacking.append(fault)
         if lacking:  # in one breath: nobody shall buy a key for what cannot use it
             add(faults, "transcription_model", " ".join(lacking))
 
@@ -94,6 +104,14 @@ class Checks:
             wanted = f"{row.identifier} needs one for {provider.title}" if provider else f"{row.identifier} needs none"
             sentence = f"transcription_credentials is a credential for {credential.provider}; {wanted}."
             add(faults, "transcription_credentials", sentence)
+
+    def _fault(self, row: ModelRow, provider: ProviderRow) -> str | None:
+        """Why this installation cannot use a vendor's model; of the model in the box each worker has its own answer."""
+        if not provider.needs_key:
+            return None
+        return plug(provider.name).fault(self.settings, row) or (
+            live_fault(self.settings, row) if row.realtime else None
+        )
 
     def _has_key(self, provider: ProviderRow) -> bool:
         known = self.settings.providers.get(provider.name)
@@ -126,6 +144,16 @@ def _concerns(sent: Set[str], faults: Faults) -> Callable[[frozenset[str]], bool
         return not fields & faulty and bool(fields & sent)
 
     return ask
+
+
+def _check_wishes(config: BotConfig | RecordingConfig, faults: Faults) -> None:
+    row = find(config.transcription_model)
+    provider = provider_of(row) if row else None
+    if row is None or provider is None:
+        return
+    wishes = wish_faults(row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary)
+    for name, sentence in wishes.items():
+        add(faults, name, sentence)
 
 
 def _check_link(config: BotConfig, faults: Faults) -> None:

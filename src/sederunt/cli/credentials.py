@@ -1,19 +1,24 @@
 """`sederunt credentials`: keys of transcription vendors, kept sealed."""
 
+import asyncio
 import sys
 from typing import Annotated
 
 import typer
 
 from sederunt.accounts.credentials import CredentialStore
+from sederunt.accounts.vendor_access import VendorAccess
 from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, run, show, uuid_of
+from sederunt.settings import load
+from sederunt.transcription.models import providers
+from sederunt.transcription.plugs import provider
 
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()
 def add(
-    provider: Annotated[str, typer.Argument(help="deepgram, assemblyai, speechmatics, revai, elevenlabs, …")],
+    provider_name: Annotated[str, typer.Argument(metavar="PROVIDER", help="deepgram, assemblyai, revai, …")],
     key: Annotated[
         str | None, typer.Option("--key", help="The vendor's key; without it, read from standard input.")
     ] = None,
@@ -28,7 +33,7 @@ def add(
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
         credentials = CredentialStore(context.database, context.sealer)
-        added = await credentials.add(owner.id, provider, text, region=region, organisation=organisation)
+        added = await credentials.add(owner.id, provider_name, text, region=region, organisation=organisation)
         typer.echo(str(added.id))
 
     run(act, data)
@@ -52,6 +57,31 @@ def list_(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson 
             for credential in await CredentialStore(context.database, context.sealer).of(owner.id)
         ]
         show(rows, as_json=as_json, nothing="No credentials yet: sederunt credentials add PROVIDER")
+
+    run(act, data)
+
+
+@app.command()
+def check(
+    name: Annotated[str, typer.Argument(help="A credential's id, or a vendor's name: the operator's key in settings.")],
+    data: Data = None,
+    account: AccountName = OF_DEFAULT,
+) -> None:
+    """Ask the vendor whether it accepts a key, by its cheapest call that needs one."""
+    settings = load(**({} if data is None else {"data": data}))
+
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        store = CredentialStore(context.database, context.sealer)
+        credential = None if name in providers() else await store.get(uuid_of(name, "a credential"), owner.id)
+        vendor = providers()[credential.provider if credential else name]
+        access = await VendorAccess(store, settings).of(owner.id, credential.id if credential else None, vendor)
+        keeper = provider(vendor.name).account
+        if access is None or keeper is None:
+            typer.echo(f"{vendor.title} needs no key.")
+            return
+        await asyncio.to_thread(keeper.check, settings, access)
+        typer.echo(f"{vendor.title} accepts {access.label}.")
 
     run(act, data)
 

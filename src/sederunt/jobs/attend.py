@@ -73,4 +73,5 @@ def _bot_context(context: WorkerContext, journal: Journal) -> BotContext:
         feed=context.events,
         accounts=MeetingAccounts(context.database, context.sealer),
         clock=context.clock,
+        vendor_keys=context.vendor_access,
     )

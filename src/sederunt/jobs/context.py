@@ -7,7 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.sealing import Sealer, load_sealer
+from sederunt.accounts.vendor_access import VendorAccess
 from sederunt.accounts.webhook_secrets import WebhookSecrets
 from sederunt.addresses import guarded_client
 from sederunt.browser.pool import BrowserPool
@@ -49,6 +51,7 @@ class WorkerContext:
     transcripts: Transcripts
     live_lines: LiveLineStore
     postman: Deliverer
+    vendor_access: VendorAccess
     name: str  # this host's name; on workers it only names them in logs
     pool: BrowserPool | None = None  # hosts have browsers
     transcribed_live: set[UUID] = field(
@@ -91,6 +94,7 @@ def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: 
         deletions=Deletions(database),
         outbox=Outbox(database),
         postman=_postman(settings, deliveries, secrets),
+        vendor_access=VendorAccess(CredentialStore(database, sealer), settings),
         events=EventPublisher(bus),
         name=settings.host.name if role == "host" else f"{role}-{settings.host.name}",
         pool=pool,

@@ -22,6 +22,7 @@ from sederunt.database.retention import Deletion, Deletions
 from sederunt.jobs.follow_ups import NEEDED, NEEDED_BY_RECORDINGS
 from sederunt.jobs.publish import sweep
 from sederunt.jobs.scratch import remove_left
+from sederunt.jobs.vendor_deletion import VendorDeletion
 from sederunt.model.recording import Recording
 from sederunt.storage.objects import Objects
 
@@ -43,6 +44,7 @@ class Stores:
     outbox: Outbox
     objects: Objects
     scratch: Path  # of this machine's jobs
+    vendors: VendorDeletion | None = None  # deletes what transcription vendors keep
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,6 +169,9 @@ class Housekeeping:
         await self._stores.deletions.remove_rows(deletion)
         events = await erase_events(self._bus, deletion.resource_id) if deletion.resource == "bot" else 0
         removed = await self._stores.objects.delete_prefix(f"{deletion.resource}s/{deletion.resource_id}/")
+        copies = await self._stores.vendors.erase(deletion.resource_id) if self._stores.vendors else 0
+        if copies is None:  # the receipt stays open: the next pass asks the vendor again
+            return
         await asyncio.to_thread(remove_left, self._stores.scratch, of=deletion.resource_id)
         await self._stores.deletions.finish(deletion)
         logger.info(
@@ -178,6 +183,7 @@ class Housekeeping:
             requested_at=deletion.requested_at.isoformat(),
             objects=removed,
             feed_events=events,
+            vendor_copies=copies,
         )
 
     async def _publish(self, kind: str, resource: Resource, resource_id: UUID, *, occasion: str) -> bool:

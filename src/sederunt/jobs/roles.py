@@ -20,6 +20,7 @@ from sederunt.jobs.follow_ups import KINDS, JobKind
 from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.jobs.scratch import folder_of
 from sederunt.jobs.shares import Shares
+from sederunt.jobs.vendor_deletion import VendorDeletion
 from sederunt.jobs.work import handler_of
 from sederunt.meetings.record.leftovers import Leftovers
 from sederunt.settings import Settings
@@ -130,6 +131,7 @@ async def _housekeeping(context: WorkerContext) -> AsyncIterator[None]:
         outbox=context.outbox,
         objects=context.objects,
         scratch=folder_of(context.settings),
+        vendors=VendorDeletion(context.objects, context.vendor_access, context.settings, context.clock),
     )
     keeping = asyncio.create_task(Housekeeping(stores, context.bus, context.clock).run(), name="housekeeping")
     try:

@@ -7,19 +7,28 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from sederunt import log
-from sederunt.errors import SederuntError
+from sederunt.errors import ProviderError, ProviderFault, SederuntError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.work import GiveUp, Job
 from sederunt.model.bot import Bot, Verdict
+from sederunt.model.recording import Recording
 from sederunt.model.status import BotStatus, RecordingStatus, Trigger
 from sederunt.model.transcript import Transcript
 from sederunt.recordings.spans import read_spans
-from sederunt.transcription.models import ModelRow, batch_twin, find
+from sederunt.transcription.access import Access
+from sederunt.transcription.models import ModelRow, batch_twin, find, provider_of
 from sederunt.transcription.plugs import is_installed
 from sederunt.transcripts.bot_transcript import BotTranscriptRequest, StoredRoster, transcribe_bot
 from sederunt.transcripts.live_transcript import doubt, transcript_of_lines
 from sederunt.transcripts.recording_transcript import RecordingTranscriptRequest, transcribe_recording
+from sederunt.transcripts.vendor_memory import keep_copies_only
+
+# What a caller can mend has a cause of its own.
+_CAUSES: dict[ProviderFault | None, str] = {
+    ProviderFault.AUTH: "credential_rejected",
+    ProviderFault.PAYMENT: "credential_without_credit",
+}
 
 logger = log.get(component="jobs")
 
@@ -45,6 +54,7 @@ async def _transcribe_bot(job: Job, context: WorkerContext) -> None:
         bot.id, Trigger.TRANSCRIBED, changes={"detected_lang": transcript.detected_lang}
     )
     await context.objects.delete_prefix(f"bots/{bot.id}/transcript/")
+    await keep_copies_only(context.objects, bot.id)
     logger.info("bot transcribed", action="transcribed", bot_id=str(bot.id), segments=len(transcript.segments))
 
 
@@ -79,6 +89,8 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
     if recording.status is not RecordingStatus.TRANSCRIBING or recording.recording_object is None:
         return
 
+    model = model_of(recording.config.transcription_model)
+
     async def progress(done_s: float, of_s: float) -> None:
         data = {"seconds_done": round(done_s, 1), "seconds": round(of_s, 1)}
         await context.recordings.add_event(recording.id, "transcription_progress", data)
@@ -87,7 +99,9 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
         with scratch_of(context, job) as scratch:
             transcript = await transcribe_recording(
                 RecordingTranscriptRequest(
-                    recording=recording, model=model_of(recording.config.transcription_model), access=None
+                    recording=recording,
+                    model=model,
+                    access=await _access(recording, model, context),
                 ),
                 settings=context.settings,
                 objects=context.objects,
@@ -99,13 +113,15 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
     changes = {"detected_lang": transcript.detected_lang}
     await context.recordings.record_transition(recording.id, Trigger.TRANSCRIBED, changes=changes)
     await context.objects.delete_prefix(f"recordings/{recording.id}/transcript/")
+    await keep_copies_only(context.objects, recording.id)
     logger.info("recording transcribed", action="transcribed", recording_id=str(recording.id))
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
     """Write what went wrong into the event. The recording stays."""
     sentence = str(error) if isinstance(error, SederuntError) else "The recording could not be transcribed."
-    data = {"cause": "transcription_failed", "message": sentence[:500]}
+    kind = error.kind if isinstance(error, ProviderError) else None
+    data = {"cause": _CAUSES.get(kind, "transcription_failed"), "message": sentence[:500]}
     if job.resource == "bot":
         changes = {"verdict": Verdict.ENGINE_FAILED}
         await context.bots.record_transition(job.id, Trigger.CRASHED, data=data, changes=changes)
@@ -128,10 +144,17 @@ async def _request(bot: Bot, model: ModelRow, context: WorkerContext) -> BotTran
     return BotTranscriptRequest(
         bot=bot,
         model=model,
-        access=None,
+        access=await _access(bot, model, context),
         roster=StoredRoster(participants=tuple(participants), sources=dict(await context.bots.sources(bot.id))),
         spans=await read_spans(context.objects, bot.id),
     )
+
+
+async def _access(resource: Bot | Recording, model: ModelRow, context: WorkerContext) -> Access | None:
+    """The key that the vendor is asked with."""
+    row = provider_of(model)
+    assert row is not None
+    return await context.vendor_access.of(resource.account_id, resource.config.transcription_credentials, row)
 
 
 @asynccontextmanager

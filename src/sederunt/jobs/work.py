@@ -100,7 +100,8 @@ def outcome_of(error: Exception, kind: JobKind, delivered: int) -> Outcome:
             return Drop()
         case ProviderError(retryable=False) | DestinationError(retryable=False):
             return Drop()
-    return Drop() if kind.is_last(delivered) else consume.Redeliver(kind.pause_s(delivered))
+    asked_s = (error.retry_after_s or 0.0) if isinstance(error, ProviderError) else 0.0
+    return Drop() if kind.is_last(delivered) else consume.Redeliver(max(asked_s, kind.pause_s(delivered)))
 
 
 async def _given_up(job: Job, context: "WorkerContext", error: Exception, on_give_up: OnGiveUp) -> Outcome:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from uuid import UUID
 
 from sederunt.browser.page import MeetingPage, Signal
 from sederunt.browser.pool import PageRequest
@@ -13,6 +14,8 @@ from sederunt.meetings.record.spool import PieceSpool
 from sederunt.model.audio import CapturedFrame
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
+from sederunt.transcription.access import Access
+from sederunt.transcription.rows import ProviderRow
 
 
 class PageOpener(Protocol):
@@ -28,6 +31,12 @@ class PageOpener(Protocol):
         """Open a page with the in-page scripts in place. Raises SetupError, PageStuck, PageCrashed."""
 
 
+class VendorKeys(Protocol):
+    """Gives out keys of transcription vendors: `accounts.vendor_access.VendorAccess`."""
+
+    async def of(self, account_id: UUID, credential_id: UUID | None, provider: ProviderRow) -> Access | None: ...
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BotContext:
     """Everything that one bot needs of its host. What the lifecycle calls is given the parts."""
@@ -39,6 +48,7 @@ class BotContext:
     feed: Feed
     accounts: AccountSource
     clock: Clock
+    vendor_keys: VendorKeys | None = None  # of live transcription
 
     def spool(self) -> PieceSpool:
         """Open the folder where the bot's pieces wait until storage has them."""

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 from sederunt.errors import SederuntError
 from sederunt.model.transcript import Utterance, Word
@@ -85,6 +85,14 @@ class Result:
     diarized: bool = False  # the utterances' `speaker` tells voices apart
     masked: bool = False  # profanity was masked by the provider
     copies: tuple[str, ...] = ()  # ids of what the vendor keeps until it is deleted
+
+
+@runtime_checkable
+class TrackJoiner(Protocol):
+    """A provider that is paid by the second, and takes the tracks of several people without their silence."""
+
+    def transcribe_tracks(self, settings: Settings, task: Task, tracks: Sequence[Path]) -> list[Result]:
+        """Transcribe tracks of one person each as one file: one result each. Blocks; raises as `transcribe` does."""
 
 
 class Account(Protocol):

@@ -5,7 +5,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,15 @@ from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.plugs import provider
 from sederunt.transcription.profanity import mask
-from sederunt.transcription.provider import Result, Task
+from sederunt.transcription.provider import Result, Task, TrackJoiner
 from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute, is_mixed
 from sederunt.transcripts.parts import PartStore
+from sederunt.transcripts.vendor_memory import Owner, VendorMemory
 
 # A track with less audible sound than this holds no word.
 LEAST_HEARD_S = 0.2
+# Stands for the whole recording where a track's name is asked for.
+MIX = "mix"
 
 logger = log.get(component="transcripts")
 
@@ -69,15 +72,15 @@ async def transcribe_bot(
     tracks = [track for track in facts["sources"] if track["heard_s"] >= LEAST_HEARD_S]
     desk = TrackTranscriber(request, settings, objects, scratch, cancelled)
     told = primary_tag(bot.config.lang) is not None or len(tracks) < 2
-    likely_lang = None if told else await desk.language(tracks)
-    for track in tracks:
-        result = await desk.transcribe(track, likely_lang)
-        mixed = is_mixed(track["source"], request.roster.sources)
+    likely_lang = None if told or desk.joins else await desk.language(tracks)
+    masked = True
+    async for track, mixed, result in desk.results(tracks, likely_lang):
         speeches.append(
             SourceSpeech(
                 source=track["source"], utterances=result.utterances, mixed=mixed, diarized=mixed and result.diarized
             )
         )
+        masked = masked and result.masked
         if result.detected_lang:
             languages[result.detected_lang] += round(track["heard_s"] * 10)
         logger.info("track transcribed", action="track_transcribed", bot_id=str(bot.id), track=track["file"])
@@ -91,7 +94,7 @@ async def transcribe_bot(
     transcript = attribute(
         speeches, meeting, detected_lang=max(languages, key=lambda lang: languages[lang], default=None)
     )
-    if bot.config.profanity_filter:
+    if bot.config.profanity_filter and not masked:
         transcript = mask(transcript, transcript.detected_lang or bot.config.lang)
     return transcript
 
@@ -109,6 +112,7 @@ class TrackTranscriber:
     ) -> None:
         assert request.model.provider is not None, "the model 'none' transcribes nothing"
         self._provider = provider(request.model.provider)
+        self._request = request
         self._folder = f"bots/{request.bot.id}"
         self._settings, self._objects, self._scratch = settings, objects, scratch
         self._task = Task(
@@ -116,9 +120,59 @@ class TrackTranscriber:
             model=request.model,
             lang=request.bot.config.lang,
             vocabulary=request.bot.config.custom_vocabulary,
+            mask_profanity=request.bot.config.profanity_filter,
             access=request.access,
             cancelled=cancelled,
         )
+
+    @property
+    def joins(self) -> bool:
+        """Whether the provider is given tracks together: one that is paid by the second."""
+        return isinstance(self._provider, TrackJoiner)
+
+    async def results(
+        self, tracks: Sequence[dict[str, Any]], likely_lang: str | None
+    ) -> AsyncIterator[tuple[dict[str, Any], bool, Result]]:
+        """Each track with whether several people are in it, and what was said there."""
+        mixed = [is_mixed(track["source"], self._request.roster.sources) for track in tracks]
+        if self.joins and self._settings.transcription.participants == "mix" and len(tracks) > 1:
+            mix = {"source": MIX, "file": "recording.webm", "heard_s": sum(track["heard_s"] for track in tracks)}
+            yield mix, True, await self._apart(mix)
+            return
+        single = [track for track, several in zip(tracks, mixed, strict=True) if not several]
+        if self.joins and single:
+            for track, result in zip(single, await self._joined(single), strict=True):
+                yield track, False, result
+        for track, several in zip(tracks, mixed, strict=True):
+            if several and self.joins:
+                yield track, True, await self._apart(track)
+            elif not self.joins:
+                yield track, several, await self.transcribe(track, likely_lang)
+
+    async def _joined(self, tracks: Sequence[dict[str, Any]]) -> list[Result]:
+        """Tracks of one person each, as one file."""
+        assert isinstance(self._provider, TrackJoiner)
+        async with AsyncExitStack() as stack:
+            paths = [await stack.enter_async_context(self._file_of(track)) for track in tracks]
+            task = self._remembering(replace(self._task, path=paths[0]), "tracks")
+            return await asyncio.to_thread(self._provider.transcribe_tracks, self._settings, task, paths)
+
+    async def _apart(self, track: dict[str, Any]) -> Result:
+        """A track that several people are in, their voices told apart."""
+        async with self._file_of(track) as path:
+            task = self._remembering(replace(self._task, path=path, several_voices=True), path.stem)
+            return await asyncio.to_thread(self._provider.transcribe, self._settings, task)
+
+    def _remembering(self, task: Task, name: str) -> Task:
+        bot, model = self._request.bot, self._request.model
+        assert model.provider is not None
+        owner = Owner(
+            provider=model.provider,
+            account_id=bot.account_id,
+            credential_id=bot.config.transcription_credentials,
+        )
+        memory = VendorMemory(self._objects, bot.id, f"{model.identifier}-{name}", owner)
+        return replace(task, memory=memory, reference=f"{bot.id}-{name}")
 
     async def language(self, tracks: Sequence[dict[str, Any]]) -> str | None:
         """Return the first sure language among the tracks, those with most sound asked first; None where none is."""
@@ -140,7 +194,8 @@ class TrackTranscriber:
     @asynccontextmanager
     async def _file_of(self, track: dict[str, Any]) -> AsyncIterator[Path]:
         path = self._scratch / track["file"]
-        await self._objects.get_file(f"{self._folder}/tracks/{track['file']}", path)
+        stored = self._request.bot.recording_object if track["source"] == MIX else None
+        await self._objects.get_file(stored or f"{self._folder}/tracks/{track['file']}", path)
         try:
             yield path
         finally:

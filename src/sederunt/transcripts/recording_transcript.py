@@ -20,6 +20,7 @@ from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Task
 from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute
 from sederunt.transcripts.parts import PartStore
+from sederunt.transcripts.vendor_memory import Owner, VendorMemory
 
 # A long file tells of its progress so often, in shares of its length, but not more than once in so many seconds of it.
 PROGRESS_SHARE, PROGRESS_LEAST_S = 0.1, 120.0
@@ -80,6 +81,8 @@ async def transcribe_recording(
         mask_profanity=recording.config.profanity_filter,
         several_voices=True,
         access=request.access,
+        reference=str(recording.id),
+        memory=VendorMemory(objects, recording.id, request.model.identifier, owner_of(request)),
         cancelled=cancelled,
         resume=finished,
         on_part=parts.writer(),
@@ -92,6 +95,17 @@ async def transcribe_recording(
     if recording.config.profanity_filter and not result.masked:
         transcript = mask(transcript, transcript.detected_lang or recording.config.lang)
     return transcript
+
+
+def owner_of(request: RecordingTranscriptRequest) -> Owner:
+    """With whose key the vendor is asked."""
+    recording = request.recording
+    assert request.model.provider is not None, "the model 'none' transcribes nothing"
+    return Owner(
+        provider=request.model.provider,
+        account_id=recording.account_id,
+        credential_id=recording.config.transcription_credentials,
+    )
 
 
 def _occasionally(on_progress: OnProgress, duration_s: float) -> Callable[[float], None]:

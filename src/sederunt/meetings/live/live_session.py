@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from sederunt import log
 from sederunt.clock import Clock
 from sederunt.errors import NotFound, SederuntError, Superseded
+from sederunt.meetings.context import VendorKeys
 from sederunt.meetings.journal import Feed, Journal
 from sederunt.meetings.live.line_writer import LineWriter
 from sederunt.meetings.live.lines import LiveLines
@@ -20,8 +21,9 @@ from sederunt.meetings.session.roster import Roster
 from sederunt.model.audio import Packet
 from sederunt.model.bot import Bot
 from sederunt.settings import Settings
+from sederunt.transcription.access import Access
 from sederunt.transcription.live import Frame, LiveTranscription
-from sederunt.transcription.models import find, has_sockets
+from sederunt.transcription.models import ModelRow, find, has_sockets, provider_of
 from sederunt.transcription.realtime import open_live, prepare_live
 
 WRITE_S = 60.0  # how long the last lines wait for a database that is away
@@ -41,13 +43,22 @@ async def warm_up(bot: Bot, settings: Settings) -> None:
 
 
 async def open_live_session(
-    journal: Journal, settings: Settings, feed: Feed, clock: Clock, *, stay: str, started_ms: int, roster: Roster
+    journal: Journal,
+    settings: Settings,
+    feed: Feed,
+    clock: Clock,
+    *,
+    stay: str,
+    started_ms: int,
+    roster: Roster,
+    keys: VendorKeys | None = None,
 ) -> "LiveSession | None":
     """Open the live side of one page; None for a bot without realtime sockets, which then pays nothing.
 
     Args:
         stay: begins the ids of this page's segments: `recorder.stay_name`.
         started_ms: the recording's zero, in Unix milliseconds.
+        keys: where the vendor's key comes from, for a model that needs one.
     """
     config = journal.bot.config
     if not has_sockets(config.transcription_model, realtime_audio=config.realtime_audio):
@@ -69,12 +80,20 @@ async def open_live_session(
                 prefix=stay,
                 lang=config.lang,
                 vocabulary=config.custom_vocabulary,
+                access=await _access(journal.bot, model, keys),
             )
         except SederuntError as error:
             writer.trouble(f"Live transcription could not begin: {error}")
     writer.tell_again(kept)
     mix = LiveMix(journal.bot.id, feed, now)
     return LiveSession(journal, mix=mix, writer=writer, recent=recent, transcription=transcription, clock=now)
+
+
+async def _access(bot: Bot, model: ModelRow, keys: VendorKeys | None) -> Access | None:
+    row = provider_of(model)
+    if row is None or keys is None:
+        return None
+    return await keys.of(bot.account_id, bot.config.transcription_credentials, row)
 
 
 class LiveSession:

@@ -152,6 +152,7 @@ class MeetingSession:
             stay=self._stay,
             started_ms=started_ms,
             roster=self.observer.roster,
+            keys=context.vendor_keys,
         )
         recorder = self.observer.recorder = self._make_recorder(started_ms, live)
         recorder.start()

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.calls import Call, Sound
 from sederunt.transcription.cloud.vendor import Ask
-from sederunt.transcription.deepgram.rows import NOVA_3
+from sederunt.transcription.deepgram.rows import MOST_KEYWORDS, NOVA_3
 
 PATH = "/v1/listen"
 Query = list[tuple[str, str]]
@@ -59,8 +59,10 @@ def _common(ask: Ask) -> Query:
     if ask.mask_profanity:
         query.append(("profanity_filter", "true"))
     # Either vendor model takes one of the two, and fails, or ignores it, when it gets the other's.
-    name = "keyterm" if ask.model.vendor_model == NOVA_3 else "keywords"
-    return query + [(name, term) for term in ask.vocabulary]
+    if ask.model.vendor_model == NOVA_3:
+        return query + [("keyterm", term) for term in ask.vocabulary]
+    words = dict.fromkeys(word for term in ask.vocabulary for word in term.split())  # a phrase is its words
+    return query + [("keywords", word) for word in list(words)[:MOST_KEYWORDS]]
 
 
 def _file_language(ask: Ask) -> Query:

@@ -29,8 +29,10 @@ _NOVA_3 = "ar be bn bs fa he hr kn mk mr sl sr ta te tl ur"
 _NOVA_2_LANGUAGES = frozenset(_NOVA_2.split())
 _NOVA_3_LANGUAGES = _NOVA_2_LANGUAGES | frozenset(_NOVA_3.split())
 
-# Keywords are single words; key terms may be phrases, 500 tokens in all: a word is seldom more than three.
-_KEYWORDS = VocabularyRule(terms=100, words=1)
+# Keywords are single words, and phrases are sent as theirs. Key terms may be phrases, 500 tokens in all: a word is
+# seldom more than three.
+MOST_KEYWORDS = 100
+_KEYWORDS = VocabularyRule(terms=MOST_KEYWORDS)
 _KEYTERMS = VocabularyRule(terms=100, words=6, letters=100)
 
 MODELS = (

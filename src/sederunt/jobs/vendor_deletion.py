@@ -1,0 +1,67 @@
+"""Deletes at vendors what they keep of a resource that is deleted here; again and again until they confirm it."""
+
+from __future__ import annotations
+
+import asyncio
+from uuid import UUID
+
+from sederunt import log
+from sederunt.accounts.vendor_access import VendorAccess
+from sederunt.clock import Clock
+from sederunt.errors import ProviderError, SetupError
+from sederunt.settings import Settings
+from sederunt.storage.objects import Objects
+from sederunt.transcription.models import providers
+from sederunt.transcription.plugs import provider
+from sederunt.transcripts.vendor_memory import VendorCopy, copies_of
+
+# A vendor that does not confirm is asked again after so long, twice as long each time.
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 30.0, 3600.0
+
+logger = log.get(component="jobs")
+
+
+class VendorDeletion:
+    """Asks vendors to delete. Remembers in this process whom to leave alone for a while."""
+
+    def __init__(self, objects: Objects, access: VendorAccess, settings: Settings, clock: Clock) -> None:
+        self._objects, self._access, self._settings, self._clock = objects, access, settings, clock
+        self._waits: dict[UUID, tuple[float, float]] = {}  # resource → (not before, last pause)
+
+    async def erase(self, resource_id: UUID) -> int | None:
+        """How many copies were deleted; None where some are still there and have to be tried again later.
+
+        A copy that can never be deleted from here, for its key is gone or refused, is logged and given up.
+        """
+        now = self._clock.now().timestamp()
+        not_before, last_s = self._waits.get(resource_id, (0.0, FIRST_PAUSE_S / 2))
+        if now < not_before:
+            return None
+        erased = 0
+        for key, copies in (await copies_of(self._objects, resource_id)).items():
+            for copy in copies:
+                if not await self._erase(resource_id, copy):
+                    pause_s = min(LONGEST_PAUSE_S, last_s * 2)
+                    self._waits[resource_id] = (now + pause_s, pause_s)
+                    return None
+                erased += 1
+            await self._objects.delete(key)
+        self._waits.pop(resource_id, None)
+        return erased
+
+    async def _erase(self, resource_id: UUID, copy: VendorCopy) -> bool:
+        """False where another try may succeed."""
+        facts = {"id": str(resource_id), "provider": copy.provider}
+        try:
+            access = await self._access.of(copy.account_id, copy.credential_id, providers()[copy.provider])
+            account = provider(copy.provider).account
+            if access is not None and account is not None:
+                await asyncio.to_thread(account.erase, self._settings, access, copy.copy)
+        except ProviderError as error:
+            if error.retryable:
+                logger.warning("vendor copy not deleted yet", action="vendor_copy_waits", why=str(error), **facts)
+                return False
+            logger.error("vendor copy given up", action="vendor_copy_left", why=str(error), copy=copy.copy, **facts)
+        except (SetupError, KeyError) as error:
+            logger.error("vendor copy given up", action="vendor_copy_left", why=str(error), copy=copy.copy, **facts)
+        return True

@@ -1,0 +1,107 @@
+"""What a vendor was asked and what it keeps, in storage: for the next try, and for the day the resource is deleted.
+
+One object per file under "vendor/<resource>/", apart from the media, which goes earlier. With the transcript saved only
+the copies at the vendor stay noted, and whose key deletes them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sederunt.storage.objects import Objects
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VendorCopy:
+    """Something that a vendor keeps of a resource."""
+
+    provider: str
+    account_id: UUID
+    credential_id: UUID | None
+    copy: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Owner:
+    """With whose key a vendor is asked."""
+
+    provider: str
+    account_id: UUID
+    credential_id: UUID | None
+
+    def to_json(self) -> dict[str, str | None]:
+        return {
+            "provider": self.provider,
+            "account_id": str(self.account_id),
+            "credential_id": str(self.credential_id) if self.credential_id else None,
+        }
+
+
+class VendorMemory:
+    """See `transcription.provider.Memory`. Make it on the event loop; a provider's thread reads and writes it."""
+
+    def __init__(self, objects: Objects, resource_id: UUID, name: str, owner: Owner) -> None:
+        self._objects, self._key, self._owner = objects, f"{prefix_of(resource_id)}{name}.json", owner
+        self._loop = asyncio.get_running_loop()
+
+    def read(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self._wait_for(_read(self._objects, self._key))
+        return dict(_files(found))
+
+    def write(self, notes: Mapping[str, Any]) -> None:
+        data = json.dumps({**self._owner.to_json(), "files": notes}).encode()
+        self._wait_for(self._objects.put(self._key, data))
+
+    def _wait_for(self, work: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+async def keep_copies_only(objects: Objects, resource_id: UUID) -> None:
+    """The transcript is saved: forget what was remembered for another try."""
+    for key in await objects.keys(prefix_of(resource_id)):
+        stored = await _read(objects, key)
+        copies = {name: {"copies": notes["copies"]} for name, notes in _files(stored) if notes.get("copies")}
+        if copies:
+            await objects.put(key, json.dumps({**stored, "files": copies}).encode())
+        else:
+            await objects.delete(key)
+
+
+async def copies_of(objects: Objects, resource_id: UUID) -> dict[str, list[VendorCopy]]:
+    """What vendors keep of a resource, by the object that notes it."""
+    found: dict[str, list[VendorCopy]] = {}
+    for key in await objects.keys(prefix_of(resource_id)):
+        stored = await _read(objects, key)
+        credential = stored.get("credential_id")
+        found[key] = [
+            VendorCopy(
+                provider=stored["provider"],
+                account_id=UUID(stored["account_id"]),
+                credential_id=UUID(credential) if credential else None,
+                copy=copy,
+            )
+            for _, notes in _files(stored)
+            for copy in notes.get("copies", ())
+        ]
+    return found
+
+
+def prefix_of(resource_id: UUID) -> str:
+    """Where the notes about a resource lie."""
+    return f"vendor/{resource_id}/"
+
+
+def _files(stored: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    return list(stored.get("files", {}).items())
+
+
+async def _read(objects: Objects, key: str) -> dict[str, Any]:
+    if await objects.size(key) is None:
+        return {}
+    stored: dict[str, Any] = json.loads(await objects.get(key))
+    return stored
