@@ -92,6 +92,25 @@ class Token:
     channel: Hashable = None
 
 
+def spread(transcript: str, start: float, end: float) -> list[Token]:
+    """The words of a text without times, evenly over the stretch in which it was said: a guess, but no word is lost."""
+    words = transcript.split()
+    step = max(0.0, end - start) / max(1, len(words))
+    return [
+        Token(
+            word=Word(
+                word=word,
+                start=round(start + n * step, 3),
+                end=round(start + (n + 1) * step, 3),
+                confidence=0.0,
+                speaker=0,
+            ),
+            ends_sentence=word.endswith((".", "?", "!")),
+        )
+        for n, word in enumerate(words)
+    ]
+
+
 def utterances_of(tokens: Iterable[Token], *, pause_s: float = PAUSE_S) -> tuple[Utterance, ...]:
     """Words as utterances: cut where the voice or the channel changes, at pauses, and in long talk at sentences."""
     found: list[Utterance] = []

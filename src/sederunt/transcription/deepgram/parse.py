@@ -15,6 +15,7 @@ from sederunt.transcription.cloud.reading import (
     ordered,
     records,
     share,
+    spread,
     text,
     utterances_of,
 )
@@ -30,7 +31,8 @@ def parse(body: Any) -> Result:
     voices = Voices()
     for n, channel in enumerate(records(results.get("channels"))):
         best = obj(next(iter(records(channel.get("alternatives"))), None))
-        found = tokens(best, voices, channel=n)
+        end_s = number(obj(obj(body).get("metadata")).get("duration"))
+        found = tokens(best, voices, channel=n) or spread(text(best.get("transcript")), 0.0, end_s)
         utterances += utterances_of(found)
         for tag in (channel.get("detected_language"), *_listed(best.get("languages"))):
             if code := language(tag):

@@ -7,7 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sederunt.errors import ProviderFault
-from sederunt.transcription.cloud.reading import Voices, language, number, record, records, share, text, utterances_of
+from sederunt.transcription.cloud.reading import (
+    Voices,
+    language,
+    number,
+    record,
+    records,
+    share,
+    spread,
+    text,
+    utterances_of,
+)
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Refused, Told
 from sederunt.transcription.deepgram.parse import tokens
 from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled
@@ -24,7 +34,7 @@ class DeepgramCodec:
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._window = 0
+        self._window, self._final_until = 0, 0.0
         self._drafted: set[str] = set()  # keys of this window
 
     def opening(self) -> Sequence[Message]:
@@ -57,8 +67,12 @@ class DeepgramCodec:
 
     def _results(self, body: Mapping[str, Any]) -> Iterator[Told]:
         is_final = body.get("is_final") is True
+        start = number(body.get("start"))
+        end = start + number(body.get("duration"))
+        if end <= self._final_until and self._final_until > 0:  # told again, or late: its window is final
+            return
         best = record(next(iter(records(record(body.get("channel")).get("alternatives"))), None))
-        said = list(self._said(best))
+        said = list(self._said(best, start, end))
         gone = self._drafted - {part.key for part in said}
         self._drafted = {part.key for part in said}
         for key in sorted(gone):  # takes back what is not heard any more
@@ -69,13 +83,15 @@ class DeepgramCodec:
             return
         self._drafted.clear()
         self._window += 1
-        yield Heard(number(body.get("start")) + number(body.get("duration")))
+        self._final_until = end
+        yield Heard(end)
 
-    def _said(self, best: Mapping[str, Any]) -> Iterator[Said]:
+    def _said(self, best: Mapping[str, Any], start: float, end: float) -> Iterator[Said]:
         lang = next((code for tag in _listed(best.get("languages")) if (code := language(tag))), None)
         voices = Voices()
         labels = {voices.number(word.get("speaker")): word.get("speaker") for word in records(best.get("words"))}
-        for n, part in enumerate(utterances_of(tokens(best, voices), pause_s=float("inf"))):
+        words = tokens(best, voices) or spread(text(best.get("transcript")), start, end)
+        for n, part in enumerate(utterances_of(words, pause_s=float("inf"))):
             label = labels.get(part.speaker) if self._ask.diarize else None
             yield Said(
                 key=self._key(n),

@@ -73,7 +73,7 @@ def word(text: str, start: float, **more: Any) -> dict[str, Any]:
 
 
 def reply(words: list[Any], **channel: Any) -> dict[str, Any]:
-    alternative = {"transcript": "…", "confidence": 0.9, "words": words}
+    alternative = {"transcript": "", "confidence": 0.9, "words": words}
     return {"metadata": {"request_id": "r"}, "results": {"channels": [{"alternatives": [alternative], **channel}]}}
 
 
@@ -125,6 +125,15 @@ def test_fields_of_another_type_than_yesterday_cost_no_words() -> None:
     assert (only.start, only.end, only.confidence, only.speaker) == (1.5, 1.5, 0.7, 0)
 
 
+def test_a_text_whose_words_are_missing_is_spread_over_its_time() -> None:
+    body = reply([])
+    body["metadata"] = {"duration": 2.0}
+    body["results"]["channels"][0]["alternatives"][0] |= {"transcript": "Good morning.", "words": "none"}
+    (only,) = parse(body).utterances
+    assert (only.transcript, only.start, only.end) == ("Good morning.", 0.0, 2.0)
+    assert [word.start for word in only.words] == [0.0, 1.0]
+
+
 def results(words: list[dict[str, Any]], *, final: bool, start: float = 0.0, duration: float = 3.0) -> str:
     return json.dumps(
         {
@@ -132,7 +141,7 @@ def results(words: list[dict[str, Any]], *, final: bool, start: float = 0.0, dur
             "is_final": final,
             "start": start,
             "duration": duration,
-            "channel": {"alternatives": [{"transcript": "…", "confidence": 0.9, "words": words, "languages": ["en"]}]},
+            "channel": {"alternatives": [{"transcript": "", "confidence": 0.9, "words": words, "languages": ["en"]}]},
         }
     )
 
@@ -149,6 +158,14 @@ def test_a_window_is_drafted_and_settled_under_one_key_and_the_next_has_another(
     (later, _) = codec.read(results([word("Bye.", 4.0)], final=True, start=3.0))
     assert isinstance(later, Settled)
     assert later.said.key != settled.said.key
+
+
+def test_a_final_that_is_told_twice_and_a_draft_that_is_late_say_nothing_new() -> None:
+    codec = DeepgramCodec(ask("deepgram-realtime"))
+    first = results([word("Hello.", 0.1)], final=True)
+    assert len(list(codec.read(first))) == 2
+    assert not list(codec.read(first))
+    assert not list(codec.read(results([word("Hel", 0.1)], final=False, duration=2.0)))
 
 
 def test_two_voices_of_one_window_are_two_segments_with_the_vendors_labels() -> None:
