@@ -4,6 +4,7 @@ PostgreSQL server on demand.
 
 import asyncio
 import os
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,9 @@ DATABASE_FILE = "sederunt.db"
 # Before any test asks for settings: an operator's own settings must not reach a test.
 for _name in [name for name in os.environ if name.startswith("SEDERUNT_")]:
     del os.environ[_name]
+
+# What sites disagree about is drawn anew each time, once for all of a run's processes; the matrix shows the seed.
+os.environ.setdefault("DISAGREE_SEEDS", str(random.randrange(1_000_000)))
 
 # How long one example takes, or its making, says only how busy the machine is.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 
@@ -19,6 +19,7 @@ from harness.matrix import LISTED, Cell, Result, Stage, play_all, show, table
 from harness.receiver import Receiver
 from harness.service import Practice, Service
 from harness.signed_in import keep_account
+from sederunt.practice.quirks import Quirks
 from sederunt.practice.script import Service as Site
 
 MODE = os.environ.get("PLATFORM_MODE", "")
@@ -27,6 +28,7 @@ MOST_WORD_ERRORS = 0.2  # of one person's words, tiny.en
 
 ADMIT = ("knocked", "admit")
 BOTH: dict[str, Any] = {"turns": 2, "words": True}
+LARGE = "Ada Lovelace"  # of the demonstration's people the one who is silent for the first two turns
 
 
 # Meet's usual words for this are those of a hard block, which the bot must not tell apart.
@@ -75,7 +77,8 @@ def doors(service: Site) -> list[Cell]:
         cell("admitted, ended for all", "knock", deeds=[ADMIT]),
         cell("kicked", deeds=[("status:recording", "kick")], reason="kicked", ends=False),
         cell(
-            "left alone",
+            "left alone",  # at Meet the channel's full lists omit who left, and nothing else tells
+            variant={"quirks": Quirks(full_lists_s=2.0)} if service == "gmeet" else {},
             deeds=[("status:recording", ""), (LISTED, "everyone leaves")],
             reason="last_person_detected",
             turns=0,
@@ -186,6 +189,9 @@ TEAMS = [
 ZOOM = [
     Cell(service="zoom", name="mixed, speakers told", backend="encoded", **BOTH),
     Cell(service="zoom", name="only the page tells", variant={"signals": "page"}, backend="encoded", **BOTH),
+    # Somebody else stands on the stage, before anybody spoke and after.
+    Cell(service="zoom", name="speaker view, another one large", variant={"quirks": Quirks(large=LARGE, pinned=LARGE)},
+         backend="encoded", **BOTH),
     Cell(service="zoom", name="only the stage tells", variant={"signals": "page", "marks": False}, backend="encoded",
          **BOTH),
     # Neither marks nor a stage: what the streams are called is all there is to go by.
@@ -207,7 +213,14 @@ ZOOM = [
          status="not_admitted", reason="invalid_meeting_url", long=True),
 ]  # fmt: skip
 
-ROWS: list[Cell] = [*doors("gmeet"), *MEET, *doors("teams"), *TEAMS, *doors("zoom"), *ZOOM]
+# Sites that disagree with themselves, drawn by a seed each time; `DISAGREE_SEEDS=1,2,3` plays these.
+DISAGREEING = [
+    Cell(service=service, name=f"disagrees, seed {seed}", disagrees=int(seed), **BOTH)
+    for seed in os.environ["DISAGREE_SEEDS"].split(",")
+    for service in get_args(Site)
+]
+
+ROWS: list[Cell] = [*doors("gmeet"), *MEET, *doors("teams"), *TEAMS, *doors("zoom"), *ZOOM, *DISAGREEING]
 PLATFORM_ROWS = [cell for cell in ROWS if EVERY or ONCE.get(cell.name, cell.service) == cell.service]
 
 

@@ -17,6 +17,7 @@ from harness.journeys import ENDINGS, look, send_bot, told_of, unhurried
 from harness.receiver import Receiver
 from sederunt.bench.words import word_error_rate
 from sederunt.practice.client import MeetingHandle, PracticeClient
+from sederunt.practice.quirks import disagreeing
 from sederunt.practice.script import Service, Variant, demo
 
 SEATED_S = 2.0
@@ -44,6 +45,7 @@ class Cell:
     long: bool = False  # takes a minute or more; begun first
     mode: str = ""  # which browser; empty for the one of practice sites
     account: str | None = None  # the value of the session that the bot's account brings along
+    disagrees: int | None = None  # the seed of a site that disagrees with itself
 
     @property
     def id(self) -> str:
@@ -171,6 +173,8 @@ async def play(cell: Cell, api: httpx2.AsyncClient, meetings: PracticeClient, re
     """One bot from POST to its ending. Never raises: what went wrong is the result's fault."""
     began = time.monotonic()
     script = demo(Variant(**cell.variant), service=cell.service, turns=cell.turns, first_at_s=SEATED_S)
+    if cell.disagrees is not None:
+        script = disagreeing(script, cell.disagrees)
     script = unhurried(script, begins=not cell.gets_in, ends=cell.ends)
     result: dict[str, Any] = {}
     meeting: MeetingHandle | None = None

@@ -2,13 +2,17 @@
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.signals import Signal
+from sederunt.claims.changes import Change, PersonLeft, PersonWrote
+from sederunt.meetings.session.roster import Roster
 from sederunt.model.audio import CapturedFrame
+from sederunt.model.events import ChatReceived
+from sederunt.platforms.platform import Decoder
 from sederunt.practice import tls
 
 HOSTS = (
@@ -79,3 +83,31 @@ class Opened:
 
 OpenPage = Callable[..., Awaitable[Opened]]
 ShowPage = Callable[..., Awaitable[MeetingPage]]
+
+
+@dataclass(frozen=True)
+class PageTold:
+    """What the signals of a page came to."""
+
+    roster: Roster
+    changes: Sequence[Change]
+
+    @property
+    def names(self) -> list[str]:
+        """Everyone ever here but the bot itself."""
+        return [one.name for one in self.roster.participants]
+
+    @property
+    def left(self) -> list[str]:
+        return [change.participant.name for change in self.changes if isinstance(change, PersonLeft)]
+
+    @property
+    def chat(self) -> list[ChatReceived]:
+        return [change.message for change in self.changes if isinstance(change, PersonWrote)]
+
+
+def heard_by(decoder: Decoder, signals: Iterable[Signal]) -> PageTold:
+    """What a decoder and a roster make of signals."""
+    roster = Roster()
+    changes = [change for signal in list(signals) for change in roster.take(decoder.decode(signal))]
+    return PageTold(roster, changes)

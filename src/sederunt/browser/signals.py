@@ -28,8 +28,10 @@ class Signal:
         fetch        {url, method, status, payload: bytes}; from fetch and from XMLHttpRequest
         websocket    {url, payload: bytes | str}: what the page's own socket received
         worker       {payload: str}: what one of the page's workers posted
-        roster       {people: [{key, name, avatar, is_self}]}: all rows, each time they changed
+        roster       {people: [{key, name, avatar, is_self}], whole}: all rows, each time they changed
         speaking     {keys: [key, …]}: all who are shown speaking, each time that changed
+        stage        {key}: whoever is shown large, each time that changed; empty for nobody
+        banner       {alone, recorded}: what the page's sentences say, each time that changed
         chat         {id, sender, text}: once per message
         capture      {event: "attached" | "displaced" | "deaf" | "backend" | "stream" | …, track, …}
     """

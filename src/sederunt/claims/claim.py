@@ -1,6 +1,6 @@
 """One claim: what a source says of one kind of fact at one moment."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
@@ -36,7 +36,7 @@ class Source(StrEnum):
     ENTRY = "entry"  # the name that was typed, or shown before the knock
 
 
-class Kind(StrEnum):
+class Extent(StrEnum):
     SNAPSHOT = "snapshot"  # the whole truth of its source at that moment
     DELTA = "delta"  # about its subjects alone
     SEVERAL = "several"  # a message that may be either: the source's habit decides
@@ -80,7 +80,7 @@ class Claim:
     fact: Fact
     source: Source
     at_ms: int  # Unix milliseconds
-    kind: Kind = Kind.DELTA
+    kind: Extent = Extent.DELTA
     subjects: tuple[Subject, ...] = ()
     holds: bool = True
     number: int | None = None
@@ -102,7 +102,7 @@ class Claim:
                 **data,
                 "fact": Fact(data["fact"]),
                 "source": Source(data["source"]),
-                "kind": Kind(data.get("kind", Kind.DELTA)),
+                "kind": Extent(data.get("kind", Extent.DELTA)),
                 "subjects": subjects,
             }
         )
@@ -110,3 +110,29 @@ class Claim:
 
 def _told(record: Claim | Subject) -> dict[str, Any]:
     return {field.name: value for field in fields(record) if (value := getattr(record, field.name)) != field.default}
+
+
+def here(source: Source, people: Iterable[Subject], at_ms: int, kind: Extent = Extent.DELTA) -> Claim:
+    """Claim that these people are in the meeting."""
+    return Claim(fact=Fact.HERE, source=source, kind=kind, at_ms=at_ms, subjects=tuple(people))
+
+
+def gone(key: str, at_ms: int) -> Claim:
+    """Claim by the protocol that somebody is not in the meeting any more."""
+    return Claim(fact=Fact.HERE, source=Source.PROTOCOL, at_ms=at_ms, subjects=(Subject(key=key),), holds=False)
+
+
+def speak(source: Source, keys: Iterable[str], at_ms: int) -> Claim:
+    """Claim that these people speak, and nobody else."""
+    subjects = tuple(Subject(key=key) for key in keys)
+    return Claim(fact=Fact.SPEAKS, source=source, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=subjects)
+
+
+def owns(media: str, key: str, at_ms: int) -> Claim:
+    """Claim whose a media source is; an empty key: nobody's in particular."""
+    return Claim(fact=Fact.OWNS, source=Source.PROTOCOL, at_ms=at_ms, subjects=(Subject(media=media, key=key),))
+
+
+def said(fact: Fact, at_ms: int, source: Source = Source.PROTOCOL, *, holds: bool = True) -> Claim:
+    """Claim something of the meeting as a whole."""
+    return Claim(fact=fact, source=source, at_ms=at_ms, holds=holds)

@@ -5,45 +5,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from sederunt.claims.claim import Claim, Fact, Kind, Source, Subject
+from sederunt.claims.changes import PersonLeft, PersonSpoke, PersonTracked, RosterChange
+from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
 from sederunt.claims.habit import Habit
-from sederunt.claims.marks import Marks
-from sederunt.claims.presence import Picture, Reason, Verdict, picture
+from sederunt.claims.marks import SpeechMarks
+from sederunt.claims.presence import Presence, PresenceVerdict, Reason, picture
 from sederunt.claims.rules import MOST_PEOPLE, MOST_STRANGERS, MOST_UNBOUND, ORDER, REACH_MS, TRUST
 from sederunt.claims.speech import Speech
-from sederunt.claims.table import Table, Word
+from sederunt.claims.table import SourceTable, Statement
 from sederunt.model.participant import Participant
 
 LOOK_AGAIN_MS = 5_000  # how often presence is weighed though nothing was claimed
 
 # Words in the names of other recording bots: they do not count as company. Lower case, matched as whole words.
 BOT_WORDS = frozenset({"notetaker", "recorder", "bot", "assistant", "transcriber", "notetaking", "recording"})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Tracked:
-    """A participant was seen for the first time, or is back."""
-
-    participant: Participant
-    at_ms: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Left:
-    """Somebody who was announced is not here any more."""
-
-    participant: Participant
-    at_ms: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Spoke:
-    participant: Participant
-    speaking: bool
-    at_ms: int
-
-
-Change = Tracked | Left | Spoke
 
 
 @dataclass(slots=True)
@@ -77,11 +52,11 @@ class Fold:
     """Takes claims in the order in which they come. Times are Unix milliseconds."""
 
     def __init__(self) -> None:
-        self._tables: dict[Source, Table] = {row.source: Table() for row in TRUST[Fact.HERE]}
-        self._shares: dict[Source, Table] = {row.source: Table() for row in TRUST[Fact.SHARES]}
+        self._tables: dict[Source, SourceTable] = {row.source: SourceTable() for row in TRUST[Fact.HERE]}
+        self._shares: dict[Source, SourceTable] = {row.source: SourceTable() for row in TRUST[Fact.SHARES]}
         self._habits: dict[Source, Habit] = defaultdict(Habit)
         self._speech = Speech()
-        self._marks = Marks()
+        self._marks = SpeechMarks()
         self._people: dict[str, Person] = {}
         self._keys: dict[str, str] = {}  # a person's canonical key → the key they were first told of by, if another
         self._canonicals: dict[str, str] = {}  # … and back
@@ -102,7 +77,7 @@ class Fold:
 
     # --- claims --------------------------------------------------------------------------------------------------
 
-    def take(self, claim: Claim) -> list[Change]:
+    def take(self, claim: Claim) -> list[RosterChange]:
         """Note one claim. Claims of one moment are weighed together, when the next begins or `settle` is called;
         returns what listeners should hear of the moments before."""
         changes = self.settle() if claim.at_ms != self._moment_ms else []
@@ -124,7 +99,7 @@ class Fold:
         self._see_again = self._see_again or claim.fact in (Fact.HERE, Fact.SELF, Fact.COUNT)
         return changes
 
-    def settle(self) -> list[Change]:
+    def settle(self) -> list[RosterChange]:
         """Weigh what was claimed of the moment that is over; returns what listeners should hear of."""
         at_ms, self._moment_ms = self._moment_ms, None
         if at_ms is None:
@@ -132,7 +107,7 @@ class Fold:
         changes = self._see(at_ms) if self._see_again else []
         return changes + self._withdraw(at_ms) + self._listen(at_ms)
 
-    def pass_time(self, now_ms: int) -> list[Change]:
+    def pass_time(self, now_ms: int) -> list[RosterChange]:
         """Claims expire, and contradictions are decided, though nobody says anything."""
         changes = self.settle()
         self._marks.forget(now_ms)
@@ -140,7 +115,7 @@ class Fold:
             changes += self._see(now_ms)
         return changes + self._withdraw(now_ms) + self._listen(now_ms)
 
-    def hush(self, at_ms: int) -> list[Change]:
+    def hush(self, at_ms: int) -> list[RosterChange]:
         """The stay is over: nobody speaks any more."""
         return self.settle() + [self._stop(key, at_ms) for key in sorted(self._marks.speaking & self._people.keys())]
 
@@ -154,8 +129,8 @@ class Fold:
         table = self._tables.get(claim.source)
         if table is None:
             return
-        whole = claim.kind is Kind.SNAPSHOT
-        if claim.kind is Kind.SEVERAL:
+        whole = claim.kind is Extent.SNAPSHOT
+        if claim.kind is Extent.SEVERAL:
             held = frozenset(token for token, word in table.words.items() if word.holds)
             whole = self._habits[claim.source].is_whole(claim, held, self._own.found)
         table.take(claim, whole=whole)
@@ -174,7 +149,7 @@ class Fold:
 
     def _take_count(self, claim: Claim) -> None:
         """At one moment the larger number counts: who is alone is so a moment later, too."""
-        number = 0 if claim.kind is Kind.CLOSED or claim.number is None else claim.number
+        number = 0 if claim.kind is Extent.CLOSED or claim.number is None else claim.number
         if (claim.at_ms, number) >= self._count:
             since_ms = self._only_one_ms if self._count[1] == 1 else claim.at_ms
             self._count, self._only_one_ms = (claim.at_ms, number), since_ms if number == 1 else None
@@ -251,6 +226,18 @@ class Fold:
         """The keys by which the bot itself is known."""
         return frozenset(self._own_keys)
 
+    @property
+    def own_name(self) -> str:
+        """What the bot is called in the meeting; as it entered, while it is not known by anything better."""
+        here = [one.name for key in self._own_keys if (one := self._people.get(key)) and one.name]
+        told = [self._own.names[source][1] for source in ORDER[Fact.SELF] if source in self._own.names]
+        return next(iter([*here, *told]), "")
+
+    def participant(self, token: str) -> Participant | None:
+        """Whom a source means, the bot itself among them."""
+        key = self.person_of(token)
+        return self._participant(key) if key in self._people else None
+
     def person_of(self, token: str) -> str:
         """The key of whom a source means: by key, by a page's token, or by name; else what it says itself."""
         key = self._key(self._known_as.get(token, token))
@@ -287,7 +274,7 @@ class Fold:
 
     # --- presence ------------------------------------------------------------------------------------------------
 
-    def _see(self, at_ms: int) -> list[Change]:
+    def _see(self, at_ms: int) -> list[RosterChange]:
         """Weigh who is here, and say what changed."""
         self._looked_ms, self._see_again = at_ms, False
         seen = picture(
@@ -300,7 +287,7 @@ class Fold:
         self._known_as = seen.known_as
         self._join_keys(seen)
         told, strangers = self._told(), self._strangers
-        changes: list[Change] = []
+        changes: list[RosterChange] = []
         for canonical, verdict in seen.verdicts.items():
             changes += self._placed(canonical, verdict, told[canonical], at_ms)
         self._by_name = self._names()
@@ -308,7 +295,7 @@ class Fold:
         changes = [change for change in changes if change.participant.key not in self._own_keys]
         return changes + self._bind(strangers)
 
-    def _join_keys(self, seen: Picture) -> None:
+    def _join_keys(self, seen: Presence) -> None:
         """Whom a page told of first keeps the page's key when the protocol tells of them."""
         for token, canonical in seen.known_as.items():
             if token == canonical or token not in self._people or canonical in self._keys:
@@ -318,7 +305,9 @@ class Fold:
             elif canonical in self._people and not self._people[token].here:
                 self._marks.move(token, canonical)
 
-    def _placed(self, canonical: str, verdict: Verdict, told: Mapping[Source, Subject], at_ms: int) -> list[Change]:
+    def _placed(
+        self, canonical: str, verdict: PresenceVerdict, told: Mapping[Source, Subject], at_ms: int
+    ) -> list[RosterChange]:
         """One person is here, or is not."""
         one = self._people.get(self._key(canonical))
         if one is None:
@@ -331,15 +320,15 @@ class Fold:
             one.why_here = verdict.reason
         if one.here and one.name and not (was_here and one.announced):
             one.announced = True
-            return [Tracked(participant=self._participant(one.key), at_ms=at_ms)]
+            return [PersonTracked(participant=self._participant(one.key), at_ms=at_ms)]
         if was_here and not one.here:
-            silent: list[Change] = [self._stop(one.key, at_ms)] if one.key in self._marks.speaking else []
-            return silent + ([Left(participant=self._participant(one.key), at_ms=at_ms)] if one.announced else [])
+            silent: list[RosterChange] = [self._stop(one.key, at_ms)] if one.key in self._marks.speaking else []
+            return silent + ([PersonLeft(participant=self._participant(one.key), at_ms=at_ms)] if one.announced else [])
         return []
 
     def _told(self) -> Mapping[str, Mapping[Source, Subject]]:
         """What each source says of each person, the strongest source first."""
-        found: dict[str, dict[Source, Word]] = defaultdict(dict)
+        found: dict[str, dict[Source, Statement]] = defaultdict(dict)
         for source, table in self._tables.items():
             for token, word in table.words.items():
                 of = found[self._known_as.get(token, token)]
@@ -381,11 +370,11 @@ class Fold:
 
     # --- speech --------------------------------------------------------------------------------------------------
 
-    def _listen(self, at_ms: int) -> list[Change]:
+    def _listen(self, at_ms: int) -> list[RosterChange]:
         """Weigh who speaks, and say what changed."""
         speakers = self._speech.speakers(at_ms, self.person_of)
         own = self._own_keys
-        changes: list[Change] = []
+        changes: list[RosterChange] = []
         for key in sorted(self._marks.speaking):
             one = self._people.get(key)
             if key not in speakers or key in own or (one is not None and not one.here):
@@ -394,7 +383,7 @@ class Fold:
             changes += self._goes_on(key, speakers[key], at_ms)
         return changes
 
-    def _goes_on(self, key: str, why: Reason, at_ms: int) -> list[Change]:
+    def _goes_on(self, key: str, why: Reason, at_ms: int) -> list[RosterChange]:
         one = self._people.get(key)
         if one is not None and not one.here:
             return []
@@ -410,21 +399,21 @@ class Fold:
                 return []
             one.why_speaks = replace(why, since_ms=started_ms)
             self._changed.add(key)
-            return [Spoke(participant=self._participant(key), speaking=True, at_ms=started_ms)]
+            return [PersonSpoke(participant=self._participant(key), speaking=True, at_ms=started_ms)]
         return []
 
-    def _stop(self, key: str, at_ms: int) -> Spoke:
+    def _stop(self, key: str, at_ms: int) -> PersonSpoke:
         stopped_ms = self._marks.stop(key, at_ms)
         self._changed.add(key)
-        return Spoke(participant=self._participant(key), speaking=False, at_ms=stopped_ms)
+        return PersonSpoke(participant=self._participant(key), speaking=False, at_ms=stopped_ms)
 
-    def _hush_stranger(self, token: str, at_ms: int) -> list[Change]:
+    def _hush_stranger(self, token: str, at_ms: int) -> list[RosterChange]:
         self._marks.stop(token, at_ms)
         return []
 
-    def _bind(self, strangers: Iterable[str]) -> list[Change]:
-        """Marks of somebody whom nobody had listed yet are theirs from when they began."""
-        changes: list[Change] = []
+    def _bind(self, strangers: Iterable[str]) -> list[RosterChange]:
+        """SpeechMarks of somebody whom nobody had listed yet are theirs from when they began."""
+        changes: list[RosterChange] = []
         for token in strangers:
             key = self.person_of(token)
             if key not in self._people or key in self._own_keys:
@@ -434,12 +423,12 @@ class Fold:
             self._changed.add(key)
             one = self._participant(key)
             for mark in marks:
-                changes.append(Spoke(participant=one, speaking=True, at_ms=mark.start_ms))
+                changes.append(PersonSpoke(participant=one, speaking=True, at_ms=mark.start_ms))
                 if mark.stop_ms is not None:
-                    changes.append(Spoke(participant=one, speaking=False, at_ms=mark.stop_ms))
+                    changes.append(PersonSpoke(participant=one, speaking=False, at_ms=mark.stop_ms))
         return changes
 
-    def _withdraw(self, at_ms: int) -> list[Change]:
+    def _withdraw(self, at_ms: int) -> list[RosterChange]:
         """Where a stronger source begins to speak, what weaker ones said of this time goes, but of those whom it names
         itself."""
         before, reigning = self._reigning, self._speech.reigning
@@ -450,14 +439,14 @@ class Fold:
         weaker = [source for source in order if order[source] > order[reigning]]
         spoke = self._marks.speaking
         cut = self._marks.withdraw(weaker, at_ms - REACH_MS, self._speech.speakers(at_ms, self.person_of))
-        changes: list[Change] = []
+        changes: list[RosterChange] = []
         for key, since_ms in cut.items():
             if key not in self._people:
                 continue
             self._changed.add(key)
             self._withdrawn[key] = min(since_ms, self._withdrawn.get(key, since_ms))
             if key in spoke:
-                changes.append(Spoke(participant=self._participant(key), speaking=False, at_ms=at_ms))
+                changes.append(PersonSpoke(participant=self._participant(key), speaking=False, at_ms=at_ms))
         return changes
 
     # --- inside --------------------------------------------------------------------------------------------------
@@ -518,7 +507,7 @@ def _name_in(told: Mapping[Source, Subject]) -> tuple[str, Source]:
     return next(((subject.name, source) for source, subject in told.items() if subject.name), ("", Source.PROTOCOL))
 
 
-def _weight(word: Word) -> tuple[bool, int, tuple[str, str, bool, str, str]]:
+def _weight(word: Statement) -> tuple[bool, int, tuple[str, str, bool, str, str]]:
     """Of several rows of one person one that holds tells of them, else the latest."""
     return (word.holds, word.at_ms, word.subject.order)
 

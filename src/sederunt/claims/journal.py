@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from sederunt.claims.changes import RosterChange
 from sederunt.claims.claim import Claim
-from sederunt.claims.fold import Change, Fold
+from sederunt.claims.fold import Fold
 from sederunt.claims.presence import Reason
 
 MOST_BYTES = 1_000_000  # compressed: some hours of a busy meeting
@@ -58,7 +59,7 @@ def read(packed: bytes) -> Iterator[Claim | int]:
         raise ValueError(f"expected a journal of claims ({NAME}); these bytes are none: {cause}") from cause
 
 
-def replay(entries: Iterable[Claim | int], on_changes: Callable[[list[Change]], None] | None = None) -> Fold:
+def replay(entries: Iterable[Claim | int], on_changes: Callable[[list[RosterChange]], None] | None = None) -> Fold:
     """The fold that these entries lead to."""
     fold = Fold()
     for entry in entries:

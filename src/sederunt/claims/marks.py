@@ -17,7 +17,7 @@ class Mark:
     stop_ms: int | None = None
 
 
-class Marks:
+class SpeechMarks:
     """The marks of everybody, by person."""
 
     def __init__(self) -> None:
@@ -95,10 +95,22 @@ class Marks:
             self._speaking.discard(person)
             self._speaking.add(to)
         if moved:
-            self._marks[to] = sorted([*self._marks.get(to, ()), *moved], key=lambda mark: mark.start_ms)
+            self._marks[to] = _joined(sorted([*self._marks.get(to, ()), *moved], key=lambda mark: mark.start_ms))
 
     def forget(self, before_ms: int) -> None:
         """Drop what is written and long past; the last mark of everybody stays."""
         for marks in self._marks.values():
             while len(marks) > 1 and (marks[0].stop_ms or before_ms) < before_ms - MARKS_KEPT_MS:
                 del marks[0]
+
+
+def _joined(marks: Iterable[Mark]) -> list[Mark]:
+    """SpeechMarks of one person, in order of their beginning, without overlap."""
+    joined: list[Mark] = []
+    for mark in marks:
+        last = joined[-1] if joined else None
+        if last is not None and (last.stop_ms is None or mark.start_ms < last.stop_ms):
+            last.stop_ms = None if last.stop_ms is None or mark.stop_ms is None else max(last.stop_ms, mark.stop_ms)
+        else:
+            joined.append(mark)
+    return joined

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from sederunt.claims.claim import Subject
-from sederunt.claims.table import Table
+from sederunt.claims.table import SourceTable
 
 
-def matched(protocol: Table, rows: Iterable[Subject]) -> dict[str, str]:
+def matched(protocol: SourceTable, rows: Iterable[Subject]) -> dict[str, str]:
     """Page row → key of the protocol's person; a row that is nobody the protocol knows keeps its own token.
 
     Where several people bear one name, so many of them are matched as there are rows of it, those who are here first.
@@ -31,7 +31,7 @@ def matched(protocol: Table, rows: Iterable[Subject]) -> dict[str, str]:
     return found | _spelt_otherwise(strangers, protocol, taken | set(found.values()))
 
 
-def _bearers(protocol: Table, taken: set[str]) -> Mapping[str, list[str]]:
+def _bearers(protocol: SourceTable, taken: set[str]) -> Mapping[str, list[str]]:
     """Keys by name: those who are here first, then who left last."""
     found: dict[str, list[tuple[bool, int, str]]] = defaultdict(list)
     for key, word in protocol.words.items():
@@ -40,7 +40,7 @@ def _bearers(protocol: Table, taken: set[str]) -> Mapping[str, list[str]]:
     return {name: [key for _, _, key in sorted(order)] for name, order in found.items()}
 
 
-def _spelt_otherwise(strangers: list[Subject], protocol: Table, taken: set[str]) -> dict[str, str]:
+def _spelt_otherwise(strangers: list[Subject], protocol: SourceTable, taken: set[str]) -> dict[str, str]:
     left: dict[str, list[str]] = defaultdict(list)
     for key, word in protocol.words.items():
         if word.holds and key not in taken and word.subject.name:

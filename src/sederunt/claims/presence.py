@@ -13,7 +13,7 @@ from sederunt.claims.rules import (
     ONLY_ONE_MS,
     SHORT_LIST,
 )
-from sederunt.claims.table import Table, Word
+from sederunt.claims.table import SourceTable, Statement
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,7 +26,7 @@ class Reason:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Verdict:
+class PresenceVerdict:
     here: bool
     reason: Reason
 
@@ -35,9 +35,9 @@ class Verdict:
 class Testimony:
     """Everything that is said of one person being here."""
 
-    protocol: Word | None
-    listed: Word | None  # by the page's list
-    shown: Word | None  # on a tile
+    protocol: Statement | None
+    listed: Statement | None  # by the page's list
+    shown: Statement | None  # on a tile
     unlisted_ms: int | None  # the open list leaves them out, since
     rows: int  # of the open list
     protocol_holds: int  # how many people the protocol has here; below zero where it told of nobody ever
@@ -135,31 +135,31 @@ RULES = (
 )
 
 
-def verdict(testimony: Testimony) -> Verdict | None:
+def verdict(testimony: Testimony) -> PresenceVerdict | None:
     """What the first rule that fits says; None where nothing is said at all."""
     for rule in RULES:
         since_ms = rule.since(testimony)
         if since_ms is not None:
-            return Verdict(here=rule.here, reason=Reason(rule=rule.name, source=rule.source, since_ms=since_ms))
+            return PresenceVerdict(here=rule.here, reason=Reason(rule=rule.name, source=rule.source, since_ms=since_ms))
     return None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Picture:
+class Presence:
     """What all sources say together: each person once, by the protocol's key or else by the page's."""
 
-    verdicts: Mapping[str, Verdict]
+    verdicts: Mapping[str, PresenceVerdict]
     known_as: Mapping[str, str]  # a page's token → the person's
 
 
 def picture(
-    tables: Mapping[Source, Table],
+    tables: Mapping[Source, SourceTable],
     *,
     heard: Mapping[str, int],
     only_one_ms: int | None,
     own: frozenset[str],
     now_ms: int,
-) -> Picture:
+) -> Presence:
     """Weigh everything. `heard`: person → when their own sound was captured last. `own`: the bot itself."""
     protocol, listing, tiles = tables[Source.PROTOCOL], tables[Source.LIST], tables[Source.TILES]
     list_as = matched(protocol, (word.subject for word in listing.words.values()))
@@ -169,7 +169,7 @@ def picture(
     shown = _by_person(tiles, tiles_as)
     rows = sum(word.holds for word in listed.values()) if listing.is_open else 0
     holds = sum(word.holds for word in protocol.words.values()) if protocol.words else -1
-    found: dict[str, Verdict] = {}
+    found: dict[str, PresenceVerdict] = {}
     for person in dict.fromkeys((*protocol.words, *listed, *shown)):
         by_protocol, on_list = protocol.words.get(person), listed.get(person)
         testimony = Testimony(
@@ -186,17 +186,17 @@ def picture(
         )
         if decided := verdict(testimony):
             found[person] = decided
-    return Picture(verdicts=found, known_as=tiles_as)
+    return Presence(verdicts=found, known_as=tiles_as)
 
 
-def _seen_still(table: Table, word: Word | None, by_protocol: Word | None) -> Word | None:
+def _seen_still(table: SourceTable, word: Statement | None, by_protocol: Statement | None) -> Statement | None:
     """A page's word. What it showed before its list was closed counts only where there is no other."""
     return word if table.is_open or by_protocol is None else None
 
 
-def _by_person(table: Table, known_as: Mapping[str, str]) -> dict[str, Word]:
+def _by_person(table: SourceTable, known_as: Mapping[str, str]) -> dict[str, Statement]:
     """The words on each person; of several rows of one person one that holds, else the latest."""
-    found: dict[str, Word] = {}
+    found: dict[str, Statement] = {}
     for token, word in table.words.items():
         person = known_as.get(token, token)
         other = found.get(person)
@@ -205,7 +205,7 @@ def _by_person(table: Table, known_as: Mapping[str, str]) -> dict[str, Word]:
     return found
 
 
-def _unlisted_since(listing: Table, word: Word | None) -> int | None:
+def _unlisted_since(listing: SourceTable, word: Statement | None) -> int | None:
     """Since when the open list leaves somebody out."""
     if word is not None:
         return None if word.holds else word.since_ms

@@ -6,10 +6,10 @@ reigns alone, until sound is heard that it does not explain, or others contradic
 
 from collections.abc import Callable, Mapping
 
-from sederunt.claims.claim import Claim, Fact, Kind, Source
+from sederunt.claims.claim import Claim, Extent, Fact, Source
 from sederunt.claims.presence import Reason
 from sederunt.claims.rules import MOST_SUBJECTS, ORDER, OUTSPOKEN_MS, OUTSPOKEN_TIMES, SPEECH, UNEXPLAINED_MS
-from sederunt.claims.table import Table
+from sederunt.claims.table import SourceTable
 
 _RANK = ORDER[Fact.SPEAKS]
 
@@ -18,8 +18,8 @@ class Speech:
     """The words of all sources on speech."""
 
     def __init__(self) -> None:
-        self._tables: dict[Source, Table] = {source: Table() for source in SPEECH}
-        self._sound = Table()
+        self._tables: dict[Source, SourceTable] = {source: SourceTable() for source in SPEECH}
+        self._sound = SourceTable()
         self._owns_at: dict[str, tuple[int, str]] = {}  # media source → (when it was told, whose)
         self._free_ms: dict[str, int] = {}  # media source → when its last owner lost it
         self._news: set[Source] = set()  # who spoke in this moment
@@ -29,6 +29,7 @@ class Speech:
         self._quiet_ms: int | None = None  # nothing is heard, since; None while something is, or never was
         self._doubtful_ms: dict[Source, int] = {}  # what is claimed since before that moment outlived a silence
         self.heard_ms: dict[str, int] = {}  # person → when their own sound was heard last
+        self._was_heard = False  # whether any sound was weighed
         self.last_sound_ms: int | None = None
 
     @property
@@ -58,7 +59,7 @@ class Speech:
         # Of a channel that tells nobody speaks nothing follows before it told of anybody.
         if table is None or (table.heard_ms is None and not (claim.subjects and claim.holds)):
             return
-        table.take(claim, whole=claim.kind is not Kind.DELTA or claim.fact is Fact.STAGE)
+        table.take(claim, whole=claim.kind is not Extent.DELTA or claim.fact is Fact.STAGE)
         self._dethroned.discard(claim.source)
         self._news.add(claim.source)
 
@@ -104,7 +105,10 @@ class Speech:
 
     def _note_quiet(self, is_sounding: bool, now_ms: int) -> None:
         if is_sounding:
-            self._quiet_ms = None
+            if not self._was_heard:  # what was claimed long before anything was heard is no speech
+                waits = ((row.source, row.quiet_ms) for row in SPEECH.values() if row.quiet_ms is not None)
+                self._doubtful_ms |= {source: now_ms - quiet_ms for source, quiet_ms in waits}
+            self._was_heard, self._quiet_ms = True, None
             self.last_sound_ms = max(now_ms, self.last_sound_ms or now_ms)
         elif self.last_sound_ms is not None:
             self._quiet_ms = now_ms if self._quiet_ms is None else self._quiet_ms

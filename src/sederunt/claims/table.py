@@ -7,12 +7,12 @@ of a subject itself over what a snapshot leaves out.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sederunt.claims.claim import Claim, Kind, Subject
+from sederunt.claims.claim import Claim, Extent, Subject
 from sederunt.claims.rules import MOST_SUBJECTS, lifetime_of
 
 
 @dataclass(slots=True)
-class Word:
+class Statement:
     """What the source last said of one subject."""
 
     subject: Subject
@@ -26,11 +26,11 @@ class Word:
         return self.holds and (self.until_ms is None or now_ms < self.until_ms)
 
 
-class Table:
+class SourceTable:
     """The words of one source, by subject."""
 
     def __init__(self) -> None:
-        self.words: dict[str, Word] = {}
+        self.words: dict[str, Statement] = {}
         self.heard_ms: int | None = None  # its last claim
         self.opened_ms: int | None = None  # its first, since it was closed last
         self.snapshot_ms: int | None = None
@@ -43,7 +43,7 @@ class Table:
 
     def take(self, claim: Claim, *, whole: bool | None = None) -> None:
         """Note a claim. `whole` overrides whether it is a snapshot."""
-        if claim.kind is Kind.CLOSED:
+        if claim.kind is Extent.CLOSED:
             self._close(claim.at_ms)
             return
         self.heard_ms = max(claim.at_ms, self.heard_ms or claim.at_ms)
@@ -52,10 +52,10 @@ class Table:
         for subject in claim.subjects:
             if subject.token:
                 self._say(subject, claim)
-        if claim.kind is Kind.SNAPSHOT if whole is None else whole:
+        if claim.kind is Extent.SNAPSHOT if whole is None else whole:
             self._leave_out({subject.token for subject in claim.subjects}, claim.at_ms)
 
-    def standing(self, now_ms: int) -> Iterator[tuple[str, Word]]:
+    def standing(self, now_ms: int) -> Iterator[tuple[str, Statement]]:
         return ((token, word) for token, word in self.words.items() if word.stands(now_ms))
 
     def _close(self, at_ms: int) -> None:
@@ -79,14 +79,14 @@ class Table:
         if len(self.words) >= MOST_SUBJECTS and not self._forget():
             return
         if self.snapshot_ms is not None and claim.at_ms < self.snapshot_ms:  # it was left out since
-            self.words[token] = Word(subject, False, self.snapshot_ms, self.snapshot_ms, False)
+            self.words[token] = Statement(subject, False, self.snapshot_ms, self.snapshot_ms, False)
         else:
             self.words[token] = self._word(subject, claim, claim.at_ms)
 
-    def _word(self, subject: Subject, claim: Claim, since_ms: int) -> Word:
+    def _word(self, subject: Subject, claim: Claim, since_ms: int) -> Statement:
         lifetime = claim.lifetime_ms if claim.lifetime_ms is not None else lifetime_of(claim.fact, claim.source)
         until_ms = None if lifetime is None else claim.at_ms + lifetime
-        return Word(subject, claim.holds, claim.at_ms, since_ms, True, until_ms)
+        return Statement(subject, claim.holds, claim.at_ms, since_ms, True, until_ms)
 
     def _leave_out(self, told: set[str], at_ms: int) -> None:
         if self.snapshot_ms is not None and at_ms < self.snapshot_ms:

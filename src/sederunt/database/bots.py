@@ -289,10 +289,11 @@ class Bots(BotReading):
         participants: Sequence[Participant],
         sources: Mapping[str, str] | None = None,
         *,
+        withdrawn: Mapping[str, int] | None = None,
         epoch: int | None = None,
     ) -> None:
         """Write the roster as it is known now; see Rosters.save. Raises Superseded, NotFound."""
-        await self._rosters.save(bot_id, participants, sources, epoch=epoch)
+        await self._rosters.save(bot_id, participants, sources, withdrawn=withdrawn, epoch=epoch)
 
     async def add_event(self, bot_id: UUID, event: str, data: Mapping[str, Any], *, epoch: int | None = None) -> Event:
         """Write a line of history that is no change of status. Raises Superseded, NotFound."""

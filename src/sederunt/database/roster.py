@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import and_, bindparam, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -40,16 +40,19 @@ class Rosters:
         participants: Sequence[Participant],
         sources: Mapping[str, str] | None = None,
         *,
+        withdrawn: Mapping[str, int] | None = None,
         epoch: int | None = None,
     ) -> None:
         """Write a roster as it is known now; what was written before stays, names and avatars take the new value.
 
         Of each participant's events only those not older than the last one written are added, so the whole list may
-        be given each time. `sources`: audio source → participant key. Raises Superseded, NotFound.
+        be given each time. `sources`: audio source → participant key. `withdrawn`: participant → Unix milliseconds;
+        their events from then on were written in error, and are written anew. Raises Superseded, NotFound.
         """
         async with self._database.begin() as connection:
             await check_holder(connection, bot_id, epoch)
             await self._save_participants(connection, bot_id, participants)
+            await self._withdraw(connection, bot_id, withdrawn or {})
             await self._save_speaking(connection, bot_id, participants)
             rows = [{"bot_id": bot_id, "source": s, "participant": storable(k)} for s, k in (sources or {}).items()]
             await self._write(connection, t.sources, rows, renew=("participant",))
@@ -92,6 +95,12 @@ class Rosters:
             for place, participant in enumerate(participants)
         ]
         await self._write(connection, t.participants, rows, renew=("name", "avatar"))
+
+    async def _withdraw(self, connection: AsyncConnection, bot_id: UUID, withdrawn: Mapping[str, int]) -> None:
+        events = t.speaking_events.c
+        for key, since_ms in withdrawn.items():
+            theirs = and_(events.bot_id == bot_id, events.participant == storable(key), events.at_ms >= since_ms)
+            await connection.execute(delete(t.speaking_events).where(theirs))
 
     async def _save_speaking(
         self, connection: AsyncConnection, bot_id: UUID, participants: Sequence[Participant]

@@ -10,12 +10,13 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from sederunt import log
+from sederunt.claims.changes import Change, PersonWrote
 from sederunt.clock import unix_ms
 from sederunt.database.bots import Bots
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import Superseded
 from sederunt.meetings.live.messages import line_message, message_of
-from sederunt.meetings.session.roster import Change, PersonWrote, Roster, silenced
+from sederunt.meetings.session.roster import Roster, silenced
 from sederunt.model.bot import Bot, Gap
 from sederunt.model.history import LIVE_TROUBLE
 from sederunt.model.participant import Participant
@@ -124,10 +125,12 @@ class Journal:
         A database that is away ends no meeting: what could not be written is written with a later call.
         """
         (changes, self._untold), told = (self._untold, []), 0
-        changed, sources = roster.take_changed(), dict(roster.sources)
+        (changed, withdrawn), sources = roster.take_changed(), dict(roster.sources)
         try:
             if changed or changes or sources != self._written_sources:
-                await self._bots.save_participants(self.bot.id, changed, sources, epoch=self.bot.epoch)
+                await self._bots.save_participants(
+                    self.bot.id, changed, sources, withdrawn=withdrawn, epoch=self.bot.epoch
+                )
                 self._written_sources = sources
             for change in changes:
                 if isinstance(change, PersonWrote):
@@ -139,7 +142,7 @@ class Journal:
             raise
         except Exception:
             logger.exception("roster not written, kept for later", action="journal_kept", bot_id=str(self.bot.id))
-            roster.keep_changed(changed)
+            roster.keep_changed(changed, withdrawn)
             self._untold = [*changes[told:], *self._untold]
 
     async def end_open_speech(self, at_s: float) -> None:

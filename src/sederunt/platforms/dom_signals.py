@@ -1,4 +1,4 @@
-"""What a page's own display tells: roster, speaking and chat as seen in the DOM, where the network says nothing."""
+"""What a page's own display tells: roster, speaking and chat as seen in the DOM. Claims like any other."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sederunt.model.events import ChatReceived, MeetingEvent, SpeakingChanged, StageTaken
-from sederunt.platforms.roster_reader import ChatLedger, Person, RosterReader
+from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, here, speak
+from sederunt.model.events import ChatReceived
+from sederunt.platforms.platform import Told
 
 if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
@@ -20,6 +21,26 @@ _SUFFIX = re.compile(
 )
 _SELF_MARK = re.compile(r"[(\[](?:you|me|host, me|me, host|me, guest|co-host, me)[)\]]\s*$", re.IGNORECASE)
 _SHARE = re.compile(r"[(\[](?:presenting|presentation|presenter)[)\]]\s*$", re.IGNORECASE)
+
+# What a page says of the meeting in sentences of its own: for the watch plan of any site. Stems in lower case.
+BANNER: Mapping[str, Any] = {
+    "row": '[role="status"],[role="alert"],[aria-live],[role="heading"],h1,h2,h3',
+    "never": '[role="log"],[role="list"],[role="listitem"],[role="tree"],[contenteditable],[data-message-id],'
+    '[data-tid^="chat-pane"],[class*="chat-" i]',
+    "longest": 200,
+    "alone": [
+        "you're the only one here",
+        "you are the only one here",
+        "you're the only one in",
+        "you are the only one in",
+        "no one else is here",
+        "nobody else is here",
+        "you are the only participant",
+        "you're the only participant",
+        "waiting for others to join",
+    ],
+    "recorded": ["is being recorded", "recording in progress", "recording has started", "is recording this"],
+}
 _OWN_NAMES = frozenset({"you", "me"})
 
 
@@ -32,89 +53,99 @@ def bare_name(name: str) -> str:
 
 
 class DomSignals:
-    """Decodes signals of kind roster, speaking, stage and chat."""
+    """Decodes signals of kind roster, speaking, stage, banner and chat."""
 
     def __init__(
         self,
-        roster: RosterReader,
-        chat: ChatLedger,
+        own_name: str = "",
         *,
-        read_person: Callable[[Mapping[str, Any]], Person | None] | None = None,
+        read_person: Callable[[Mapping[str, Any]], Subject | None] | None = None,
         read_message: Callable[[Mapping[str, Any]], tuple[str, str]] | None = None,
     ) -> None:
-        """`read_person` and `read_message` (→ sender, text) read rows of sites that keep more than one fact in one."""
-        self._roster, self._chat = roster, chat
+        """`own_name` is what the bot calls itself: not every site marks one's own entry. `read_person` and
+        `read_message` (→ sender, text) read rows of sites that keep more than one fact in one."""
+        self._own_name = own_name
         self._read_person = read_person or as_person
         self._read_message = read_message or _message
-        self._speaking: set[str] = set()
-        self._marked = False
-        self.speaking_told = False  # the network told who speaks: the page is not asked any more
 
-    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+    def introduce(self, at_ms: int) -> list[Told]:
+        """Claim once by what name the bot enters."""
+        own_name, self._own_name = self._own_name, ""
+        return (
+            [Claim(fact=Fact.SELF, source=Source.ENTRY, at_ms=at_ms, subjects=(Subject(name=own_name),))]
+            if own_name
+            else []
+        )
+
+    def decode(self, signal: Signal) -> Sequence[Told]:
+        """The claims of one signal; of any other kind none but the bot's own name, first of all."""
+        return [*self.introduce(signal.at_ms), *self._decode(signal)]
+
+    def _decode(self, signal: Signal) -> Sequence[Told]:
+        data, at_ms = signal.data, signal.at_ms
         match signal.kind:
             case "roster":
-                return self._people(
-                    signal.data.get("people"), signal.at_ms, whole=signal.data.get("whole") is not False
-                )
-            case "speaking":
-                return self._speech(signal.data.get("keys"), signal.at_ms)
+                return self._people(data.get("people"), at_ms, whole=data.get("whole") is not False)
+            case "speaking" if isinstance(keys := data.get("keys"), list):
+                return [speak(Source.MARKS, [bare_name(str(key)) for key in keys if key], at_ms)]
             case "stage":
-                return self._taken(str(signal.data.get("key") or ""), signal.at_ms)
+                return [_large(bare_name(str(data.get("key") or "")), at_ms)]
+            case "banner":
+                return _banner(data, at_ms)
             case "chat":
-                return self._message(signal.data, signal.at_ms)
+                return self._message(data, at_ms)
             case _:
                 return []
 
-    def _people(self, people: object, at_ms: int, *, whole: bool) -> list[MeetingEvent]:
+    def _people(self, people: object, at_ms: int, *, whole: bool) -> list[Told]:
+        """Where the list is shown, its rows, and the tiles' beside them, are everybody; else tiles are some. A list
+        that is empty is closed."""
         if not isinstance(people, list):
             return []
         entries = [entry for entry in people if isinstance(entry, Mapping)]
         shown = [person for entry in entries if (person := self._read_person(entry))]
-        return self._roster.shown(shown, at_ms, whole=whole)
+        closed, seen = (Source.TILES, Source.LIST) if whole else (Source.LIST, Source.TILES)
+        close = [Claim(fact=Fact.HERE, source=closed, kind=Extent.CLOSED, at_ms=at_ms)]
+        if not shown:
+            return [*close, Claim(fact=Fact.HERE, source=seen, kind=Extent.CLOSED, at_ms=at_ms)]
+        return [*close, here(seen, shown, at_ms, Extent.SNAPSHOT)]
 
-    def _speech(self, keys: object, at_ms: int) -> list[MeetingEvent]:
-        """The page tells all who are shown speaking; what changed since the last time is an event."""
-        if self.speaking_told or not isinstance(keys, list):
-            return []
-        now = {known for key in keys if (known := self._known_key(str(key)))}
-        self._marked = self._marked or bool(now)
-        changes = [(key, False) for key in sorted(self._speaking - now)]
-        changes += [(key, True) for key in sorted(now - self._speaking)]
-        self._speaking = now
-        return [SpeakingChanged(key=key, speaking=speaking, at_ms=at_ms) for key, speaking in changes]
-
-    def _taken(self, shown: str, at_ms: int) -> list[MeetingEvent]:
-        """A site that marks who speaks needs no stage, and one that marked anybody once does mark."""
-        if self.speaking_told or self._marked or not shown:
-            return []
-        return [StageTaken(key=self._known_key(shown), at_ms=at_ms)]
-
-    def _known_key(self, shown: str) -> str:
-        """The roster's key of somebody shown by key or by name; what was shown where the roster knows neither."""
-        if self._roster.person(shown):
-            return shown
-        return self._roster.key_of(bare_name(shown)) or shown
-
-    def _message(self, data: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
+    def _message(self, data: Mapping[str, Any], at_ms: int) -> list[Told]:
         sender, text = self._read_message(data)
         sender, text = bare_name(sender), text.strip()
         if not text:
             return []
-        if sender.lower() in _OWN_NAMES:
-            sender = self._roster.self_name() or sender
         message_id = str(data.get("id") or "") or None
-        told = ChatReceived(username=sender, content=text, at_ms=at_ms, message_id=message_id)
-        return self._chat.first_word(told, "page")
+        is_own = sender.lower() in _OWN_NAMES
+        return [
+            ChatReceived(username=sender, content=text, at_ms=at_ms, message_id=message_id, is_own=is_own, by_page=True)
+        ]
 
 
-def as_person(entry: Mapping[str, Any]) -> Person | None:
+def _large(shown: str, at_ms: int) -> Claim:
+    subjects = (Subject(key=shown),) if shown else ()
+    return Claim(fact=Fact.STAGE, source=Source.STAGE, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=subjects)
+
+
+def _banner(data: Mapping[str, Any], at_ms: int) -> list[Told]:
+    """What the page's sentences say: that nobody else is here, that it is recorded."""
+    alone, recorded = bool(data.get("alone")), bool(data.get("recorded"))
+    return [
+        Claim(fact=Fact.COUNT, source=Source.BANNER, at_ms=at_ms, number=1)
+        if alone
+        else Claim(fact=Fact.COUNT, source=Source.BANNER, at_ms=at_ms, kind=Extent.CLOSED),
+        Claim(fact=Fact.RECORDED, source=Source.BANNER, at_ms=at_ms, holds=recorded),
+    ]
+
+
+def as_person(entry: Mapping[str, Any]) -> Subject | None:
     """A row of a list, or a tile; None where it is nobody: a shared screen, or one without a name."""
     shown = str(entry.get("name") or "")
     name = bare_name(shown)
     if not name or _SHARE.search(shown):
         return None
     key = str(entry.get("key") or "")
-    return Person(
+    return Subject(
         key=name if key in ("", shown) else key,  # a row without an id is known by its name
         name=name,
         avatar=str(entry.get("avatar") or "") or None,

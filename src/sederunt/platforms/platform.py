@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sederunt.claims.claim import Claim
 from sederunt.model.bot import Service
-from sederunt.model.events import MeetingEvent
+from sederunt.model.events import ChatReceived
 from sederunt.platforms.evidence import PageSnapshot
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.page_state import Reading
@@ -21,11 +22,17 @@ if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
 
 
-class Decoder(Protocol):
-    """Turns one page's raw signals into events. Pure but for what it remembers of the roster."""
+Told = Claim | ChatReceived
 
-    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
-        """The events one signal tells, none where it tells nothing. Never raises, whatever the site sends."""
+
+class Decoder(Protocol):
+    """Turns one page's raw signals into claims and chat, and judges none of them: every source claims what it shows.
+
+    Pure but for what it remembers so that claims can be read at all, such as whose id is whose.
+    """
+
+    def decode(self, signal: Signal) -> Sequence[Told]:
+        """What one signal tells, nothing where it tells nothing. Never raises, whatever the site sends."""
 
     @property
     def noted(self) -> Collection[str]:

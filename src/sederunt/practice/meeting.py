@@ -9,8 +9,9 @@ note [bot, note] (a dialog was answered, a toggle moved, the page reported somet
 
 import asyncio
 import itertools
+import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from sederunt import log
@@ -57,6 +58,7 @@ class Meeting:
         self._video = Video(self.variant.video) if self.variant.video else None
         self._ticks = 0
         self._timeline = ScriptTimeline(script)
+        self._quirks, self._chance = self.variant.quirks, random.Random(self.variant.quirks.seed)
         self._timers: set[asyncio.TimerHandle] = set()
         self._closing: set[asyncio.Task[None]] = set()
         if script.starts == "created":
@@ -195,6 +197,10 @@ class Meeting:
         self.started.set()
         self.events.add("started")
         self._run_due()
+        if self._quirks.mapping_s > 0:
+            self._later(self._quirks.mapping_s, lambda: self._tell_channels(self.present()))
+        if self._quirks.full_lists_s:
+            self._tell_full_lists()
 
     def tick(self) -> None:
         """20 ms of meeting time."""
@@ -297,6 +303,10 @@ class Meeting:
         person.sharing = False
         self._tell_roster([person])
 
+    def _rename(self, person: Occupant, deed: ScriptedAct) -> None:
+        person.name = deed.text
+        self._tell_roster([person])
+
     def _chat(self, person: Occupant, deed: ScriptedAct) -> None:
         self.chat(person, deed.text)
 
@@ -358,10 +368,34 @@ class Meeting:
             task.add_done_callback(self._closing.discard)
 
     def _tell_roster(self, changed: Iterable[Occupant]) -> None:
+        """The page shows who is here, the site's own channel tells what changed; either as its quirks are."""
         changed = list(changed)
+        self._later(self._quirks.list_lag_s if self.started.is_set() else 0, self._show_roster)
+        if self._quirks.full_lists_s and not all(person.bot for person in changed):
+            changed = [person for person in changed if person.present]
+        if self.started.is_set() and self._chance.random() < self._quirks.lost:
+            return
+        self._tell_channels(changed)
+
+    def _show_roster(self) -> None:
         for visitor in self.in_call():
             visitor.tell({"roster": [self._row(person, visitor) for person in self.people if person.present]})
-            self.site.roster_changed(self, visitor, changed)
+
+    def _tell_channels(self, changed: Sequence[Occupant]) -> None:
+        if changed:
+            for visitor in self.in_call():
+                self.site.roster_changed(self, visitor, changed)
+
+    def _tell_full_lists(self) -> None:
+        self._tell_channels(self.present())
+        if not self.is_over:
+            self._later(self._quirks.full_lists_s, self._tell_full_lists)
+
+    @property
+    def maps_sources(self) -> bool:
+        """Whether the site tells by now whose a source is."""
+        late_s = self._quirks.mapping_s
+        return late_s == 0 or (late_s > 0 and self._ticks * TICK_S >= late_s)
 
     def _tell_speaking(self) -> None:
         csrcs = self._sound.speaking()
@@ -380,6 +414,8 @@ class Meeting:
             "video": person.video,
             "avatar": person.avatar,
             "self": person is visitor.person,
+            "hand": person.name == self._quirks.hand,
+            "hidden": person.name == self._quirks.hidden,
         }
 
     def _new_person(self, entry: CastMember) -> Occupant:

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from sederunt.errors import InvalidConfig
 from sederunt.practice import clips
+from sederunt.practice.quirks import Quirks
 
 # Acts that a script may schedule and that the control API may ask for at any moment.
 Deed = Literal[
@@ -22,6 +23,7 @@ Deed = Literal[
     "unmute",  # who
     "share",  # who
     "unshare",  # who
+    "rename",  # who, text: the new name
     "chat",  # who, text
     "record",  # the recording notice appears at everyone's page
     "end",  # the host ends the meeting for everyone
@@ -129,6 +131,7 @@ class Variant:
     join_audio: bool = True  # Zoom: the bot has to press "Join Audio by Computer"
     passcode: str = ""  # Zoom: asked for where the address has none
     consent: bool = False  # recording consent on entering
+    quirks: Quirks = field(default_factory=Quirks)  # in what the site disagrees with itself
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

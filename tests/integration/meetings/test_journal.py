@@ -9,6 +9,7 @@ import pytest
 
 from harness.bot_context import NoListeners
 from harness.captured import ZERO_MS
+from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, here, owns, speak
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
@@ -17,8 +18,8 @@ from sederunt.errors import Superseded
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.session.roster import Roster
 from sederunt.model.bot import Bot, BotConfig, Service
-from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantSeen, SourceNamed
-from sederunt.model.participant import Participant
+from sederunt.model.events import ChatReceived
+from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.status import BotStatus, Trigger
 
 
@@ -33,11 +34,12 @@ class FailingBots(Bots):
         participants: Sequence[Participant],
         sources: Mapping[str, str] | None = None,
         *,
+        withdrawn: Mapping[str, int] | None = None,
         epoch: int | None = None,
     ) -> None:
         if self.away:
             raise OSError("the database is away")
-        await super().save_participants(bot_id, participants, sources, epoch=epoch)
+        await super().save_participants(bot_id, participants, sources, withdrawn=withdrawn, epoch=epoch)
 
 
 class Stay:
@@ -50,9 +52,8 @@ class Stay:
     async def claim(self, host: str) -> Journal:
         return await Journal.claim(self._bot.id, host, bots=self.bots, live_lines=self._lines, feed=self.feed)
 
-    async def happen(self, journal: Journal, *events: MeetingEvent) -> None:
-        for event in events:
-            journal.note(self.roster.apply(event))
+    async def happen(self, journal: Journal, *told: Claim | ChatReceived) -> None:
+        journal.note(self.roster.take(told))
         await journal.write_roster(self.roster)
 
     @property
@@ -82,8 +83,8 @@ async def stay(tmp_path: Path) -> AsyncIterator[Stay]:
         yield Stay(database, bot)
 
 
-def seen(name: str) -> ParticipantSeen:
-    return ParticipantSeen(key=name.lower(), name=name, at_ms=ZERO_MS)
+def seen(name: str) -> Claim:
+    return here(Source.PROTOCOL, [Subject(key=name.lower(), name=name)], ZERO_MS)
 
 
 CHAT = ChatReceived(username="Ada", content="hello", at_ms=ZERO_MS)
@@ -126,7 +127,7 @@ async def test_a_holder_that_lost_its_bot_writes_and_tells_nothing(stay: Stay) -
 
 async def test_the_next_page_of_a_holder_writes_its_own_roster(stay: Stay) -> None:
     journal = await stay.claim("host")
-    await stay.happen(journal, seen("Ada"), SourceNamed(source="7", key="ada", at_ms=ZERO_MS))
+    await stay.happen(journal, seen("Ada"), owns("7", "ada", ZERO_MS))
     stay.bots.away = True
     await stay.happen(journal, CHAT)
     stay.bots.away, stay.roster = False, Roster()
@@ -134,6 +135,20 @@ async def test_the_next_page_of_a_holder_writes_its_own_roster(stay: Stay) -> No
     await stay.happen(journal, seen("Bob"))
     assert stay.told == ["participant-tracked", "participant-tracked"], "the first page's chat is lost with it"
     assert await stay.bots.sources(journal.bot.id) == {"7": "ada"}
+
+
+async def test_marks_that_are_taken_back_are_taken_back_from_the_database(stay: Stay) -> None:
+    """Whoever is large on the stage before the protocol tells who speaks: it was told, and written, before it was known
+    to be wrong."""
+    journal, ms = await stay.claim("host"), ZERO_MS
+    large = Claim(fact=Fact.STAGE, source=Source.STAGE, at_ms=ms, kind=Extent.SNAPSHOT, subjects=(Subject(key="ada"),))
+    await stay.happen(journal, seen("Ada"), seen("Bob"), large)
+    journal.note(stay.roster.heard("mix", True, ms + 5000))
+    await journal.write_roster(stay.roster)
+    assert {one.name: len(one.events) for one in await journal.participants(with_events=True)} == {"Ada": 1, "Bob": 0}
+    await stay.happen(journal, speak(Source.PROTOCOL, ["bob"], ms + 5600))
+    marks = {one.name: one.events for one in await journal.participants(with_events=True)}
+    assert marks == {"Ada": (), "Bob": (SpeakingEvent(type=SpeakingKind.STARTED, timestamp=ms + 5600),)}
 
 
 async def test_the_journals_row_is_the_one_it_moved(stay: Stay) -> None:

@@ -13,6 +13,7 @@ from harness.bot_context import NoAccounts, NoListeners
 from harness.captured import sound
 from harness.fake_clock import FakeClock
 from sederunt.browser.page import Signal
+from sederunt.claims.claim import Claim, Source, Subject, here, speak
 from sederunt.clock import unix_ms
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
@@ -25,7 +26,6 @@ from sederunt.meetings.lifecycle import attend
 from sederunt.meetings.session import meeting_session, watcher
 from sederunt.meetings.session.commands import Commands
 from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
-from sederunt.model.events import MeetingEvent, ParticipantSeen, SpeakingChanged
 from sederunt.model.participant import Participant
 from sederunt.model.status import BotStatus, StopReason, Trigger
 from sederunt.platforms.links import MeetingLink
@@ -38,7 +38,18 @@ pytestmark = pytest.mark.parametrize("address", ["sqlite"], indirect=True)  # wh
 
 AWAY = PageError("The page could not open the meeting's address: Page.goto: net::ERR_INTERNET_DISCONNECTED")
 STUCK = PageStuck("The page did not answer a question within 5 s.")
-SELF = ParticipantSeen(key="b", name="Minutes", at_ms=0, is_self=True)
+
+
+def listed(key: str, name: str, *, is_self: bool = False) -> Claim:
+    return here(Source.PROTOCOL, [Subject(key=key, name=name, is_self=is_self)], 0)
+
+
+def speaks(key: str) -> Claim:
+    """Somebody speaks, for as long as a test goes."""
+    return replace(speak(Source.PROTOCOL, [key], 0), lifetime_ms=2**50)
+
+
+SELF = listed("b", "Minutes", is_self=True)
 
 
 class Hurried(FakeClock):
@@ -62,7 +73,7 @@ class Shown:
 
     finds: PageState | PageError = PageState.IN_CALL
     takes_s: float = 5.0
-    told: Sequence[MeetingEvent] = ()  # before it answers
+    told: Sequence[Claim] = ()  # before it answers
     frames: bool = False  # sound comes meanwhile
     then: Callable[[], Any] | None = None
 
@@ -149,7 +160,7 @@ class Hearing:
     noted = ()
     roster_heard = True
 
-    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+    def decode(self, signal: Signal) -> Sequence[Claim]:
         return [signal.data["event"]]
 
 
@@ -389,9 +400,7 @@ async def test_a_page_that_answers_no_look_is_replaced_later_while_its_sound_com
 
 async def test_a_page_too_busy_to_change_its_capture_is_asked_again(make_stage: MakeStage) -> None:
     stage = await make_stage()
-    talks = Shown(
-        told=[ParticipantSeen(key="a", name="Ada", at_ms=0), SpeakingChanged(key="a", speaking=True, at_ms=0)]
-    )
+    talks = Shown(told=[listed("a", "Ada"), speaks("a")])
     tab = Tab(
         [talks, Shown(), Shown(), Shown(), Shown(), Shown(PageState.OVER)],
         backends=[STUCK, STUCK],
@@ -408,7 +417,7 @@ async def test_a_page_too_busy_to_change_its_capture_is_asked_again(make_stage: 
     ("earlier", "listed", "reason"),
     [
         ([], [SELF], StopReason.MEETING_ENDED),
-        (["Ada"], [SELF, SpeakingChanged(key="g", speaking=True, at_ms=0)], StopReason.MEETING_ENDED),
+        (["Ada"], [SELF, speaks("g")], StopReason.MEETING_ENDED),
         (["Acme Notetaker", "Minutes"], [SELF], StopReason.MEETING_ENDED),
         (["Ada"], [], StopReason.MEETING_ENDED),
         (["Acme Notetaker", "Ada"], [SELF], StopReason.LAST_PERSON_DETECTED),
@@ -416,7 +425,7 @@ async def test_a_page_too_busy_to_change_its_capture_is_asked_again(make_stage: 
     ids=["nobody came", "somebody speaks", "only bots came", "no list", "people came and went"],
 )
 async def test_a_bot_that_came_back_is_alone_only_where_people_had_come_and_it_can_see_that_they_are_gone(
-    make_stage: MakeStage, clock: Hurried, earlier: list[str], listed: list[MeetingEvent], reason: StopReason
+    make_stage: MakeStage, clock: Hurried, earlier: list[str], listed: list[Claim], reason: StopReason
 ) -> None:
     stage = await make_stage()
     known = [Participant(key=name, name=name, avatar=None, first_seen_at=clock.now()) for name in earlier]

@@ -7,11 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from harness.platforms_room import Opened, OpenPage
+from harness.platforms_room import Opened, OpenPage, PageTold, heard_by
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.errors import PageChanged
 from sederunt.model.bot import Service
-from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantSeen, SourceNamed
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import join
 from sederunt.platforms.page_state import PageState, Reading
@@ -55,21 +54,20 @@ class Stay:
         if reading.state is PageState.LOBBY:
             self.waits.set()
 
-    def events(self) -> list[MeetingEvent]:
-        """What everything heard so far means, from the start."""
-        decoder = self.platform.decoder(own_name=NAME)
-        return [event for signal in list(self.opened.signals) for event in decoder.decode(signal)]
+    def heard(self) -> PageTold:
+        """What everything told so far means, from the start."""
+        return heard_by(self.platform.decoder(own_name=NAME), self.opened.signals)
 
-    async def tells(self, holds: Callable[[list[MeetingEvent]], bool]) -> list[MeetingEvent]:
-        """Wait until the events say so; TimeoutError prints them."""
+    async def tells(self, holds: Callable[[PageTold], bool]) -> PageTold:
+        """Wait until what was heard says so; TimeoutError prints it."""
         try:
             async with asyncio.timeout(60):
-                while not holds(events := self.events()):
+                while not holds(heard := self.heard()):
                     self.opened.news.clear()
                     await self.opened.news.wait()
         except TimeoutError:
-            raise TimeoutError(f"the page told only {self.events()}") from None
-        return events
+            raise TimeoutError(f"the page told only {self.heard()}") from None
+        return heard
 
     async def stands(self, *states: PageState) -> Reading:
         """Wait until the page in the call is read as one of these."""
@@ -119,13 +117,12 @@ async def test_an_open_meeting_is_entered_and_its_people_are_known(
     shown = stay.meeting.visitor().facts  # the switches as the site was told of them
     assert (shown.get("microphone"), shown.get("camera")) == (False, False)
     await stay.platform.settle(stay.opened.page)
-    events = await stay.tells(lambda found: sum(isinstance(event, ParticipantSeen) for event in found) >= 3)
-    people = {event.name: event.is_self for event in events if isinstance(event, ParticipantSeen)}
-    assert people == {"Ada Lovelace": False, "Charles Babbage": False, NAME: True}
+    heard = await stay.tells(lambda heard: len(heard.names) >= 2 and heard.roster.knows_itself)
+    assert heard.names == ["Ada Lovelace", "Charles Babbage"]
     if service is not Service("zoom"):
-        named = await stay.tells(lambda found: any(isinstance(event, SourceNamed) for event in found))
-        keys = {event.key for event in named if isinstance(event, ParticipantSeen)}
-        assert {event.key for event in named if isinstance(event, SourceNamed)} <= keys
+        heard = await stay.tells(lambda heard: bool(heard.roster.sources))
+        keys = {one.key for one in heard.roster.participants} | heard.roster.own_keys
+        assert set(heard.roster.sources.values()) <= keys
 
 
 @pytest.mark.parametrize("service", services())
@@ -181,12 +178,12 @@ async def test_messages_reach_everyone_in_parts_and_come_back_once(visit: OpenSt
     count = 1 + len(parts(long, stay.platform.limits.chat))
     await stay.platform.send_chat(stay.opened.page, "Good morning 👋 all")
     await stay.platform.send_chat(stay.opened.page, long)
-    events = await stay.tells(lambda found: sum(isinstance(event, ChatReceived) for event in found) >= count)
-    said = [event.content for event in events if isinstance(event, ChatReceived)]
+    heard = await stay.tells(lambda heard: len(heard.chat) >= count)
+    said = [message.content for message in heard.chat]
     assert said[0] == "Good morning 👋 all"
     assert " ".join(said[1:]) == long
     assert len(said) == count
-    assert {event.username for event in events if isinstance(event, ChatReceived)} == {NAME}
+    assert {message.username for message in heard.chat} == {NAME}
 
 
 @pytest.mark.parametrize("service", services())

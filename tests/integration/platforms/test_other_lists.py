@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from harness.platforms_room import OpenPage, StaticSite
+from harness.platforms_room import OpenPage, PageTold, StaticSite, heard_by
 from sederunt.model.bot import Service
-from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantSeen
 from sederunt.platforms.registry import platform_of
 
 URLS = {
@@ -23,10 +22,16 @@ class Shown:
     html: str
     people: tuple[str, ...] = ()
     chat: tuple[tuple[str, str], ...] = ()
+    own: str = ""  # which of the people is oneself
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        return tuple(name for name in self.people if name != self.own)
 
 
 SHOWN = [
     Shown(service=Service("gmeet"), name="ids of another form, merged audio, effects", people=("Ada", "Grace"),
+          own="Grace",
           html="<div data-participant-id=visual_effects aria-label='Backgrounds and effects'></div>"
           "<div role=list aria-label=Participants><div role=listitem data-participant-id=p1 aria-label=Ada></div>"
           "<div role=listitem data-participant-id=p2 aria-label='Grace (You)'></div>"
@@ -65,13 +70,11 @@ async def test_a_list_is_read(open_own: OpenPage, site: StaticSite, shown: Shown
     site.put("/" + url.split("/", 3)[3], shown.html)
     await opened.page.goto(url)
 
-    def told() -> list[MeetingEvent]:
-        decoder = platform.decoder(own_name="Minutes")
-        return [event for signal in list(opened.signals) for event in decoder.decode(signal)]
+    def told() -> PageTold:
+        return heard_by(platform.decoder(own_name="Minutes"), opened.signals)
 
-    while len(told()) < len(shown.people) + len(shown.chat):
+    while len((heard := told()).names) + len(heard.chat) < len(shown.others) + len(shown.chat):
         opened.news.clear()
         await opened.news.wait()
-    people = [event.name for event in told() if isinstance(event, ParticipantSeen)]
-    chat = [(event.username, event.content) for event in told() if isinstance(event, ChatReceived)]
-    assert (tuple(people), tuple(chat)) == (shown.people, shown.chat)
+    chat = [(message.username, message.content) for message in heard.chat]
+    assert (tuple(heard.names), tuple(chat)) == (shown.others, shown.chat)

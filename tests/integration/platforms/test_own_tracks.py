@@ -2,11 +2,10 @@
 
 import asyncio
 
-from harness.platforms_room import Opened, OpenPage
+from harness.platforms_room import Opened, OpenPage, heard_by
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.model.audio import CapturedFrame
 from sederunt.model.bot import Service
-from sederunt.model.events import ParticipantSeen, SourceNamed, SpeakingChanged, StageTaken
 from sederunt.platforms.admission import join
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.registry import platform_of
@@ -48,11 +47,10 @@ async def test_each_track_is_known_by_its_streams_name(practice: PracticeServer,
             opened.news.clear()
             await opened.news.wait()
 
-    decoder = ZOOM.decoder(own_name="Minutes")
-    events = [event for signal in opened.signals for event in decoder.decode(signal)]
-    assert not [event for event in events if isinstance(event, SpeakingChanged | StageTaken)]
-    names = {event.key: event.name for event in events if isinstance(event, ParticipantSeen)}
-    owners = {event.source: names.get(event.key) for event in events if isinstance(event, SourceNamed)}
+    heard = heard_by(ZOOM.decoder(own_name="Minutes"), opened.signals)
+    assert not heard.roster.anyone_spoke
+    names = {one.key: one.name for one in heard.roster.participants}
+    owners = {source: names.get(key) for source, key in heard.roster.sources.items()}
     for who, clip in SAID.items():
         assert {owners[f"track-{frame.track}"] for frame in heard_of(clip, opened)} == {who}
 

@@ -5,10 +5,9 @@ from typing import Any, cast
 
 import pytest
 
-from harness.platforms_room import OpenPage
+from harness.platforms_room import OpenPage, PageTold, heard_by
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.model.bot import Service
-from sederunt.model.events import ChatReceived, MeetingEvent, ParticipantLeft, ParticipantSeen
 from sederunt.platforms.admission import join
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.registry import platform_of
@@ -44,17 +43,16 @@ async def test_people_come_write_and_go(
     )
     assert admission.reading.state is PageState.IN_CALL
 
-    def told() -> list[MeetingEvent]:
-        decoder = site.decoder(own_name="Minutes")
-        return [event for signal in list(opened.signals) for event in decoder.decode(signal)]
+    def told() -> PageTold:
+        return heard_by(site.decoder(own_name="Minutes"), opened.signals)
 
-    async def until(holds: Callable[[MeetingEvent], bool]) -> None:
-        while not any(holds(event) for event in told()):
+    async def until(holds: Callable[[PageTold], bool]) -> None:
+        while not holds(told()):
             opened.news.clear()
             await opened.news.wait()
 
     await site.settle(opened.page, roster_heard=False)
-    await until(lambda event: isinstance(event, ParticipantSeen) and event.name == "Charles Babbage")
+    await until(lambda heard: "Charles Babbage" in heard.names)
     meeting.act(ScriptedAct(at_s=0, do="chat", who="Ada Lovelace", text="Good morning."))
     meeting.act(ScriptedAct(at_s=0, do="join", who="Mary Somerville"))
     meeting.act(ScriptedAct(at_s=0, do="leave", who="Charles Babbage"))
@@ -62,12 +60,12 @@ async def test_people_come_write_and_go(
     await site.send_chat(opened.page, "I take the minutes.")
     meeting.act(ScriptedAct(at_s=0, do="chat", who="Ada Lovelace", text="Thank you."))
 
-    await until(lambda event: isinstance(event, ChatReceived) and event.content == "Thank you.")
-    await until(lambda event: isinstance(event, ParticipantLeft))
-    events = told()
-    names = {event.key: event.name for event in events if isinstance(event, ParticipantSeen)}
-    assert sorted(names.values()) == ["Ada Lovelace", "Charles Babbage", "Mary Somerville", "Minutes"]
-    assert [names[event.key] for event in events if isinstance(event, ParticipantLeft)] == ["Charles Babbage"]
-    written = [(event.username, event.content) for event in events if isinstance(event, ChatReceived)]
+    await until(lambda heard: any(message.content == "Thank you." for message in heard.chat))
+    await until(lambda heard: bool(heard.left))
+    heard = told()
+    assert sorted(heard.names) == ["Ada Lovelace", "Charles Babbage", "Mary Somerville"]
+    assert heard.roster.knows_itself
+    assert heard.left == ["Charles Babbage"]
+    written = [(message.username, message.content) for message in heard.chat]
     expected = [("Ada Lovelace", "Good morning."), ("Minutes", "I take the minutes."), ("Ada Lovelace", "Thank you.")]
     assert written == expected

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-from sederunt.claims.claim import Claim, Fact, Kind, Source, Subject
-from sederunt.claims.fold import Change, Fold, Left, Spoke, Tracked, is_bot_name
+from sederunt.claims.changes import PersonLeft, PersonSpoke, PersonTracked, RosterChange
+from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
+from sederunt.claims.fold import Fold, is_bot_name
 from sederunt.claims.rules import CONTRADICTED_MS, MOST_PEOPLE, ONLY_ONE_MS
 from sederunt.model.participant import SpeakingKind
 
@@ -11,7 +12,7 @@ S = 1000
 T = 1_000_000_000  # any moment
 
 
-def here(*people: str, at: float = 0, source: Source = Source.PROTOCOL, kind: Kind = Kind.SNAPSHOT) -> Claim:
+def here(*people: str, at: float = 0, source: Source = Source.PROTOCOL, kind: Extent = Extent.SNAPSHOT) -> Claim:
     """People as "key=name"; "*" before it marks the bot itself."""
     subjects = tuple(
         Subject(key=(parts := one.lstrip("*").partition("="))[0], name=parts[2] or parts[0], is_self=one[0] == "*")
@@ -31,12 +32,16 @@ def listed(*names: str, at: float = 0) -> Claim:
 
 def speaks(*keys: str, at: float, source: Source = Source.PROTOCOL) -> Claim:
     subjects = tuple(Subject(key=key) for key in keys)
-    return Claim(fact=Fact.SPEAKS, source=source, kind=Kind.SNAPSHOT, at_ms=T + round(at * S), subjects=subjects)
+    return Claim(fact=Fact.SPEAKS, source=source, kind=Extent.SNAPSHOT, at_ms=T + round(at * S), subjects=subjects)
 
 
 def large(key: str, at: float) -> Claim:
     return Claim(
-        fact=Fact.STAGE, source=Source.STAGE, kind=Kind.SNAPSHOT, at_ms=T + round(at * S), subjects=(Subject(key=key),)
+        fact=Fact.STAGE,
+        source=Source.STAGE,
+        kind=Extent.SNAPSHOT,
+        at_ms=T + round(at * S),
+        subjects=(Subject(key=key),),
     )
 
 
@@ -66,8 +71,8 @@ def folded(*claims: Claim, until: float | None = None) -> Fold:
     return fold
 
 
-def play(fold: Fold, claims: Iterable[Claim], until: float | None = None) -> list[Change]:
-    changes: list[Change] = []
+def play(fold: Fold, claims: Iterable[Claim], until: float | None = None) -> list[RosterChange]:
+    changes: list[RosterChange] = []
     now = T
     for claim in claims:
         while now + S < claim.at_ms:
@@ -135,7 +140,7 @@ def test_a_full_list_that_leaves_somebody_out_means_that_they_left() -> None:
 
 def test_messages_that_were_full_lists_before_are_full_lists_when_they_leave_people_out_twice() -> None:
     def told(*people: str, at: float) -> Claim:
-        return here(*people, at=at, kind=Kind.SEVERAL)
+        return here(*people, at=at, kind=Extent.SEVERAL)
 
     fold = folded(*(told("*0=Bot", "1=Ada", "2=Bob", at=10 * n) for n in range(4)), told("*0=Bot", at=40))
     assert names_here(fold) == ["Ada", "Bob"]  # it may be a change of the bot alone
@@ -146,8 +151,11 @@ def test_messages_that_were_full_lists_before_are_full_lists_when_they_leave_peo
 def test_changes_of_single_people_put_nobody_out() -> None:
     everyone = ("*0=Bot", "1=Ada", "2=Bob")
     fold = folded(
-        *(here(*who, at=5 * n, kind=Kind.SEVERAL) for n, who in enumerate([everyone, everyone, ["1=Ada"], ["*0=Bot"]])),
-        *(here("1=Ada", at=30 + n, kind=Kind.SEVERAL) for n in range(5)),
+        *(
+            here(*who, at=5 * n, kind=Extent.SEVERAL)
+            for n, who in enumerate([everyone, everyone, ["1=Ada"], ["*0=Bot"]])
+        ),
+        *(here("1=Ada", at=30 + n, kind=Extent.SEVERAL) for n in range(5)),
     )
     assert names_here(fold) == ["Ada", "Bob"]
 
@@ -186,15 +194,15 @@ def test_a_bot_knows_itself_by_its_own_line_in_the_chat_or_by_the_name_shown_bef
 
 def test_a_participant_is_announced_once_and_again_when_they_are_back() -> None:
     fold = Fold()
-    told = play(fold, [here("1=Ada"), here("1=Ada", at=5), gone("1", 9), here("1=Ada", at=12, kind=Kind.DELTA)])
-    assert [type(change) for change in told] == [Tracked, Left, Tracked]
+    told = play(fold, [here("1=Ada"), here("1=Ada", at=5), gone("1", 9), here("1=Ada", at=12, kind=Extent.DELTA)])
+    assert [type(change) for change in told] == [PersonTracked, PersonLeft, PersonTracked]
 
 
 def test_somebody_without_a_name_is_announced_once_they_have_one() -> None:
     fold = Fold()
     assert play(fold, [Claim(fact=Fact.HERE, source=Source.PROTOCOL, at_ms=T, subjects=(Subject(key="1"),))]) == []
-    (told,) = play(fold, [here("1=Ada", at=2, kind=Kind.DELTA)])
-    assert isinstance(told, Tracked)
+    (told,) = play(fold, [here("1=Ada", at=2, kind=Extent.DELTA)])
+    assert isinstance(told, PersonTracked)
     assert told.participant.name == "Ada"
 
 
@@ -203,7 +211,7 @@ def test_a_list_that_lags_brings_nobody_back_and_puts_nobody_out() -> None:
         here("0=Bot", "1=Ada", "2=Bob"),
         listed("Bot", "Ada", "Bob", at=1),
         gone("2", 10),
-        here("3=Cy", at=12, kind=Kind.DELTA),
+        here("3=Cy", at=12, kind=Extent.DELTA),
         until=60,
     )
     assert names_here(fold) == ["Ada", "Cy"]
@@ -228,13 +236,13 @@ def test_a_long_list_may_be_scrolled() -> None:
 def test_a_list_shown_before_the_protocol_spoke_is_of_the_same_people() -> None:
     fold = Fold()
     told = play(fold, [listed("Ada", "Bob"), here("1=Ada", "2=Bob", at=2), gone("2", 9)])
-    assert [type(change) for change in told] == [Tracked, Tracked, Left]
+    assert [type(change) for change in told] == [PersonTracked, PersonTracked, PersonLeft]
     assert [one.key for one in fold.participants] == ["Ada", "Bob"]
 
 
 def test_the_page_s_list_puts_nobody_out_once_it_is_closed() -> None:
     fold = folded(
-        listed("*Bot", "Ada"), Claim(fact=Fact.HERE, source=Source.LIST, kind=Kind.CLOSED, at_ms=T + S), until=600
+        listed("*Bot", "Ada"), Claim(fact=Fact.HERE, source=Source.LIST, kind=Extent.CLOSED, at_ms=T + S), until=600
     )
     assert names_here(fold) == ["Ada"]
 
@@ -252,7 +260,7 @@ def test_two_people_of_one_name_and_two_tabs_of_one_are_told_apart_by_keys() -> 
 
 
 def test_who_is_renamed_stays_one_person() -> None:
-    fold = folded(here("1=Ada"), here("1=Ada Lovelace", at=5, kind=Kind.DELTA))
+    fold = folded(here("1=Ada"), here("1=Ada Lovelace", at=5, kind=Extent.DELTA))
     assert [(one.key, one.name) for one in fold.participants] == [("1", "Ada Lovelace")]
 
 
@@ -310,12 +318,12 @@ def test_a_track_that_changes_hands_while_it_sounds_ends_the_speech_of_who_had_i
 def test_speech_shown_before_anybody_is_listed_is_theirs_from_when_it_began() -> None:
     fold = Fold()
     told = play(fold, [speaks("1", at=1), speaks(at=3), speaks("1", at=4), here("1=Ada", at=5), speaks(at=6)])
-    assert [change.speaking for change in told if isinstance(change, Spoke)] == [True, False, True, False]
+    assert [change.speaking for change in told if isinstance(change, PersonSpoke)] == [True, False, True, False]
     assert spoken(fold) == {"Ada": [(1, 3), (4, 6)]}
 
 
 def test_a_hand_that_is_raised_does_not_speak_for_long() -> None:
-    """Marks that outlive a silence are no marks of speech, however often others come and go beside them."""
+    """SpeechMarks that outlive a silence are no marks of speech, however often others come and go beside them."""
     marks = Source.MARKS
     fold = folded(
         here("1=Ada", "2=Bob"),
@@ -333,6 +341,20 @@ def test_a_hand_that_is_raised_does_not_speak_for_long() -> None:
     assert spoken(fold)["Bob"] == [(1, 5), (15, 20)]
     ((start, end),) = spoken(fold)["Ada"]
     assert (start, end) == (2, 10)
+
+
+def test_a_hand_that_was_raised_before_anything_was_heard_does_not_speak() -> None:
+    marks = Source.MARKS
+    fold = folded(
+        here("1=Ada", "2=Bob"),
+        speaks("1", at=1, source=marks),
+        sound("mix", True, 20),
+        speaks("1", "2", at=20, source=marks),
+        speaks("1", at=24, source=marks),
+        sound("mix", False, 24),
+        until=30,
+    )
+    assert spoken(fold) == {"Ada": [(1, 20)], "Bob": [(20, 24)]}
 
 
 def test_a_protocol_that_falls_silent_yields_to_the_page_while_sound_goes_on() -> None:
@@ -356,14 +378,14 @@ def test_nobody_speaks_for_ever_by_a_claim_that_is_never_taken_back() -> None:
 def test_who_leaves_stops_speaking() -> None:
     fold = Fold()
     told = play(fold, [here("1=Ada"), speaks("1", at=1), gone("1", 5)])
-    assert [type(change) for change in told] == [Tracked, Spoke, Spoke, Left]
+    assert [type(change) for change in told] == [PersonTracked, PersonSpoke, PersonSpoke, PersonLeft]
     assert fold.participants[0].events[-1].type is SpeakingKind.STOPPED
 
 
 def test_when_the_stay_is_over_nobody_speaks() -> None:
     fold = folded(here("1=Ada"), speaks("1", at=1))
     (told,) = fold.hush(T + 2 * S)
-    assert isinstance(told, Spoke)
+    assert isinstance(told, PersonSpoke)
     assert fold.hush(T + 3 * S) == []
 
 
@@ -377,7 +399,7 @@ def test_what_could_not_be_written_is_still_to_be_written() -> None:
 
 
 def test_hours_of_a_large_room_stay_small() -> None:
-    """Marks that are written and long past are dropped; who was ever here and why is kept."""
+    """SpeechMarks that are written and long past are dropped; who was ever here and why is kept."""
     people = [f"{n}=P{n}" for n in range(100)]
     fold = folded(here(*people))
     for second in range(0, 2 * 3600, 4):

@@ -6,7 +6,7 @@ from itertools import groupby
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sederunt.claims.claim import Claim, Fact, Kind, Source, Subject
+from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
 from sederunt.claims.fold import Fold
 from sederunt.claims.journal import ClaimJournal, read, replay, report
 from sederunt.claims.rules import CONTRADICTED_MS, HEARD_MS, HOUR
@@ -33,15 +33,15 @@ def claims_of(fact: Fact, source: Source, **fields: object) -> st.SearchStrategy
 
 
 any_claim = st.one_of(
-    claims_of(Fact.HERE, Source.PROTOCOL, kind=Kind.SNAPSHOT, subjects=some(PEOPLE)),
+    claims_of(Fact.HERE, Source.PROTOCOL, kind=Extent.SNAPSHOT, subjects=some(PEOPLE)),
     claims_of(Fact.HERE, Source.PROTOCOL, subjects=some(PEOPLE), holds=st.booleans()),
-    claims_of(Fact.HERE, Source.LIST, kind=Kind.SNAPSHOT, subjects=some(ROWS)),
-    claims_of(Fact.HERE, Source.TILES, kind=Kind.SNAPSHOT, subjects=some(ROWS)),
-    claims_of(Fact.HERE, Source.LIST, kind=Kind.CLOSED),
-    claims_of(Fact.SPEAKS, Source.PROTOCOL, kind=Kind.SNAPSHOT, subjects=some(PEOPLE)),
+    claims_of(Fact.HERE, Source.LIST, kind=Extent.SNAPSHOT, subjects=some(ROWS)),
+    claims_of(Fact.HERE, Source.TILES, kind=Extent.SNAPSHOT, subjects=some(ROWS)),
+    claims_of(Fact.HERE, Source.LIST, kind=Extent.CLOSED),
+    claims_of(Fact.SPEAKS, Source.PROTOCOL, kind=Extent.SNAPSHOT, subjects=some(PEOPLE)),
     claims_of(Fact.SPEAKS, Source.PROTOCOL, subjects=some(PEOPLE), holds=st.booleans()),
-    claims_of(Fact.SPEAKS, Source.MARKS, kind=Kind.SNAPSHOT, subjects=some(ROWS)),
-    claims_of(Fact.STAGE, Source.STAGE, kind=Kind.SNAPSHOT, subjects=st.sampled_from(ROWS).map(lambda row: (row,))),
+    claims_of(Fact.SPEAKS, Source.MARKS, kind=Extent.SNAPSHOT, subjects=some(ROWS)),
+    claims_of(Fact.STAGE, Source.STAGE, kind=Extent.SNAPSHOT, subjects=st.sampled_from(ROWS).map(lambda row: (row,))),
     claims_of(
         Fact.SOUND,
         Source.CAPTURE,
@@ -118,9 +118,9 @@ def test_who_is_in_no_fresh_snapshot_is_gone(claims: list[Claim], who: str) -> N
     for after_ms in (HEARD_MS + 1, HEARD_MS + CONTRADICTED_MS):
         at_ms = last + after_ms
         for source in (Source.LIST, Source.TILES):
-            fold.take(Claim(fact=Fact.HERE, source=source, kind=Kind.SNAPSHOT, at_ms=at_ms, subjects=tuple(others)))
+            fold.take(Claim(fact=Fact.HERE, source=source, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=tuple(others)))
         told = tuple(person for person in PEOPLE if person.name != who)
-        fold.take(Claim(fact=Fact.HERE, source=Source.PROTOCOL, kind=Kind.SNAPSHOT, at_ms=at_ms, subjects=told))
+        fold.take(Claim(fact=Fact.HERE, source=Source.PROTOCOL, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=told))
     fold.settle()
     assert who not in {one.name for one in fold.participants if one.key in fold.company}
 

@@ -1,4 +1,4 @@
-"""Google Meet's own messages become events, each fact once."""
+"""Google Meet's own messages, and what its page shows, become claims."""
 
 import base64
 import gzip
@@ -9,14 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sederunt.model.events import (
-    ChatReceived,
-    ParticipantLeft,
-    ParticipantSeen,
-    Removed,
-    SourceNamed,
-    SpeakingChanged,
-)
+from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, gone, here, owns, said, speak
+from sederunt.model.events import ChatReceived
 from sederunt.platforms.gmeet.decode import MeetDecoder
 
 ADA, GRACE, OWN = "spaces/x/devices/1", "spaces/x/devices/2", "spaces/x/devices/9"
@@ -36,13 +30,14 @@ def user(proto: Make) -> Make:
 
 
 def test_the_sync_answer_tells_who_is_here(proto: Make, user: Make, signal: Make) -> None:
-    people = proto((2, user(ADA, "Ada Lovelace", avatar="https://a/1")), (2, user(OWN, "Sederunt", own="t")))
-    body = base64.b64encode(proto((2, proto((2, people)))))
+    users = proto((2, user(ADA, "Ada Lovelace", avatar="https://a/1")), (2, user(OWN, "Sederunt", own="t")))
+    body = base64.b64encode(proto((2, proto((2, users)))))
     events = MeetDecoder().decode(signal("fetch", url=SYNC, payload=body))
-    assert events == [
-        ParticipantSeen(key=ADA, name="Ada Lovelace", avatar="https://a/1", at_ms=1_000),
-        ParticipantSeen(key=OWN, name="Sederunt", is_self=True, at_ms=1_000),
+    people = [
+        Subject(key=ADA, name="Ada Lovelace", avatar="https://a/1"),
+        Subject(key=OWN, name="Sederunt", is_self=True),
     ]
+    assert events == [here(Source.PROTOCOL, people, 1_000, Extent.SNAPSHOT)]
 
 
 @pytest.mark.parametrize("packed", [gzip.compress, None, lambda raw: raw])
@@ -51,28 +46,41 @@ def test_the_channel_tells_the_same_whatever_its_compression(
 ) -> None:
     made = {"packed": packed} if packed else {}
     events = MeetDecoder().decode(collections(users=[user(ADA, "Ada")], **made))
-    assert events == [ParticipantSeen(key=ADA, name="Ada", at_ms=1_000)]
+    assert events == [several(Subject(key=ADA, name="Ada"))]
 
 
-def test_what_is_known_is_not_told_again(collections: Make, user: Make) -> None:
-    decoder = MeetDecoder()
+def several(*people: Subject, at_ms: int = 1_000) -> Claim:
+    """What the channel sends may name everybody, or changes."""
+    return here(Source.PROTOCOL, people, at_ms, Extent.SEVERAL)
+
+
+def test_a_user_without_a_status_is_here_only_if_they_were(collections: Make, proto: Make, user: Make) -> None:
+    decoder, bare = MeetDecoder(), proto((1, ADA), (2, "Ada King"))
+    assert decoder.decode(collections(users=[bare])) == []
     decoder.decode(collections(users=[user(ADA, "Ada")]))
-    assert decoder.decode(collections(users=[user(ADA, "Ada")])) == []
-    renamed = decoder.decode(collections(users=[user(ADA, "Ada King")], at_ms=2_000))
-    assert renamed == [ParticipantSeen(key=ADA, name="Ada King", at_ms=2_000)]
+    assert decoder.decode(collections(users=[bare])) == [several(Subject(key=ADA, name="Ada King"))]
+
+
+def test_the_name_by_which_the_bot_enters_is_claimed_once(signal: Make) -> None:
+    decoder = MeetDecoder("Sederunt")
+    who = (Subject(name="Sederunt"),)
+    assert decoder.decode(signal("stage"))[:1] == [
+        Claim(fact=Fact.SELF, source=Source.ENTRY, at_ms=1_000, subjects=who)
+    ]
+    assert len(decoder.decode(signal("capture"))) == 0
 
 
 def test_a_status_of_six_is_a_leave(collections: Make, user: Make) -> None:
     decoder = MeetDecoder()
     decoder.decode(collections(users=[user(ADA, "Ada")]))
-    assert decoder.decode(collections(users=[user(ADA, "Ada", 6)], at_ms=5)) == [ParticipantLeft(key=ADA, at_ms=5)]
+    assert decoder.decode(collections(users=[user(ADA, "Ada", 6)], at_ms=5)) == [gone(ADA, 5)]
 
 
 def test_a_status_of_seven_of_oneself_is_a_removal_and_of_another_a_leave(collections: Make, user: Make) -> None:
     decoder = MeetDecoder()
     decoder.decode(collections(users=[user(ADA, "Ada"), user(OWN, "Bot", own="t")]))
-    assert Removed(at_ms=7) not in decoder.decode(collections(users=[user(ADA, "Ada", 7)], at_ms=7))
-    assert Removed(at_ms=8) in decoder.decode(collections(users=[user(OWN, "Bot", 7, own="t")], at_ms=8))
+    assert said(Fact.REMOVED, 7) not in decoder.decode(collections(users=[user(ADA, "Ada", 7)], at_ms=7))
+    assert said(Fact.REMOVED, 8) in decoder.decode(collections(users=[user(OWN, "Bot", 7, own="t")], at_ms=8))
     assert "self_status:7" in decoder.noted
 
 
@@ -80,14 +88,14 @@ def test_a_shared_screen_is_nobody(collections: Make, user: Make, proto: Make) -
     share = user(f"{ADA}/share", "Ada", parent=ADA)
     sound = proto((2, 1), (4, "77"), (6, f"{ADA}/share"))
     events = MeetDecoder().decode(collections(users=[user(ADA, "Ada"), share], devices=[sound]))
-    assert events == [ParticipantSeen(key=ADA, name="Ada", at_ms=1_000)]
+    assert events == [several(Subject(key=ADA, name="Ada"))]
 
 
 def test_sound_gets_its_owner_once_and_video_none(collections: Make, proto: Make) -> None:
     decoder = MeetDecoder()
     sound, picture = proto((2, 1), (4, "1001"), (6, ADA)), proto((2, 2), (4, "video-3"), (6, ADA))
     events = decoder.decode(collections(devices=[sound, picture]))
-    assert events == [SourceNamed(source="1001", key=ADA, at_ms=1_000)]
+    assert events == [owns("1001", ADA, 1_000)]
     assert decoder.decode(collections(devices=[sound])) == []
 
 
@@ -96,55 +104,45 @@ def test_chat_carries_its_sender_and_its_own_time(collections: Make, user: Make,
     decoder.decode(collections(users=[user(ADA, "Ada", avatar="https://a/1")]))
     chat = proto((1, "spaces/x/messages/1"), (2, ADA), (3, 1_760_000_000_123_456), (5, proto((1, "Good morning"))))
     expected = ChatReceived(
-        username="Ada",
-        content="Good morning",
-        at_ms=1_760_000_000_123,
-        message_id="spaces/x/messages/1",
-        avatar="https://a/1",
+        username="", key=ADA, content="Good morning", at_ms=1_760_000_000_123, message_id="spaces/x/messages/1"
     )
     assert decoder.decode(collections(chats=[chat])) == [expected]
-    assert decoder.decode(collections(chats=[chat])) == []
 
 
-def test_a_message_told_by_network_and_page_is_told_once(
-    collections: Make, user: Make, proto: Make, signal: Make
-) -> None:
-    decoder = MeetDecoder()
-    decoder.decode(collections(users=[user(ADA, "Ada")]))
-    chat = proto((1, "n-1"), (2, ADA), (5, proto((1, "Twice?"))))
-    shown = signal("chat", id="d-1", sender="Ada", text="Twice?")
-    assert len(decoder.decode(collections(chats=[chat]))) == 1
-    assert decoder.decode(shown) == []
-    again = signal("chat", id="d-2", sender="Ada", text="Twice?")
-    assert len(decoder.decode(again)) == 1
-
-
-def test_the_page_is_believed_until_the_network_speaks(collections: Make, user: Make, signal: Make) -> None:
-    decoder = MeetDecoder()
-    page = signal("roster", people=[{"key": "", "name": "Ada", "avatar": None, "is_self": False}])
-    assert decoder.decode(page) == [ParticipantSeen(key="Ada", name="Ada", at_ms=1_000)]
-    assert not decoder.roster_heard
-    events = decoder.decode(collections(users=[user(ADA, "Ada"), user(GRACE, "Grace")]))
-    assert events[0] == ParticipantSeen(key=ADA, name="Ada", at_ms=1_000, known_as="Ada")
-    assert [e.key for e in events if isinstance(e, ParticipantSeen)] == [ADA, GRACE]
-    assert decoder.roster_heard
-    assert decoder.decode(page) == []
-
-
-def test_a_row_that_vanishes_from_the_page_has_left_and_an_empty_list_is_a_closed_panel(signal: Make) -> None:
+def test_the_page_s_list_is_whole_its_tiles_are_some_and_an_empty_one_is_closed(signal: Make) -> None:
     decoder = MeetDecoder()
     ada, bot = {"key": ADA, "name": "Ada"}, {"key": OWN, "name": "Sederunt (You)"}
-    seen = decoder.decode(signal("roster", people=[ada, bot]))
-    assert ParticipantSeen(key=OWN, name="Sederunt", is_self=True, at_ms=1_000) in seen
-    assert decoder.decode(signal("roster", people=[])) == []
-    assert decoder.decode(signal("roster", people=[bot])) == [ParticipantLeft(key=ADA, at_ms=1_000)]
+    subjects = [Subject(key=ADA, name="Ada"), Subject(key=OWN, name="Sederunt", is_self=True)]
+    assert decoder.decode(signal("roster", people=[ada, bot], whole=True)) == [
+        closed(Source.TILES),
+        here(Source.LIST, subjects, 1_000, Extent.SNAPSHOT),
+    ]
+    assert decoder.decode(signal("roster", people=[ada], whole=False)) == [
+        closed(Source.LIST),
+        here(Source.TILES, subjects[:1], 1_000, Extent.SNAPSHOT),
+    ]
+    assert decoder.decode(signal("roster", people=[])) == [closed(Source.TILES), closed(Source.LIST)]
+    assert not decoder.roster_heard
 
 
-def test_speaking_marks_of_the_page_become_changes(signal: Make) -> None:
+def closed(source: Source) -> Claim:
+    return Claim(fact=Fact.HERE, source=source, kind=Extent.CLOSED, at_ms=1_000)
+
+
+def test_what_the_page_says_in_sentences_is_claimed(signal: Make) -> None:
+    alone, recorded = MeetDecoder().decode(signal("banner", alone=True, recorded=False))
+    assert isinstance(alone, Claim)
+    assert isinstance(recorded, Claim)
+    assert (alone.fact, alone.number, recorded.fact, recorded.holds) == (Fact.COUNT, 1, Fact.RECORDED, False)
+    (over, _) = MeetDecoder().decode(signal("banner", alone=False, recorded=True))
+    assert isinstance(over, Claim)
+    assert (over.fact, over.kind) == (Fact.COUNT, Extent.CLOSED)
+
+
+def test_speaking_marks_of_the_page_tell_all_who_speak(signal: Make) -> None:
     decoder = MeetDecoder()
-    assert decoder.decode(signal("speaking", keys=[ADA])) == [SpeakingChanged(key=ADA, speaking=True, at_ms=1_000)]
-    assert decoder.decode(signal("speaking", keys=[ADA])) == []
-    assert decoder.decode(signal("speaking", keys=[])) == [SpeakingChanged(key=ADA, speaking=False, at_ms=1_000)]
+    assert decoder.decode(signal("speaking", keys=[ADA])) == [speak(Source.MARKS, [ADA], 1_000)]
+    assert decoder.decode(signal("speaking", keys=[])) == [speak(Source.MARKS, [], 1_000)]
 
 
 def test_the_newer_media_stack_tells_who_speaks_by_its_snapshots(proto: Make, signal: Make) -> None:
@@ -155,9 +153,9 @@ def test_the_newer_media_stack_tells_who_speaks_by_its_snapshots(proto: Make, si
         inner = proto((2, proto((2, proto((4, ADA), (8, 77), (9, state))))))
         return signal("datachannel", label="dcrpc", payload=proto((2, gzip.compress(inner))))
 
-    assert decoder.decode(snapshot(True)) == [SpeakingChanged(key=ADA, speaking=True, at_ms=1_000)]
-    assert decoder.decode(snapshot(False)) == [SpeakingChanged(key=ADA, speaking=False, at_ms=1_000)]
-    assert decoder.decode(signal("speaking", keys=[ADA])) == []
+    assert decoder.decode(snapshot(True)) == [speak(Source.PROTOCOL, [ADA], 1_000)]
+    assert decoder.decode(snapshot(True)) == []
+    assert decoder.decode(snapshot(False)) == [speak(Source.PROTOCOL, [], 1_000)]
 
 
 def test_the_suspicion_mark_is_noted_and_changes_nothing(proto: Make, signal: Make) -> None:

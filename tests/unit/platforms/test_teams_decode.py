@@ -1,4 +1,4 @@
-"""Teams' own messages become events, each fact once."""
+"""Teams' own messages, and what its page shows, become claims."""
 
 import base64
 import json
@@ -10,15 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sederunt.model.events import (
-    ChatReceived,
-    MeetingOver,
-    ParticipantLeft,
-    ParticipantSeen,
-    Removed,
-    SourceNamed,
-    SpeakingChanged,
-)
+from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, gone, here, owns, said, speak
+from sederunt.model.events import ChatReceived
 from sederunt.platforms.teams.decode import TeamsDecoder
 
 ADA, GRACE, OWN = "8:orgid:ada", "8:guest:grace", "8:teamsvisitor:own"
@@ -54,11 +47,16 @@ def test_the_roster_tells_people_and_whose_sound_is_whose(frame: Make) -> None:
     told = roster(ada=person("Ada", source=2010), own=person("Sederunt (Guest)", source=2040))
     events = TeamsDecoder("Sederunt").decode(frame("/conv/rosterUpdate/", told))
     assert events == [
-        ParticipantSeen(key=ADA, name="Ada", at_ms=1_000),
-        ParticipantSeen(key=OWN, name="Sederunt", is_self=True, at_ms=1_000),
-        SourceNamed(source="2010", key=ADA, at_ms=1_000),
-        SourceNamed(source="2040", key=OWN, at_ms=1_000),
+        Claim(fact=Fact.SELF, source=Source.ENTRY, at_ms=1_000, subjects=(Subject(name="Sederunt"),)),
+        several(Subject(key=ADA, name="Ada"), Subject(key=OWN, name="Sederunt")),
+        owns("2010", ADA, 1_000),
+        owns("2040", OWN, 1_000),
     ]
+
+
+def several(*people: Subject) -> Claim:
+    """What is told may name everybody, or changes."""
+    return here(Source.PROTOCOL, people, 1_000, Extent.SEVERAL)
 
 
 def test_a_body_may_come_unpacked_and_a_snapshot_by_fetch(frame: Make, signal: Make) -> None:
@@ -70,15 +68,13 @@ def test_a_body_may_come_unpacked_and_a_snapshot_by_fetch(frame: Make, signal: M
     listed = TeamsDecoder().decode(
         signal("fetch", url="https://x/roster", payload=json.dumps({"value": [{"id": ADA, "displayName": "Ada"}]}))
     )
-    assert plain == fetched == listed == [ParticipantSeen(key=ADA, name="Ada", at_ms=1_000)]
+    assert plain == fetched == listed == [several(Subject(key=ADA, name="Ada"))]
 
 
 def test_a_name_that_the_site_does_not_know_yet_is_no_name(frame: Make) -> None:
     decoder = TeamsDecoder()
     assert decoder.decode(frame("/roster/", roster(ada=person("Unknown user")))) == []
-    assert decoder.decode(frame("/roster/", roster(ada=person("Ada")))) == [
-        ParticipantSeen(key=ADA, name="Ada", at_ms=1_000)
-    ]
+    assert decoder.decode(frame("/roster/", roster(ada=person("Ada")))) == [several(Subject(key=ADA, name="Ada"))]
 
 
 @pytest.mark.parametrize(
@@ -92,23 +88,15 @@ def test_a_name_that_the_site_does_not_know_yet_is_no_name(frame: Make) -> None:
 )
 def test_a_row_of_the_panel_is_the_person_of_the_tile(signal: Make, label: str, name: str) -> None:
     rows = [{"key": label, "name": label, "avatar": None, "is_self": False}]
-    assert TeamsDecoder().decode(signal("roster", people=rows, whole=True)) == [
-        ParticipantSeen(key=name, name=name, at_ms=1_000)
-    ]
+    _, shown = TeamsDecoder().decode(signal("roster", people=rows, whole=True))
+    assert shown == here(Source.LIST, [Subject(key=name, name=name)], 1_000, Extent.SNAPSHOT)
 
 
 def test_an_inactive_person_has_left(frame: Make) -> None:
     decoder = TeamsDecoder()
     decoder.decode(frame("/rosterUpdate/", roster(ada=person("Ada"))))
-    gone = decoder.decode(frame("/rosterUpdate/", roster(ada=person("Ada", "inactive")), at_ms=9))
-    assert gone == [ParticipantLeft(key=ADA, at_ms=9)]
-
-
-def test_a_namesake_who_comes_later_is_not_the_bot(frame: Make) -> None:
-    decoder = TeamsDecoder("Sederunt")
-    decoder.decode(frame("/rosterUpdate/", roster(own=person("Sederunt"))))
-    later = decoder.decode(frame("/rosterUpdate/", roster(grace=person("Sederunt"))))
-    assert later == [ParticipantSeen(key=GRACE, name="Sederunt", at_ms=1_000)]
+    left = decoder.decode(frame("/rosterUpdate/", roster(ada=person("Ada", "inactive")), at_ms=9))
+    assert left == [gone(ADA, 9)]
 
 
 def test_the_main_channel_tells_one_speaker_at_a_time(frame: Make, signal: Make) -> None:
@@ -119,13 +107,10 @@ def test_the_main_channel_tells_one_speaker_at_a_time(frame: Make, signal: Make)
         payload = b"\x00\x07\x81" + json.dumps([{"type": "dsh", "history": sources}]).encode()
         return decoder.decode(signal("datachannel", label="main-channel", payload=payload, at_ms=at_ms))
 
-    assert history(10) == [SpeakingChanged(key=ADA, speaking=True, at_ms=1_000)]
+    assert history(10) == [speak(Source.PROTOCOL, [ADA], 1_000)]
     assert history(10) == []
-    assert history(20, 10) == [
-        SpeakingChanged(key=ADA, speaking=False, at_ms=1_000),
-        SpeakingChanged(key=GRACE, speaking=True, at_ms=1_000),
-    ]
-    assert history() == [SpeakingChanged(key=GRACE, speaking=False, at_ms=1_000)]
+    assert history(20, 10) == [speak(Source.PROTOCOL, [GRACE], 1_000)]
+    assert history() == [speak(Source.PROTOCOL, [], 1_000)]
 
 
 def test_a_speaker_the_roster_does_not_know_yet_is_told_once_it_does(frame: Make, signal: Make) -> None:
@@ -133,7 +118,7 @@ def test_a_speaker_the_roster_does_not_know_yet_is_told_once_it_does(frame: Make
     channel = signal("datachannel", label="main-channel", payload=b'\x00[{"type":"dsh","history":[10]}]')
     assert decoder.decode(channel) == []
     events = decoder.decode(frame("/rosterUpdate/", roster(ada=person("Ada", source=10))))
-    assert events[-1] == SpeakingChanged(key=ADA, speaking=True, at_ms=1_000)
+    assert events[-1] == speak(Source.PROTOCOL, [ADA], 1_000)
 
 
 @pytest.mark.parametrize(
@@ -141,10 +126,10 @@ def test_a_speaker_the_roster_does_not_know_yet_is_told_once_it_does(frame: Make
     [
         ({"subCode": 5854}, None, "conversation_end:5854"),
         ({"subCode": "5723"}, None, "conversation_end:5723"),
-        ({"subCode": 5000, "sender": ADA}, Removed(at_ms=1_000), "conversation_end:5000:removed"),
-        ({"subCode": 5300, "sender": ADA}, Removed(at_ms=1_000), "conversation_end:5300:removed"),
-        ({"subCode": 5000}, MeetingOver(at_ms=1_000), "conversation_end:5000"),
-        ({"subCode": 0}, MeetingOver(at_ms=1_000), "conversation_end:0"),
+        ({"subCode": 5000, "sender": ADA}, said(Fact.REMOVED, 1_000), "conversation_end:5000:removed"),
+        ({"subCode": 5300, "sender": ADA}, said(Fact.REMOVED, 1_000), "conversation_end:5300:removed"),
+        ({"subCode": 5000}, said(Fact.OVER, 1_000), "conversation_end:5000"),
+        ({"subCode": 0}, said(Fact.OVER, 1_000), "conversation_end:0"),
     ],
 )
 def test_the_end_of_a_conversation_says_how(frame: Make, body: dict[str, Any], event: object, note: str) -> None:
@@ -162,7 +147,7 @@ def test_an_end_before_any_roster_is_no_end_of_a_meeting(frame: Make) -> None:
 def test_chat_comes_from_the_page_with_a_bare_name(signal: Make) -> None:
     shown = signal("chat", id="content-1", sender="Grace Hopper (Guest)", text="Hello")
     assert TeamsDecoder().decode(shown) == [
-        ChatReceived(username="Grace Hopper", content="Hello", at_ms=1_000, message_id="content-1")
+        ChatReceived(username="Grace Hopper", content="Hello", at_ms=1_000, message_id="content-1", by_page=True)
     ]
 
 

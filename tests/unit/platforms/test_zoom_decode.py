@@ -1,4 +1,4 @@
-"""Zoom's own messages become events; where they are not heard, the page's rows do."""
+"""Zoom's own messages, and what its page shows, become claims."""
 
 import base64
 import json
@@ -11,15 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sederunt.model.events import (
-    ChatReceived,
-    MeetingEvent,
-    ParticipantLeft,
-    ParticipantSeen,
-    SourceNamed,
-    SpeakingChanged,
-    StageTaken,
-)
+from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, gone, here, speak
+from sederunt.model.events import ChatReceived
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import Utterance
 from sederunt.platforms.zoom.decode import ZoomDecoder, message_in_row, person_in_row
@@ -46,9 +39,13 @@ def control(signal: Make) -> Make:
 def test_the_control_socket_tells_who_is_here(control: Make, wrapped: bool) -> None:
     body = {"add": [{"id": ADA, "dn2": encoded("Ada"), "bBotUser": False}, {"id": GRACE, "dn2": encoded("Sederunt")}]}
     assert ZoomDecoder("Sederunt").decode(control(7937, body, wrapped=wrapped)) == [
-        ParticipantSeen(key=str(ADA), name="Ada", at_ms=1_000),
-        ParticipantSeen(key=str(GRACE), name="Sederunt", is_self=True, at_ms=1_000),
+        Claim(fact=Fact.SELF, source=Source.ENTRY, at_ms=1_000, subjects=(Subject(name="Sederunt"),)),
+        told(Subject(key=str(ADA), name="Ada"), Subject(key=str(GRACE), name="Sederunt")),
     ]
+
+
+def told(*people: Subject) -> Claim:
+    return here(Source.PROTOCOL, people, 1_000)
 
 
 def test_updates_and_removals_are_maps_by_id(control: Make) -> None:
@@ -56,23 +53,21 @@ def test_updates_and_removals_are_maps_by_id(control: Make) -> None:
     decoder.decode(control(7937, {"add": [{"id": ADA, "dn2": encoded("Ada")}]}))
     renamed = decoder.decode(control(7937, {"update": {str(ADA): {"dn2": encoded("Ada King")}}}))
     muted = decoder.decode(control(7937, {"update": {str(ADA): {"muted": True}}}))
-    gone = decoder.decode(control(7937, {"remove": {str(ADA): {}}}))
-    assert (renamed, muted, gone) == (
-        [ParticipantSeen(key=str(ADA), name="Ada King", at_ms=1_000)],
-        [],
-        [ParticipantLeft(key=str(ADA), at_ms=1_000)],
+    left = decoder.decode(control(7937, {"remove": {str(ADA): {}}}))
+    assert (renamed, muted, left) == (
+        [told(Subject(key=str(ADA), name="Ada King"))],
+        [told(Subject(key=str(ADA)))],
+        [gone(str(ADA), 1_000)],
     )
 
 
 def test_speakers_are_nodes_of_people_and_an_empty_body_is_silence(control: Make) -> None:
     decoder = ZoomDecoder()
     decoder.decode(control(7937, {"add": [{"id": ADA, "dn2": encoded("Ada")}, {"id": 7, "dn2": encoded("Small")}]}))
-    assert decoder.decode(control(12033, {"asn1": ADA + 1})) == [
-        SpeakingChanged(key=str(ADA), speaking=True, at_ms=1_000)
-    ]
+    assert decoder.decode(control(12033, {"asn1": ADA + 1})) == [speak(Source.PROTOCOL, [str(ADA)], 1_000)]
     both = decoder.decode(control(12033, {"asn1": 7, "asn2": ADA + 1}))
-    assert both == [SpeakingChanged(key="7", speaking=True, at_ms=1_000)]
-    assert {e.key for e in decoder.decode(control(12033, {})) if isinstance(e, SpeakingChanged)} == {str(ADA), "7"}
+    assert both == [speak(Source.PROTOCOL, [str(ADA), "7"], 1_000)]
+    assert decoder.decode(control(12033, {})) == [speak(Source.PROTOCOL, [], 1_000)]
 
 
 @pytest.mark.parametrize(
@@ -108,32 +103,25 @@ def test_a_chat_row_is_read_from_its_parts_or_its_label(entry: dict[str, Any], e
     assert message_in_row(entry) == expected
 
 
-def test_own_messages_carry_the_own_name(control: Make, signal: Make) -> None:
-    decoder = ZoomDecoder("Sederunt")
-    decoder.decode(control(7937, {"add": [{"id": 1, "dn2": encoded("Sederunt")}]}))
+def test_own_messages_are_marked(signal: Make) -> None:
     shown = signal("chat", id="chat-message-1", sender="You to Everyone: Hi", text="Hi")
-    assert decoder.decode(shown) == [
-        ChatReceived(username="Sederunt", content="Hi", at_ms=1_000, message_id="chat-message-1")
+    assert ZoomDecoder().decode(shown) == [
+        ChatReceived(username="You", content="Hi", at_ms=1_000, message_id="chat-message-1", is_own=True, by_page=True)
     ]
 
 
-def test_the_panel_is_believed_where_the_socket_is_not_heard(signal: Make) -> None:
-    decoder = ZoomDecoder()
+def test_rows_marks_and_the_stage_name_people_alike(signal: Make) -> None:
+    decoder, source = ZoomDecoder(), Source.LIST
     rows = [{"name": "Ada", "key": "Ada,computer audio muted", "avatar": None, "is_self": False}]
-    assert decoder.decode(signal("roster", people=rows)) == [ParticipantSeen(key="Ada", name="Ada", at_ms=1_000)]
-    unmuted = [{**rows[0], "key": "Ada,computer audio unmuted"}]
-    assert decoder.decode(signal("roster", people=unmuted)) == []
-    speaking = decoder.decode(signal("speaking", keys=["Ada"]))
-    assert speaking == [SpeakingChanged(key="Ada", speaking=True, at_ms=1_000)]
-
-
-def test_whoever_stands_on_the_stage_counts_until_the_page_marks_anybody(signal: Make) -> None:
-    decoder = ZoomDecoder()
-    assert decoder.decode(signal("stage", key="Ada (Host)")) == [StageTaken(key="Ada (Host)", at_ms=1_000)]
-    decoder.decode(signal("roster", people=[{"name": "Ada", "key": "Ada,computer audio", "is_self": False}]))
-    assert decoder.decode(signal("stage", key="Ada (Host)")) == [StageTaken(key="Ada", at_ms=1_000)]
-    decoder.decode(signal("speaking", keys=["Ada"]))
-    assert decoder.decode(signal("stage", key="Ada")) == []
+    assert decoder.decode(signal("roster", people=rows))[1] == here(
+        source, [Subject(key="Ada", name="Ada")], 1_000, Extent.SNAPSHOT
+    )
+    assert decoder.decode(signal("speaking", keys=["Ada"])) == [speak(Source.MARKS, ["Ada"], 1_000)]
+    (large,) = decoder.decode(signal("stage", key="Ada (Host)"))
+    (nobody,) = decoder.decode(signal("stage", key=""))
+    assert isinstance(large, Claim)
+    assert isinstance(nobody, Claim)
+    assert (large.subjects, nobody.subjects) == ((Subject(key="Ada"),), ())
 
 
 def test_audio_streams_that_carry_nodes_are_their_peoples_and_a_single_one_is_everybodys(
@@ -161,8 +149,9 @@ def audio_stream(signal: Make, track: int, node: int, at_ms: int = 1_000) -> Any
     return signal("capture", at_ms=at_ms, event="stream", media="audio", track=track, stream=name)
 
 
-def owners(events: Sequence[MeetingEvent]) -> dict[str, str]:
-    return {event.source: event.key for event in events if isinstance(event, SourceNamed)}
+def owners(events: Sequence[Claim | ChatReceived]) -> dict[str, str]:
+    claims = [event for event in events if isinstance(event, Claim) and event.fact is Fact.OWNS]
+    return {subject.media: subject.key for claim in claims for subject in claim.subjects}
 
 
 def test_a_receiver_that_is_used_again_is_nobodys_until_it_is_known_whose_and_from_when(
@@ -174,8 +163,8 @@ def test_a_receiver_that_is_used_again_is_nobodys_until_it_is_known_whose_and_fr
     decoder.decode(audio_stream(signal, 0, ADA))
     decoder.decode(audio_stream(signal, 1, GRACE))
     assert owners(decoder.decode(audio_stream(signal, 0, barbara, at_ms=9_000))) == {"track-0": "", "track-0@9000": ""}
-    told = decoder.decode(control(7937, {"add": [{"id": barbara, "dn2": encoded("Barbara")}]}, at_ms=9_500))
-    assert owners(told) == {"track-0": str(barbara), "track-0@9000": str(barbara)}
+    named = decoder.decode(control(7937, {"add": [{"id": barbara, "dn2": encoded("Barbara")}]}, at_ms=9_500))
+    assert owners(named) == {"track-0": str(barbara), "track-0@9000": str(barbara)}
     back = owners(decoder.decode(audio_stream(signal, 0, ADA, at_ms=20_000)))
     assert back == {"track-0": str(ADA), "track-0@20000": str(ADA)}
 

@@ -12,6 +12,7 @@
   let lastPeople = "";
   let lastSpeakers = "[]";
   let lastStage = "";
+  let lastBanner = natives.stringify({ alone: false, recorded: false });
   /** @type {Set<string>} */
   const told = new Set();
 
@@ -21,7 +22,8 @@
     // Tiles show some, the panel shows all.
     const whole = !plan.roster.whole || roots.some((root) => root.querySelector(plan.roster.whole) !== null);
     const key = natives.stringify({ people, whole });
-    if (people.length && key !== lastPeople) capture.tell("roster", { people, whole });
+    // That nobody is shown any more is told, too: what was shown before is as old as that.
+    if ((people.length || lastPeople) && key !== lastPeople) capture.tell("roster", { people, whole });
     lastPeople = key;
   }
 
@@ -34,8 +36,15 @@
 
   function readStage() {
     const key = readings.onStage(shadowRoots.standing(), plan.stage);
-    if (key && key !== lastStage) capture.tell("stage", { key });
-    lastStage = key || lastStage;
+    if (key !== lastStage) capture.tell("stage", { key });
+    lastStage = key;
+  }
+
+  function readBanner() {
+    const said = readings.sentences(shadowRoots.standing(), plan.banner);
+    const key = natives.stringify(said);
+    if (key !== lastBanner) capture.tell("banner", said);
+    lastBanner = key;
   }
 
   function readChat() {
@@ -62,6 +71,7 @@
   const onLists = gathered(() => {
     if (plan.roster) quietly(readRoster);
     if (plan.chat) quietly(readChat);
+    if (plan.banner) quietly(readBanner);
   }, LISTS_MS);
   const onSpeaking = gathered(() => {
     readSpeaking();
@@ -91,7 +101,7 @@
     const wanted = {
       childList: true,
       subtree: true,
-      characterData: Boolean(plan.roster || plan.chat),
+      characterData: Boolean(plan.roster || plan.chat || plan.banner),
       ...(attributeFilter.length ? { attributes: true, attributeFilter } : {}),
     };
     observer.observe(document, wanted);

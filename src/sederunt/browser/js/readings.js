@@ -96,11 +96,22 @@
     });
   }
 
+  /** What the page's own sentences say, where people write nothing. @param {ParentNode[]} roots @param {any} plan */
+  function sentences(roots, plan) {
+    const said = rowsOf(roots, plan.row)
+      .filter((element) => !element.closest(plan.never) && !element.querySelector(plan.never))
+      .filter((element) => element.getClientRects().length > 0)
+      .map((element) => (element.textContent || "").replace(/’/g, "'").replace(/\s+/g, " ").trim().toLowerCase())
+      .filter((text) => text && text.length <= plan.longest);
+    const says = (/** @type {string[]} */ stems) => said.some((text) => stems.some((stem) => text.includes(stem)));
+    return { alone: says(plan.alone), recorded: says(plan.recorded) };
+  }
+
   /** @param {ParentNode[]} roots @param {string | string[]} selectors @returns {Element[]} */
   function rowsOf(roots, selectors) {
     const selector = Array.isArray(selectors) ? selectors.join(",") : selectors;
     return roots.flatMap((root) => [...root.querySelectorAll(selector)]);
   }
 
-  capture.readings = { people, speakers, onStage, messages };
+  capture.readings = { people, speakers, onStage, messages, sentences };
 })();

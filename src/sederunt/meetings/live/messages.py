@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sederunt.meetings.session.roster import Change, PersonLeft, PersonSpoke, PersonTracked, PersonWrote
+from sederunt.claims.changes import Change, PersonLeft, PersonSpoke, PersonTracked, PersonWrote
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import LiveLine
 

@@ -63,6 +63,7 @@ async def open_session(
         camera=avatar is not None,
         anybody_known=lambda: bool(observer.roster.participants),
         network_heard=lambda: observer.decoder.roster_heard,
+        knows_itself=lambda: observer.roster.knows_itself,
     )
     session = MeetingSession(
         context,
@@ -219,13 +220,18 @@ class MeetingSession:
     async def _greet(self) -> None:
         """Close notices, open the chat, and say the first word; from then on the bot takes commands."""
         await self._chores.settle()
-        self._commands.can_act(say=self._chores.say, show=self._show)
+        self._commands.can_act(say=self._say, show=self._show)
         bot = self._context.journal.bot
         if message := bot.config.initial_chat_message:
             try:
-                await self._chores.say(message)
+                await self._say(message)
             except PageError as error:
                 logger.warning("greeting not sent", action="greeting_failed", bot_id=str(bot.id), why=str(error))
+
+    async def _say(self, text: str) -> None:
+        """Write to the chat. Raises PageError."""
+        self.observer.roster.wrote(text, unix_ms(self._context.clock.now()))
+        await self._chores.say(text)
 
     async def _show(self, address: str) -> None:
         """Show the picture at an address. Raises with a sentence where it cannot be had, or not be shown."""
@@ -238,7 +244,7 @@ class MeetingSession:
     async def capture_facts(self, *, ask: bool = True) -> dict[str, object]:
         """Return what was captured and how; where nothing was, by what the page listened, if it may be asked."""
         facts: dict[str, object] = dict(self.recorder.facts()) if self.recorder else {}
-        facts["shown_speaking"] = any(person.events for person in self.observer.roster.participants)
+        facts["shown_speaking"] = self.observer.roster.anyone_spoke
         if not facts.get("backend") and ask:
             with contextlib.suppress(PageError):
                 facts["backend"] = (await self.page.capture_state()).get("backend")

@@ -1,4 +1,4 @@
-"""What the page tells, on its way to the journal: signal → decoder → roster → changes → journal."""
+"""What the page tells, on its way to the journal: signal → decoder → claims → roster → changes → journal."""
 
 import asyncio
 from collections import deque
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from sederunt.browser.page import Signal
 from sederunt.browser.signals import without_bulk
+from sederunt.claims.changes import Change
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.record.recorder import Recorder
-from sederunt.meetings.session.roster import Change, Roster
+from sederunt.meetings.session.roster import Roster
 from sederunt.model.audio import CapturedFrame
 from sederunt.platforms.platform import Decoder
 
@@ -23,7 +24,6 @@ class MeetingObserver:
         self.signals: deque[Signal] = deque(maxlen=KEPT_SIGNALS)
         self.recorder: Recorder | None = None  # frames are dropped until there is one
         self.has_news = asyncio.Event()  # something that live listeners must not wait for
-        self._audible: set[str] = set()
 
     def frames_arrived(self, frames: Sequence[CapturedFrame]) -> None:
         """Hand frames of the page to the recorder."""
@@ -33,20 +33,17 @@ class MeetingObserver:
     def signal_arrived(self, signal: Signal) -> None:
         """Fold a signal of the page into the roster."""
         self.signals.append(without_bulk(signal))
-        for event in self.decoder.decode(signal):
-            self._note(self.roster.apply(event))
+        self._note(self.roster.take(self.decoder.decode(signal)))
 
     def speech_changed(self, source: str, speaking: bool, at_ms: int) -> None:
         """Fold in that captured sound of a source began or stopped."""
-        (self._audible.add if speaking else self._audible.discard)(source)
         self._note(self.roster.heard(source, speaking, at_ms))
 
     def tick(self, now_ms: int) -> None:
-        """Note that time goes on: what is audible still, was heard until now."""
+        """Note that time goes on: what is audible still, was heard until now, and claims expire."""
         if self.recorder is not None:
             self.recorder.tick(now_ms)
-        if self._audible:
-            self.roster.sound(now_ms)
+        self._note(self.roster.pass_time(now_ms))
 
     def end_speech(self, now_ms: int) -> None:
         """Note that the stay is over: nobody is heard to speak any more."""

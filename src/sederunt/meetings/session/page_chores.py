@@ -14,6 +14,7 @@ from sederunt.platforms.platform import Platform
 # another's place on the page, so it is not opened before.
 PATIENCE_S = 3.0
 AGAIN_S = 20.0  # pause between two looks at lists of which one may have closed the other
+LOOKS_FOR_ITSELF = 3
 CAMERA_S = 5.0  # how long a site may take to switch the bot's camera on
 
 logger = log.get(component="meetings")
@@ -26,6 +27,7 @@ class PageChores:
         camera: whether the bot's camera is to be on.
         anybody_known: tells whether the roster is known, from wherever.
         network_heard: tells whether it is known from signals of the network.
+        knows_itself: tells whether one of those listed is known to be the bot: the page's list says "you".
     """
 
     def __init__(
@@ -37,9 +39,10 @@ class PageChores:
         camera: bool,
         anybody_known: Callable[[], bool],
         network_heard: Callable[[], bool],
+        knows_itself: Callable[[], bool] = lambda: True,
     ) -> None:
         self._platform, self._page, self._bot_id, self._camera = platform, page, bot_id, camera
-        self._anybody_known, self._network_heard = anybody_known, network_heard
+        self._anybody_known, self._network_heard, self._knows_itself = anybody_known, network_heard, knows_itself
         self._one = asyncio.Lock()
         self._looking: asyncio.Task[None] | None = None
         self._looks = 0
@@ -49,6 +52,11 @@ class PageChores:
     def is_busy(self) -> bool:
         """Return whether something is being done on the page already."""
         return self._one.locked()
+
+    @property
+    def _is_told(self) -> bool:
+        """Return whether the page's lists need not be opened. For the bot itself they are, but not for ever."""
+        return self._network_heard() and (self._knows_itself() or self._looks >= LOOKS_FOR_ITSELF)
 
     async def close(self) -> None:
         """End a look that is under way."""
@@ -64,7 +72,7 @@ class PageChores:
         """
         async with self._one:
             try:
-                heard = self._looks == 0 or self._network_heard()
+                heard = self._looks == 0 or self._is_told
                 await self._platform.settle(self._page, roster_heard=heard, camera=self._camera)
             except PageCrashed:
                 raise
@@ -93,7 +101,7 @@ class PageChores:
 
         Returns at once: a list that is slow to open holds up nothing.
         """
-        if self._network_heard() or inside_s < self._next_look_s or self.is_busy:
+        if self._is_told or inside_s < self._next_look_s or self.is_busy:
             return
         if self._looks == 0 and self._anybody_known() and inside_s < AGAIN_S:
             return

@@ -1,4 +1,4 @@
-"""Google Meet's signals as events: the roster, sound owners and chat of its own messages, the page's word until then.
+"""Google Meet's signals as claims: the roster, sound owners and chat of its own messages, and what its page shows.
 
 The roster comes twice in the same shape: in the answer of SyncMeetingSpaceCollections (base64 text) and, compressed,
 through the data channel `collections`. Field numbers: two independent sources, 2026-08.
@@ -9,18 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from sederunt.model.events import (
-    ChatReceived,
-    MeetingEvent,
-    Removed,
-    SpeakingChanged,
-    camera_source,
-    screen_source,
-)
+from sederunt.claims.claim import Extent, Fact, Source, Subject, gone, here, owns, said, speak
+from sederunt.model.events import ChatReceived, camera_source, screen_source
 from sederunt.platforms.dom_signals import DomSignals
 from sederunt.platforms.payloads import as_bytes, from_base64, inflated
+from sederunt.platforms.platform import Told
 from sederunt.platforms.protobuf import Message, parse
-from sederunt.platforms.roster_reader import ChatLedger, Person, RosterReader
 
 if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
@@ -36,11 +30,12 @@ class MeetDecoder:
     """Decodes one stay."""
 
     def __init__(self, own_name: str = "") -> None:
-        self._roster = RosterReader(own_name)
-        self._chat = ChatLedger()
-        self._page = DomSignals(self._roster, self._chat)
+        self._page = DomSignals(own_name)
         self._noted: set[str] = set()
-        self._speaking: set[str] = set()
+        self._here: set[str] = set()  # as far as the network tells
+        self._owners: dict[str, str] = {}  # media source → device, as it was told
+        self._speaking: frozenset[str] = frozenset()
+        self.roster_heard = False
         self._self_keys: set[str] = set()
         self._shares: dict[str, str] = {}  # pseudo-device of a screen share → whose screen
         self._pictures: dict[str, str] = {}  # id of a video stream → device
@@ -50,11 +45,10 @@ class MeetDecoder:
     def noted(self) -> Collection[str]:
         return self._noted
 
-    @property
-    def roster_heard(self) -> bool:
-        return self._roster.network_heard
+    def decode(self, signal: Signal) -> Sequence[Told]:
+        return [*self._page.introduce(signal.at_ms), *self._decode(signal)]
 
-    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+    def _decode(self, signal: Signal) -> Sequence[Told]:
         match signal.kind:
             case "datachannel":
                 return self._channel(
@@ -67,23 +61,23 @@ class MeetDecoder:
             case _:
                 return self._page.decode(signal)
 
-    def _channel(self, label: str, payload: bytes, at_ms: int) -> list[MeetingEvent]:
+    def _channel(self, label: str, payload: bytes, at_ms: int) -> list[Told]:
         if label == "dcrpc":
             return self._media_snapshot(payload, at_ms)
         if label != "collections" or (event := parse(inflated(payload))) is None:
             return []
-        events: list[MeetingEvent] = []
+        events: list[Told] = []
         for wrapper in event.messages(1, 2):
             for collections in wrapper.messages(13):
                 for users in collections.messages(1):
-                    events += self._users(users.messages(2), at_ms)
+                    events += self._users(users.messages(2), at_ms, Extent.SEVERAL)
                 events += self._chats(collections.messages(4), at_ms)
             for devices in wrapper.messages(3):  # after the users, among whom the shared screens are
                 events += self._sources(devices.messages(2), at_ms)
         # The schema's path misses some records, so device outputs are looked for everywhere as well.
         return events + self._sources((m for m in event.walk() if _is_device_output(m)), at_ms)
 
-    def _answer(self, url: str, body: bytes, at_ms: int) -> list[MeetingEvent]:
+    def _answer(self, url: str, body: bytes, at_ms: int) -> list[Told]:
         if _DEVICE_MADE in url:
             answer = parse(from_base64(body))
             if answer is not None and answer.number(_SUSPECTED):
@@ -91,14 +85,15 @@ class MeetDecoder:
             return []
         if _SYNC not in url or (answer := parse(from_base64(body))) is None:
             return []
-        events: list[MeetingEvent] = []
+        events: list[Told] = []
         for users in answer.messages(2, 2):
-            events += self._users(users.messages(2), at_ms)
+            events += self._users(users.messages(2), at_ms, Extent.SNAPSHOT)
         return events + self._sources((m for m in answer.walk() if _is_device_output(m)), at_ms)
 
-    def _users(self, users: Iterable[Message], at_ms: int) -> list[MeetingEvent]:
-        present: list[Person] = []
-        events: list[MeetingEvent] = []
+    def _users(self, users: Iterable[Message], at_ms: int, kind: Extent) -> list[Told]:
+        """An answer to "sync" tells of everybody. What the channel sends may do so too, or tell of changes."""
+        present: list[Subject] = []
+        told: list[Told] = []
         for user in users:
             key = user.text(1)
             if not key:
@@ -110,84 +105,87 @@ class MeetDecoder:
                 self._self_keys.add(key)
             status = user.number(4)
             if status in (_NOT_IN_CALL, _REMOVED):
-                events += self._gone(key, status, at_ms)
-            elif status == _IN_CALL or self._roster.is_here(key):
+                told += self._gone(key, status, at_ms)
+            elif status == _IN_CALL or key in self._here:
                 present.append(_person(user, key, is_self=key in self._self_keys))
-        return self._roster.seen(present, at_ms) + events
+        if not present:
+            return told
+        self.roster_heard = True
+        self._here |= {person.key for person in present}
+        return [here(Source.PROTOCOL, present, at_ms, kind), *told]
 
-    def _gone(self, key: str, status: int, at_ms: int) -> list[MeetingEvent]:
-        events = self._roster.left(key, at_ms)
+    def _gone(self, key: str, status: int, at_ms: int) -> list[Told]:
+        self._here.discard(key)
+        self.roster_heard = True
         if status == _REMOVED and key in self._self_keys:
             self._noted.add(f"self_status:{status}")
-            events.append(Removed(at_ms=at_ms))
-        return events
+            return [gone(key, at_ms), said(Fact.REMOVED, at_ms)]
+        return [gone(key, at_ms)]
 
-    def _sources(self, outputs: Iterable[Message], at_ms: int) -> list[MeetingEvent]:
-        events: list[MeetingEvent] = []
+    def _owns(self, source: str, key: str, at_ms: int) -> list[Told]:
+        if not key or self._owners.get(source) == key:
+            return []
+        self._owners[source] = key
+        return [owns(source, key, at_ms)]
+
+    def _sources(self, outputs: Iterable[Message], at_ms: int) -> list[Told]:
+        events: list[Told] = []
         for output in outputs:
             kind, stream, key = output.number(2), output.text(4), output.text(6)
             if kind in (_AUDIO, None) and stream.isdecimal() and key not in self._shares:
-                events += self._roster.owns(str(int(stream)), key, at_ms)
+                events += self._owns(str(int(stream)), key, at_ms)
             elif kind == _VIDEO and stream and key:
                 self._pictures[stream] = key
         return events + self._named_pictures(at_ms)
 
-    def _stream(self, stream: object, track: object, at_ms: int) -> list[MeetingEvent]:
+    def _stream(self, stream: object, track: object, at_ms: int) -> list[Told]:
         if isinstance(stream, str) and isinstance(track, int):
             self._streams[stream] = track
         return self._named_pictures(at_ms)
 
-    def _named_pictures(self, at_ms: int) -> list[MeetingEvent]:
+    def _named_pictures(self, at_ms: int) -> list[Told]:
         """Whose camera or screen each video track shows, as far as both the network and the page have told."""
-        events: list[MeetingEvent] = []
+        events: list[Told] = []
         for stream in sorted(self._pictures.keys() & self._streams.keys()):
             key, track = self._pictures[stream], f"track-{self._streams[stream]}"
             source = screen_source(track) if key in self._shares else camera_source(track)
-            events += self._roster.owns(source, self._shares.get(key, key), at_ms)
+            events += self._owns(source, self._shares.get(key, key), at_ms)
         return events
 
-    def _chats(self, wrappers: Iterable[Message], at_ms: int) -> list[MeetingEvent]:
-        events: list[MeetingEvent] = []
+    def _chats(self, wrappers: Iterable[Message], at_ms: int) -> list[Told]:
+        events: list[Told] = []
         for message in (inner for wrapper in wrappers for inner in wrapper.messages(2)):
             text = next((body.text(1) for body in message.messages(5)), "")
-            sender = self._roster.person(message.text(2))
             if not text:
                 continue
             told = ChatReceived(
-                username=sender.name if sender else "",
+                username="",
+                key=message.text(2),
                 content=text,
                 at_ms=_unix_ms(message.number(3)) or at_ms,
                 message_id=message.text(1) or None,
-                avatar=sender.avatar if sender else None,
             )
-            events += self._chat.first_word(told, "network")
+            events.append(told)
         return events
 
-    def _media_snapshot(self, payload: bytes, at_ms: int) -> list[MeetingEvent]:
+    def _media_snapshot(self, payload: bytes, at_ms: int) -> list[Told]:
         """Who speaks, in the newer media stack: records with a device, numeric ids, and a mark of speech."""
         frame = parse(payload)
         if frame is None:
             return []
-        events: list[MeetingEvent] = []
+        speaking = set(self._speaking)
         for _, _, packed in (entry for entry in frame.fields if entry[0] == 2 and isinstance(entry[2], bytes)):
             snapshot = parse(inflated(packed)) if isinstance(packed, bytes) else None
             for record in snapshot.walk() if snapshot else ():
-                key = record.text(4)
-                if key.startswith("spaces/"):
-                    speaking = any(True for state in record.messages(9) if any(n == 2 for n, _, _ in state.fields))
-                    events += self._spoke(key, speaking, at_ms)
-        return events
-
-    def _spoke(self, key: str, speaking: bool, at_ms: int) -> list[MeetingEvent]:
-        if (key in self._speaking) == speaking:
-            return []
-        (self._speaking.add if speaking else self._speaking.discard)(key)
-        self._page.speaking_told = True
-        return [SpeakingChanged(key=key, speaking=speaking, at_ms=at_ms)]
+                if (key := record.text(4)).startswith("spaces/"):
+                    speaks = any(True for state in record.messages(9) if any(n == 2 for n, _, _ in state.fields))
+                    (speaking.add if speaks else speaking.discard)(key)
+        before, self._speaking = self._speaking, frozenset(speaking)
+        return [speak(Source.PROTOCOL, sorted(speaking), at_ms)] if speaking != before else []
 
 
-def _person(user: Message, key: str, *, is_self: bool) -> Person:
-    return Person(key=key, name=user.text(2) or user.text(29), avatar=user.text(3) or None, is_self=is_self)
+def _person(user: Message, key: str, *, is_self: bool) -> Subject:
+    return Subject(key=key, name=user.text(2) or user.text(29), avatar=user.text(3) or None, is_self=is_self)
 
 
 def _is_device_output(message: Message) -> bool:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sederunt.platforms.dom_signals import BANNER
+
 _SPEAKING_CLASSES = ["Oaajhc", "HX2H7", "wEsLMd", "OgVli"]  # they rotate: several generations side by side
 
 WATCH: dict[str, Any] = {
@@ -38,4 +40,5 @@ WATCH: dict[str, Any] = {
         "text": [".jO4O1", 'div[jsname="dTKtvb"]'],
         "id": "data-message-id",
     },
+    "banner": BANNER,
 }

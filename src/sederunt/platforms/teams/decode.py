@@ -1,4 +1,4 @@
-"""Microsoft Teams' signals as events: the signalling socket's roster and endings, the main channel's speakers.
+"""Microsoft Teams' signals as claims: the signalling socket's roster and endings, the main channel's speakers.
 
 Socket frames are text that begins with `3:::`, JSON after it; the roster's body is base64 of compressed JSON. The data
 channel `main-channel` carries JSON after a binary prefix. Field names: three independent sources, 2026-08.
@@ -11,10 +11,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sederunt.model.events import MeetingEvent, MeetingOver, Removed, SpeakingChanged
+from sederunt.claims.claim import Extent, Fact, Source, Subject, gone, here, owns, said, speak
 from sederunt.platforms.dom_signals import DomSignals, as_person, bare_name
 from sederunt.platforms.payloads import as_bytes, from_base64, inflated
-from sederunt.platforms.roster_reader import ChatLedger, Person, RosterReader
+from sederunt.platforms.platform import Told
 
 if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
@@ -32,13 +32,14 @@ _REMARK = re.compile(
 
 
 class TeamsDecoder:
-    """Decodes one stay. `own_name` is what the bot called itself: the roster has no mark of one's own."""
+    """Decodes one stay."""
 
     def __init__(self, own_name: str = "") -> None:
-        self._roster = RosterReader(own_name)
-        self._chat = ChatLedger()
-        self._page = DomSignals(self._roster, self._chat, read_person=person_in_row)
+        self._page = DomSignals(own_name, read_person=person_in_row)
         self._noted: set[str] = set()
+        self._here: set[str] = set()  # as far as the network tells
+        self._owners: dict[str, str] = {}  # audio source → key
+        self.roster_heard = False
         self._dominant = ""  # source id, as the channel tells it
         self._speaking: str | None = None
 
@@ -46,11 +47,10 @@ class TeamsDecoder:
     def noted(self) -> Collection[str]:
         return self._noted
 
-    @property
-    def roster_heard(self) -> bool:
-        return self._roster.network_heard
+    def decode(self, signal: Signal) -> Sequence[Told]:
+        return [*self._page.introduce(signal.at_ms), *self._decode(signal)]
 
-    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+    def _decode(self, signal: Signal) -> Sequence[Told]:
         payload = as_bytes(signal.data.get("payload"))
         match signal.kind:
             case "websocket":
@@ -62,7 +62,7 @@ class TeamsDecoder:
             case _:
                 return self._page.decode(signal)
 
-    def _frame(self, text: str, at_ms: int) -> list[MeetingEvent]:
+    def _frame(self, text: str, at_ms: int) -> list[Told]:
         if not text.startswith(_FRAME) or not isinstance(frame := _json(text[len(_FRAME) :]), Mapping):
             return []
         url, body = str(frame.get("url", "")), _body(frame.get("body"))
@@ -70,35 +70,41 @@ class TeamsDecoder:
             return self._end(body if isinstance(body, Mapping) else {}, at_ms)
         return self._people(body, at_ms) if "roster" in url.lower() else []
 
-    def _end(self, body: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
+    def _end(self, body: Mapping[str, Any], at_ms: int) -> list[Told]:
         code = _number(body.get("subCode"))
         removed = code in _REMOVALS and bool(body.get("sender"))
         self._noted.add(f"conversation_end:{code}" + (":removed" if removed else ""))
         if removed:
-            return [Removed(at_ms=at_ms)]
+            return [said(Fact.REMOVED, at_ms)]
         # Some clients hang up a first connection on the way in: without a roster there was no meeting to end.
-        over = code not in _NOT_ADMITTED and self._roster.network_heard
-        return [MeetingOver(at_ms=at_ms)] if over else []
+        over = code not in _NOT_ADMITTED and self.roster_heard
+        return [said(Fact.OVER, at_ms)] if over else []
 
-    def _people(self, told: object, at_ms: int) -> list[MeetingEvent]:
-        present: list[Person] = []
-        events: list[MeetingEvent] = []
+    def _people(self, told: object, at_ms: int) -> list[Told]:
+        present: list[Subject] = []
+        events: list[Told] = []
         sources: list[tuple[str, str]] = []
         for key, entry in _participants(told):
             details = entry.get("details")
             name = _name_in(details) if isinstance(details, Mapping) else ""
             if str(entry.get("state", "active")).lower() == "inactive":
-                events += self._roster.left(key, at_ms)
-            elif name or self._roster.is_here(key):
-                present.append(Person(key=key, name=name))
+                self._here.discard(key)
+                events.append(gone(key, at_ms))
+            elif name or key in self._here:
+                present.append(Subject(key=key, name=name))
             sources += [(source, key) for source in _audio_sources(entry)]
-        events = [*self._roster.seen(present, at_ms), *events]
+        if present:
+            events.insert(0, here(Source.PROTOCOL, present, at_ms, Extent.SEVERAL))
+            self._here |= {person.key for person in present}
+        self.roster_heard = self.roster_heard or bool(events)
         for source, key in sources:
-            events += self._roster.owns(source, key, at_ms)
+            if self._owners.get(source) != key:
+                self._owners[source] = key
+                events.append(owns(source, key, at_ms))
         return events + (self._dominance(at_ms) if sources else [])
 
-    def _channel(self, payload: bytes, at_ms: int) -> list[MeetingEvent]:
-        events: list[MeetingEvent] = []
+    def _channel(self, payload: bytes, at_ms: int) -> list[Told]:
+        events: list[Told] = []
         for item in _items(payload):
             history = item.get("history")
             if item.get("type") == "dsh" and isinstance(history, list):
@@ -106,18 +112,16 @@ class TeamsDecoder:
                 events += self._dominance(at_ms)
         return events
 
-    def _dominance(self, at_ms: int) -> list[MeetingEvent]:
+    def _dominance(self, at_ms: int) -> list[Told]:
         """One person speaks at a time, as far as the channel tells."""
-        speaker = self._roster.owner(self._dominant)
+        speaker = self._owners.get(self._dominant)
         if speaker == self._speaking or (self._dominant and speaker is None):
             return []
-        self._page.speaking_told = True
-        changes = [(key, now) for key, now in ((self._speaking, False), (speaker, True)) if key is not None]
         self._speaking = speaker
-        return [SpeakingChanged(key=key, speaking=now, at_ms=at_ms) for key, now in changes]
+        return [speak(Source.PROTOCOL, [speaker] if speaker else [], at_ms)]
 
 
-def person_in_row(entry: Mapping[str, Any]) -> Person | None:
+def person_in_row(entry: Mapping[str, Any]) -> Subject | None:
     """A row of the people panel, or a tile: what a row's label says behind the name is cut off."""
     name = _REMARK.split(str(entry.get("name") or ""))[0]
     return as_person({**entry, "name": name, "key": _REMARK.split(str(entry.get("key") or ""))[0]})

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sederunt.platforms.dom_signals import BANNER
 from sederunt.platforms.teams.decode import MAIN_CHANNEL
 
 WATCH: dict[str, Any] = {
@@ -51,4 +52,5 @@ WATCH: dict[str, Any] = {
             {"attribute": "data-mid"},
         ],
     },
+    "banner": BANNER,
 }

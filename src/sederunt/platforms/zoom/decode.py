@@ -1,4 +1,4 @@
-"""Zoom's signals as events: roster and active speakers of the control socket, the page's lists where it is not heard.
+"""Zoom's signals as claims: roster and active speakers of the control socket, the page's lists where it is not heard.
 
 The control socket lives in a worker, which posts its messages as JSON text: evt 7937 carries changes of the roster,
 evt 12033 the node ids that speak, an empty body silence. One source, 2026-08: the DOM stands beside it. Audio streams
@@ -18,11 +18,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sederunt.model.events import MeetingEvent, SourceNamed, SpeakingChanged, source_since
+from sederunt.claims.claim import Source, Subject, gone, here, owns, speak
+from sederunt.model.events import source_since
 from sederunt.platforms.addresses import decoded
 from sederunt.platforms.dom_signals import DomSignals, bare_name
 from sederunt.platforms.payloads import as_bytes
-from sederunt.platforms.roster_reader import ChatLedger, Person, RosterReader
+from sederunt.platforms.platform import Told
 
 if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
@@ -45,13 +46,13 @@ class _Held:
 
 
 class ZoomDecoder:
-    """Decodes one stay. `own_name` is what the bot called itself: the control socket has no mark of one's own."""
+    """Decodes one stay."""
 
     def __init__(self, own_name: str = "") -> None:
-        self._roster = RosterReader(own_name)
-        self._chat = ChatLedger()
-        self._page = DomSignals(self._roster, self._chat, read_person=person_in_row, read_message=message_in_row)
+        self._page = DomSignals(own_name, read_person=person_in_row, read_message=message_in_row)
+        self._known: set[str] = set()  # keys of all who were ever told of
         self._speaking: set[str] = set()
+        self.roster_heard = False
         self._tracks: dict[str, _Held] = {}
         self._owners: dict[str, str] = {}  # source → key, as it was told
 
@@ -59,16 +60,15 @@ class ZoomDecoder:
     def noted(self) -> Collection[str]:
         return frozenset()
 
-    @property
-    def roster_heard(self) -> bool:
-        return self._roster.network_heard
+    def decode(self, signal: Signal) -> Sequence[Told]:
+        return [*self._page.introduce(signal.at_ms), *self._decode(signal)]
 
-    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+    def _decode(self, signal: Signal) -> Sequence[Told]:
         if signal.kind == "capture":
             return self._stream(signal.data, signal.at_ms)
         if signal.kind not in ("worker", "websocket"):
             return self._page.decode(signal)
-        events: list[MeetingEvent] = []
+        events: list[Told] = []
         for message in _messages(as_bytes(signal.data.get("payload"))):
             body = message.get("body")
             match message.get("evt"):
@@ -78,7 +78,7 @@ class ZoomDecoder:
                     events += self._speakers(body if isinstance(body, Mapping) else {}, signal.at_ms)
         return events
 
-    def _stream(self, data: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
+    def _stream(self, data: Mapping[str, Any], at_ms: int) -> list[Told]:
         if not isinstance(number := data.get("track"), int):
             return []
         track, node = f"track-{number}", None
@@ -92,12 +92,12 @@ class ZoomDecoder:
         self._tracks[track] = _Held(node, at_ms)
         return self._nobodys(track, at_ms) + self._named_tracks(at_ms)
 
-    def _nobodys(self, track: str, at_ms: int) -> list[MeetingEvent]:
+    def _nobodys(self, track: str, at_ms: int) -> list[Told]:
         """From now on it is not who had it before, be it on an earlier page, that is heard on a track."""
         before = self._owns(track, "", at_ms) if track in self._owners else []
         return before + self._owns(source_since(track, at_ms), "", at_ms)
 
-    def _named_tracks(self, at_ms: int) -> list[MeetingEvent]:
+    def _named_tracks(self, at_ms: int) -> list[Told]:
         owners = {track: key for track, held in self._tracks.items() if (key := self._key_of(held.node))}
         if len(set(owners.values())) < 2:
             return []
@@ -108,31 +108,32 @@ class ZoomDecoder:
             for event in self._owns(source, key, at_ms)
         ]
 
-    def _owns(self, source: str, key: str, at_ms: int) -> list[MeetingEvent]:
+    def _owns(self, source: str, key: str, at_ms: int) -> list[Told]:
         if self._owners.get(source) == key:
             return []
         self._owners[source] = key
-        return [SourceNamed(source=source, key=key, at_ms=at_ms)]
+        return [owns(source, key, at_ms)]
 
-    def _people(self, body: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
+    def _people(self, body: Mapping[str, Any], at_ms: int) -> list[Told]:
         present = [person for key, entry in _entries(body.get("add")) if (person := _person(key, entry))]
-        for key, entry in _entries(body.get("update")):
-            known = self._roster.person(key)
-            if (person := _person(key, entry) or known) and (known or _person(key, entry)):
-                present.append(person)
-        events = self._roster.seen(present, at_ms)
-        for key, _ in _entries(body.get("remove")):
-            events += self._roster.left(key, at_ms)
+        present += [
+            _person(key, entry) or Subject(key=key)
+            for key, entry in _entries(body.get("update"))
+            if key in self._known or _person(key, entry)
+        ]
+        events: list[Told] = [here(Source.PROTOCOL, present, at_ms)] if present else []
+        self._known |= {person.key for person in present}
+        events += [gone(key, at_ms) for key, _ in _entries(body.get("remove"))]
+        self.roster_heard = self.roster_heard or bool(events)
         return events + self._named_tracks(at_ms)
 
-    def _speakers(self, body: Mapping[str, Any], at_ms: int) -> list[MeetingEvent]:
+    def _speakers(self, body: Mapping[str, Any], at_ms: int) -> list[Told]:
         nodes = [value for name, value in sorted(body.items()) if name.startswith("asn") and isinstance(value, int)]
         now = {key for node in nodes if (key := self._key_of(node))}
-        changes = [(key, False) for key in sorted(self._speaking - now)]
-        changes += [(key, True) for key in sorted(now - self._speaking)]
+        if now == self._speaking:
+            return []
         self._speaking = now
-        self._page.speaking_told = True
-        return [SpeakingChanged(key=key, speaking=speaking, at_ms=at_ms) for key, speaking in changes]
+        return [speak(Source.PROTOCOL, sorted(now), at_ms)]
 
     def _key_of(self, node: int | None) -> str | None:
         """The roster's key of a node: the id itself, or the only one that shares its high bits.
@@ -141,14 +142,14 @@ class ZoomDecoder:
         """
         if node is None:
             return None
-        if self._roster.person(str(node)):
+        if str(node) in self._known:
             return str(node)
         user = node >> _NODE_BITS
-        keys = [key for key in self._roster.everyone if key.isdecimal() and int(key) >> _NODE_BITS == user]
+        keys = [key for key in self._known if key.isdecimal() and int(key) >> _NODE_BITS == user]
         return keys[0] if user and len(keys) == 1 else None
 
 
-def person_in_row(entry: Mapping[str, Any]) -> Person | None:
+def person_in_row(entry: Mapping[str, Any]) -> Subject | None:
     """A row of the participants panel: the label, handed over as key, says who is oneself."""
     name, label = str(entry.get("name") or ""), str(entry.get("key") or "")
     if name == label:  # no element for the name alone: the label begins with it
@@ -157,7 +158,7 @@ def person_in_row(entry: Mapping[str, Any]) -> Person | None:
     if not name:
         return None
     is_self = bool(_SELF.search(label)) or bool(entry.get("is_self"))
-    return Person(key=name, name=name, avatar=str(entry.get("avatar") or "") or None, is_self=is_self)
+    return Subject(key=name, name=name, avatar=str(entry.get("avatar") or "") or None, is_self=is_self)
 
 
 def message_in_row(entry: Mapping[str, Any]) -> tuple[str, str]:
@@ -171,9 +172,9 @@ def message_in_row(entry: Mapping[str, Any]) -> tuple[str, str]:
     return sender, text
 
 
-def _person(key: str, entry: Mapping[str, Any]) -> Person | None:
+def _person(key: str, entry: Mapping[str, Any]) -> Subject | None:
     name = bare_name(_name_of(entry.get("dn2")) or str(entry.get("displayName") or ""))
-    return Person(key=key, name=name) if name else None
+    return Subject(key=key, name=name) if name else None
 
 
 def _name_of(encoded: object) -> str:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sederunt.platforms.dom_signals import BANNER
+
 _ACTIVE = [
     "speaker-active-container__video-frame--active",
     "multi-speaker-active-container__video-frame--active",
@@ -66,4 +68,5 @@ WATCH: dict[str, Any] = {
         ],
         "id": [{"attribute": "id"}, {"selector": '[id^="chat-message-"]', "attribute": "id"}],
     },
+    "banner": BANNER,
 }

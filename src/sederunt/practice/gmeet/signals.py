@@ -16,9 +16,9 @@ def sync_response(people: Iterable[Occupant], own: Occupant | None) -> bytes:
     return bytes(ProtoMessage((2, ProtoMessage((2, _users(people, own))))))
 
 
-def roster_event(people: Sequence[Occupant], own: Occupant | None) -> bytes:
-    """Return a frame of the `collections` channel: who is here, which CSRC is whose, and which video stream."""
-    outputs = [_audio_output(person) for person in people] + [_video_output(person) for person in people]
+def roster_event(people: Sequence[Occupant], own: Occupant | None, *, sources: bool = True) -> bytes:
+    """Return a frame of the `collections` channel: who is here, and whose each CSRC (`sources`) and video stream is."""
+    outputs = [_audio_output(person) for person in people if sources] + [_video_output(person) for person in people]
     devices = ProtoMessage(*repeated(2, outputs))
     return _collection(devices, ProtoMessage((1, _users(people, own))))
 

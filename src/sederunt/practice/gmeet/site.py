@@ -112,7 +112,7 @@ class MeetSite:
         """Nothing that the page sends on its channels matters here."""
 
     def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Occupant]) -> None:
-        _send(visitor, signals.roster_event([*changed], visitor.person))
+        _send(visitor, signals.roster_event([*changed], visitor.person, sources=meeting.maps_sources))
 
     def chat_sent(self, meeting: Meeting, visitor: Visitor, message: ChatMessage) -> None:
         _send(visitor, signals.chat_event(message))

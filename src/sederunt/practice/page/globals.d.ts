@@ -9,6 +9,10 @@ interface PracticePerson {
   host: boolean;
   muted: boolean;
   sharing: boolean;
+  /** Shown as if they spoke. */
+  hand: boolean;
+  /** Has no tile. */
+  hidden: boolean;
   avatar?: string;
   /** The contributing source by which their sound is known. */
   csrc: number;
@@ -42,6 +46,11 @@ interface Practice {
   make(tag: string, attributes?: Record<string, unknown>, ...children: PracticeChild[]): HTMLElement;
   fill(parent: Element, ...children: PracticeChild[]): void;
   find(selector: string): HTMLElement;
+  tiles(
+    people: PracticePerson[],
+    quirks: Record<string, any>,
+    tile: (person: PracticePerson) => PracticeChild,
+  ): PracticeChild[];
   trusted(address: string): string;
   reword(table: Record<string, string>): void;
   link: {

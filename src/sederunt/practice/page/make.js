@@ -60,6 +60,19 @@
     return element;
   }
 
+  /**
+   * Tiles of those who have one. Of a large meeting a few, and one that counts the others.
+   * @param {PracticePerson[]} people
+   * @param {Record<string, any>} quirks
+   * @param {(person: PracticePerson) => Child} tile
+   */
+  function tiles(people, quirks, tile) {
+    const shown = people.filter((person) => !person.hidden);
+    const most = quirks.tiles || shown.length;
+    const rest = people.length - Math.min(most, shown.length);
+    return [...shown.slice(0, most).map(tile), rest > 0 && make("div", { class: "tile" }, `and ${rest} others`)];
+  }
+
   /** @type {any} */
   let policy;
 
@@ -71,5 +84,5 @@
     return policy.createScriptURL(address);
   }
 
-  Object.assign((window.practice = window.practice || {}), { make, fill, find, trusted, reword });
+  Object.assign((window.practice = window.practice || {}), { make, fill, find, tiles, trusted, reword });
 })();

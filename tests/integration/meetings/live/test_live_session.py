@@ -24,6 +24,7 @@ from sederunt.bus.connection import Bus
 from sederunt.bus.feeds import EventPublisher
 from sederunt.bus.streams import audio_subject, drafts_subject
 from sederunt.bus.tasks import end
+from sederunt.claims.claim import Source, Subject, here, owns
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
@@ -34,7 +35,6 @@ from sederunt.meetings.live.live_session import LiveSession, open_live_session
 from sederunt.meetings.record.recorder import stay_name
 from sederunt.meetings.session.roster import Roster
 from sederunt.model.bot import Bot, BotConfig, Service
-from sederunt.model.events import ParticipantSeen, SourceNamed
 from sederunt.model.status import BotStatus
 from sederunt.model.transcript import LiveLine
 from sederunt.practice import clips
@@ -139,7 +139,7 @@ class Room:
 
 def company() -> Roster:
     roster = Roster()
-    roster.apply(ParticipantSeen(key="ada", name="Ada", at_ms=ZERO_MS))
+    roster.take([here(Source.PROTOCOL, [Subject(key="ada", name="Ada")], ZERO_MS)])
     return roster
 
 
@@ -283,7 +283,7 @@ async def test_a_line_gets_its_name_when_the_site_tells_whose_source_it_is(
     room.clock.advance(3)
     room.scripts[0].say(Final, 1, "Good morning.")
     (unnamed,) = await room.events(1)
-    roster.apply(SourceNamed(source="7", key="ada", at_ms=ZERO_MS + 2000))
+    roster.take([owns("7", "ada", ZERO_MS + 2000)])
     (named,) = await room.events(1, "ts-revised")
     assert unnamed["speaker_name"] is None
     assert named == {**{k: v for k, v in unnamed.items() if k != "potential_speaker_names"}, "speaker_name": "Ada"}

@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from sederunt.model.bot import Service
-from sederunt.model.events import MeetingEvent
 from sederunt.model.status import StopReason
 from sederunt.platforms.addresses import refuse_second_address, the_address
 from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
@@ -15,8 +14,7 @@ from sederunt.platforms.dom_signals import DomSignals
 from sederunt.platforms.evidence import DIALOGS, Phase, Showing
 from sederunt.platforms.links import InvalidLink, MeetingLink
 from sederunt.platforms.page_state import PageState
-from sederunt.platforms.platform import Platform
-from sederunt.platforms.roster_reader import ChatLedger, RosterReader
+from sederunt.platforms.platform import Platform, Told
 from sederunt.platforms.rows import Rows, Targets, phrases
 from sederunt.platforms.shared import EndTexts, call_endings, failed_pages, knock_step, lobby_endings, name_step
 from sederunt.platforms.sign_in_pages import AccountKind, AccountUse
@@ -46,8 +44,7 @@ class RoundtableDecoder:
     """Decode one stay from what the page shows."""
 
     def __init__(self, own_name: str = "") -> None:
-        self._roster = RosterReader(own_name)
-        self._page = DomSignals(self._roster, ChatLedger())
+        self._page = DomSignals(own_name)
 
     @property
     def noted(self) -> Collection[str]:
@@ -57,7 +54,7 @@ class RoundtableDecoder:
     def roster_heard(self) -> bool:
         return False
 
-    def decode(self, signal: Signal) -> Sequence[MeetingEvent]:
+    def decode(self, signal: Signal) -> Sequence[Told]:
         """Read one signal of the page."""
         return self._page.decode(signal)
 

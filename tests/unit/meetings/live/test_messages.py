@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
+from sederunt.claims.changes import PersonLeft, PersonSpoke, PersonTracked, PersonWrote
 from sederunt.meetings.live.messages import message_of
-from sederunt.meetings.session.roster import PersonLeft, PersonSpoke, PersonTracked, PersonWrote
 from sederunt.model.events import ChatReceived
 from sederunt.model.participant import Participant
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from sederunt.claims.claim import Source, Subject, gone, here, speak
 from sederunt.meetings.session.roster import Roster
 from sederunt.meetings.session.stop_rules import Alone, Silence, TimeLimit, first_departure, rules_for
 from sederunt.model.bot import StopOptions
-from sederunt.model.events import ParticipantLeft, ParticipantSeen, SpeakingChanged
 from sederunt.model.status import StopReason
 
 MINUTE = 60_000
@@ -16,12 +16,16 @@ def roster() -> Roster:
     return Roster()
 
 
-def arrive(roster: Roster, name: str) -> None:
-    roster.apply(ParticipantSeen(key=name, name=name, at_ms=0))
+def arrive(roster: Roster, name: str, at_ms: int = 0) -> None:
+    roster.take([here(Source.PROTOCOL, [Subject(key=name, name=name)], at_ms)])
 
 
-def depart(roster: Roster, name: str) -> None:
-    roster.apply(ParticipantLeft(key=name, at_ms=0))
+def depart(roster: Roster, name: str, at_ms: int = 1) -> None:
+    roster.take([gone(name, at_ms)])
+
+
+def shown_speaking(roster: Roster, *keys: str, at_ms: int = 0) -> None:
+    roster.take([speak(Source.PROTOCOL, keys, at_ms)])
 
 
 def test_the_time_limit_ends_the_stay_without_a_stop_reason_but_with_its_cause(roster: Roster) -> None:
@@ -55,28 +59,28 @@ def test_someone_who_comes_back_starts_the_count_anew(roster: Roster) -> None:
     arrive(roster, "Ada")
     depart(roster, "Ada")
     rule.check(roster, 0)
-    arrive(roster, "Ada")
+    arrive(roster, "Ada", at_ms=2)
     assert rule.check(roster, 3 * MINUTE) is None
-    depart(roster, "Ada")
+    depart(roster, "Ada", at_ms=3)
     assert rule.check(roster, 4 * MINUTE) is None
     assert rule.check(roster, 6 * MINUTE) is not None
 
 
 def test_who_spoke_and_left_before_the_list_was_read_was_company(roster: Roster) -> None:
     rule = Alone(2)
-    roster.apply(SpeakingChanged(key="Ada", speaking=True, at_ms=0))
-    roster.apply(ParticipantSeen(key="Minutes", name="Minutes", is_self=True, at_ms=0))
+    shown_speaking(roster, "Ada")
+    roster.take([here(Source.PROTOCOL, [Subject(key="Minutes", name="Minutes", is_self=True)], 0)])
     assert rule.check(roster, 10 * MINUTE) is None  # speaks, so is here
-    roster.apply(SpeakingChanged(key="Ada", speaking=False, at_ms=0))
+    shown_speaking(roster, at_ms=1)
     assert rule.check(roster, 20 * MINUTE) is None
     assert rule.check(roster, 22 * MINUTE) is not None
 
 
 def test_the_bots_own_name_shown_before_the_list_was_read_was_no_company(roster: Roster) -> None:
     rule = Alone(2)
-    roster.apply(SpeakingChanged(key="Minutes", speaking=True, at_ms=0))
-    roster.apply(SpeakingChanged(key="Minutes", speaking=False, at_ms=0))
-    roster.apply(ParticipantSeen(key="Minutes", name="Minutes", is_self=True, at_ms=0))
+    shown_speaking(roster, "Minutes")
+    shown_speaking(roster, at_ms=1)
+    roster.take([here(Source.PROTOCOL, [Subject(key="Minutes", name="Minutes", is_self=True)], 0)])
     assert rule.check(roster, 0) is None
     assert rule.check(roster, 60 * MINUTE) is None
 
@@ -84,7 +88,7 @@ def test_the_bots_own_name_shown_before_the_list_was_read_was_no_company(roster:
 def test_where_people_are_listed_a_mark_of_nobody_known_keeps_no_bot(roster: Roster) -> None:
     rule = Alone(2)
     arrive(roster, "Ada")
-    roster.apply(SpeakingChanged(key="tile-7", speaking=True, at_ms=0))  # never taken back
+    shown_speaking(roster, "tile-7")  # never taken back
     depart(roster, "Ada")
     assert rule.check(roster, 0) is None
     assert rule.check(roster, 2 * MINUTE) is not None
@@ -92,8 +96,8 @@ def test_where_people_are_listed_a_mark_of_nobody_known_keeps_no_bot(roster: Ros
 
 def test_a_page_without_any_list_cannot_tell_that_the_bot_is_alone(roster: Roster) -> None:
     rule = Alone(2)
-    roster.apply(SpeakingChanged(key="Ada", speaking=True, at_ms=0))
-    roster.apply(SpeakingChanged(key="Ada", speaking=False, at_ms=0))
+    shown_speaking(roster, "Ada")
+    shown_speaking(roster, at_ms=1)
     assert rule.check(roster, 0) is None
     assert rule.check(roster, 60 * MINUTE) is None
 
@@ -108,7 +112,7 @@ def recalled(*names: str) -> Roster:
 
 
 def list_self(roster: Roster) -> None:
-    roster.apply(ParticipantSeen(key="b", name="Minutes", is_self=True, at_ms=0))
+    roster.take([here(Source.PROTOCOL, [Subject(key="b", name="Minutes", is_self=True)], 0)])
 
 
 def test_a_bot_that_came_back_to_a_room_that_people_had_left_leaves() -> None:
@@ -120,7 +124,7 @@ def test_a_bot_that_came_back_to_a_room_that_people_had_left_leaves() -> None:
 
 def test_what_an_earlier_page_of_the_bot_left_behind_was_nobody(roster: Roster) -> None:
     rule = Alone(2)
-    roster.apply(ParticipantSeen(key="old", name="Minutes", at_ms=0))  # shown for a while, like somebody else
+    roster.take([here(Source.PROTOCOL, [Subject(key="old", name="Minutes")], 0)])  # shown for a while
     list_self(roster)
     depart(roster, "old")
     assert rule.check(roster, 0) is None
@@ -138,9 +142,10 @@ def test_another_bot_is_no_company(roster: Roster) -> None:
 
 def test_silence_counts_from_the_last_sound_captured(roster: Roster) -> None:
     rule = Silence(15, started_ms=0)
-    roster.sound(10 * MINUTE)
+    roster.heard("7", True, 10 * MINUTE)
+    roster.heard("7", False, 10 * MINUTE + 1)
     assert rule.check(roster, 25 * MINUTE - 1) is None
-    departure = rule.check(roster, 25 * MINUTE)
+    departure = rule.check(roster, 25 * MINUTE + 1)
     assert departure is not None
     assert departure.reason is StopReason.SILENCE_DETECTION_TRIGGERED
 

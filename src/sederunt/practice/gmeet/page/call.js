@@ -11,13 +11,17 @@
   let roster = [];
   /** @type {Set<number>} */
   let heard = new Set();
+  /** @type {Record<string, any>} */
+  let quirks = {};
 
   /** @param {PracticeHello} hello */
   async function show(hello) {
     practice.panels.prepare(hello);
+    quirks = hello.variant.quirks;
     fill(
       find("#screen"),
       make("div", { "aria-live": "polite" }, "You have joined the call"),
+      make("div", { id: "alone", role: "status" }),
       make("div", { id: "tiles" }),
       practice.panels.panel(),
       make("div", { role: "region", "aria-label": "Captions", hidden: true }),
@@ -91,13 +95,15 @@
   function takeRoster(rows) {
     roster = rows;
     const tiles = document.querySelector("#tiles");
-    if (tiles) fill(tiles, ...roster.map(tile));
+    if (tiles) fill(tiles, ...practice.tiles(roster, quirks, tile));
+    const alone = document.querySelector("#alone");
+    if (alone) alone.textContent = quirks.only_one && rows.length === 1 ? "You’re the only one here" : "";
     practice.panels.takeRoster(rows);
   }
 
   /** @param {PracticePerson} person */
   function tile(person) {
-    const speaks = heard.has(person.csrc);
+    const speaks = heard.has(person.csrc) || person.hand;
     return make(
       "div",
       { class: "tile", "data-participant-id": person.key, "data-requested-participant-id": person.key },
@@ -111,7 +117,7 @@
     heard = new Set(csrcs);
     for (const person of roster) {
       const ring = document.querySelector(`.tile[data-participant-id="${person.key}"] .ring`);
-      if (ring) ring.className = `ring ${heard.has(person.csrc) ? SPEAKING : SILENT}`;
+      if (ring) ring.className = `ring ${heard.has(person.csrc) || person.hand ? SPEAKING : SILENT}`;
     }
   }
 

@@ -10,6 +10,8 @@
   let roster = [];
   /** @type {Set<number>} */
   let heard = new Set();
+  /** @type {Record<string, any>} */
+  let quirks = {};
 
   /** The site's own signalling, open from the prejoin screen on. @param {PracticeHello} hello */
   function openTrouter(hello) {
@@ -19,6 +21,7 @@
 
   /** @param {PracticeHello} hello */
   async function show(hello) {
+    quirks = hello.variant.quirks;
     fill(
       find("#screen"),
       make("div", { "data-tid": "callingScreen" }, toolbar(), make("div", { "data-tid": "modern-stage-wrapper" })),
@@ -65,7 +68,10 @@
   function takeRoster(rows) {
     roster = rows;
     const stage = document.querySelector('[data-tid="modern-stage-wrapper"]');
-    if (stage) fill(stage, ...roster.flatMap((person) => [tile(person, "Video"), person.sharing && tile(person, "ScreenSharing")]));
+    if (stage) {
+      const screens = roster.filter((person) => person.sharing).map((person) => tile(person, "ScreenSharing"));
+      fill(stage, ...practice.tiles(roster, quirks, (person) => tile(person, "Video")), ...screens);
+    }
     const badge = document.querySelector('[data-tid="toolbar-item-badge"]');
     if (badge) badge.textContent = String(roster.length);
     practice.panels.takeRoster(rows);
@@ -73,7 +79,7 @@
 
   /** @param {PracticePerson} person @param {string} kind */
   function tile(person, kind) {
-    const ring = heard.has(person.csrc) && kind === "Video" ? SPEAKING : "";
+    const ring = (heard.has(person.csrc) || person.hand) && kind === "Video" ? SPEAKING : "";
     return make(
       "div",
       { role: "menuitem", "data-stream-type": kind, "data-tid": person.name, "data-source": person.csrc },
@@ -86,7 +92,8 @@
   function mark(csrcs) {
     heard = new Set(csrcs);
     for (const box of document.querySelectorAll('[data-stream-type="Video"]')) {
-      const speaks = heard.has(Number(box.getAttribute("data-source")));
+      const person = roster.find((each) => String(each.csrc) === box.getAttribute("data-source"));
+      const speaks = person !== undefined && (heard.has(person.csrc) || person.hand);
       box.firstElementChild?.classList.toggle(SPEAKING, speaks);
     }
   }

@@ -11,6 +11,8 @@
   let speaking = [];
   let marks = true;
   let gallery = false;
+  /** @type {Record<string, any>} */
+  let quirks = {};
 
   /** The control socket lives in a Worker from the preview on. @param {PracticeHello} hello */
   function openControl(hello) {
@@ -23,6 +25,7 @@
   /** @param {PracticeHello} hello */
   async function show(hello) {
     marks = hello.variant.marks !== false;
+    quirks = hello.variant.quirks;
     gallery = hello.variant.layout === "gallery";
     fill(
       find("#screen"),
@@ -108,16 +111,19 @@
   function paint() {
     const bar = document.querySelector(".speaker-bar-container, .gallery-video-container__main-view");
     if (!bar) return;
-    fill(bar, ...roster.map(tile));
+    fill(bar, ...practice.tiles(roster, quirks, tile));
     if (gallery) return;
-    const main = roster.find((person) => person.csrc === speaking[speaking.length - 1]);
+    const newest = roster.find((person) => person.csrc === speaking[speaking.length - 1]);
+    const first = document.querySelector(".single-main-container__video-frame")?.firstChild ? undefined : quirks.large;
+    const named = quirks.pinned || (newest ? "" : first);
+    const main = named ? roster.find((person) => person.name === named) : newest;
     if (main) fill(find(".single-main-container__video-frame"), avatar(main));
   }
 
   /** @param {PracticePerson} person */
   function tile(person) {
     const frame = `${gallery ? "gallery-video-container" : "speaker-bar-container"}__video-frame`;
-    const active = marks && speaking.includes(person.csrc) ? ` ${frame}--active` : "";
+    const active = marks && (speaking.includes(person.csrc) || person.hand) ? ` ${frame}--active` : "";
     return make("div", { class: `${frame}${active}` }, avatar(person));
   }
 

@@ -1,0 +1,38 @@
+"""What listeners hear of: changes of the roster, and chat."""
+
+from dataclasses import dataclass
+
+from sederunt.model.events import ChatReceived
+from sederunt.model.participant import Participant
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonTracked:
+    """A participant was seen for the first time, or is back."""
+
+    participant: Participant
+    at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonLeft:
+    """Somebody who was announced is not here any more."""
+
+    participant: Participant
+    at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonSpoke:
+    participant: Participant
+    speaking: bool
+    at_ms: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonWrote:
+    message: ChatReceived
+
+
+RosterChange = PersonTracked | PersonLeft | PersonSpoke
+Change = RosterChange | PersonWrote

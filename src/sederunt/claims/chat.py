@@ -1,0 +1,69 @@
+"""Lets each chat message through once, whichever witness brings it, in whatever order; knows our own lines again."""
+
+from collections import OrderedDict
+from dataclasses import replace
+
+from sederunt.claims.claim import Claim, Fact, Source, Subject
+from sederunt.claims.fold import Fold
+from sederunt.model.events import ChatReceived
+
+SAME_MS = 30_000  # the same words by the same person from the other witness within this are the same message
+OWN_MS = 60_000  # a line of ours comes back within this
+MOST_IDS, MOST_UNMATCHED = 5_000, 500
+
+
+class ChatLedger:
+    """Of one stay."""
+
+    def __init__(self) -> None:
+        self._ids: OrderedDict[str, None] = OrderedDict()
+        self._unmatched: list[ChatReceived] = []
+        self._own: list[tuple[int, str]] = []  # (when, what) the bot wrote and has not seen yet
+
+    def wrote(self, text: str, at_ms: int) -> None:
+        """Note that the bot itself writes this."""
+        self._own = [*self._own[-9:], (at_ms, _bare(text))]
+
+    def first_word(self, message: ChatReceived) -> ChatReceived | None:
+        """The message, unless it was told before. Raises nothing, and forgets what is long past."""
+        if message.message_id is not None:
+            if message.message_id in self._ids:
+                return None
+            self._ids[message.message_id] = None
+            if len(self._ids) > MOST_IDS:
+                self._ids.popitem(last=False)
+        fresh = [other for other in self._unmatched if abs(message.at_ms - other.at_ms) <= SAME_MS][-MOST_UNMATCHED:]
+        twin = next((other for other in fresh if other.by_page != message.by_page and _same(other, message)), None)
+        if twin is not None:
+            fresh.remove(twin)
+            self._unmatched = fresh
+            return None
+        self._unmatched = [*fresh, message]
+        return message
+
+    def tells_who_we_are(self, message: ChatReceived) -> Claim | None:
+        """A claim of who the bot is, where this is the first line with the words that it wrote itself."""
+        words = _bare(message.content)
+        own = next((each for each in self._own if each[1] == words and 0 <= message.at_ms - each[0] <= OWN_MS), None)
+        if own is None or message.is_own or not (message.key or message.username):
+            return None
+        self._own.remove(own)
+        who = Subject(key=message.key) if message.key else Subject(name=message.username)
+        return Claim(fact=Fact.SELF, source=Source.CHAT, at_ms=message.at_ms, subjects=(who,))
+
+
+def signed(message: ChatReceived, fold: Fold) -> ChatReceived:
+    """The message with its sender's name and picture, as far as they are known."""
+    if message.is_own and (name := fold.own_name):
+        return replace(message, username=name)
+    if message.key and not message.username and (sender := fold.participant(message.key)):
+        return replace(message, username=sender.name, avatar=sender.avatar)
+    return message
+
+
+def _same(one: ChatReceived, other: ChatReceived) -> bool:
+    return one.username == other.username and _bare(one.content) == _bare(other.content)
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split())
