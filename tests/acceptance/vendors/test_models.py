@@ -1,0 +1,172 @@
+"""Every cloud model from POST to finished: the right words by the right names, live ones line by line meanwhile.
+
+Bots of one kind sit in one meeting together, and are transcribed side by side. The two models in the box, and "none",
+have their tests in `test_main_job` and `test_live_transcript`.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+
+import httpx2
+
+from harness.journeys import look, reach, send_bot, unhurried
+from harness.listener import Listener, listening
+from harness.live_lines import assert_said, lines, shown
+from harness.receiver import Receiver
+from harness.vendors.control import VendorControl
+from sederunt.bench.words import word_error_rate
+from sederunt.practice.client import MeetingHandle, PracticeClient
+from sederunt.practice.clips import SHIPPED, catalogue
+from sederunt.practice.script import Script, demo
+from sederunt.transcription.plugs import is_installed
+
+Vendors = Mapping[str, VendorControl]
+
+# Model → the vendor that hears it.
+BATCH = {
+    "vendor2": "deepgram",
+    "vendor2-v3": "deepgram",
+    "vendor3": "assemblyai",
+    "vendor4": "speechmatics",
+    "vendor5": "revai",
+    "vendor6": "elevenlabs",
+    "vendor6-v2": "elevenlabs",
+    "vendor7": "soniox",
+    "vendor8": "gladia",
+    "vendor9": "salad",
+}
+LIVE = {
+    "vendor2-realtime": "deepgram",
+    "vendor2-realtime-v3": "deepgram",
+    "vendor3-realtime": "assemblyai",
+    "vendor4-realtime": "speechmatics",
+    "vendor7-realtime": "soniox",
+    "vendor8-realtime": "gladia",
+}
+BATCH = {model: vendor for model, vendor in BATCH.items() if is_installed(vendor)}
+LIVE = {model: vendor for model, vendor in LIVE.items() if is_installed(vendor)}
+NOT_OF_RECORDINGS = {"vendor2-v3"}
+WORST_WER = 0.2
+
+
+async def test_every_recording_model_writes_a_file_down_and_is_billed_once(
+    client: httpx2.AsyncClient, vendors: Vendors, receiver: Receiver
+) -> None:
+    models = [model for model in BATCH if model not in NOT_OF_RECORDINGS]
+    made = {model: await uploaded(client, receiver, model) for model in models}
+    for model, recording in made.items():
+        await reach(receiver, recording, "finished", timeout_s=180)
+        found = (await client.get(f"/recording/{recording['id']}")).json()
+        heard = " ".join(segment["transcript"] for segment in found["transcript"])
+        assert word_error_rate(catalogue()["jfk"].text, heard) <= WORST_WER, (model, heard)
+        assert found["transcription_model"] == model
+        words = [word for segment in found["transcript"] for u in segment["utterances"] for word in u["words"]]
+        assert [word["start"] for word in words] == sorted(word["start"] for word in words), model
+        assert 0 <= words[0]["start"] < words[-1]["end"] <= 11.1, model
+    for name, control in vendors.items():
+        counts = control.counts()
+        wanted = sum(vendor == name for model, vendor in BATCH.items() if model in made)
+        assert len([bill for bill in counts["billed"] if bill["seconds"] > 5]) == wanted, (name, counts["billed"])
+        assert counts["refusals"] == [], name
+
+
+async def test_every_batch_model_brings_a_meeting_back_under_the_right_names(
+    client: httpx2.AsyncClient, vendors: Vendors, receiver: Receiver, meetings: PracticeClient
+) -> None:
+    script = unhurried(demo(turns=3), begins=False)
+    meeting = await meetings.open_meeting(script)
+    bots = {model: await seated(client, receiver, meeting, model) for model in BATCH}
+    await all_record(bots, receiver)
+    await meeting.do("start")
+    for model, bot in bots.items():
+        await reach(receiver, bot, "finished", timeout_s=300)
+        found = await look(client, bot)
+        said_by_name(script, found["transcript"], model)
+        assert found["stop_reason"] == "meeting_ended"
+    assert [control.counts()["refusals"] for control in vendors.values()] == [[] for _ in vendors]
+
+
+async def test_every_live_model_tells_drafts_and_finals_in_order(
+    client: httpx2.AsyncClient, vendors: Vendors, receiver: Receiver, meetings: PracticeClient
+) -> None:
+    script = unhurried(demo(turns=3), begins=False)
+    meeting = await meetings.open_meeting(script)
+    bots = {model: await seated(client, receiver, meeting, model, lang="en") for model in LIVE}
+    async with AsyncExitStack() as open_sockets:
+        listeners = {
+            model: await open_sockets.enter_async_context(listening(bot["websocket_read_only_url"]))
+            for model, bot in bots.items()
+        }
+        listened = [asyncio.create_task(_to_the_end(listener)) for listener in listeners.values()]
+        await all_record(bots, receiver)
+        await meeting.do("start")
+        await asyncio.gather(*listened)
+    for model, listener in listeners.items():
+        told = lines(listener)
+        assert_said(script, told)
+        in_order(listener, model)
+        found = await look(client, bots[model])
+        assert [shown(segment) for segment in found["transcript"]] == [shown(line) for line in told], model
+    assert [control.counts()["refusals"] for control in vendors.values()] == [[] for _ in vendors]
+
+
+async def uploaded(client: httpx2.AsyncClient, receiver: Receiver, model: str) -> dict[str, Any]:
+    form = {"transcription_model": model, "lang": "en", "webhook_url": receiver.url}
+    data = (SHIPPED / "jfk.wav").read_bytes()
+    answer = await client.post("/recording", data=form, files={"recording_file": ("speech.wav", data)})
+    assert answer.status_code == 200, (model, answer.text)
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+async def seated(
+    client: httpx2.AsyncClient, receiver: Receiver, meeting: MeetingHandle, model: str, **fields: Any
+) -> dict[str, Any]:
+    """A bot with this model in the meeting, told apart by its name."""
+    return await send_bot(
+        client, meeting.url, receiver, transcription_model=model, bot_name=f"Minutes {model}", **fields
+    )
+
+
+async def all_record(bots: Mapping[str, dict[str, Any]], receiver: Receiver) -> None:
+    for bot in bots.values():
+        await reach(receiver, bot, "recording", timeout_s=180)
+
+
+def said_by_name(script: Script, transcript: list[dict[str, Any]], model: str) -> None:
+    """Each person's words under their own name, and nobody else's."""
+    said: dict[str, list[str]] = {}
+    for who, text in script.reference():
+        said.setdefault(who, []).append(text)
+    for who, texts in said.items():
+        heard = " ".join(segment["transcript"] for segment in transcript if segment["speaker_name"] == who)
+        assert word_error_rate(" ".join(texts), heard) <= WORST_WER, (model, who, heard)
+    assert {segment["speaker_name"] for segment in transcript} == set(said), model
+
+
+def in_order(listener: Listener, model: str) -> None:
+    """A segment is drafted before it is final, and final once; a speaker's lines follow each other."""
+    drafted: set[str] = set()
+    final: dict[str, dict[str, Any]] = {}
+    for message in listener.heard:
+        data = message.get("data", {})
+        if message["type"] == "ts-draft":
+            assert data["segment_id"] not in final, (model, "a draft after its final")
+            drafted.add(data["segment_id"])
+        elif message["type"] == "ts":
+            assert data["segment_id"] not in final, (model, "two finals")
+            final[data["segment_id"]] = data
+    assert drafted & set(final), (model, "no line was drafted before it was final")
+    by_speaker: dict[Any, list[float]] = {}
+    for data in final.values():
+        by_speaker.setdefault(data["speaker"], []).append(data["start"])
+    assert all(starts == sorted(starts) for starts in by_speaker.values()), model
+
+
+async def _to_the_end(listener: Listener) -> None:
+    async with asyncio.timeout(300):
+        while await listener.until("status-update"):
+            if listener.heard[-1]["data"]["new_status"] == "finished":
+                return
