@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sederunt.bench.words import as_counted
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scores:
-    """One meeting's transcript against what was said. Words are counted after the Whisper English normaliser."""
+    """One meeting's transcript against what was said. Words are counted as `words` counts them."""
 
     words: int  # said
     errors: int  # under the assignment of speakers to people that has fewest
@@ -48,14 +50,10 @@ def score(reference: Iterable[tuple[str, str]], segments: Iterable[Mapping[str, 
 
 def _joined(parts: Iterable[tuple[Any, str]]) -> dict[Any, str]:
     """Return everything one speaker said, normalised."""
-    # Belongs to the practice extra; an installation without it measures nothing.
-    from whisper_normalizer.english import EnglishTextNormalizer
-
-    normalise = EnglishTextNormalizer()
     texts: dict[Any, list[str]] = {}
     for who, text in parts:
         texts.setdefault(who, []).append(text)
-    return {who: normalise(" ".join(lines)) for who, lines in texts.items()}
+    return {who: as_counted(" ".join(lines)) for who, lines in texts.items()}
 
 
 def _fewest_errors(said: Sequence[str], heard: Sequence[str]) -> int:

@@ -6,7 +6,6 @@ sound; the sets are small, differences under 2.5 points of word error are noise.
 
 import json
 import multiprocessing
-import re
 import resource
 import tempfile
 import wave
@@ -23,6 +22,7 @@ from rich.table import Table
 
 from sederunt import log
 from sederunt.bench.meter import peak_rss_kib
+from sederunt.bench.words import as_counted
 from sederunt.media.pcm import Block, read_pcm
 from sederunt.settings import WhisperSettings
 from sederunt.transcription.whisper import resolution
@@ -125,18 +125,8 @@ def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Transc
 
 
 def score(reference: str, heard: str) -> tuple[int, float, float]:
-    """Return (reference words, percent wrong, percent lost in runs), after the Whisper English normaliser.
-
-    Each digit counts as a word: the normaliser makes one number of "one, two, three" but "one 2 3" of "1, 2, 3", so
-    that an engine which counts in digits would have as many errors as numbers, and none that anybody hears.
-    """
+    """Return (reference words, percent wrong, percent lost in runs), words as `as_counted` counts them."""
     import jiwer
-    from whisper_normalizer.english import EnglishTextNormalizer
-
-    normalise = EnglishTextNormalizer()
-
-    def as_counted(text: str) -> str:
-        return re.sub(r"\d", r" \g<0> ", re.sub(r"\bone\b", "1", normalise(text)))
 
     output = jiwer.process_words(as_counted(reference), as_counted(heard))
     words = output.hits + output.substitutions + output.deletions

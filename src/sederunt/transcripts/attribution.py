@@ -15,7 +15,18 @@ from sederunt.model.events import since_of
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
 from sederunt.transcription import text
-from sederunt.transcripts.speaking_marks import LEAST_SHARE, Interval, MarkMatch, Marks, lag_s, marked, shifted, union
+from sederunt.transcripts.speaking_marks import (
+    ENOUGH_S,
+    LEAST_SHARE,
+    Interval,
+    MarkMatch,
+    Marks,
+    lag_s,
+    marked,
+    shifted,
+    union,
+)
+from sederunt.transcripts.voices import by_voice, named_voices, somebody_else, spoken_in
 
 # A pause longer than this ends a segment, and cuts an utterance in two.
 PAUSE_S = 1.0
@@ -23,8 +34,8 @@ PAUSE_S = 1.0
 LONG_S = 60.0
 # In mixed sound, a change of speaker shorter than this (words, seconds) is taken for an error of the marks.
 SHORT_WORDS, SHORT_S = 2, 0.6
-# A match that names a stretch of mixed sound by itself: this share of its length, at most so many seconds.
-RUN_SHARE, RUN_ENOUGH_S = 0.5, 1.5
+# Marks of so many seconds name a stretch of mixed sound by themselves.
+RUN_ENOUGH_S = 1.5
 # Sound and the word of whose it is from now on come so far apart: a track changes hands in the longest pause within.
 HANDED_WITHIN_S = 0.25
 
@@ -71,10 +82,9 @@ def attribute(
     names = {participant.key: participant.name for participant in meeting.participants}
     marks = _marks(sources, meeting)
     said: list[NamedUtterance] = []
-    taken: set[str] = set()
     for speech in sources:
         utterances = [part for whole in speech.utterances for part in _usable(whole, meeting.duration_s)]
-        said += _said(replace(speech, utterances=utterances), meeting, marks, names, taken)
+        said += _said(replace(speech, utterances=utterances), meeting, marks, names)
     said.sort(key=_by_time)
     numbers: dict[str, int] = {}
     for each in said:
@@ -107,7 +117,7 @@ def voices_in(speech: SourceSpeech, meeting: MeetingFacts, others: Iterable[Sour
     # Marks cost something, and voices that the site itself names need none.
     is_named = all(key in names for key, _ in _by_owner(usable, meeting))
     marks = Marks({}) if is_named else _marks((*others, speech), meeting)
-    return sorted(_said(usable, meeting, marks, names, set()), key=_by_time)
+    return sorted(_said(usable, meeting, marks, names), key=_by_time)
 
 
 def is_mixed(source: str, links: Mapping[str, str]) -> bool:
@@ -119,15 +129,13 @@ def _by_time(said: NamedUtterance) -> tuple[float, float]:
     return said.utterance.start, said.utterance.end
 
 
-def _said(
-    speech: SourceSpeech, meeting: MeetingFacts, marks: Marks, names: Mapping[str, str], taken: set[str]
-) -> list[NamedUtterance]:
+def _said(speech: SourceSpeech, meeting: MeetingFacts, marks: Marks, names: Mapping[str, str]) -> list[NamedUtterance]:
     said: list[NamedUtterance] = []
     for key, own in _by_owner(speech, meeting):
         if key in names:
             said += [NamedUtterance(utterance, key, names[key], None) for utterance in own.utterances]
         else:
-            said += _unowned(own, meeting, marks, names, taken)
+            said += _unowned(own, meeting, marks, names)
     return said
 
 
@@ -138,7 +146,7 @@ def _by_owner(speech: SourceSpeech, meeting: MeetingFacts) -> list[tuple[str, So
     since = _since(speech.source, meeting)
     if not since:
         return [(meeting.links[speech.source], speech)]
-    pauses = _pauses(_spoken(speech.utterances))
+    pauses = _pauses(spoken_in(speech.utterances))
     borders = sorted(_handed_over(at, pauses) for at, _ in since)
     keys = ["", *(key for _, key in since)]
     owned: dict[str, list[Utterance]] = {}
@@ -170,47 +178,59 @@ def _handed_over(at: float, pauses: Iterable[Interval]) -> float:
 
 
 def _unowned(
-    speech: SourceSpeech, meeting: MeetingFacts, marks: Marks, names: Mapping[str, str], taken: set[str]
+    speech: SourceSpeech, meeting: MeetingFacts, marks: Marks, names: Mapping[str, str]
 ) -> list[NamedUtterance]:
     """Attribute what is said where the site does not tell by whom."""
-    if speech.diarized:
-        return _by_vendor(speech, marks, names, taken)
     spans = [span for span in meeting.spans if span.track == speech.source]
     if spans:
         return _by_spans(speech, spans, meeting.links, names, marks)
+    if speech.diarized:
+        return _by_voices(speech, marks, names)
     if speech.mixed:
         return [each for utterance in speech.utterances for each in _by_marks(utterance, speech.source, marks, names)]
-    return _one_voice(f"source {speech.source}", speech.utterances, marks, names)
+    return _one_voice(f"source {speech.source}", speech.utterances, meeting.links, marks, names)
 
 
 def _one_voice(
-    voice: str, utterances: Sequence[Utterance], marks: Marks, names: Mapping[str, str]
+    voice: str, utterances: Sequence[Utterance], links: Mapping[str, str], marks: Marks, names: Mapping[str, str]
 ) -> list[NamedUtterance]:
-    """Attribute an unnamed track: one person, judged by all they said."""
-    found = marks.match(_spoken(utterances))
-    key = found.sure()
-    if key is not None:
+    """Attribute an unnamed track: one person, judged by all they said.
+
+    A few seconds do not make it somebody's who has a track already: their mark may linger over another's words.
+    """
+    spoken = spoken_in(utterances)
+    found = marks.match(spoken)
+    key = found.sure(sum(end - start for start, end in spoken))
+    if key is not None and (found.seconds[key] >= ENOUGH_S or key not in links.values()):
         return [NamedUtterance(utterance, key, names[key], None) for utterance in utterances]
     return [NamedUtterance(utterance, voice, None, found.guesses(names)) for utterance in utterances]
 
 
-def _by_vendor(speech: SourceSpeech, marks: Marks, names: Mapping[str, str], taken: set[str]) -> list[NamedUtterance]:
-    """Name voices told apart by the provider: the best proven takes a name first, and no two take the same."""
-    voices: dict[int, list[Utterance]] = {}
-    for utterance in speech.utterances:
-        for number, part in text.runs(utterance, [word.speaker for word in utterance.words]):
-            voices.setdefault(utterance.speaker if number is None else number, []).append(part)
-    proofs = {number: marks.match(_spoken(parts)) for number, parts in voices.items()}
-    said = []
-    for number in sorted(voices, key=lambda n: -max(proofs[n].seconds.values(), default=0.0)):
-        key = proofs[number].sure()
-        if key is None or key in taken:
-            guesses = proofs[number].guesses(names)
-            said += [NamedUtterance(part, f"{speech.source} voice {number}", None, guesses) for part in voices[number]]
-        else:
-            taken.add(key)
-            said += [NamedUtterance(part, key, names[key], None) for part in voices[number]]
+def _by_voices(speech: SourceSpeech, marks: Marks, names: Mapping[str, str]) -> list[NamedUtterance]:
+    """Name voices that were told apart by the marks over all they said; parts of unsure ones by themselves."""
+    parts = by_voice(speech.utterances)
+    spoken = {number: spoken_in(own) for number, own in parts.items()}
+    matches = {number: marks.match(own) for number, own in spoken.items()}
+    keys = named_voices(matches, {number: sum(end - start for start, end in own) for number, own in spoken.items()})
+    said: list[NamedUtterance] = []
+    for number, own in parts.items():
+        voice, guesses = f"{speech.source} voice {number}", matches[number].guesses(names)
+        for part in own:
+            if number in keys:
+                said += _of_one(part, keys[number], marks, names)
+            elif len(guesses) < 2:
+                said.append(NamedUtterance(part, voice, None, guesses))
+            else:
+                said += _by_marks(part, voice, marks, names)
     return said
+
+
+def _of_one(part: Utterance, key: str, marks: Marks, names: Mapping[str, str]) -> list[NamedUtterance]:
+    """Name a voice's part, cut only where the marks are clearly another's: two who sound alike may be one voice."""
+    cut = [(somebody_else(piece, key, marks) or key, piece) for _, piece in _split(part, marks)]
+    if all(whose == key for whose, _ in cut):
+        cut = [(key, part)]
+    return [NamedUtterance(piece, whose, names[whose], None) for whose, piece in cut]
 
 
 def _by_spans(
@@ -238,7 +258,7 @@ def _by_spans(
         elif key in names:
             said += [NamedUtterance(part, key, names[key], None) for part in parts]
         else:
-            said += _one_voice(f"source {source}", parts, marks, names)
+            said += _one_voice(f"source {source}", parts, links, marks, names)
     return said
 
 
@@ -247,7 +267,7 @@ def _by_marks(utterance: Utterance, source: str, marks: Marks, names: Mapping[st
     said = []
     for _, part in _split(utterance, marks):
         found = marks.match([(part.start, part.end)])
-        key = found.sure(min(RUN_ENOUGH_S, RUN_SHARE * (part.end - part.start)))
+        key = found.sure(part.end - part.start, RUN_ENOUGH_S)
         if key is not None:
             said.append(NamedUtterance(part, key, names[key], None))
         else:
@@ -310,14 +330,10 @@ def _marks(sources: Sequence[SourceSpeech], meeting: MeetingFacts) -> Marks:
     spoken: dict[str, list[Interval]] = {}
     for speech in sources:
         for voice, own in _by_owner(speech, meeting):
-            spoken.setdefault(voice, []).extend(_spoken(own.utterances))
-    lag = lag_s(raw, spoken)
+            spoken.setdefault(voice, []).extend(spoken_in(own.utterances))
+    voices = [spoken_in(own) for each in sources if each.diarized for own in by_voice(each.utterances).values()]
+    lag = lag_s(raw, spoken, voices)
     return Marks({key: shifted(spans, -lag) for key, spans in raw.items()})
-
-
-def _spoken(utterances: Iterable[Utterance]) -> list[Interval]:
-    """Return the time that words take."""
-    return union((item.start, item.end) for utterance in utterances for item in (utterance.words or (utterance,)))
 
 
 def _usable(utterance: Utterance, duration_s: float) -> list[Utterance]:

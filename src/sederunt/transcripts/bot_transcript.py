@@ -113,6 +113,7 @@ class TrackTranscriber:
         assert request.model.provider is not None, "the model 'none' transcribes nothing"
         self._provider = provider(request.model.provider)
         self._request = request
+        self._told_apart = {span.track for span in request.spans}  # by the packets, exactly
         self._folder = f"bots/{request.bot.id}"
         self._settings, self._objects, self._scratch = settings, objects, scratch
         self._task = Task(
@@ -147,7 +148,9 @@ class TrackTranscriber:
             if several and self.joins:
                 yield track, True, await self._apart(track)
             elif not self.joins:
-                yield track, several, await self.transcribe(track, likely_lang)
+                by_packets = track["source"] in self._told_apart
+                result = await self.transcribe(track, likely_lang, several_voices=several and not by_packets)
+                yield track, several, result
 
     async def _joined(self, tracks: Sequence[dict[str, Any]]) -> list[Result]:
         """Tracks of one person each, as one file."""
@@ -184,10 +187,10 @@ class TrackTranscriber:
                 return found
         return None
 
-    async def transcribe(self, track: dict[str, Any], likely_lang: str | None) -> Result:
+    async def transcribe(self, track: dict[str, Any], likely_lang: str | None, *, several_voices: bool) -> Result:
         async with self._file_of(track) as path:
             parts = PartStore(self._objects, f"{self._folder}/transcript/{path.stem}.json")
-            task = replace(self._task, path=path, likely_lang=likely_lang)
+            task = replace(self._task, path=path, likely_lang=likely_lang, several_voices=several_voices)
             task = replace(task, resume=await parts.read(), on_part=parts.writer())
             return await asyncio.to_thread(self._provider.transcribe, self._settings, task)
 

@@ -5,7 +5,7 @@ A site's marks know names but come late, linger, and miss short turns: as a diar
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sederunt.model.participant import Participant, SpeakingKind
@@ -19,8 +19,10 @@ MOST_LAG_S, LAG_STEP_S = 1.5, 0.1
 EARLY_SHARE = 0.02
 # A moment at which one participant alone is marked weighs against one shared with others.
 ALONE, SHARED = 4.0, 1.0
-# A voice gets a name from this share of its evidence on, if nobody else has half as much, and there is enough of it.
-SURE_SHARE, LEAD, ENOUGH_S = 0.7, 2.0, 5.0
+# A voice gets a name from this share of its marks on, if nobody else has half as much, and they cover enough of what
+# it said: half of it, or so many seconds. Below those seconds there may be hardly anybody else.
+SURE_SHARE, LEAD = 0.7, 2.0
+COVERED, ENOUGH_S, SURE_OF_LITTLE = 0.5, 5.0, 0.9
 # Shares below this are noise.
 LEAST_SHARE = 0.05
 
@@ -38,12 +40,29 @@ class MarkMatch:
         shares = [(key, weight / total) for key, weight in self.weight.items() if weight > 0]
         return sorted((pair for pair in shares if pair[1] >= LEAST_SHARE), key=lambda pair: (-pair[1], pair[0]))
 
-    def sure(self, enough_s: float = ENOUGH_S) -> str | None:
-        """Return the one participant it points to; None where that is not certain."""
+    def sure(self, spoken_s: float, enough_s: float = ENOUGH_S) -> str | None:
+        """Return the one participant it points to; None where that is not certain.
+
+        Args:
+            spoken_s: how long the voice spoke in all.
+            enough_s: marks of so many seconds are enough, however long it spoke.
+        """
         ranked = self.ranked()
-        if not ranked or ranked[0][1] < SURE_SHARE or self.seconds[ranked[0][0]] < enough_s:
+        if not ranked:
             return None
-        return ranked[0][0] if len(ranked) == 1 or ranked[0][1] >= LEAD * ranked[1][1] else None
+        key, share = ranked[0]
+        seconds = self.seconds[key]
+        needed = SURE_SHARE if seconds >= enough_s else SURE_OF_LITTLE
+        if share < needed or seconds < min(enough_s, COVERED * spoken_s):
+            return None
+        return key if len(ranked) == 1 or share >= LEAD * ranked[1][1] else None
+
+    def without(self, keys: Collection[str]) -> "MarkMatch":
+        """Return what is left where these participants do not count."""
+        return MarkMatch(
+            {key: weight for key, weight in self.weight.items() if key not in keys},
+            {key: seconds for key, seconds in self.seconds.items() if key not in keys},
+        )
 
     def guesses(self, names: Mapping[str, str]) -> tuple[NameGuess, ...]:
         """Return candidates by name, likeliest first."""
@@ -108,25 +127,32 @@ def marked(participant: Participant, *, started_ms: int, duration_s: float) -> l
     return [(start, end) for start, end in found if end > start]
 
 
-def lag_s(marks: Mapping[str, Sequence[Interval]], spoken: Mapping[str, Sequence[Interval]]) -> float:
-    """Return by how many seconds this meeting's marks are late, below zero where they are early.
+def lag_s(
+    marks: Mapping[str, Sequence[Interval]],
+    spoken: Mapping[str, Sequence[Interval]],
+    voices: Sequence[Sequence[Interval]] = (),
+) -> float:
+    """Return how late this meeting's marks are, below zero where they are early: the shift at which they cover most speech,
+    the smallest of equals.
 
-    That is the shift at which they cover most speech, the smallest of equals.
-
-    `spoken` holds the speech of participants whose voice is known; without any of those in `marks`, all speech of
-    all voices is compared with all marks.
+    `spoken` holds the speech of participants whose voice is known. Without any of those in `marks`, each of `voices`,
+    told apart but nameless, is compared with whoever fits it best, and without those all speech with all marks.
     """
     pairs = [(list(marks[key]), union(spoken[key])) for key in spoken if marks.get(key)]
-    if not pairs:
+    told_apart = [] if pairs else [union(voice) for voice in voices]
+    if not pairs and not told_apart:
         pairs = [(union(i for spans in marks.values() for i in spans), union(i for s in spoken.values() for i in s))]
 
     def covered(lag: float) -> float:
-        return sum(overlap(shifted(spans, -lag), speech) for spans, speech in pairs)
+        moved = [shifted(spans, -lag) for spans in marks.values()] if told_apart else []
+        best = sum(max((overlap(spans, voice) for spans in moved), default=0.0) for voice in told_apart)
+        return best + sum(overlap(shifted(spans, -lag), speech) for spans, speech in pairs)
 
     lags = [step * LAG_STEP_S for step in range(round(MOST_LAG_S / LAG_STEP_S) + 1)]
     late = max(lags, key=lambda lag: round(covered(lag), 6))
     early = -max(lags, key=lambda lag: round(covered(-lag), 6))
-    speech_s = sum(end - start for _, speech in pairs for start, end in speech)
+    heard = [*(speech for _, speech in pairs), *told_apart]
+    speech_s = sum(end - start for speech in heard for start, end in speech)
     return early if covered(early) > covered(late) + EARLY_SHARE * speech_s else late
 
 

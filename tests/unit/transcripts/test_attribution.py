@@ -182,11 +182,27 @@ def test_an_unnamed_track_between_two_people_gets_candidates_with_their_shares(s
     assert [round(guess.confidence, 1) for guess in segment.potential_speaker_names] == [0.6, 0.4]
 
 
-def test_a_little_evidence_names_nobody(say: Say, person: Person) -> None:
+def test_one_short_sentence_under_one_clear_mark_has_a_name(say: Say, person: Person) -> None:
     speech = SourceSpeech(source="track-1", utterances=[say("yes please", 2.0)])
-    [segment] = attribute([speech], MeetingFacts(duration_s=9, participants=[person("a", "Ada", (2.0, 3.0))])).segments
+    people = [person("a", "Ada", (2.0, 3.0)), person("b", "Bob", (5.0, 6.0))]
+    assert told(attribute([speech], MeetingFacts(duration_s=9, participants=people))) == [(0, "Ada", "yes please")]
+
+
+def test_marks_that_cover_little_of_what_was_said_name_nobody(say: Say, person: Person) -> None:
+    speech = SourceSpeech(source="track-1", utterances=[say("a b c d e f g h i j k l", 2.0)])
+    [segment] = attribute([speech], MeetingFacts(duration_s=9, participants=[person("a", "Ada", (2.0, 4.0))])).segments
     assert segment.speaker_name is None
     assert [guess.name for guess in segment.potential_speaker_names or ()] == ["Ada"]
+
+
+def test_a_short_sentence_is_not_theirs_whose_mark_lingers_over_it(say: Say, person: Person) -> None:
+    own = SourceSpeech(source="7", utterances=[say("a b c d e f", 0.0)])
+    other = SourceSpeech(source="8", utterances=[say("yes please", 3.2)])
+    meeting = MeetingFacts(duration_s=9, participants=[person("a", "Ada", (0.0, 4.2))], links={"7": "a"})
+    assert told(attribute([own, other], meeting)) == [(0, "Ada", "a b c d e f"), (1, None, "yes please")]
+    longer = SourceSpeech(source="8", utterances=[say("a b c d e f g h i j k l", 3.2)])
+    meeting = MeetingFacts(duration_s=12, participants=[person("a", "Ada", (0.0, 9.2))], links={"7": "a"})
+    assert {segment.speaker_name for segment in attribute([own, longer], meeting).segments} == {"Ada"}
 
 
 def test_mixed_sound_is_cut_at_the_word_where_the_packets_say_that_another_source_speaks(
@@ -255,13 +271,72 @@ def test_while_two_are_marked_at_once_neither_is_named(say: Say, person: Person)
     assert [guess.confidence for guess in segment.potential_speaker_names or ()] == [0.5, 0.5]
 
 
-def test_voices_that_a_provider_told_apart_are_named_once_each(say: Say, person: Person) -> None:
+def diarized(*utterances: Utterance) -> SourceSpeech:
+    return SourceSpeech(source="track-1", utterances=utterances, mixed=True, diarized=True)
+
+
+def test_voices_cut_where_they_change_and_marks_that_come_late_name_them(say: Say, person: Person) -> None:
+    utterance = say("a " * 12 + "b " * 12 + "c " * 12, 0.0, speakers=[0] * 12 + [1] * 12 + [2] * 12)
+    ada, bob, eve = person("a", "Ada", (0.5, 7.0)), person("b", "Bob", (6.5, 13.0)), person("e", "Eve", (12.5, 18.0))
+    segments = attribute([diarized(utterance)], MeetingFacts(duration_s=20, participants=[ada, bob, eve])).segments
+    assert [(s.speaker, s.speaker_name, s.start, s.end) for s in segments] == [
+        (0, "Ada", 0.0, 6.0),
+        (1, "Bob", 6.0, 12.0),
+        (2, "Eve", 12.0, 18.0),
+    ]
+
+
+def test_a_voice_that_was_split_is_one_speaker(say: Say, person: Person) -> None:
     utterance = say("a " * 12 + "b " * 12 + "c " * 12, 0.0, speakers=[0] * 12 + [1] * 12 + [2] * 12)
     ada, bob = person("a", "Ada", (0.0, 6.0), (12.0, 17.5)), person("b", "Bob", (6.0, 12.0))
-    speech = SourceSpeech(source="mixed", utterances=[utterance], mixed=True, diarized=True)
-    segments = attribute([speech], MeetingFacts(duration_s=20, participants=[ada, bob])).segments
-    assert [(s.speaker, s.speaker_name) for s in segments] == [(0, "Ada"), (1, "Bob"), (2, None)]
-    assert [guess.name for guess in segments[2].potential_speaker_names or ()] == ["Ada"]
+    segments = attribute([diarized(utterance)], MeetingFacts(duration_s=20, participants=[ada, bob])).segments
+    assert [(s.speaker, s.speaker_name) for s in segments] == [(0, "Ada"), (1, "Bob"), (0, "Ada")]
+
+
+def test_two_who_sound_alike_are_told_apart_by_their_marks(say: Say, person: Person) -> None:
+    utterances = [say("w w w w w w w w", start, speakers=[0] * 8) for start in (0.0, 5.0, 10.0, 15.0)]
+    ada, bob = person("a", "Ada", (0.0, 4.0), (10.0, 14.0)), person("b", "Bob", (5.0, 9.0), (15.0, 19.0))
+    segments = attribute([diarized(*utterances)], MeetingFacts(duration_s=20, participants=[ada, bob])).segments
+    assert [s.speaker_name for s in segments] == ["Ada", "Bob", "Ada", "Bob"]
+
+
+def test_one_turn_of_somebody_who_sounds_like_another_has_their_name(say: Say, person: Person) -> None:
+    utterances = [say("w w w w w w w w", 5.0 * n, speakers=[0] * 8) for n in range(6)]
+    ada = person("a", "Ada", *((5.0 * n, 5.0 * n + 4) for n in range(6) if n != 3))
+    bob = person("b", "Bob", (15.0, 19.0))
+    segments = attribute([diarized(*utterances)], MeetingFacts(duration_s=30, participants=[ada, bob])).segments
+    assert [s.speaker_name for s in segments] == ["Ada", "Bob", "Ada"]
+
+
+def test_a_turn_whose_mark_was_missed_has_the_name_of_its_voice(say: Say, person: Person) -> None:
+    utterances = [say("w w w w w w w w", 5.0 * n, speakers=[n % 2] * 8) for n in range(6)]
+    ada, bob = person("a", "Ada", (0.0, 4.0), (20.0, 24.0)), person("b", "Bob", (5, 9), (15, 19), (25, 29))
+    segments = attribute([diarized(*utterances)], MeetingFacts(duration_s=30, participants=[ada, bob])).segments
+    assert [s.speaker_name for s in segments] == ["Ada", "Bob"] * 3
+
+
+def test_a_voice_between_two_is_theirs_who_has_none_yet(say: Say, person: Person) -> None:
+    one, two = say("w " * 20, 0.0, speakers=[0] * 20), say("w w w w w w", 12.0, speakers=[1] * 6)
+    ada, bob = person("a", "Ada", (0.0, 13.5)), person("b", "Bob", (12.0, 15.0))
+    segments = attribute([diarized(one, two)], MeetingFacts(duration_s=20, participants=[ada, bob])).segments
+    assert [(s.speaker, s.speaker_name) for s in segments] == [(0, "Ada"), (1, "Bob")]
+
+
+def test_voices_of_a_file_have_numbers_and_no_names(say: Say) -> None:
+    utterance = say("a b c d", 0.0, speakers=[3, 3, 1, 1])
+    assert told(attribute([diarized(utterance)], MeetingFacts(duration_s=5))) == [(0, None, "a b"), (1, None, "c d")]
+
+
+def test_what_the_packets_say_counts_before_voices(say: Say, person: Person) -> None:
+    utterance = say("how are you fine thanks and you", 0.0, speakers=[0, 0, 0, 0, 0, 1, 1])
+    spans = [Span("7", "track-1", 0.0, 1.5), Span("8", "track-1", 1.5, 3.6)]
+    meeting = MeetingFacts(
+        duration_s=5, participants=[person("a", "Ada"), person("b", "Bob")], links={"7": "a", "8": "b"}, spans=spans
+    )
+    assert told(attribute([diarized(utterance)], meeting)) == [
+        (0, "Ada", "how are you"),
+        (1, "Bob", "fine thanks and you"),
+    ]
 
 
 def test_japanese_is_joined_without_spaces(person: Person) -> None:

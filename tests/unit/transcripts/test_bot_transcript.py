@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
@@ -11,6 +11,7 @@ import pytest
 from obstore.store import MemoryStore
 
 from sederunt.errors import ProviderError
+from sederunt.media.timeline import Span
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.status import BotStatus
 from sederunt.model.transcript import Transcript
@@ -37,6 +38,7 @@ class Table:
         self.sure = sure
         self.asked: list[str] = []
         self.told: dict[str, str | None] = {}
+        self.several_voices: dict[str, bool] = {}
         self.failing = ""
 
     def fault(self, _settings: Settings, _model: ModelRow) -> str | None:
@@ -48,11 +50,12 @@ class Table:
 
     def transcribe(self, _settings: Settings, task: Task) -> Result:
         track = task.path.stem
+        self.several_voices[track] = task.several_voices
         if track == self.failing:
             raise ProviderError("Struck by lightning.", retryable=True)
         if not task.resume and task.on_part:
             self.told[track] = task.likely_lang
-            task.on_part(FinishedPart(start=0.0, end=HEARD[track]))
+            task.on_part(FinishedPart(start=0.0, end=HEARD.get(track, 9.0)))
         else:
             assert task.likely_lang == self.told[track], "a finished track was taken for another language"
         return Result(utterances=(), detected_lang=self.sure.get(track))
@@ -75,7 +78,9 @@ async def objects() -> Objects:
     return made
 
 
-async def transcribe(objects: Objects, scratch: Path, lang: str | None = None) -> Transcript:
+async def transcribe(
+    objects: Objects, scratch: Path, lang: str | None = None, spans: Sequence[Span] = ()
+) -> Transcript:
     model = find("vendor1")
     assert model is not None
     config = BotConfig(
@@ -88,7 +93,8 @@ async def transcribe(objects: Objects, scratch: Path, lang: str | None = None) -
     bot = Bot(
         id=BOT, account_id=UUID(int=1), config=config, status=BotStatus.TRANSCRIBING, created_at=datetime.now(UTC)
     )
-    request = BotTranscriptRequest(bot=bot, model=model, access=None, roster=StoredRoster(participants=(), sources={}))
+    roster = StoredRoster(participants=(), sources={})
+    request = BotTranscriptRequest(bot=bot, model=model, access=None, roster=roster, spans=spans)
     return await transcribe_bot(
         request, settings=Settings(), objects=objects, scratch=scratch, cancelled=threading.Event()
     )
@@ -126,3 +132,16 @@ async def test_where_nobody_is_sure_each_is_taken_for_what_it_seems(
     await transcribe(objects, tmp_path)
     assert sorted(table.asked) == sorted(HEARD)
     assert table.told == dict.fromkeys(HEARD, None)
+
+
+async def test_voices_are_told_apart_where_nothing_else_says_who_speaks(
+    table: Table, objects: Objects, tmp_path: Path
+) -> None:
+    sources = [{"source": name, "file": "ada.mka", "heard_s": 9.0} for name in ("ada", "track-1", "track-2")]
+    for source in sources[1:]:
+        source["file"] = f"{source['source']}.mka"
+        await objects.put(f"bots/{BOT}/tracks/{source['file']}", b"sound")
+    await objects.put(f"bots/{BOT}/tracks.json", json.dumps({"duration_s": 90.0, "sources": sources}).encode())
+    span = Span(source="7", track="track-2", start=0.0, end=5.0, level=None)
+    await transcribe(objects, tmp_path, lang="en", spans=[span])
+    assert table.several_voices == {"ada": False, "track-1": True, "track-2": False}

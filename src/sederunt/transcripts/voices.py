@@ -1,0 +1,61 @@
+"""Names for voices that a model or a vendor told apart in mixed sound: what they said, joined with the marks. Pure.
+
+Voices know exactly when somebody else begins, but no names; marks know names, but come late and miss short turns.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from sederunt.model.transcript import Utterance
+from sederunt.transcription import text
+from sederunt.transcripts.speaking_marks import Interval, MarkMatch, Marks, union
+
+# Somebody else's marks are believed against the name of a whole voice where they cover this share of a part, alone,
+# and the part is so long: two people who sound alike were taken for one voice.
+AGAINST_SHARE, AGAINST_S = 0.7, 1.0
+# A voice that two share belongs to the one who is not named yet from this share of its marks on.
+REST_SHARE = 0.35
+
+
+def by_voice(utterances: Iterable[Utterance]) -> dict[int, list[Utterance]]:
+    """Cut utterances where the voice of their words changes, by the number of the voice."""
+    voices: dict[int, list[Utterance]] = {}
+    for utterance in utterances:
+        for number, part in text.runs(utterance, [word.speaker for word in utterance.words]):
+            voices.setdefault(utterance.speaker if number is None else number, []).append(part)
+    return voices
+
+
+def spoken_in(utterances: Iterable[Utterance]) -> list[Interval]:
+    """Return the time that words take."""
+    return union((item.start, item.end) for utterance in utterances for item in (utterance.words or (utterance,)))
+
+
+def named_voices(matches: Mapping[int, MarkMatch], totals_s: Mapping[int, float]) -> dict[int, str]:
+    """Name voices (voice → participant) where the marks are clear about all that they said.
+
+    The best proven voice is named first; of a voice between two, one of whom has a voice already, the other is
+    believed from a third of its marks on. One participant may have two voices: a voice that was split, or a guest
+    beside them.
+    """
+    found: dict[int, str] = {}
+    order = sorted(matches, key=lambda number: -max(matches[number].seconds.values(), default=0.0))
+    for number in order:
+        if (key := matches[number].sure(totals_s[number])) is not None:
+            found[number] = key
+    for number in order:
+        if number not in found:
+            rest = matches[number].without(set(found.values()))
+            key = rest.sure(totals_s[number] * REST_SHARE)
+            if key is not None and rest.weight[key] >= REST_SHARE * sum(matches[number].weight.values()):
+                found[number] = key
+    return found
+
+
+def somebody_else(part: Utterance, key: str, marks: Marks) -> str | None:
+    """Tell who is marked alone during a part of a voice that is `key`'s as a whole; None where nothing speaks against it."""
+    length_s = part.end - part.start
+    if length_s < AGAINST_S:
+        return None
+    match = marks.match([(part.start, part.end)])
+    other = match.sure(length_s)
+    return other if other != key and other is not None and match.seconds[other] >= AGAINST_SHARE * length_s else None
