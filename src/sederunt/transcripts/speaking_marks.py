@@ -132,8 +132,9 @@ def lag_s(
     spoken: Mapping[str, Sequence[Interval]],
     voices: Sequence[Sequence[Interval]] = (),
 ) -> float:
-    """Return how late this meeting's marks are, below zero where they are early: the shift at which they cover most speech,
-    the smallest of equals.
+    """Return how late this meeting's marks are, below zero where they are early.
+
+    That is the shift at which they cover most speech, the smallest of equals.
 
     `spoken` holds the speech of participants whose voice is known. Without any of those in `marks`, each of `voices`,
     told apart but nameless, is compared with whoever fits it best, and without those all speech with all marks.

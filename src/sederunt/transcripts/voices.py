@@ -52,7 +52,7 @@ def named_voices(matches: Mapping[int, MarkMatch], totals_s: Mapping[int, float]
 
 
 def somebody_else(part: Utterance, key: str, marks: Marks) -> str | None:
-    """Tell who is marked alone during a part of a voice that is `key`'s as a whole; None where nothing speaks against it."""
+    """Tell who is marked alone during a part of a voice that is `key`'s as a whole; None where nobody else is."""
     length_s = part.end - part.start
     if length_s < AGAINST_S:
         return None
