@@ -11,7 +11,6 @@ from functools import cache
 from types import MappingProxyType
 
 from sederunt.errors import SetupError
-from sederunt.transcription.awaited import AWAITED_MODELS, AWAITED_PROVIDERS
 from sederunt.transcription.plugs import plugs
 from sederunt.transcription.rows import Can, ModelRow, ProviderRow
 
@@ -22,7 +21,7 @@ NONE = "none"
 @cache
 def providers() -> Mapping[str, ProviderRow]:
     """Every provider, by name."""
-    rows = {row.name: row for row in (*AWAITED_PROVIDERS, *(plug.row for plug in plugs().values()))}
+    rows = {plug.row.name: plug.row for plug in plugs().values()}
     return MappingProxyType(dict(sorted(rows.items(), key=lambda item: _first_model(item[0]))))
 
 
@@ -30,9 +29,7 @@ def providers() -> Mapping[str, ProviderRow]:
 def models() -> tuple[ModelRow, ...]:
     """Every model, "none" first, then in the order of their identifiers. Raises SetupError where two share a name."""
     brought = [row for plug in plugs().values() for row in plug.models]
-    here = {row.provider for row in brought}
-    awaited = [row for row in AWAITED_MODELS if row.provider not in here]
-    rows = sorted((*brought, *awaited), key=lambda row: _natural(row.identifier))
+    rows = sorted(brought, key=lambda row: _natural(row.identifier))
     table = (ModelRow(identifier=NONE, aliases=(), provider=None), *rows)
     _refuse_doubles(table)
     return table

@@ -1,0 +1,83 @@
+"""What is asked of AssemblyAI: a file, a transcript of it, or a stream. Pure."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.vendor import Ask
+from sederunt.transcription.languages import primary_tag
+
+UPLOAD, TRANSCRIPTS, SOCKET = "/v2/upload", "/v2/transcript", "/v3/ws"
+ENGLISH, SEVERAL = "universal-streaming-english", "universal-streaming-multilingual"
+LISTED = 100  # transcripts looked through for ours; newest first
+
+
+def headers(access: Access) -> dict[str, str]:
+    """Return the header that carries the key, with no word before it."""
+    return {"authorization": access.key}
+
+
+def check(_access: Access) -> Call:
+    """List one transcript: free, and refused without a good key."""
+    return Call(method="GET", path=TRANSCRIPTS, query=[("limit", "1")])
+
+
+def upload(ask: Ask) -> Call:
+    """Send a file as the whole body."""
+    return Call(method="POST", path=UPLOAD, headers={"content-type": "application/octet-stream"}, sound=Sound())
+
+
+def transcribe(ask: Ask, audio_url: str) -> Call:
+    """Have an uploaded file transcribed."""
+    wanted: dict[str, Any] = {
+        "audio_url": audio_url,
+        "speech_models": [ask.model.vendor_model],
+        "speaker_labels": ask.diarize,
+        "filter_profanity": ask.mask_profanity,
+    }
+    if tag := primary_tag(ask.lang):
+        wanted["language_code"] = tag
+    else:
+        wanted["language_detection"] = True
+    if ask.vocabulary:
+        wanted["keyterms_prompt"] = list(ask.vocabulary)
+    return Call(method="POST", path=TRANSCRIPTS, json=wanted)
+
+
+def transcripts() -> Call:
+    """List the newest transcripts."""
+    return Call(method="GET", path=TRANSCRIPTS, query=[("limit", str(LISTED))])
+
+
+def transcript(transcript_id: str) -> Call:
+    """Look at a transcript, or fetch it: it is one address."""
+    return Call(method="GET", path=f"{TRANSCRIPTS}/{transcript_id}")
+
+
+def delete(_access: Access, copy: str) -> tuple[Call, ...]:
+    """Delete a transcript and its sound."""
+    return (Call(method="DELETE", path=f"{TRANSCRIPTS}/{copy}"),)
+
+
+def stream(ask: Ask) -> str:
+    """Return the path of a stream's socket."""
+    is_english = primary_tag(ask.lang) == "en"
+    query = [
+        ("sample_rate", "16000"),
+        ("encoding", "pcm_s16le"),
+        ("speech_model", ENGLISH if is_english else SEVERAL),
+        ("format_turns", "true"),
+    ]
+    if not is_english:
+        query.append(("language_detection", "true"))
+    if ask.diarize:
+        query.append(("speaker_labels", "true"))
+    if ask.mask_profanity:
+        query.append(("filter_profanity", "true"))
+    if ask.vocabulary:
+        query.append(("keyterms_prompt", json.dumps(list(ask.vocabulary), ensure_ascii=False)))
+    return f"{SOCKET}?{urlencode(query)}"

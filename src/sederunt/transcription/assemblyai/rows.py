@@ -1,0 +1,46 @@
+"""What AssemblyAI offers."""
+
+from types import MappingProxyType
+
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, VocabularyRule
+
+PROVIDER_ROW = ProviderRow(
+    name="assemblyai",
+    title="AssemblyAI",
+    max_audio_minutes=600,
+    max_file_bytes=2_200_000_000,
+    url="https://api.assemblyai.com",
+    socket_url="wss://streaming.assemblyai.com",
+    regions=MappingProxyType(
+        {
+            "eu": Region(url="https://api.eu.assemblyai.com", socket_url="wss://streaming.eu.assemblyai.com"),
+            "us": Region(url="https://api.assemblyai.com", socket_url="wss://streaming.us.assemblyai.com"),
+        }
+    ),
+)
+
+MODELS = (
+    ModelRow(
+        identifier="vendor3",
+        aliases=("assembly-ai",),
+        keys=("assemblyai/universal-2", "assemblyai/universal"),
+        provider="assemblyai",
+        vendor_model="universal-2",
+        for_recordings=True,
+        can=frozenset(Can),
+        vocabulary=VocabularyRule(terms=200, words=6),
+        price=Price(per_hour=0.15, as_of="2026-10-07", note="read second-hand"),
+    ),
+    ModelRow(
+        identifier="vendor3-realtime",
+        aliases=("assembly-ai-realtime",),
+        keys=("assemblyai/universal-streaming",),
+        provider="assemblyai",
+        vendor_model="universal-streaming",
+        realtime=True,
+        can=frozenset(Can),
+        languages=frozenset({"en", "es", "de", "fr", "pt", "it"}),
+        vocabulary=VocabularyRule(terms=100, letters=50),
+        price=Price(per_hour=0.15, as_of="2026-03-23", note="by stream time; key terms $0.04/h on top"),
+    ),
+)

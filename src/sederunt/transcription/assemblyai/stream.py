@@ -1,0 +1,131 @@
+"""AssemblyAI's stream: its messages, both ways. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sederunt.transcription.assemblyai.faults import kind_of
+from sederunt.transcription.assemblyai.parse import tokens, voice_of
+from sederunt.transcription.cloud.reading import Voices, language, number, record, records, text, utterances_of
+from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, Refused, Told
+from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled
+
+TERMINATE = json.dumps({"type": "Terminate"})
+MOST_TURNS = 500  # whose parts are remembered for a late change of their voice
+
+Turn = Mapping[str, Any]
+
+
+class AssemblyCodec:
+    """One stream. A turn's message has its whole text; a formatted one follows the final one and takes its place.
+
+    A final turn waits for its formatted twin, and is settled without where the next turn comes first.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._waiting: Turn | None = None
+        self._next = 0  # the number of the turn to come
+        self._parts: dict[int, int] = {}  # turn → in how many parts it was settled
+        self._drafted: set[str] = set()
+
+    def opening(self) -> Sequence[Message]:
+        return ()
+
+    def audio(self, pcm: bytes) -> Message:
+        return pcm
+
+    def closing(self) -> Sequence[Message]:
+        return (TERMINATE,)
+
+    def read(self, message: Message) -> Iterable[Told]:
+        try:
+            body = record(json.loads(message))
+        except ValueError:
+            return ()
+        match body.get("type"):
+            case "Begin":
+                return (Ready(),)
+            case "Turn":
+                return list(self._turn(body))
+            case "SpeechStarted":
+                return (Onset(f"{self._next}.0", number(body.get("timestamp")) / 1000),)
+            case "SpeakerRevision":
+                return [said for each in records(body.get("revisions")) for said in self._revised(each)]
+            case "Termination":
+                return [*self._without_its_twin(), Finished()]
+            case "Error":
+                why, code = text(body.get("error")), int(number(body.get("error_code")))
+                return (Refused(kind=kind_of(code, why), message=why, code=str(code or "")),)
+        return ()
+
+    def _turn(self, turn: Turn) -> Iterator[Told]:
+        order = int(number(turn.get("turn_order")))
+        if self._waiting is not None and order != self._order(self._waiting):
+            yield from self._without_its_twin()
+        if turn.get("end_of_turn") is not True:
+            yield from self._draft(turn)
+        elif turn.get("turn_is_formatted") is True:
+            self._waiting = None
+            yield from self._settle(turn)
+        else:
+            self._waiting = turn
+            yield from self._draft(turn)
+
+    def _without_its_twin(self) -> Iterator[Told]:
+        turn, self._waiting = self._waiting, None
+        if turn is not None:
+            yield from self._settle(turn)
+
+    def _draft(self, turn: Turn) -> Iterator[Told]:
+        said = list(self._said(turn))
+        keys = {part.key for part in said}
+        yield from self._taken_back(keys)
+        self._drafted = keys
+        yield from (Draft(part) for part in said)
+
+    def _settle(self, turn: Turn) -> Iterator[Told]:
+        said = list(self._said(turn))
+        yield from self._taken_back({part.key for part in said})
+        self._drafted = set()
+        order = self._order(turn)
+        self._next = max(self._next, order + 1)
+        self._parts[order] = len(said)
+        if len(self._parts) > MOST_TURNS:
+            del self._parts[next(iter(self._parts))]
+        yield from (Settled(part) for part in said)
+        if said:
+            yield Heard(max(part.end for part in said))
+
+    def _revised(self, turn: Turn) -> Iterator[Told]:
+        """Settle a turn anew whose voice turned out to be another's."""
+        order = self._order(turn)
+        said = list(self._said(turn))
+        if len(said) == self._parts.get(order):
+            yield from (Settled(part) for part in said)
+
+    def _taken_back(self, kept: set[str]) -> Iterator[Told]:
+        for key in sorted(self._drafted - kept):
+            yield Draft(Said(key=key, start=0.0, end=0.0, transcript="", confidence=0.0))
+
+    def _said(self, turn: Turn) -> Iterator[Said]:
+        words = records(turn.get("words"))
+        voices = Voices()
+        labels = {voices.number(voice_of(word)): voice_of(word) for word in words}
+        for n, part in enumerate(utterances_of(tokens(words, voices), pause_s=float("inf"))):
+            label = labels.get(part.speaker) or text(turn.get("speaker_label")) or None
+            yield Said(
+                key=f"{self._order(turn)}.{n}",
+                start=part.start,
+                end=part.end,
+                transcript=part.transcript,
+                confidence=part.confidence,
+                words=part.words,
+                label=label if self._ask.diarize and label != "UNKNOWN" else None,
+                lang=language(turn.get("language_code")),
+            )
+
+    def _order(self, turn: Turn) -> int:
+        return int(number(turn.get("turn_order")))

@@ -1,0 +1,73 @@
+"""AssemblyAI as a vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sederunt.transcription.assemblyai import requests
+from sederunt.transcription.assemblyai.faults import CODES, SILENT, phrase_kind, refusal
+from sederunt.transcription.assemblyai.parse import parse
+from sederunt.transcription.assemblyai.rows import MODELS, PROVIDER_ROW
+from sederunt.transcription.assemblyai.stream import AssemblyCodec
+from sederunt.transcription.cloud.faults import Explained
+from sederunt.transcription.cloud.job import Find, Job, Progress
+from sederunt.transcription.cloud.reading import record, records, text
+from sederunt.transcription.cloud.vendor import TERMS, Live, Vendor
+from sederunt.transcription.provider import Result
+
+SESSION_S = 3 * 3600.0
+
+
+async def batch(job: Job) -> Result:
+    """Upload, submit, wait. A job has no field of ours; it is found again by the address of its upload."""
+    stored = record(await job.once("upload", requests.upload(job.ask), act="take the file"))
+    url = text(stored.get("upload_url"))
+    if not url:
+        raise job.failed("it took the file and named no address")
+    find = Find(call=requests.transcripts(), pick=lambda listing: _ours(listing, url))
+    created = record(await job.once("submit", requests.transcribe(job.ask, url), find=find))
+    job_id = text(created.get("id"))
+    if not job_id:
+        raise job.failed("it took the job and named no id")
+    job.leaves(job_id)
+    return parse(await job.poll(requests.transcript(job_id), state))
+
+
+def state(told: Any) -> Progress | Explained:
+    """Read how far a job is: failures come with a 200, and so does a file without a word."""
+    shown = record(told)
+    match text(shown.get("status")):
+        case "completed":
+            return Progress.DONE
+        case "error":
+            why = text(shown.get("error"))
+            is_silent = any(words in why.lower() for words in SILENT)
+            return Progress.DONE if is_silent else Explained(message=why, kind=phrase_kind(why))
+    return Progress.RUNNING
+
+
+def _ours(listing: Any, url: str) -> Mapping[str, Any] | None:
+    """Return the job of our upload, which another try had submitted."""
+    jobs = records(record(listing).get("transcripts"))
+    return next((each for each in jobs if each.get("audio_url") == url), None)
+
+
+VENDOR = Vendor(
+    row=PROVIDER_ROW,
+    models=MODELS,
+    headers=requests.headers,
+    batch=batch,
+    check=requests.check,
+    explain=refusal,
+    erase=requests.delete,
+    live=Live(
+        codec=AssemblyCodec,
+        path=requests.stream,
+        terms=replace(TERMS, longest_session_s=SESSION_S),
+        pace=1.0,
+        waits=True,
+        closes=CODES,
+    ),
+)

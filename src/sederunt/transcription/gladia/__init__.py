@@ -1,0 +1,6 @@
+"""Gladia: after the meeting and while it goes on."""
+
+from sederunt.transcription.cloud.provider import CloudProvider
+from sederunt.transcription.gladia.vendor import VENDOR
+
+PROVIDER = CloudProvider(VENDOR)

@@ -1,0 +1,99 @@
+"""What is asked of Gladia: a file, a job for it, or a live session. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.vendor import Ask
+from sederunt.transcription.languages import primary_tag
+
+UPLOAD, JOBS, LIVE = "/v2/upload", "/v2/pre-recorded", "/v2/live"
+LISTED = 100  # jobs looked through for ours; newest first
+ENDPOINT_S = 0.3  # silence that ends an utterance
+LONGEST_S = 15  # an utterance without a pause is cut then
+
+
+def headers(access: Access) -> dict[str, str]:
+    """Return the header that carries the key."""
+    return {"x-gladia-key": access.key}
+
+
+def check(_access: Access) -> Call:
+    """List one job: free, and refused without a good key."""
+    return Call(method="GET", path=JOBS, query=[("limit", "1")])
+
+
+def upload(ask: Ask) -> Call:
+    """Send a file."""
+    return Call(method="POST", path=UPLOAD, headers={"content-type": ask.media_type}, sound=Sound(part="audio"))
+
+
+def submit(ask: Ask, audio_url: str) -> Call:
+    """Have an uploaded file transcribed."""
+    wanted: dict[str, Any] = {
+        "audio_url": audio_url,
+        "model": ask.model.vendor_model,
+        "diarization": ask.diarize,
+        "custom_metadata": {"reference": ask.reference},
+        **_language(ask),
+        **_vocabulary(ask),
+    }
+    return Call(method="POST", path=JOBS, json=wanted)
+
+
+def jobs() -> Call:
+    """List the newest jobs."""
+    return Call(method="GET", path=JOBS, query=[("limit", str(LISTED))])
+
+
+def job(job_id: str) -> Call:
+    """Look at a job; when it is done, its transcript is there, too."""
+    return Call(method="GET", path=f"{JOBS}/{job_id}")
+
+
+def delete(_access: Access, copy: str) -> tuple[Call, ...]:
+    """Delete a job with its sound."""
+    return (Call(method="DELETE", path=f"{JOBS}/{copy}"),)
+
+
+def begin(ask: Ask) -> Call:
+    """Begin a live session; the answer holds the address to connect to, with a token inside."""
+    wanted: dict[str, Any] = {
+        "encoding": "wav/pcm",
+        "bit_depth": 16,
+        "sample_rate": 16_000,
+        "channels": 1,
+        "model": ask.model.vendor_model,
+        "endpointing": ENDPOINT_S,
+        "maximum_duration_without_endpointing": LONGEST_S,
+        "messages_config": {
+            "receive_partial_transcripts": True,
+            "receive_final_transcripts": True,
+            "receive_speech_events": True,
+            "receive_pre_processing_events": False,
+            "receive_realtime_processing_events": False,
+            "receive_post_processing_events": False,
+            "receive_acknowledgments": True,
+            "receive_errors": True,
+            "receive_lifecycle_events": True,
+        },
+        **_language(ask),
+    }
+    if vocabulary := _vocabulary(ask):
+        wanted["realtime_processing"] = vocabulary
+    region = [("region", ask.access.region)] if ask.access.region else []
+    return Call(method="POST", path=LIVE, query=region, json=wanted)
+
+
+def _language(ask: Ask) -> dict[str, Any]:
+    if tag := primary_tag(ask.lang):
+        return {"language_config": {"languages": [tag], "code_switching": False}}
+    return {"language_config": {"languages": [], "code_switching": True}} if ask.several_languages else {}
+
+
+def _vocabulary(ask: Ask) -> dict[str, Any]:
+    if not ask.vocabulary:
+        return {}
+    return {"custom_vocabulary": True, "custom_vocabulary_config": {"vocabulary": list(ask.vocabulary)}}

@@ -1,0 +1,44 @@
+"""What Gladia offers."""
+
+from types import MappingProxyType
+
+from sederunt.transcription.rows import Can, ModelRow, Price, ProviderRow, Region, VocabularyRule
+
+_URL, _SOCKET = "https://api.gladia.io", "wss://api.gladia.io"
+
+PROVIDER_ROW = ProviderRow(
+    name="gladia",
+    title="Gladia",
+    max_audio_minutes=135,
+    max_file_bytes=1_000_000_000,
+    url=_URL,
+    socket_url=_SOCKET,  # what a session is really connected to comes with its first answer
+    regions=MappingProxyType({name: Region(url=_URL, socket_url=_SOCKET) for name in ("eu-west", "us-west")}),
+)
+
+_VOCABULARY = VocabularyRule(terms=100, words=5)
+
+MODELS = (
+    ModelRow(
+        identifier="vendor8",
+        aliases=("gladia",),
+        keys=("gladia/async",),
+        provider="gladia",
+        vendor_model="solaria-1",
+        for_recordings=True,
+        can=frozenset({Can.DIARIZE, Can.DETECT_LANGUAGE, Can.VOCABULARY}),
+        vocabulary=_VOCABULARY,
+        price=Price(per_hour=0.61, as_of="2026-06-12", note="read second-hand; from $0.20 by plan"),
+    ),
+    ModelRow(
+        identifier="vendor8-realtime",
+        aliases=("gladia-realtime",),
+        keys=("gladia/realtime",),
+        provider="gladia",
+        vendor_model="solaria-1",
+        realtime=True,
+        can=frozenset({Can.DETECT_LANGUAGE, Can.VOCABULARY}),
+        vocabulary=_VOCABULARY,
+        price=Price(per_hour=0.75, as_of="2026-06-12", note="read second-hand; from $0.25 by plan"),
+    ),
+)

@@ -1,0 +1,90 @@
+"""Gladia's live session: its messages, both ways. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sederunt.errors import ProviderFault
+from sederunt.transcription.cloud.reading import Voices, average, language, number, record, share, text, utterances_of
+from sederunt.transcription.cloud.vendor import Acknowledged, Ask, Finished, Message, Refused, Told
+from sederunt.transcription.gladia.parse import tokens
+from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled
+
+STOP = json.dumps({"type": "stop_recording"})
+
+
+class GladiaCodec:
+    """One session, over as many connections as it takes. Utterances have ids; nobody's voice is told apart."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._open: dict[str, float] = {}  # drafted and not settled: id → where it begins
+
+    def opening(self) -> Sequence[Message]:
+        return ()
+
+    def audio(self, pcm: bytes) -> Message:
+        return pcm
+
+    def closing(self) -> Sequence[Message]:
+        return (STOP,)
+
+    def read(self, message: Message) -> Iterable[Told]:
+        try:
+            body = record(json.loads(message))
+        except ValueError:
+            return ()
+        data = record(body.get("data"))
+        match body.get("type"):
+            case "transcript":
+                return list(self._transcript(data))
+            case "speech_start":
+                at = number(data.get("time"))
+                return (Onset(f"at {at:g}", at),)
+            case "audio_chunk":
+                return self._acknowledged(body, data)
+            case "end_session":
+                return (Finished(),)
+            case "error":
+                why = text(data.get("message")) or text(record(body.get("error")).get("message"))
+                return (Refused(kind=ProviderFault.TRANSIENT, message=why, code=""),)
+        return ()
+
+    def _acknowledged(self, body: Mapping[str, Any], data: Mapping[str, Any]) -> Iterable[Told]:
+        reached = data.get("byte_range")
+        if body.get("acknowledged") is not True or not isinstance(reached, list) or len(reached) < 2:
+            return ()
+        return (Acknowledged(int(number(reached[1]))),)
+
+    def _transcript(self, data: Mapping[str, Any]) -> Iterator[Told]:
+        key, utterance = text(data.get("id")), record(data.get("utterance"))
+        if not key:
+            return
+        said = self._said(key, utterance)
+        if data.get("is_final") is not True:
+            self._open[key] = said.start
+            yield Draft(said)
+            return
+        # A final may come under an id of its own: drafts that began before its end were its own.
+        for draft in [k for k, start in self._open.items() if k == key or start < said.end]:
+            del self._open[draft]
+            if draft != key:
+                yield Draft(Said(key=draft, start=0.0, end=0.0, transcript="", confidence=0.0))
+        yield Settled(said)
+        yield Heard(said.end)
+
+    def _said(self, key: str, utterance: Mapping[str, Any]) -> Said:
+        parts = utterances_of(tokens({**utterance, "speaker": None}, Voices()), pause_s=float("inf"))
+        words = tuple(word for part in parts for word in part.words)
+        start = number(utterance.get("start"), words[0].start if words else 0.0)
+        return Said(
+            key=key,
+            start=round(start, 3),
+            end=round(max(start, number(utterance.get("end"), words[-1].end if words else start)), 3),
+            transcript=" ".join(part.transcript for part in parts) or text(utterance.get("text")).strip(),
+            confidence=share(utterance.get("confidence"), average(word.confidence for word in words)),
+            words=words,
+            lang=language(utterance.get("language")),
+        )

@@ -1,0 +1,124 @@
+"""Speechmatics' stream: its messages, both ways. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from sederunt.errors import ProviderFault
+from sederunt.transcription.cloud.reading import Voices, number, record, records, text, utterances_of
+from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, Refused, Told
+from sederunt.transcription.sessions import Draft, Heard, Said, Settled
+from sederunt.transcription.speechmatics import requests
+from sederunt.transcription.speechmatics.parse import Item, tokens, voice_of
+
+_F = ProviderFault
+KINDS: Mapping[str, ProviderFault] = MappingProxyType(
+    {
+        "not_authorised": _F.AUTH,
+        "not_allowed": _F.AUTH,
+        "invalid_model": _F.INVALID_REQUEST,
+        "invalid_config": _F.INVALID_REQUEST,
+        "invalid_message": _F.INVALID_REQUEST,
+        "invalid_audio_type": _F.INVALID_REQUEST,
+        "protocol_error": _F.INVALID_REQUEST,
+        "quota_exceeded": _F.RATE_LIMITED,  # of sessions at once
+    }
+)
+CLOSES: Mapping[int, ProviderFault] = MappingProxyType(
+    {1003: _F.INVALID_REQUEST, 1008: _F.TRANSIENT, 4001: _F.AUTH, 4003: _F.AUTH, 4004: _F.INVALID_REQUEST}
+    | {4005: _F.RATE_LIMITED, 4006: _F.TRANSIENT, 4013: _F.TRANSIENT}
+)
+
+
+class SpeechmaticsCodec:
+    """One stream. Final words come a few at a time; they are settled at the end of a sentence or an utterance.
+
+    Words that are final and not settled yet count as not heard: their sound is sent again, should the line be lost.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._frames = 0
+        self._turn = 0
+        self._final: list[Item] = []  # of this turn
+        self._drafted: set[str] = set()
+
+    def opening(self) -> Sequence[Message]:
+        return (json.dumps(requests.stream(self._ask)),)
+
+    def audio(self, pcm: bytes) -> Message:
+        self._frames += 1
+        return pcm
+
+    def closing(self) -> Sequence[Message]:
+        return (json.dumps({"message": "EndOfStream", "last_seq_no": self._frames}),)
+
+    def read(self, message: Message) -> Iterable[Told]:
+        try:
+            body = record(json.loads(message))
+        except ValueError:
+            return ()
+        match body.get("message"):
+            case "RecognitionStarted":
+                return (Ready(),)
+            case "AddPartialTranscript":
+                return list(self._drafts([*self._final, *records(body.get("results"))]))
+            case "AddTranscript":
+                return list(self._added(body))
+            case "EndOfUtterance":
+                end = number(record(body.get("metadata")).get("end_time"))
+                return [*self._settled(), *([Heard(end)] if end else [])]
+            case "EndOfTranscript":
+                return [*self._settled(), Finished()]
+            case "Error":
+                code, why = text(body.get("type")), text(body.get("reason"))
+                return (Refused(kind=KINDS.get(code, _F.TRANSIENT), message=why, code=code),)
+        return ()
+
+    def _added(self, body: Mapping[str, Any]) -> Iterator[Told]:
+        results = records(body.get("results"))
+        self._final += results
+        if results and results[-1].get("is_eos") is True:
+            yield from self._settled()
+        else:
+            yield from self._drafts(self._final)
+        until = number(record(body.get("metadata")).get("end_time"))
+        if self._final:
+            until = min(until, number(self._final[0].get("start_time"), until))
+        yield Heard(until)
+
+    def _settled(self) -> Iterator[Told]:
+        said = list(self._said(self._final))
+        yield from self._taken_back({part.key for part in said})
+        self._final, self._drafted = [], set()
+        self._turn += 1
+        yield from (Settled(part) for part in said)
+
+    def _drafts(self, items: Sequence[Item]) -> Iterator[Told]:
+        said = list(self._said(items))
+        keys = {part.key for part in said}
+        yield from self._taken_back(keys)
+        self._drafted = keys
+        yield from (Draft(part) for part in said)
+
+    def _taken_back(self, kept: set[str]) -> Iterator[Told]:
+        for key in sorted(self._drafted - kept):
+            yield Draft(Said(key=key, start=0.0, end=0.0, transcript="", confidence=0.0))
+
+    def _said(self, items: Sequence[Item]) -> Iterator[Said]:
+        voices = Voices()
+        found = tokens(items, voices)
+        labels = {voices.number(voice_of(item)): voice_of(item) for item in items}
+        for n, part in enumerate(utterances_of(found, pause_s=float("inf"))):
+            yield Said(
+                key=f"{self._turn}.{n}",
+                start=part.start,
+                end=part.end,
+                transcript=part.transcript,
+                confidence=part.confidence,
+                words=part.words,
+                label=labels.get(part.speaker) if self._ask.diarize else None,
+            )

@@ -1,0 +1,98 @@
+"""Gladia's requests, answers and messages, without a network."""
+
+import json
+from typing import Any
+
+import pytest
+
+from sederunt.transcription.access import Access
+from sederunt.transcription.cloud.faults import Explained
+from sederunt.transcription.cloud.job import Progress
+from sederunt.transcription.cloud.vendor import Acknowledged, Ask, Finished, Refused, asked
+from sederunt.transcription.gladia import requests
+from sederunt.transcription.gladia.parse import parse
+from sederunt.transcription.gladia.stream import GladiaCodec
+from sederunt.transcription.gladia.vendor import ENDS, state
+from sederunt.transcription.models import find
+from sederunt.transcription.sessions import Draft, Heard, Settled
+
+
+def ask(model: str = "gladia", **wishes: Any) -> Ask:
+    row = find(model)
+    assert row is not None
+    usual: dict[str, Any] = {"lang": None, "vocabulary": (), "mask_profanity": False, "mixed": True}
+    return asked(row, Access(key="k", label="x", region="us-west"), **{**usual, **wishes})
+
+
+def test_the_request_says_what_was_asked_for() -> None:
+    wanted = requests.submit(ask(lang="de-AT", vocabulary=["Sederunt"]), "u").json
+    assert wanted["language_config"] == {"languages": ["de"], "code_switching": False}
+    assert wanted["custom_vocabulary_config"] == {"vocabulary": ["Sederunt"]}
+    assert "language_config" not in requests.submit(ask(), "u").json
+    assert requests.submit(ask(lang="multi"), "u").json["language_config"]["code_switching"] is True
+
+
+def test_a_session_is_begun_in_the_credentials_region_without_voices() -> None:
+    begun = requests.begin(ask("gladia-realtime"))
+    assert list(begun.query) == [("region", "us-west")]
+    assert "diarization" not in begun.json
+    assert begun.json["messages_config"]["receive_partial_transcripts"] is True
+
+
+def utterance(text: str, start: float = 0.0, **more: Any) -> dict[str, Any]:
+    words = [
+        {"word": f" {word}", "start": start + n, "end": start + n + 0.5, "confidence": 0.9}
+        for n, word in enumerate(text.split())
+    ]
+    return {"start": start, "end": start + len(words), "text": text, "language": "en", "words": words, **more}
+
+
+def test_words_keep_no_space_and_voices_are_numbered_within_their_channel() -> None:
+    told = [utterance("Well, yes.", speaker=3, channel=0), utterance("No", 5.0, speaker=3, channel=1)]
+    result = parse({"result": {"transcription": {"utterances": told, "languages": ["en"]}}})
+    assert [(each.speaker, each.transcript) for each in result.utterances] == [(0, "Well, yes."), (1, "No")]
+    assert [word.word for word in result.utterances[0].words] == ["Well", "yes"]
+    assert result.detected_lang == "en"
+
+
+NONSENSE: list[Any] = [None, [], "text", 7, {"result": {"transcription": {"utterances": [None, {"words": 7}]}}}]
+
+
+@pytest.mark.parametrize("body", NONSENSE)
+def test_nonsense_is_an_empty_transcript(body: Any) -> None:
+    assert parse(body).utterances == ()
+
+
+def test_a_job_is_running_done_or_failed() -> None:
+    assert state({"status": "queued"}) is Progress.RUNNING
+    assert state({"status": "done"}) is Progress.DONE
+    assert state({"status": "error", "error_code": 422}) == Explained(code="422")
+
+
+def read(codec: GladiaCodec, kind: str, data: Any = None, **more: Any) -> list[Any]:
+    return list(codec.read(json.dumps({"type": kind, "data": data, **more})))
+
+
+def test_a_final_takes_the_place_of_its_drafts_whatever_its_id() -> None:
+    codec = GladiaCodec(ask("gladia-realtime"))
+    (draft,) = read(codec, "transcript", {"id": "a", "is_final": False, "utterance": utterance("Well")})
+    assert isinstance(draft, Draft)
+    gone, final, heard = read(codec, "transcript", {"id": "b", "is_final": True, "utterance": utterance("Well yes")})
+    assert (gone.said.key, gone.said.transcript) == ("a", "")
+    assert isinstance(final, Settled)
+    assert (final.said.transcript, final.said.label) == ("Well yes", None)
+    assert heard == Heard(2.0)
+
+
+def test_what_was_acknowledged_is_not_sent_again() -> None:
+    codec = GladiaCodec(ask("gladia-realtime"))
+    assert read(codec, "audio_chunk", {"byte_range": [0, 3200]}, acknowledged=True) == [Acknowledged(3200)]
+    assert read(codec, "audio_chunk", {"byte_range": None}, acknowledged=True) == []
+    assert read(codec, "audio_chunk", None, acknowledged=False) == []
+    assert read(codec, "end_session") == [Finished()]
+    assert isinstance(read(codec, "error", {"message": "oops"})[0], Refused)
+
+
+def test_a_session_that_is_over_is_not_taken_up_again() -> None:
+    assert 4403 in ENDS
+    assert 1011 not in ENDS
