@@ -18,12 +18,12 @@ def shown(line: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(line[name] for name in ("start", "end", "speaker", "speaker_name", "confidence", "transcript"))
 
 
-def assert_said(script: Script, told: list[dict[str, Any]]) -> None:
-    """Each person's words under their own name."""
+def assert_said(script: Script, told: list[dict[str, Any]], about: str = "") -> None:
+    """Each person's words under their own name, and nobody else's."""
     said: dict[str, list[str]] = {}
     for who, text in script.reference():
         said.setdefault(who, []).append(text)
     for who, texts in said.items():
         heard = " ".join(line["transcript"] for line in told if line["speaker_name"] == who)
-        assert word_error_rate(" ".join(texts), heard) <= 0.2, (who, heard)
-    assert {line["speaker_name"] for line in told} == set(said)
+        assert word_error_rate(" ".join(texts), heard) <= 0.2, (about, who, heard)
+    assert {line["speaker_name"] for line in told} == set(said), about

@@ -10,7 +10,7 @@ import pytest
 
 from harness.journeys import look, reach, send_bot, unhurried
 from harness.listener import Listener, listening
-from harness.live_lines import lines
+from harness.live_lines import assert_said, lines
 from harness.receiver import Receiver
 from harness.service import Service, until
 from harness.vendors.control import VendorControl
@@ -89,6 +89,24 @@ async def test_a_killed_host_goes_on_live_and_nothing_is_heard_twice(
     assert counts["requests"].get("submit", 0) <= 1
     spoken_s = sum(stream["seconds"] for stream in counts["streams"])
     assert spoken_s <= found["recording_gaps"][-1]["end"] + script_length_s(found)
+
+
+async def test_no_word_is_lost_when_a_live_vendor_refuses_for_a_minute(
+    client: httpx2.AsyncClient, vendors: Vendors, receiver: Receiver, meetings: PracticeClient
+) -> None:
+    vendor = vendors["deepgram"]
+    vendor.clear()
+    script = unhurried(demo(turns=12), begins=False)
+    meeting = await meetings.open_meeting(script)
+    bot = await send_bot(client, meeting.url, receiver, transcription_model="vendor2-realtime", lang="en")
+    await reach(receiver, bot, "recording")
+    vendor.fault("refused", on="socket", seconds=60)
+    await meeting.do("start")
+    await reach(receiver, bot, "finished", timeout_s=240)
+    assert_said(script, (await look(client, bot))["transcript"], "vendor2-realtime")
+    counts = vendor.counts()
+    assert counts["refusals"] == []
+    assert counts["streams"][0]["seconds"] == 0  # it did refuse
 
 
 def billed_at(vendor: VendorControl) -> list[Any]:
