@@ -1,5 +1,10 @@
-"""Writes the generated parts of the documentation: settings, statuses, rows of evidence. `--check` only compares."""
+"""Writes the generated parts of the documentation: settings, statuses, rows of evidence.
 
+`--check` only compares, and checks the places that the glossary names.
+"""
+
+import ast
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +21,7 @@ from sederunt.platforms.site import Site
 from sederunt.settings import Section, Settings
 
 DOCS = Path(__file__).parent.parent / "docs"
+SOURCE = Path(__file__).parent.parent / "src" / "sederunt"
 NOTE = "<!-- Written by scripts/docs.py; change the code, then `make docs`. -->\n\n"
 
 # Defaults that depend on the machine are described, not printed.
@@ -122,6 +128,47 @@ def _evidence_table(rows: Sequence[EvidenceRow]) -> list[str]:
     return lines
 
 
+_NAMED = re.compile(r"\| `([\w/]+\.py): (\w+)(?:\.(\w+))?` \|")
+
+
+def glossary_faults() -> list[str]:
+    """Return what is wrong with docs/glossary.md: a word told twice, or one whose place does not exist."""
+    faults, words = [], set()
+    for line in (DOCS / "glossary.md").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("| ") or line.startswith("| Word |"):
+            continue
+        found = _NAMED.search(line)
+        if found is None:
+            faults.append(f"names no place as `file.py: name`: {line[:60]}")
+            continue
+        for word in line.split("|")[1].split(","):
+            if word.strip() in words:
+                faults.append(f"tells '{word.strip()}' twice")
+            words.add(word.strip())
+        path, name, field = found.groups()
+        if not _exists(SOURCE / path, name, field):
+            faults.append(f"names {path}: {name}{'.' + field if field else ''}, which does not exist")
+    return faults
+
+
+def _exists(path: Path, name: str, field: str | None) -> bool:
+    if not path.exists():
+        return False
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            fields = {each.target.id for each in node.body if _is_field(each)}  # type: ignore[attr-defined]
+            return field is None or field in fields
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            return field is None
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
+            return field is None
+    return False
+
+
+def _is_field(node: ast.stmt) -> bool:
+    return isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+
+
 PAGES = {"settings.md": settings_page, "statuses.md": status_page, "evidence.md": evidence_page}
 
 
@@ -131,7 +178,10 @@ def main() -> int:
     if "--check" in sys.argv:
         for name in stale:
             print(f"docs/{name} is out of date: run 'make docs'", file=sys.stderr)
-        return 1 if stale else 0
+        faults = glossary_faults()
+        for fault in faults:
+            print(f"docs/glossary.md {fault}", file=sys.stderr)
+        return 1 if stale or faults else 0
     for name in stale:
         (DOCS / name).write_text(PAGES[name](), encoding="utf-8")
     return 0
