@@ -21,7 +21,7 @@ from sederunt.database.roster import Rosters
 from sederunt.model.bot import Bot
 from sederunt.model.history import Event
 from sederunt.model.participant import Participant
-from sederunt.model.status import SEATED, BotStatus
+from sederunt.model.status import AT_WORK, BotStatus
 
 _ID = bindparam("id", type_=t.bots.c.id.type)
 _ACCOUNT = bindparam("account", type_=t.bots.c.account_id.type)
@@ -65,10 +65,10 @@ class BotReading:
         self._active = database.query(
             select(func.count().label("bots"))
             .select_from(t.bots)
-            .where(t.bots.c.account_id == _ACCOUNT, or_(*(t.bots.c.status == status.value for status in SEATED)))
+            .where(t.bots.c.account_id == _ACCOUNT, or_(*(t.bots.c.status == status.value for status in AT_WORK)))
         )
         self._seated = database.query(
-            select(t.bots.c.config).where(or_(*(t.bots.c.status == status.value for status in SEATED)))
+            select(t.bots.c.config).where(or_(*(t.bots.c.status == status.value for status in AT_WORK)))
         )
         self._expired = database.query(
             select(t.bots.c.id)

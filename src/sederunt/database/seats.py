@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
 from sederunt.errors import LimitReached
-from sederunt.model.status import SEATED
+from sederunt.model.status import AT_WORK
 
 
 async def refuse_full(connection: AsyncConnection, account_id: UUID, most: int) -> None:
@@ -22,7 +22,7 @@ async def refuse_full(connection: AsyncConnection, account_id: UUID, most: int) 
     seated = await connection.scalar(
         select(func.count())
         .select_from(t.bots)
-        .where(t.bots.c.account_id == account_id, t.bots.c.status.in_(sorted(SEATED)))
+        .where(t.bots.c.account_id == account_id, t.bots.c.status.in_(sorted(AT_WORK)))
     )
     if int(seated or 0) >= most:
         raise LimitReached(f"The limit of {most} bots at work at once is reached: stop one, or wait for one to end.")

@@ -118,8 +118,8 @@ RECORDING_TRANSITIONS: Mapping[RecordingStatus, Mapping[Trigger, RecordingStatus
 # Deletion is refused in these (interface.md, Resources). `leaving` is not among them: it finishes leaving, then goes.
 ACTIVE: frozenset[BotStatus] = frozenset({_S.BOOTING, _S.JOINING, _S.RECORDING, _S.PROCESSING, _S.TRANSCRIBING})
 
-# A bot in one of these occupies a seat or is about to: it counts against the concurrency limit.
-SEATED: frozenset[BotStatus] = frozenset({_S.BOOTING, _S.JOINING, _S.RECORDING, _S.LEAVING})
+# A bot in one of these is in a meeting or on its way there: it counts against the concurrency limit.
+AT_WORK: frozenset[BotStatus] = frozenset({_S.BOOTING, _S.JOINING, _S.RECORDING, _S.LEAVING})
 
 # A stop request makes sense in these.
 STOPPABLE: frozenset[BotStatus] = frozenset({_S.BOOTING, _S.JOINING, _S.RECORDING})

@@ -4,7 +4,7 @@ import pytest
 
 from sederunt.bus.streams import QUEUES
 from sederunt.jobs.follow_ups import FOLLOW_UPS, KINDS, NEEDED, NEEDED_BY_RECORDINGS, JobKind
-from sederunt.model.status import ACTIVE, ENDINGS, SEATED, BotStatus
+from sederunt.model.status import ACTIVE, AT_WORK, ENDINGS, BotStatus
 
 
 def test_every_queue_has_a_kind_that_works_through_it() -> None:
@@ -16,8 +16,8 @@ def test_every_follow_up_is_a_kind_of_job() -> None:
 
 
 def test_every_status_that_does_not_last_has_a_job_that_ends_it() -> None:
-    assert NEEDED.keys() == ACTIVE | SEATED
-    assert not NEEDED.keys() & (ENDINGS | {BotStatus.SCHEDULED})
+    assert NEEDED.keys() == ACTIVE | AT_WORK
+    assert NEEDED.keys() == set(BotStatus) - ENDINGS - {BotStatus.SCHEDULED}
     assert set(NEEDED.values()) | set(NEEDED_BY_RECORDINGS.values()) <= KINDS.keys()
 
 
