@@ -51,8 +51,9 @@ async def test_every_odd_ending_keeps_what_the_page_showed_and_the_row_that_deci
         play("failed", [("arrived", "crash")] * 3, entry="knock"),
         play("finished", ()),
     )
-    assert normal["evidence"] == {}
-    assert [set(bot["evidence"]) for bot in (invalid, denied, kicked)] == [WHOLE] * 3
+    assert normal["evidence"].keys() == {"claims", "why"}
+    assert [set(bot["evidence"]) for bot in (invalid, denied)] == [WHOLE] * 2
+    assert set(kicked["evidence"]) == WHOLE | {"claims", "why"}, "of a stay what was claimed is kept, too"
     assert set(crashed["evidence"]) == {"signals"}, "a dead page shows nothing, but what it last said is kept"
     async with httpx2.AsyncClient(timeout=30) as anyone:
         for bot, row, words in (

@@ -95,6 +95,17 @@ def doors(service: Site) -> list[Cell]:
             fields={"stop_options": {"last_person_detection": 1}},
             long=True,
         ),
+        cell(
+            "signed in, left alone",  # by the account's name, of which nobody told the bot
+            "sign_in",
+            account="acme",
+            deeds=[("status:recording", ""), (LISTED, "everyone leaves")],
+            reason="last_person_detected",
+            turns=0,
+            ends=False,
+            fields={"stop_options": {"last_person_detection": 1}},
+            long=True,
+        ),
         cell("host comes late", "host_late"),
         cell("network lost and back", deeds=[("media_connected", "lost"), ("", "back")]),
         cell("over while it knocks", "knock", deeds=[("knocked", "end")], **refused, reason="call_already_finished"),
@@ -126,6 +137,7 @@ ONCE: Mapping[str, Site] = {
     "challenged": "teams",  # the other two have "blocked" and "robots refused"
     "page dies on every try": "zoom",
     "left alone": "gmeet",  # "only the page tells" of it at all three
+    "signed in, left alone": "teams",  # the only one whose signals do not mark one's own entry
     "network lost and back": "teams",
     "session void": "gmeet",
     "silence": "gmeet",

@@ -32,6 +32,7 @@ class Signal:
         speaking     {keys: [key, …]}: all who are shown speaking, each time that changed
         stage        {key}: whoever is shown large, each time that changed; empty for nobody
         banner       {alone, recorded}: what the page's sentences say, each time that changed
+        self         {key}: by what the page's own objects know the bot
         chat         {id, sender, text}: once per message
         capture      {event: "attached" | "displaced" | "deaf" | "backend" | "stream" | …, track, …}
     """

@@ -1,21 +1,24 @@
 """The claims of a stay, kept within bounds, and played again: a line of JSON each, compressed.
 
-A line is a claim, or a moment at which only time had passed.
+A line is a claim, or an object of one field: `now_ms`, a moment at which only time had passed; `over_ms`, the end of a
+stay; `recalled`, [key, name] of those whom earlier pages knew.
 """
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sederunt.claims.changes import RosterChange
+from sederunt.claims.changes import PersonLeft, PersonSpoke, PersonTracked, RosterChange
 from sederunt.claims.claim import Claim
 from sederunt.claims.fold import Fold
 from sederunt.claims.presence import Reason
+from sederunt.model.participant import Participant
 
 MOST_BYTES = 1_000_000  # compressed: some hours of a busy meeting
 NAME = "claims.jsonl.gz"
+Entry = Claim | tuple[str, Any]
 _GZIP = 31  # zlib's word for gzip with the largest window
 
 
@@ -32,9 +35,9 @@ class ClaimJournal:
         """Keep one claim."""
         self._line(claim.to_data())
 
-    def passed(self, now_ms: int) -> None:
-        """Keep that time passed."""
-        self._line({"now_ms": now_ms})
+    def note(self, what: str, value: object) -> None:
+        """Keep what is no claim: see the fields above."""
+        self._line({what: value})
 
     def _line(self, data: dict[str, Any]) -> None:
         if self.is_full:
@@ -48,26 +51,40 @@ class ClaimJournal:
         return bytes(self._packed) + self._packer.copy().flush()
 
 
-def read(packed: bytes) -> Iterator[Claim | int]:
-    """Claims, and moments at which only time had passed. Raises ValueError where the bytes are no journal."""
+def read(packed: bytes) -> Iterator[Entry]:
+    """Claims, and what is none as (field, value). Raises ValueError where the bytes are no journal."""
     try:
         text = zlib.decompress(packed, _GZIP).decode()
         for line in text.splitlines():
             data = json.loads(line)
-            yield int(data["now_ms"]) if "now_ms" in data else Claim.from_data(data)
-    except (zlib.error, KeyError, TypeError) as cause:
+            yield next(iter(data.items())) if len(data) == 1 else Claim.from_data(data)
+    except (zlib.error, KeyError, TypeError, AttributeError) as cause:
         raise ValueError(f"expected a journal of claims ({NAME}); these bytes are none: {cause}") from cause
 
 
-def replay(entries: Iterable[Claim | int], on_changes: Callable[[list[RosterChange]], None] | None = None) -> Fold:
+def replay(entries: Iterable[Entry], on_changes: Callable[[Sequence[RosterChange]], None] | None = None) -> Fold:
     """The fold that these entries lead to."""
     fold = Fold()
     for entry in entries:
-        changes = fold.pass_time(entry) if isinstance(entry, int) else fold.take(entry)
+        changes = fold.take(entry) if isinstance(entry, Claim) else _happened(fold, *entry)
         if on_changes is not None and changes:
             on_changes(changes)
     fold.settle()
     return fold
+
+
+def _happened(fold: Fold, what: str, value: Any) -> list[RosterChange]:
+    match what:
+        case "now_ms":
+            return fold.pass_time(int(value))
+        case "over_ms":
+            return fold.hush(int(value))
+        case "recalled":
+            first_seen = datetime.fromtimestamp(0, UTC)
+            fold.recall(Participant(key=key, name=name, avatar=None, first_seen_at=first_seen) for key, name in value)
+            return []
+        case _:
+            raise ValueError(f"expected a claim, now_ms, over_ms or recalled, found {what!r}")
 
 
 def report(fold: Fold) -> dict[str, Any]:
@@ -88,6 +105,17 @@ def report(fold: Fold) -> dict[str, Any]:
         "sources": dict(sorted(fold.sources.items())),
         "meeting": {fact.value: told(reason) for fact, reason in sorted(fold.told.items())},
     }
+
+
+def words_of(change: RosterChange) -> str:
+    """A change in words."""
+    match change:
+        case PersonTracked():
+            return f"{change.participant.name} is here"
+        case PersonLeft():
+            return f"{change.participant.name} left"
+        case PersonSpoke():
+            return f"{change.participant.name} {'speaks' if change.speaking else 'is silent'}"
 
 
 def told(reason: Reason) -> str:

@@ -10,6 +10,7 @@ from sederunt.claims.claim import Claim, Extent, Fact, Source
 from sederunt.claims.presence import Reason
 from sederunt.claims.rules import MOST_SUBJECTS, ORDER, OUTSPOKEN_MS, OUTSPOKEN_TIMES, SPEECH, UNEXPLAINED_MS
 from sederunt.claims.table import SourceTable
+from sederunt.model.events import is_sound
 
 _RANK = ORDER[Fact.SPEAKS]
 
@@ -101,7 +102,17 @@ class Speech:
         shown = {source: self._shown(source, nobodys_ms, now_ms, person_of) for source in self._spoke()}
         believed = self._weigh(shown, nobodys_ms, now_ms)
         by_others = shown[believed] if believed else {}
-        return {person: why for person, why in by_others.items() if person not in self.heard_ms} | own
+        silent = self._silent(by_others, person_of) if nobodys_ms is None else frozenset()
+        return {
+            person: why for person, why in by_others.items() if person not in self.heard_ms and person not in silent
+        } | own
+
+    def _silent(self, shown: Mapping[str, Reason], person_of: Callable[[str], str]) -> frozenset[str]:
+        """Those of the shown whose own source is known, and carries nothing, where others' own sound is captured."""
+        if not self.heard_ms or not shown:
+            return frozenset()
+        owners = {person_of(owner) for media, (_, owner) in self._owns_at.items() if owner and is_sound(media)}
+        return frozenset(shown.keys() & owners)
 
     def _note_quiet(self, is_sounding: bool, now_ms: int) -> None:
         if is_sounding:

@@ -1,11 +1,16 @@
-"""`sederunt bots`: list and look at bots, straight from the database."""
+"""`sederunt bots`: list and look at bots, straight from the database, and play their stays again."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from sederunt.claims import journal
+from sederunt.claims.changes import RosterChange
 from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, json_text, run, show, uuid_of
 from sederunt.database.bot_reading import BotReading
 from sederunt.database.bot_view import BotView
@@ -62,6 +67,32 @@ def show_(
             _tell(view)
 
     run(act, data)
+
+
+@app.command("replay")
+def replay_(
+    claims: Annotated[Path, typer.Argument(help="A claims-*.jsonl.gz of a stay: the bot's evidence links to it.")],
+    expect: Annotated[Path | None, typer.Option(help="The why-*.json that must come of it; else exit code 1.")] = None,
+    changes: Annotated[bool, typer.Option("--changes", help="Print what listeners hear, as it comes.")] = False,
+) -> None:
+    """Play what was claimed of a stay again: who was there, who spoke, and why it is believed."""
+    try:
+        fold = journal.replay(journal.read(claims.read_bytes()), _print_changes if changes else None)
+        expected = json.loads(expect.read_text(encoding="utf-8")) if expect else None
+    except (OSError, ValueError) as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(1) from None
+    found = journal.report(fold)
+    typer.echo(json.dumps(found, indent=1))
+    if expected is not None and found != expected:
+        typer.echo(f"Error: this is not what {expect} says.", err=True)
+        raise typer.Exit(1)
+
+
+def _print_changes(changes: Sequence[RosterChange]) -> None:
+    for change in changes:
+        when = datetime.fromtimestamp(change.at_ms / 1000, UTC).isoformat(timespec="milliseconds")
+        typer.echo(f"{when}  {journal.words_of(change)}", err=True)
 
 
 def _facts(view: BotView) -> dict[str, Any]:

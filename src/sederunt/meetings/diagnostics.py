@@ -1,4 +1,5 @@
-"""Keeps what a page showed at an ending that nobody ordered: screenshot, text, address, last signals, deciding row.
+"""Keeps what a page showed at an ending that nobody ordered: screenshot, text, address, last signals, deciding row; and
+of every stay what was claimed of it, with the reasons.
 
 Callers get it as the bot's `evidence`.
 """
@@ -10,6 +11,7 @@ from uuid import UUID
 from sederunt import log
 from sederunt.browser.page import MeetingPage, Signal
 from sederunt.errors import PageError
+from sederunt.meetings.session.roster import Roster
 from sederunt.storage.objects import Objects
 
 logger = log.get(component="meetings")
@@ -46,6 +48,16 @@ async def keep_diagnostics(
         "signals": [{"kind": s.kind, "at_ms": s.at_ms, "data": _brief(s)} for s in signals],
     }
     return kept | await _put(objects, bot_id, "signals", "signals.json", json.dumps(facts, indent=1).encode())
+
+
+async def keep_claims(bot_id: UUID, stay: str, roster: Roster, objects: Objects) -> dict[str, str]:
+    """Store what was claimed of a stay, and what it came to and why. Returns kind → object.
+
+    `sederunt bots replay` plays the claims again.
+    """
+    why = json.dumps(roster.report(), indent=1).encode()
+    claims = await _put(objects, bot_id, "claims", f"claims-{stay}.jsonl.gz", roster.claims.packed())
+    return claims | await _put(objects, bot_id, "why", f"why-{stay}.json", why)
 
 
 async def _text(page: MeetingPage) -> bytes:

@@ -15,7 +15,7 @@ from sederunt import log
 from sederunt.clock import Clock, unix_ms
 from sederunt.errors import PageError
 from sederunt.meetings.context import BotContext
-from sederunt.meetings.diagnostics import keep_diagnostics
+from sederunt.meetings.diagnostics import keep_claims, keep_diagnostics
 from sederunt.meetings.join.avatar import picture_of
 from sederunt.meetings.join.identity import GUEST, Identity, NoIdentity, VoidIdentity, identity_of, renew
 from sederunt.meetings.join.tries import pause_before_s
@@ -230,10 +230,11 @@ async def _try_page(
 
 
 async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Outcome) -> None:
-    """Write what was captured and, of an ending that nobody ordered, what the page showed."""
+    """Write what was captured, what was claimed, and, of an ending that nobody ordered, what the page showed."""
+    kept: dict[str, str] = {}
     if not is_ordinary(outcome):
         row, seen = decided_by(outcome)
-        kept = await keep_diagnostics(
+        kept |= await keep_diagnostics(
             context.journal.bot.id,
             session.page,
             session.observer.signals,
@@ -242,6 +243,9 @@ async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Out
             objects=context.objects,
             answers=session.answers,
         )
+    if session.recorder is not None:
+        kept |= await keep_claims(context.journal.bot.id, session.stay, session.observer.roster, context.objects)
+    if kept and not isinstance(outcome, CutOff):
         await context.journal.mark(evidence=kept)
     if session.recorder is not None and not isinstance(outcome, CutOff):
         await context.journal.mark(capture=await session.capture_facts(ask=session.answers))

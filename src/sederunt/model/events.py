@@ -42,6 +42,11 @@ def screen_track(source: str) -> str | None:
     return source.removeprefix(_SCREEN) if source.startswith(_SCREEN) else None
 
 
+def is_sound(source: str) -> bool:
+    """Return whether a source's name is of sound that is captured: no picture, and not of a moment."""
+    return not source.startswith((_CAMERA, _SCREEN)) and _SINCE not in source
+
+
 def source_since(source: str, at_ms: int) -> str:
     """Return the name under which it is known whose a source is from a moment on: a track may have been another's
     before.

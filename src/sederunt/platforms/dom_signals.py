@@ -53,7 +53,7 @@ def bare_name(name: str) -> str:
 
 
 class DomSignals:
-    """Decodes signals of kind roster, speaking, stage, banner and chat."""
+    """Decodes signals of kind roster, speaking, stage, self, banner and chat."""
 
     def __init__(
         self,
@@ -90,6 +90,8 @@ class DomSignals:
                 return [speak(Source.MARKS, [bare_name(str(key)) for key in keys if key], at_ms)]
             case "stage":
                 return [_large(bare_name(str(data.get("key") or "")), at_ms)]
+            case "self" if key := str(data.get("key") or ""):
+                return [Claim(fact=Fact.SELF, source=Source.PROTOCOL, at_ms=at_ms, subjects=(Subject(key=key),))]
             case "banner":
                 return _banner(data, at_ms)
             case "chat":

@@ -357,6 +357,18 @@ def test_a_hand_that_was_raised_before_anything_was_heard_does_not_speak() -> No
     assert spoken(fold) == {"Ada": [(1, 20)], "Bob": [(20, 24)]}
 
 
+def test_who_is_shown_speaking_while_their_own_source_is_silent_does_not_speak() -> None:
+    marks = Source.MARKS
+    known = [here("1=Ada", "2=Bob"), owns("11", "1", 0), owns("22", "2", 0)]
+    fold = folded(*known, sound("22", True, 1), speaks("1", at=2, source=marks), sound("22", False, 5), until=9)
+    assert spoken(fold) == {"Bob": [(1, 5)]}
+    # Sound of nobody's may be theirs: a source that was handed to them may not be told of.
+    fold = folded(
+        *known, sound("22", True, 1), sound("22", False, 2), sound("33", True, 3), speaks("1", at=3, source=marks)
+    )
+    assert spoken(fold)["Ada"] == [(3, None)]
+
+
 def test_a_protocol_that_falls_silent_yields_to_the_page_while_sound_goes_on() -> None:
     fold = folded(
         here("1=Ada", "2=Bob"),

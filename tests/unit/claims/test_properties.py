@@ -150,9 +150,10 @@ def test_a_journal_replayed_gives_the_same_state_and_the_same_reasons(claims: li
         journal.add(claim)
         fold.take(claim)
         if number % 3 == 0:
-            journal.passed(claim.at_ms + 7_000)
+            journal.note("now_ms", claim.at_ms + 7_000)
             fold.pass_time(claim.at_ms + 7_000)
-    fold.settle()
+    fold.hush(T + HOUR)
+    journal.note("over_ms", T + HOUR)
     again = replay(read(journal.packed()))
     assert report(again) == report(fold)
     assert again.take_changed() == fold.take_changed()

@@ -12,6 +12,7 @@
   let lastPeople = "";
   let lastSpeakers = "[]";
   let lastStage = "";
+  let lastOwn = "";
   let lastBanner = natives.stringify({ alone: false, recorded: false });
   /** @type {Set<string>} */
   const told = new Set();
@@ -47,6 +48,18 @@
     lastBanner = key;
   }
 
+  /** By what key the page's own objects know the bot. */
+  function readOwn() {
+    for (const path of plan.own) {
+      /** @type {any} */
+      let found = window;
+      for (const part of path.split(".")) found = found === undefined || found === null ? undefined : found[part];
+      if (typeof found !== "string" || !found || found === lastOwn) continue;
+      capture.tell("self", { key: found });
+      lastOwn = found;
+    }
+  }
+
   function readChat() {
     for (const message of readings.messages(shadowRoots.standing(), plan.chat)) {
       if (told.has(message.id)) continue;
@@ -72,6 +85,7 @@
     if (plan.roster) quietly(readRoster);
     if (plan.chat) quietly(readChat);
     if (plan.banner) quietly(readBanner);
+    if (plan.own) quietly(readOwn);
   }, LISTS_MS);
   const onSpeaking = gathered(() => {
     readSpeaking();

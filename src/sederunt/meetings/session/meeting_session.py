@@ -96,7 +96,7 @@ class MeetingSession:
         observer: MeetingObserver,
         chores: PageChores,
     ) -> None:
-        self._context, self._platform, self._commands, self._stay = context, platform, commands, stay
+        self._context, self._platform, self._commands, self.stay = context, platform, commands, stay
         self.page, self.observer, self._chores = page, observer, chores
         self.identity = identity
         self.sat_s = 0.0  # how long it was in the meeting
@@ -150,7 +150,7 @@ class MeetingSession:
             context.settings,
             context.feed,
             clock,
-            stay=self._stay,
+            stay=self.stay,
             started_ms=started_ms,
             roster=self.observer.roster,
             keys=context.vendor_keys,
@@ -184,7 +184,7 @@ class MeetingSession:
         bot, settings = self._context.journal.bot, self._context.settings.capture
         return Recorder(
             bot_id=bot.id,
-            stay=self._stay,
+            stay=self.stay,
             started_ms=started_ms,
             piece_s=settings.piece_s,
             batch_ms=batch_ms(bot.config, settings),

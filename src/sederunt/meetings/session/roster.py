@@ -26,7 +26,9 @@ class Roster:
 
     def recall(self, participants: Iterable[Participant]) -> None:
         """Take those of earlier pages, before anything of this one."""
-        self._fold.recall(participants)
+        known = tuple(participants)
+        self.claims.note("recalled", [(one.key, one.name) for one in known])
+        self._fold.recall(known)
 
     def take(self, told: Iterable[Claim | ChatReceived]) -> list[Change]:
         """Fold in what a signal of the page tells; returns what listeners should hear of."""
@@ -51,11 +53,12 @@ class Roster:
 
     def pass_time(self, now_ms: int) -> list[Change]:
         """Let claims expire, and contradictions be decided; returns what listeners should hear of."""
-        self.claims.passed(now_ms)
+        self.claims.note("now_ms", now_ms)
         return [*self._fold.pass_time(now_ms)]
 
     def hush(self, at_ms: int) -> list[Change]:
         """Note that the stay is over, so that nobody speaks any more; returns what listeners should hear of."""
+        self.claims.note("over_ms", at_ms)
         return [*self._fold.hush(at_ms)]
 
     def wrote(self, text: str, at_ms: int) -> None:

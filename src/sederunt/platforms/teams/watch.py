@@ -53,4 +53,5 @@ WATCH: dict[str, Any] = {
         ],
     },
     "banner": BANNER,
+    "own": ["callingDebug.observableCall.callerMri"],  # the roster has no mark of one's own (A; 2026-08)
 }

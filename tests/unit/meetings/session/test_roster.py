@@ -60,10 +60,13 @@ def test_sound_that_ends_and_begins_within_a_millisecond_is_heard() -> None:
 
 
 def test_what_was_claimed_is_kept_and_can_be_played_again() -> None:
-    roster = Roster()
+    earlier, roster = Roster(), Roster()
+    earlier.take([seen(("Ada", "Ada"))])
+    roster.recall(earlier.participants)
     roster.take([seen(("1", "Ada")), speak(NETWORK, ["1"], 100)])
     roster.pass_time(5_000)
     roster.heard("7", True, 6_000)
+    roster.hush(9_000)
     again = replay(read(roster.claims.packed()))
     assert report(again) == roster.report()
 
