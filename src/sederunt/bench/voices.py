@@ -4,6 +4,7 @@ Beside it, in the same run, what programs do without it: windows of a detector's
 words by the site's events alone. Events come late, linger and are missed, as the sites' are.
 """
 
+import json
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -12,6 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
 
 from sederunt.bench.attribution import Scores, score
 from sederunt.bench.composed import RATE, Composed, compose, voices_of
@@ -20,7 +24,8 @@ from sederunt.errors import SetupError
 from sederunt.media.pcm import Block
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.transcript import Transcript, Utterance
-from sederunt.settings import Settings
+from sederunt.practice.clips import SHIPPED
+from sederunt.settings import Settings, load
 from sederunt.transcription.diarization import weights
 from sederunt.transcription.diarization.clustering import linked
 from sederunt.transcription.diarization.diarizer import VoiceSpan, diarize
@@ -38,6 +43,8 @@ MOST_ERROR, MOST_CP_WORD_ERRORS, MOST_CPU = 0.15, 0.12, 0.01
 # People → turns.
 MEETINGS = {3: 16, 10: 40}
 SEEDS = (11, 12, 13)
+
+_CONSOLE = Console(stderr=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +79,36 @@ class VoicesOutcome:
             for name, found in scores.items()
             for key in ("cp_word_errors", "named_right")
         }
+
+
+def bench_voices(speech: Path | None, data: Path, model: str) -> bool:
+    """Measure meetings of three and of ten; JSON lines on standard output, a table on standard error.
+
+    Returns True where a target is missed. Blocks for minutes.
+    """
+    outcomes = []
+    with Progress(console=_CONSOLE, transient=True) as progress:
+        for people in progress.track(MEETINGS, description="Composed meetings"):
+            found = measure_voices(speech or SHIPPED, load(data=data), model, people)
+            print(json.dumps(found.plain()), flush=True)
+            outcomes.append(found)
+    table = Table(title="One track with everybody in it", title_justify="left")
+    for heading in ("people", "voices", "DER", "0.25 s", "plain", "CPU s/s", "cpWER", "events", "right", "targets"):
+        table.add_column(heading, justify="left" if heading == "targets" else "right")
+    for each in outcomes:
+        figures = (each.error.rate, each.error_with_collar, each.plain_error)
+        table.add_row(
+            str(each.people),
+            ", ".join(map(str, each.found)),
+            *(f"{100 * figure:.1f} %" for figure in figures),
+            f"{each.cpu_per_s:.4f}",
+            f"{100 * each.words.cp_word_errors:.1f} %",
+            f"{100 * each.words_by_events.cp_word_errors:.1f} %",
+            f"{100 * each.words.named_right:.1f} %",
+            ", ".join(each.faults()) or "met",
+        )
+    _CONSOLE.print(table)
+    return any(each.faults() for each in outcomes)
 
 
 def measure_voices(folder: Path, settings: Settings, model: str, people: int) -> VoicesOutcome:

@@ -72,17 +72,25 @@ def live(
 
 @app.command()
 def speakers(
-    kind: list[str] = typer.Option([], help="Only this media: tracks, sources, events; may be repeated. Default: all."),
+    kind: list[str] = typer.Option(
+        [], help="Only this: voices (one track, no service), tracks, sources, events; may be repeated. Default: all."
+    ),
     model: str = typer.Option("tiny.en", help="Whisper model."),
     cpu: bool = typer.Option(True, help="Measure what ten people cost a bot against three."),
     repeats: int = typer.Option(3, min=1, help="Runs of the cost; the figures are medians."),
+    speech: Path | None = typer.Option(None, help="For voices: clips with transcripts.json; default: those shipped."),
+    data: Path = typer.Option(Path("data"), help="For voices: the data directory, where models lie."),
 ) -> None:
     """Measure who said what, in composed meetings of three and ten people: cpWER, names, and the cost of a
     larger meeting.
     """
     from sederunt.bench.speakers import bench_speakers
+    from sederunt.bench.voices import bench_voices
 
-    raise typer.Exit(asyncio.run(bench_speakers(kind, model, cpu=cpu, repeats=repeats)))
+    missed = bench_voices(speech, data, model) if not kind or "voices" in kind else False
+    if kind != ["voices"]:
+        missed |= bool(asyncio.run(bench_speakers(kind, model, cpu=cpu, repeats=repeats)))
+    raise typer.Exit(int(missed))
 
 
 @app.command()

@@ -5,9 +5,10 @@ import json
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from sederunt import log
-from sederunt.errors import ProviderError, ProviderFault, SederuntError
+from sederunt.errors import NotFound, ProviderError, ProviderFault, SederuntError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.work import GiveUp, Job
@@ -91,30 +92,56 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
 
     model = model_of(recording.config.transcription_model)
 
-    async def progress(done_s: float, of_s: float) -> None:
-        data = {"seconds_done": round(done_s, 1), "seconds": round(of_s, 1)}
-        await context.recordings.add_event(recording.id, "transcription_progress", data)
-
+    bot = await _source_bot(recording, context)
     async with stoppable(job) as cancelled:
         with scratch_of(context, job) as scratch:
-            transcript = await transcribe_recording(
-                RecordingTranscriptRequest(
-                    recording=recording,
-                    model=model,
-                    access=await _access(recording, model, context),
-                ),
-                settings=context.settings,
-                objects=context.objects,
-                scratch=scratch,
-                cancelled=cancelled,
-                on_progress=progress,
-            )
+            if bot is None:
+                transcript = await _of_file(recording, model, context, scratch, cancelled)
+            else:
+                transcript = await transcribe_bot(
+                    await _request(bot, model, context, recording),
+                    settings=context.settings,
+                    objects=context.objects,
+                    scratch=scratch,
+                    cancelled=cancelled,
+                )
     await context.transcripts.save(recording.id, transcript)
     changes = {"detected_lang": transcript.detected_lang}
     await context.recordings.record_transition(recording.id, Trigger.TRANSCRIBED, changes=changes)
     await context.objects.delete_prefix(f"recordings/{recording.id}/transcript/")
     await keep_copies_only(context.objects, recording.id)
     logger.info("recording transcribed", action="transcribed", recording_id=str(recording.id))
+
+
+async def _source_bot(recording: Recording, context: WorkerContext) -> Bot | None:
+    """Return the bot whose recording this is, while its tracks are there: they say more than the mix of them."""
+    if recording.source_bot_id is None:
+        return None
+    try:
+        bot = await context.bots.get(recording.source_bot_id, recording.account_id)
+    except NotFound:
+        return None
+    return bot if await context.objects.size(f"bots/{bot.id}/tracks.json") is not None else None
+
+
+async def _of_file(
+    recording: Recording, model: ModelRow, context: WorkerContext, scratch: Path, cancelled: threading.Event
+) -> Transcript:
+    """Return the transcript of the one file that there is."""
+
+    async def progress(done_s: float, of_s: float) -> None:
+        data = {"seconds_done": round(done_s, 1), "seconds": round(of_s, 1)}
+        await context.recordings.add_event(recording.id, "transcription_progress", data)
+
+    access = await _access(recording, model, context)
+    return await transcribe_recording(
+        RecordingTranscriptRequest(recording=recording, model=model, access=access),
+        settings=context.settings,
+        objects=context.objects,
+        scratch=scratch,
+        cancelled=cancelled,
+        on_progress=progress,
+    )
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
@@ -139,14 +166,17 @@ def model_of(identifier: str) -> ModelRow:
     return model
 
 
-async def _request(bot: Bot, model: ModelRow, context: WorkerContext) -> BotTranscriptRequest:
+async def _request(
+    bot: Bot, model: ModelRow, context: WorkerContext, recording: Recording | None = None
+) -> BotTranscriptRequest:
     participants = await context.bots.participants(bot.id, with_events=True)
     return BotTranscriptRequest(
         bot=bot,
         model=model,
-        access=await _access(bot, model, context),
+        access=await _access(recording or bot, model, context),
         roster=StoredRoster(participants=tuple(participants), sources=dict(await context.bots.sources(bot.id))),
         spans=await read_spans(context.objects, bot.id),
+        recording=recording,
     )
 
 

@@ -15,6 +15,7 @@ from sederunt.clock import unix_ms
 from sederunt.media.timeline import Span
 from sederunt.model.bot import Bot
 from sederunt.model.participant import Participant
+from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
@@ -53,6 +54,12 @@ class BotTranscriptRequest:
     access: Access | None  # to the vendor, if it needs one
     roster: StoredRoster
     spans: Sequence[Span] = ()  # who was in mixed tracks, and when
+    recording: Recording | None = None  # that wants the bot's meeting transcribed again, in its own way
+
+    @property
+    def order(self) -> Bot | Recording:
+        """Whose wishes count, and whose id the work is remembered under."""
+        return self.recording or self.bot
 
 
 async def transcribe_bot(
@@ -65,13 +72,13 @@ async def transcribe_bot(
 
     Raises ProviderError, SetupError, MediaError; Cancelled when `cancelled` is set.
     """
-    bot = request.bot
+    bot, config = request.bot, request.order.config
     facts = json.loads(await objects.get(f"bots/{bot.id}/tracks.json"))
     speeches: list[SourceSpeech] = []
     languages: Counter[str] = Counter()
     tracks = [track for track in facts["sources"] if track["heard_s"] >= LEAST_HEARD_S]
     desk = TrackTranscriber(request, settings, objects, scratch, cancelled)
-    told = primary_tag(bot.config.lang) is not None or len(tracks) < 2
+    told = primary_tag(config.lang) is not None or len(tracks) < 2
     likely_lang = None if told or desk.joins else await desk.language(tracks)
     masked = True
     async for track, mixed, result in desk.results(tracks, likely_lang):
@@ -94,8 +101,8 @@ async def transcribe_bot(
     transcript = attribute(
         speeches, meeting, detected_lang=max(languages, key=lambda lang: languages[lang], default=None)
     )
-    if bot.config.profanity_filter and not masked:
-        transcript = mask(transcript, transcript.detected_lang or bot.config.lang)
+    if config.profanity_filter and not masked:
+        transcript = mask(transcript, transcript.detected_lang or config.lang)
     return transcript
 
 
@@ -115,13 +122,15 @@ class TrackTranscriber:
         self._request = request
         self._told_apart = {span.track for span in request.spans}  # by the packets, exactly
         self._folder = f"bots/{request.bot.id}"
+        again = request.recording
+        self._parts = f"{self._folder if again is None else f'recordings/{again.id}'}/transcript"
         self._settings, self._objects, self._scratch = settings, objects, scratch
         self._task = Task(
             path=scratch,
             model=request.model,
-            lang=request.bot.config.lang,
-            vocabulary=request.bot.config.custom_vocabulary,
-            mask_profanity=request.bot.config.profanity_filter,
+            lang=request.order.config.lang,
+            vocabulary=request.order.config.custom_vocabulary,
+            mask_profanity=request.order.config.profanity_filter,
             access=request.access,
             cancelled=cancelled,
         )
@@ -167,15 +176,15 @@ class TrackTranscriber:
             return await asyncio.to_thread(self._provider.transcribe, self._settings, task)
 
     def _remembering(self, task: Task, name: str) -> Task:
-        bot, model = self._request.bot, self._request.model
+        order, model = self._request.order, self._request.model
         assert model.provider is not None
         owner = Owner(
             provider=model.provider,
-            account_id=bot.account_id,
-            credential_id=bot.config.transcription_credentials,
+            account_id=order.account_id,
+            credential_id=order.config.transcription_credentials,
         )
-        memory = VendorMemory(self._objects, bot.id, f"{model.identifier}-{name}", owner)
-        return replace(task, memory=memory, reference=f"{bot.id}-{name}")
+        memory = VendorMemory(self._objects, order.id, f"{model.identifier}-{name}", owner)
+        return replace(task, memory=memory, reference=f"{order.id}-{name}")
 
     async def language(self, tracks: Sequence[dict[str, Any]]) -> str | None:
         """Return the first sure language among the tracks, those with most sound asked first; None where none is."""
@@ -189,7 +198,7 @@ class TrackTranscriber:
 
     async def transcribe(self, track: dict[str, Any], likely_lang: str | None, *, several_voices: bool) -> Result:
         async with self._file_of(track) as path:
-            parts = PartStore(self._objects, f"{self._folder}/transcript/{path.stem}.json")
+            parts = PartStore(self._objects, f"{self._parts}/{path.stem}.json")
             task = replace(self._task, path=path, likely_lang=likely_lang, several_voices=several_voices)
             task = replace(task, resume=await parts.read(), on_part=parts.writer())
             return await asyncio.to_thread(self._provider.transcribe, self._settings, task)

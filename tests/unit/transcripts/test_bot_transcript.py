@@ -13,7 +13,8 @@ from obstore.store import MemoryStore
 from sederunt.errors import ProviderError
 from sederunt.media.timeline import Span
 from sederunt.model.bot import Bot, BotConfig, Service
-from sederunt.model.status import BotStatus
+from sederunt.model.recording import Recording, RecordingConfig
+from sederunt.model.status import BotStatus, RecordingStatus
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
@@ -79,7 +80,11 @@ async def objects() -> Objects:
 
 
 async def transcribe(
-    objects: Objects, scratch: Path, lang: str | None = None, spans: Sequence[Span] = ()
+    objects: Objects,
+    scratch: Path,
+    lang: str | None = None,
+    spans: Sequence[Span] = (),
+    recording: Recording | None = None,
 ) -> Transcript:
     model = find("vendor1")
     assert model is not None
@@ -94,7 +99,7 @@ async def transcribe(
         id=BOT, account_id=UUID(int=1), config=config, status=BotStatus.TRANSCRIBING, created_at=datetime.now(UTC)
     )
     roster = StoredRoster(participants=(), sources={})
-    request = BotTranscriptRequest(bot=bot, model=model, access=None, roster=roster, spans=spans)
+    request = BotTranscriptRequest(bot=bot, model=model, access=None, roster=roster, spans=spans, recording=recording)
     return await transcribe_bot(
         request, settings=Settings(), objects=objects, scratch=scratch, cancelled=threading.Event()
     )
@@ -145,3 +150,24 @@ async def test_voices_are_told_apart_where_nothing_else_says_who_speaks(
     span = Span(source="7", track="track-2", start=0.0, end=5.0, level=None)
     await transcribe(objects, tmp_path, lang="en", spans=[span])
     assert table.several_voices == {"ada": False, "track-1": True, "track-2": False}
+
+
+async def test_a_recording_of_a_bot_takes_its_tracks_and_asks_in_its_own_way(
+    table: Table, objects: Objects, tmp_path: Path
+) -> None:
+    config = RecordingConfig(transcription_model="vendor1", lang="de")
+    recording = Recording(
+        id=UUID(int=9),
+        account_id=UUID(int=1),
+        config=config,
+        status=RecordingStatus.TRANSCRIBING,
+        created_at=datetime.now(UTC),
+        source_bot_id=BOT,
+    )
+    await transcribe(objects, tmp_path, lang="auto", recording=recording)
+    assert table.asked == []  # the recording names its language
+    assert sorted(table.told) == sorted(HEARD)
+    assert sorted(await objects.keys("recordings/")) == sorted(
+        f"recordings/{recording.id}/transcript/{track}.json" for track in HEARD
+    )
+    assert await objects.keys(f"bots/{BOT}/transcript/") == []
