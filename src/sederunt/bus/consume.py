@@ -14,6 +14,7 @@ A job may last four hours. Four rules make that safe:
 4. Whoever has had no answer for two ack waits cannot know whether somebody else holds the job by now: `cut_off` is
    set, and the work should end. Where the server runs on the same machine nobody else can have been given anything
    while it is down, so only a process that was itself asleep is cut off.
+5. A holder that does not answer, though the server believes it connected, is waited out: see `silence`.
 """
 
 import asyncio
@@ -28,20 +29,23 @@ from nats.aio.msg import Msg
 
 from sederunt import log
 from sederunt.bus import streams
-from sederunt.bus.connection import Bus, BusAway, NoResponder, Subscription
+from sederunt.bus.connection import Bus, Subscription
+from sederunt.bus.silence import Holder, ask, wait_out
 from sederunt.bus.tasks import end
 
 logger = log.get(component="bus")
 
-PULL_S = 30.0  # how long the server may keep our question for a job open
+# How long the server may keep our question for a job open, at most: half of the ack wait where that is less. The open
+# question of a machine without power swallows a job, and shall be void before its own jobs are given out again.
+PULL_S = 30.0
 SETTLE_S = 1.5  # after a connect, before jobs are taken; a client looks for the server four times a second
-ASK_S = 1.0  # how long a holder may take to say that it holds a job
 HAND_BACK_S = 16.0  # for what is cancelled at the end of a drain to leave its meeting and give its job back
 ROOM_S = 0.5  # how often a full holder looks whether there is room again
 REFUSED_PAUSE_S = 0.25  # after a question the server would not take
 HELD_PAUSE_S = 5.0  # before a job is given out again that cannot be taken because its resource is at work
 UNCONFIRMED = 5  # tries to settle a job with a server that is there, but may not know it any more
 MOST_REFUSED = 1000  # jobs of which it is remembered how often they were refused here
+_JUST_AFTER_S = 0.05
 FAULT_PAUSE_S = 10.0  # before a job is given out again whose handler raised
 
 
@@ -114,6 +118,7 @@ class Consumer:
         self._held: dict[tuple[int, str], _HeldJob] = {}  # by number in the stream and id of the resource
         # A job that has to wait for another of its resource is refused every few seconds: that says nothing against it.
         self._refused: Counter[tuple[int, str]] = Counter()
+        self._waiting_out: dict[tuple[int, str], asyncio.Task[None]] = {}  # jobs whose holder does not answer
         self._changed = asyncio.Event()  # an answer came, a job ended, the bus is back, or we shall stop
         self._asked = False
         self._settled_at = 0.0
@@ -123,8 +128,8 @@ class Consumer:
 
     @property
     def held(self) -> int:
-        """Return jobs at work in this process."""
-        return len(self._held)
+        """Return jobs at work in this process, and those about to be."""
+        return len(self._held) + len(self._waiting_out)
 
     @property
     def held_ids(self) -> frozenset[str]:
@@ -144,7 +149,7 @@ class Consumer:
             while not self._stopping:
                 if (pause := self._settled_at - time.monotonic()) > 0:
                     await self._wait(pause)
-                elif len(self._held) < self._slots and self._has_room():
+                elif self.held < self._slots and self._has_room():
                     await self._ask(inbox)
                 else:
                     await self._wait(ROOM_S)
@@ -159,6 +164,7 @@ class Consumer:
         if self._subscription is not None:
             async with self._taking:  # closing would cancel it, and the job be nobody's until its ack wait is over
                 await self._subscription.close()
+        await end(*self._waiting_out.values())
         tasks = {held.task for held in self._held.values()}
         _, late = await asyncio.wait(tasks, timeout=within_s) if tasks else (set(), set())
         await self._hand_back(late)
@@ -178,10 +184,11 @@ class Consumer:
     async def _ask(self, inbox: str) -> None:
         """Ask for one job and wait until the server has answered, or the question is void."""
         self._asked = True
-        question = json.dumps({"batch": 1, "expires": int(PULL_S * 1e9)}).encode()
+        pull_s = min(PULL_S, self._bus.settings.ack_wait_s / 2)
+        question = json.dumps({"batch": 1, "expires": int(pull_s * 1e9)}).encode()
         await self._bus.tell(streams.next_subject(self._queue), question, reply=inbox)
         # A lost question (the server died over it) is asked again when the bus is back, or at the latest now:
-        deadline = time.monotonic() + (PULL_S + 2 if self._bus.connected else 1)
+        deadline = time.monotonic() + (pull_s + 2 if self._bus.connected else 1)
         while self._asked and not self._stopping and time.monotonic() < deadline:
             await self._wait(deadline - time.monotonic())
 
@@ -217,7 +224,9 @@ class Consumer:
         known = self._held.get(key)
         if known is not None and not known.handing_back:
             known.adopt(msg.reply)
-        elif self._stopping or len(self._held) >= self._slots:
+        elif key in self._waiting_out:
+            logger.debug("job given out again while its holder is waited out", action="job_repeated", id=key[1])
+        elif self._stopping or self.held >= self._slots:
             await self._refuse(key, msg, 0)
         elif self.holds(key[1]):
             await self._refuse(key, msg, HELD_PAUSE_S)
@@ -227,19 +236,40 @@ class Consumer:
 
     async def _take_unless_held(self, key: tuple[int, str], message: Mapping[str, Any], msg: Msg) -> None:
         question = {"sequence": key[0], "handle": msg.reply}
-        try:
-            answer = await self._bus.request(streams.held_subject(self.kind, key[1]), question, within_s=ASK_S)
-        except NoResponder:
-            if self._must_wait_s is not None and (pause_s := await self._must_wait_s(key[1])) > 0:
-                await self._refuse(key, msg, pause_s)
-                return
-            await self._start(key, message, msg)
+        found = await ask(self._bus, streams.held_subject(self.kind, key[1]), question)
+        if found is not Holder.SILENT:
+            await self._take_as_found(found, key, message, msg)
             return
-        except BusAway:
-            answer = {"adopted": False}  # somebody is connected for it, but did not answer
-        logger.info("job is held elsewhere", action="job_held", kind=self.kind, id=key[1], **answer)
-        if not answer.get("adopted"):
-            await self._refuse(key, msg, HELD_PAUSE_S)
+        logger.warning("holder of a job does not answer", action="holder_silent", kind=self.kind, id=key[1])
+        waiting = asyncio.create_task(self._wait_out(question, key, message, msg), name=f"silent {key[1]}")
+        self._waiting_out[key] = waiting
+        waiting.add_done_callback(lambda _: self._waiting_out.pop(key, None))
+
+    async def _wait_out(
+        self, question: Mapping[str, Any], key: tuple[int, str], message: Mapping[str, Any], msg: Msg
+    ) -> None:
+        # A first delivery proves nothing: the server may have been killed and have forgotten that it gave the job out.
+        proven_s = self._bus.settings.ack_wait_s if msg.metadata.num_delivered > 1 else 0.0
+        subject = streams.held_subject(self.kind, key[1])
+        try:
+            found = await wait_out(self._bus, subject, question, proven_s=proven_s)
+        except asyncio.CancelledError:
+            await self._refuse(key, msg, 0)
+            raise
+        async with self._taking:
+            self._waiting_out.pop(key, None)
+            await self._take_as_found(Holder.BUSY if self.holds(key[1]) else found, key, message, msg)
+        self._changed.set()
+
+    async def _take_as_found(self, found: Holder, key: tuple[int, str], message: Mapping[str, Any], msg: Msg) -> None:
+        if found is Holder.GONE and self._must_wait_s is not None and (pause_s := await self._must_wait_s(key[1])) > 0:
+            await self._refuse(key, msg, pause_s)
+        elif found in (Holder.GONE, Holder.SILENT):
+            await self._start(key, message, msg)
+        else:
+            logger.info("job is held elsewhere", action="job_held", kind=self.kind, id=key[1], holder=found)
+            if found is not Holder.ADOPTED:
+                await self._refuse(key, msg, HELD_PAUSE_S)
 
     async def _refuse(self, key: tuple[int, str], msg: Msg, after_s: float) -> None:
         if len(self._refused) >= MOST_REFUSED:  # of weeks; what is waiting now is refused again soon
@@ -333,7 +363,7 @@ class _HeldJob:
         while True:
             await self._pause()
             asleep, seen_at = awake() - seen_at > self._ack_wait_s * 2, awake()
-            confirmed = await self._bus.confirm(self._handle, b"+WPI", within_s=self._ack_wait_s / 3)
+            confirmed = await self._bus.confirm(self._handle, b"+WPI", within_s=self._patience_s())
             silent = awake() - self._confirmed_at > self._ack_wait_s * 2
             if asleep or (silent and not confirmed and not self._bus.local):
                 self._cut_off()
@@ -342,11 +372,17 @@ class _HeldJob:
 
     async def _pause(self) -> None:
         try:
-            async with asyncio.timeout(self._ack_wait_s / 3):
+            async with asyncio.timeout(self._patience_s()):
                 await self._nudge.wait()
         except TimeoutError:
             pass
         self._nudge.clear()
+
+    def _patience_s(self) -> float:
+        """Return a third of the ack wait, and less just before the two after which somebody else takes the job."""
+        third_s = self._ack_wait_s / 3
+        left_s = self._confirmed_at + 2 * self._ack_wait_s - awake()
+        return min(third_s, left_s + _JUST_AFTER_S) if left_s > 0 else third_s
 
     def _cut_off(self) -> None:
         if not self.delivery.cut_off.is_set():

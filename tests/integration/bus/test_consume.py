@@ -377,3 +377,71 @@ async def test_a_holder_cut_off_from_a_remote_server_for_two_ack_waits_is_told(
     await bus.close()
     holder.let_go.set()
     holder.task.cancel()
+
+
+async def far(server: NatsServer, name: str) -> Bus:
+    """Connect by an address that is not known to be this machine, as to a server elsewhere."""
+    address = server.embedded.url.replace("127.0.0.1", "127.1")
+    return await Bus.connect(server.settings(ACK_WAIT_S).model_copy(update={"url": address}), name=name)
+
+
+class NoPower:
+    """Nothing that this process says leaves it any more; its connection stays open for the server."""
+
+    def __init__(self, bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._back = asyncio.Event()
+        for call in ("tell", "confirm"):
+            monkeypatch.setattr(bus, call, self._kept_back(getattr(bus, call)))
+
+    def end(self) -> None:
+        self._back.set()
+
+    def _kept_back(self, real: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def call(*told: Any, within_s: float = 0, **options: Any) -> Any:
+            if self._back.is_set():
+                return await real(*told, **options, **({"within_s": within_s} if within_s else {}))
+            await asyncio.sleep(within_s)
+            return False
+
+        return call
+
+
+async def test_a_job_of_a_holder_without_power_is_taken_once_that_one_would_have_left(
+    server: NatsServer, tally: Tally, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost_bus, other_bus = await far(server, "lost"), await far(server, "other")
+    lost = Holder(lost_bus, tally)
+    resource_id = await publish(other_bus)
+    await tally.reach(1)
+    await until_server_says(other_bus, lambda info: info.num_waiting == 1)  # its question for one more
+    NoPower(lost_bus, monkeypatch)
+    other = Holder(other_bus, tally)
+    await tally.reach(2)
+    assert tally.given == [resource_id] * 2
+    assert lost.deliveries[0].cut_off.is_set()
+    other.let_go.set()
+    await until_empty(other_bus)
+    await other.close()
+    lost.task.cancel()
+    for bus in (lost_bus, other_bus):
+        await bus.close()
+
+
+async def test_a_job_whose_holder_answers_again_in_time_stays_where_it_is(
+    connect: Connections, tally: Tally, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost_bus, other_bus = await connect(ack_wait_s=ACK_WAIT_S), await connect(ack_wait_s=ACK_WAIT_S)
+    lost = Holder(lost_bus, tally)
+    await publish(other_bus)
+    await tally.reach(1)
+    no_power = NoPower(lost_bus, monkeypatch)
+    asked = answered_once(other_bus, "request", monkeypatch)
+    other = Holder(other_bus, tally)
+    await asked.wait()  # in vain
+    assert other.consumer.held <= 1
+    no_power.end()
+    await nothing_more(2.5 * ACK_WAIT_S)
+    assert len(tally.given) == 1
+    for holder in (lost, other):
+        await holder.close()
+    await until_empty(other_bus)
