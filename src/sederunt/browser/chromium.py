@@ -2,25 +2,27 @@
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 from uuid import uuid4
 
-from playwright.async_api import Browser, BrowserContext
+from playwright.async_api import Browser, BrowserContext, CDPSession
 from playwright.async_api import Error as DriverError
 
 from sederunt import log
 from sederunt.browser.display import Display
 from sederunt.browser.driver import BrowserDriver
 from sederunt.browser.launch import HEADFUL, Mode, launch_profile
-from sederunt.browser.processes import LAUNCH_VARIABLE, kill, kill_launched
+from sederunt.browser.processes import LAUNCH_VARIABLE, kill, kill_launched, when_ended
 from sederunt.errors import SetupError
 from sederunt.settings import BrowserSettings
 
 START_S = 30.0
 CLOSE_S = 5.0
+TRIES, TRY_S = 20, 0.1  # the network service starts a little after the browser (measured: 0.1 to 0.3 s)
+NETWORK_SERVICE = "network.mojom.NetworkService"  # all sockets of a browser's pages are this process's
 
 logger = log.get(component="browser")
 
@@ -53,6 +55,7 @@ class Chromium:
         self._display_name, self._authority = display, authority
         self._display: Display | None = None
         self._browser: Browser | None = None
+        self._unwatch: Callable[[], None] = lambda: None
 
     async def __aenter__(self) -> "Chromium":
         try:
@@ -61,7 +64,10 @@ class Chromium:
                 self._display_name, self._authority = self._display.name, self._display.authority
             self._browser = await self._start()
             self._browser.on("disconnected", lambda _browser: self.gone.set())
-            self.pid = await self._main_process()
+            processes = await self._processes()
+            self.pid = processes.get("browser", 0)
+            if network := processes.get(NETWORK_SERVICE):
+                self._unwatch = when_ended(network, self._network_ended)
         except BaseException:
             await self.__aexit__(None, None, None)
             raise
@@ -93,19 +99,34 @@ class Chromium:
             first = str(error).strip().splitlines()[0] if str(error).strip() else f"no answer within {START_S:g} s"
             raise SetupError(f"{profile.executable} does not start: {first} Start it by hand to see why.") from error
 
-    async def _main_process(self) -> int:
-        """Return its process id. Raises SetupError of a browser that started and answers nothing: it would hold up
-        others.
+    async def _processes(self) -> dict[str, int]:
+        """Return the process id for each kind of process. Raises SetupError of a browser that started and answers
+        nothing: it would hold up others.
         """
         assert self._browser is not None
         try:
             async with asyncio.timeout(START_S):
                 session = await self._browser.new_browser_cdp_session()
-                processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+                found = await _listed(session)
+                for _ in range(TRIES):
+                    if NETWORK_SERVICE in found:
+                        break
+                    await asyncio.sleep(TRY_S)
+                    found = await _listed(session)
                 await session.detach()
         except TimeoutError:
             raise SetupError(f"The browser started and did not answer within {START_S:g} s.") from None
-        return next((int(process["id"]) for process in processes if process["type"] == "browser"), 0)
+        return found
+
+    def _network_ended(self) -> None:
+        """Kill a browser whose network service died.
+
+        It would start another, but the pages' connections do not come back, and nothing tells the pages or the driver:
+        a bot would sit in silence for ever. A browser that is gone is noticed, and its bots get fresh pages.
+        """
+        if not self.gone.is_set():
+            logger.warning("network service of a browser died", action="network_service_died", pid=self.pid)
+            self.kill()
 
     async def new_context(self, options: Mapping[str, Any]) -> BrowserContext:
         assert self._browser is not None
@@ -116,6 +137,7 @@ class Chromium:
     ) -> None:
         """Close, and after CLOSE_S kill: this returns with the browser gone."""
         self.spoiled = True
+        self._unwatch()
         browser, self._browser = self._browser, None
         if browser is not None:
             closing = asyncio.ensure_future(browser.close())
@@ -138,3 +160,9 @@ class Chromium:
             kill(self.pid)
         else:
             kill_launched(self._launch)
+
+
+async def _listed(session: CDPSession) -> dict[str, int]:
+    """Return the process id for each kind of process that runs."""
+    processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+    return {str(process["type"]): int(process["id"]) for process in processes}

@@ -4,9 +4,10 @@ A browser normally ends with us: when this process is killed, the driver's input
 the driver is killed, the browser's pipe closes. The mark is for the rest, for example a driver that was stopped.
 """
 
+import asyncio
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -94,3 +95,30 @@ def kill(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def when_ended(pid: int, call: Callable[[], None]) -> Callable[[], None]:
+    """Call once when a process has ended, also one that is no child of ours; costs nothing until then.
+
+    Returns what ends the watch. Where the system cannot tell (it is no Linux), or the process is gone already, nothing
+    is ever called.
+    """
+    try:
+        watched = os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return lambda: None
+    loop = asyncio.get_running_loop()
+
+    def end() -> None:
+        nonlocal watched
+        if watched >= 0:
+            loop.remove_reader(watched)
+            os.close(watched)
+            watched = -1
+
+    def ended() -> None:
+        end()
+        call()
+
+    loop.add_reader(watched, ended)
+    return end

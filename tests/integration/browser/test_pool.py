@@ -96,6 +96,41 @@ async def test_a_browser_that_dies_takes_its_bots_and_no_others() -> None:
             await page.close()
 
 
+def network_service_of(browser: int) -> int:
+    """Return the process in which a browser keeps the sockets of its pages."""
+    children = psutil.Process(browser).children(recursive=True)
+    return next(p.pid for p in children if any("network.mojom.NetworkService" in word for word in p.cmdline()))
+
+
+@pytest.mark.parametrize("mode", ["shell", "headless"])
+async def test_a_browser_whose_network_service_dies_takes_its_bots_and_no_others(mode: str) -> None:
+    async with pool_of(mode=mode, bots_per_browser=2) as pool:
+        doomed = [await open_one(pool, mode=mode), await open_one(pool, mode=mode)]
+        other = await open_one(pool, mode=mode)
+        os.kill(network_service_of(pool.processes()[0]), signal.SIGKILL)
+        async with asyncio.timeout(60):
+            for page in doomed:
+                await page.gone.wait()
+        assert await other.evaluate("() => 1") == 1
+        for page in (*doomed, other):
+            await page.close()
+
+
+async def test_a_warm_browser_whose_network_service_died_is_given_to_nobody() -> None:
+    async with pool_of(warm=1) as pool:
+        first = await open_one(pool)
+        (process,) = pool.processes()
+        await first.close()
+        os.kill(network_service_of(process), signal.SIGKILL)
+        await asyncio.to_thread(psutil.Process(process).wait, 60)
+        async with asyncio.timeout(60):
+            while pool.processes():  # noqa: ASYNC110 - the driver's word of it has no event
+                await asyncio.sleep(0.05)
+        second = await open_one(pool)
+        assert pool.processes() != [process]
+        await second.close()
+
+
 async def test_leaving_the_pool_ends_every_browser_with_pages_in_it() -> None:
     async with pool_of() as pool:
         page = await open_one(pool)
