@@ -49,6 +49,7 @@ WAYS = ways()
 DONE = {
     "everything late": ["nudge", "asked as Sederunt"],
     "same account": ["here"],
+    "a gate for a product": ["agreed"],
     "a launcher": ["modal", "muted", "modal", "asked as Sederunt"],
     "a prompt that offers": ["prompt", "asked as Sederunt", "notice"],
     "doors made of anything": ["launcher", "asked as Sederunt"],

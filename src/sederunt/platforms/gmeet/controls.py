@@ -40,6 +40,16 @@ _CONSENT = _target(
     names=("Join now", "Join", *CONSENT_GIVEN),
     but_not=CONSENT_REFUSED,
 )
+# The same gate, whoever's product it names; it need not be a dialog.
+_SHARING = _target(
+    "sharing_consent",
+    "I",
+    within=(*_NOTICE, "form", "main"),
+    holding="will be shared with | is being shared with | are being shared with | is shared with | are shared with",
+    names=("Join now", "Join call", "Join", "Allow*", *CONSENT_GIVEN),
+    but_not=CONSENT_REFUSED,
+    seen="2026-09",
+)
 _STAY = _target("stay", "K", within=DIALOGS, names="Stay in the call | Stay in call | Stay")
 _COOKIES = _target("cookies", "A", names=(*COOKIE_ANSWERS, "Accept all cookies", "I agree"))
 _DISMISS = _target("dismiss", "B2 S", names=_DISMISSALS)
@@ -76,6 +86,7 @@ JOURNEY = Journey(
         Step(target=_WITHOUT_DEVICES, states=BEFORE_KNOCK),
         Step(target=_WITH_DEVICES, states=BEFORE_KNOCK, patience_s=3.0),
         Step(target=_CONSENT, most=6, again_s=0.8),
+        Step(target=_SHARING, most=6, again_s=0.8),
         Step(target=_COOKIES),
         Step(target=_DISMISS),
         Step(target=_CLOSE),
@@ -135,6 +146,7 @@ _CHAT = ChatPanel(
 CONTROLS = CallControls(
     notices=(
         Step(target=_CONSENT),
+        Step(target=_SHARING),
         Step(target=_STAY),
         Step(target=_target("dismiss_in_call", "B2", within=DIALOGS, names=_DISMISSALS)),
         Step(target=_CLOSE),

@@ -33,6 +33,9 @@ CTA_NAMES = phrases(
     "Join anyway | Join here too | Switch here | Join | Join meeting | Enter meeting | Teilnahme erbitten | "
     "Jetzt teilnehmen | Trotzdem teilnehmen"
 )
+SHARING = (
+    r"\b(?:audio|video|media|captions?|transcripts?)\b.{0,40}\b(?:will be|is being|are being|is|are) shared with\b"
+)
 NAME_FIELDS = (
     'input[type="text"][aria-label="Your name" i]',
     'input[aria-label*="name" i]:not([type="hidden"])',
@@ -243,6 +246,10 @@ _WAY_IN = (
         "is being recorded | is being transcribed | is being live streamed | taking notes | take notes for me | "
         "Others may see your video differently | Other people may see your video differently",
         "A V B2",
+    ),
+    # A gate for other products that listen, whatever their names: tiles show, and no media comes until it is answered.
+    _seen.stem(
+        "sharing_gate", (SHARING,), "I", state=PageState.DIALOG, within=(*DIALOGS, "main", "form"), seen="2026-09"
     ),
     _notice.button("still_there", "Stay in the call | Stay in call", "K", phase=Phase.AFTER),
     _in_call.selector("in_call_still", _STRONG_CONTROLS, "A B2 E V", phase=Phase.AFTER),
