@@ -25,6 +25,7 @@ from sederunt.meetings.session.watcher import READ_EVERY_S
 from sederunt.model.audio import CapturedFrame, Codec
 from sederunt.model.bot import Service
 from sederunt.platforms.admission import join
+from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.registry import platform_of
@@ -115,7 +116,7 @@ async def context(plan: Plan, pool: BrowserPool, platform: Platform, url: str) -
         bot.page,
         platform.parse_link(url),
         name="Bench",
-        waiting_room_s=30,
+        limits=EntryLimits(SYSTEM_CLOCK, 30),
         clock=SYSTEM_CLOCK,
         on_state=lambda reading: None,
     )

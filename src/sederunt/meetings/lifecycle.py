@@ -43,6 +43,7 @@ from sederunt.meetings.session.meeting_session import MeetingSession, open_sessi
 from sederunt.meetings.session.stop_rules import Departure
 from sederunt.model.bot import Verdict
 from sederunt.model.status import BotStatus, StopReason, Trigger
+from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import InvalidLink, MeetingLink
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.registry import platform_of
@@ -114,10 +115,12 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
     insists = bot.config.authentication is not None and bot.config.authentication.always_authenticate
     identity = await _sign_in(context, SignInNeeded(row="order.always_authenticate")) if insists else GUEST
     failures, refusals, away_cause = PageFailures(context.clock), 0, "host_lost"
+    waiting_room_s = bot.config.stop_options.waiting_room_timeout * 60
+    limits = EntryLimits(context.clock, waiting_room_s, endless=bot.recording_started_at is not None)
     for number in itertools.count(1):
         if not isinstance(identity, Identity):
             return identity
-        tried = await _try_page(context, commands, platform, link, number, identity, avatar, away_cause)
+        tried = await _try_page(context, commands, platform, link, limits, number, identity, avatar, away_cause)
         if isinstance(tried.outcome, CutOff):
             return tried.outcome
         await journal.refresh()
@@ -125,13 +128,16 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
         match tried.outcome:
             case SignInRejected() if (another := used.next_after_rejection(identity)) is not None:
                 identity = another
+                limits.begin_again()
                 continue
             case SignInNeeded() if identity is GUEST:
                 identity = await _sign_in(context, tried.outcome)
+                limits.begin_again()
                 continue
             case Refused(unexplained=True) if journal.bot.recording_started_at is None:
                 if identity is GUEST and bot.config.authentication is not None:  # guests may be kept out altogether
                     identity = await _sign_in(context, SignInNeeded(row=tried.outcome.row))
+                    limits.begin_again()
                     continue
                 refusals += 1
                 if refusals < MAX_PAGES:
@@ -141,6 +147,8 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
             case Broken(cause=cause, again=again):
                 failures.add(sat_s=tried.sat_s)
                 away_cause = cause if tried.sat_s else away_cause  # what threw it out, not what kept it out
+                if limits.left_s <= 0 and journal.bot.recording_started_at is None:
+                    return tried.outcome
                 if again and not failures.are_believed(recording=journal.bot.recording_started_at is not None):
                     logger.warning("page broken", action="page_broken", bot_id=str(bot.id), cause=cause)
                     if (ended := await _pause(context, commands, failures.pause_s)) is None:
@@ -202,6 +210,7 @@ async def _try_page(
     commands: Commands,
     platform: Platform,
     link: MeetingLink,
+    limits: EntryLimits,
     number: int,
     identity: Identity,
     avatar: bytes | None,
@@ -213,7 +222,7 @@ async def _try_page(
         async with open_session(
             context, platform, commands, number=number, identity=identity, avatar=avatar
         ) as session:
-            outcome = await session.knock(link)
+            outcome = await session.knock(link, limits)
             if outcome is None:
                 zero = await admit(journal, context.spool(), context.clock, away_cause)
                 outcome = await session.sit(started_ms=unix_ms(zero))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sederunt.clock import Clock
 from sederunt.model.status import StopReason
 from sederunt.platforms.flow import LOOK_EVERY_S, OUR_LIMIT, PageFlow
+from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Platform
@@ -39,7 +40,7 @@ async def join(
     link: MeetingLink,
     *,
     name: str,
-    waiting_room_s: float,
+    limits: EntryLimits,
     clock: Clock,
     on_state: Callable[[Reading], None],
     noted: Callable[[], Collection[str]] = tuple,
@@ -59,6 +60,7 @@ async def join(
         entry_urls=entry_urls,
         answers={Act.FILL_NAME: cut(name, platform.name_limit), Act.FILL_PASSCODE: link.passcode},
         clock=clock,
+        limits=limits,
     )
     await flow.open(link.url)
     while True:
@@ -69,7 +71,7 @@ async def join(
             return Admission(reading=rejected)
         if await flow.load_again_if_premature(reading):
             continue
-        if ended := flow.ending(reading, waiting_room_s) or _lacking_passcode(flow, link, reading, controls):
+        if ended := flow.ending(reading) or _lacking_passcode(flow, link, reading, controls):
             if ended.reason is StopReason.WAITING_ROOM_TIMEOUT and ended.row == OUR_LIMIT:
                 await platform.leave(page)
             return Admission(reading=ended)
@@ -99,7 +101,7 @@ def _lacking_passcode(
 
 def _void_session(flow: PageFlow, reading: Reading, controls: Mapping[str, FoundControl]) -> Reading | None:
     """A signed-in browser that is asked for a name, or to sign in, is signed in no more."""
-    asked = reading.state is PageState.SIGN_IN_NEEDED and flow.ending(reading, 0) is not None
+    asked = reading.state is PageState.SIGN_IN_NEEDED and flow.ending(reading) is not None
     named = flow.pages.journey.name_means_guest and any(
         step.act is Act.FILL_NAME and step.id in controls for step in flow.pages.journey.steps
     )

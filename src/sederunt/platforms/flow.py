@@ -6,6 +6,7 @@ tables; everything that takes time is here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
@@ -14,6 +15,7 @@ from sederunt import log
 from sederunt.clock import Clock
 from sederunt.errors import PageCrashed, PageError, PageStuck
 from sederunt.model.status import StopReason
+from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.page_state import ENDINGS, PageState, Reading
 from sederunt.platforms.survey import press
 from sederunt.platforms.targets import Act, FoundControl, Journey, Step, Target
@@ -29,6 +31,8 @@ STUCK_S = 90.0  # on the way in, and nothing came of any step for so long
 RECONNECT_S = 60.0
 SHORT_PAUSE_S = 1.0
 OUR_LIMIT = "admission.waiting_room_limit"
+OUR_DEADLINE = "admission.deadline"
+LEAST_NAVIGATION_S = 5.0
 ARRIVED = frozenset({PageState.IN_CALL, PageState.SIGNED_IN})
 
 logger = log.get(component="platforms")
@@ -53,7 +57,6 @@ class Sightings:
 
     last: Reading | None = None
     state_since: float = 0.0  # of the last reading's state and row
-    lobby_since: float | None = None
     moved_at: float = 0.0  # the last time anything was loaded, done, or changed
     frozen_since: float | None = None
     shown_since: dict[str, float] = field(default_factory=dict)  # targets that are there now
@@ -101,11 +104,13 @@ class PageFlow:
     clock: Clock
     seen: Sightings = field(default_factory=Sightings)
     steps: StepLog = field(default_factory=StepLog)
+    limits: EntryLimits | None = None  # of joining; signing in has an end of its own
     reloads: int = 0
     loaded_again: int = 0
 
     async def open(self, url: str) -> None:
-        await self.page.goto(url, deadline_s=NAVIGATION_S)
+        left_s = self.limits.left_s if self.limits is not None else math.inf
+        await self.page.goto(url, deadline_s=max(LEAST_NAVIGATION_S, min(NAVIGATION_S, left_s)))
         self.steps.knocked = False
         self.seen.moved_at = self.clock.monotonic()
 
@@ -136,11 +141,11 @@ class PageFlow:
         if self.seen.last is None or self.seen.last.state is not reading.state:
             self.seen.moved_at = now
         self.seen.last, self.seen.state_since = reading, now
-        if reading.state is PageState.LOBBY and self.seen.lobby_since is None:
-            self.seen.lobby_since = now
+        if reading.state is PageState.LOBBY and self.limits is not None:
+            self.limits.note_waiting()
         return True
 
-    def ending(self, reading: Reading, waiting_room_s: float) -> Reading | None:
+    def ending(self, reading: Reading) -> Reading | None:
         """The reading that ends the try, once it has been seen for long enough to be believed."""
         now = self.clock.monotonic()
         held_s = now - self.seen.state_since
@@ -148,7 +153,9 @@ class PageFlow:
             return reading if held_s >= reading.settle_s else None
         if reading.state is PageState.PREJOIN and reading.reason is not None and held_s >= reading.settle_s:
             return replace(reading, state=PageState.REFUSED)  # the site asks again and again for what we lack
-        if self.seen.lobby_since is not None and now - self.seen.lobby_since >= waiting_room_s:
+        if self.limits is not None and self.limits.left_s <= 0:
+            return _trouble(OUR_DEADLINE, reading)
+        if self.limits is not None and self.limits.has_waited:
             return Reading(
                 state=PageState.REFUSED,
                 reason=StopReason.WAITING_ROOM_TIMEOUT,

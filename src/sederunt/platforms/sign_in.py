@@ -64,7 +64,7 @@ async def sign_in(
         reading, controls = await flow.look(_progress(flow))
         if flow.is_news(reading):
             on_state(reading)
-        ended = flow.ending(reading, math.inf) or doubts.asked_again(reading, controls) or await doubts.cookies(reading)
+        ended = flow.ending(reading) or doubts.asked_again(reading, controls) or await doubts.cookies(reading)
         if ended is not None:
             return SignInEnd(reading=ended, password_sent=Act.FILL_PASSWORD in flow.steps.sent)
         if not (pages.owns(reading.url) and await flow.step(reading, controls)):

@@ -320,6 +320,17 @@ async def test_a_refusal_without_a_word_why_is_tried_again_after_growing_pauses_
     assert 4 <= second <= 6
 
 
+async def test_pages_that_never_come_are_given_up_by_one_deadline(make_stage: MakeStage) -> None:
+    stage = await make_stage(BotStatus.JOINING)
+
+    async def time_passes() -> None:
+        stage.clock.advance(100)
+
+    bot = await stage.play(for_ever(lambda: Tab(opens=PageStuck("no answer"), knocks=time_passes)))
+    assert bot.status is BotStatus.FAILED
+    assert len(stage.pool.given) == 2  # the third would begin after the 180 s that a bot has by default
+
+
 async def test_who_was_challenged_knocks_again_after_seconds_not_at_once(make_stage: MakeStage) -> None:
     stage = await make_stage(BotStatus.JOINING)
     bot = await stage.play(Tab(answers=PageState.CHALLENGED))

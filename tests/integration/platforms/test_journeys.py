@@ -13,6 +13,7 @@ from sederunt.errors import PageChanged
 from sederunt.model.bot import Service
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import join
+from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Decoder, Platform
 from sederunt.platforms.registry import platform_of, services
@@ -42,7 +43,7 @@ class Stay:
             self.opened.page,
             link,
             name=name,
-            waiting_room_s=waiting_room_s,
+            limits=EntryLimits(SYSTEM_CLOCK, waiting_room_s),
             clock=SYSTEM_CLOCK,
             on_state=self._hear,
             **more,

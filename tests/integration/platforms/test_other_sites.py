@@ -10,6 +10,7 @@ from harness.platforms_room import ShowPage
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.model.bot import Service
 from sederunt.platforms.admission import join
+from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.registry import platform_of
 
@@ -67,7 +68,7 @@ async def test_a_way_ends_as_it_must(show: ShowPage, way: Way) -> None:
         page,
         link,
         name="Sederunt",
-        waiting_room_s=4,
+        limits=EntryLimits(SYSTEM_CLOCK, 4),
         clock=SYSTEM_CLOCK,
         on_state=lambda reading: None,
     )

@@ -7,6 +7,7 @@ from sederunt.clock import SYSTEM_CLOCK
 from sederunt.model.audio import CapturedFrame
 from sederunt.model.bot import Service
 from sederunt.platforms.admission import join
+from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.registry import platform_of
 from sederunt.practice import clips
@@ -33,7 +34,7 @@ async def test_each_track_is_known_by_its_streams_name(practice: PracticeServer,
         opened.page,
         ZOOM.parse_link(meeting.url),
         name="Minutes",
-        waiting_room_s=20,
+        limits=EntryLimits(SYSTEM_CLOCK, 20),
         clock=SYSTEM_CLOCK,
         on_state=lambda reading: None,
     )

@@ -9,6 +9,7 @@ from harness.platforms_room import OpenPage, PageTold, heard_by
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.model.bot import Service
 from sederunt.platforms.admission import join
+from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.registry import platform_of
 from sederunt.practice.script import CastMember, Script, ScriptedAct, Variant
@@ -37,7 +38,7 @@ async def test_people_come_write_and_go(
         opened.page,
         site.parse_link(meeting.url),
         name="Minutes",
-        waiting_room_s=20,
+        limits=EntryLimits(SYSTEM_CLOCK, 20),
         clock=SYSTEM_CLOCK,
         on_state=lambda reading: None,
     )

@@ -1,6 +1,8 @@
 """The way in on a scripted site: what is believed when, what is done in which order, and what ends a try."""
 
 import asyncio
+import itertools
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,6 +15,7 @@ from sederunt.model.bot import Service
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import Admission, join
 from sederunt.platforms.evidence import PageSnapshot
+from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.targets import Act, FoundControl, Journey, Step, Target
@@ -110,12 +113,14 @@ class Try:
     async def run(self, within_s: float = 400, **more: Any) -> Admission:
         wishes: dict[str, Any] = {"name": "Ada Lovelace", "waiting_room_s": 60.0, "link": LINK, **more}
         link = wishes.pop("link")
+        limits = EntryLimits(self.clock, wishes.pop("waiting_room_s"))
         joining = asyncio.ensure_future(
             join(
                 self.platform,  # type: ignore[arg-type]
                 self.page,  # type: ignore[arg-type]
                 link,
                 clock=self.clock,
+                limits=limits,
                 on_state=lambda found: self.states.append(found.row),
                 **wishes,
             )
@@ -245,9 +250,32 @@ async def test_a_silent_sign_in_check_that_comes_back_is_no_refusal(clock: FakeC
 
 async def test_a_page_that_stays_unknown_is_loaded_again_by_the_other_door(clock: FakeClock) -> None:
     attempt = Try(clock, loading_s=20.0, reloads=2)
-    found = (await attempt.run()).reading
+    found = (await attempt.run(waiting_room_s=600)).reading
     assert (found.state, found.row) == (PageState.TROUBLE, "admission.nothing_helped")
     assert attempt.page.acts == ["goto https://door.example/1", "goto https://other/1", "goto https://other/1"]
+
+
+@pytest.mark.parametrize(("waiting_room_s", "ended_s"), [(60, 120), (600, 180)])
+async def test_a_page_that_never_becomes_a_meeting_is_given_up_by_the_callers_limits(
+    clock: FakeClock, waiting_room_s: float, ended_s: float
+) -> None:
+    attempt = Try(clock, NOTICE)
+    scenes = itertools.cycle([(PREJOIN, ("notice",)), (reading(PageState.DIALOG), ("notice",))])  # busy, and no end
+    attempt.show = lambda: next(scenes)
+    found = (await attempt.run(waiting_room_s=waiting_room_s)).reading
+    assert (found.state, found.row) == (PageState.TROUBLE, "admission.deadline")
+    assert ended_s <= attempt.passed_s < ended_s + 3
+
+
+async def test_the_wait_to_be_let_in_goes_on_over_fresh_pages(clock: FakeClock) -> None:
+    limits = EntryLimits(clock, 60)
+    limits.note_waiting()
+    clock.advance(45)
+    limits.note_waiting()  # on the next page
+    assert not limits.has_waited
+    clock.advance(15)
+    assert limits.has_waited
+    assert limits.left_s == math.inf
 
 
 async def test_who_is_signed_in_is_not_led_to_the_door_for_guests(clock: FakeClock) -> None:

@@ -24,6 +24,7 @@ from sederunt.meetings.outcomes import (
 from sederunt.meetings.session.commands import Commands
 from sederunt.model.status import StopReason
 from sederunt.platforms.admission import join
+from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.page_state import Reading
 from sederunt.platforms.platform import Platform
@@ -41,6 +42,7 @@ async def enter(
     page: MeetingPage,
     identity: Identity,
     *,
+    limits: EntryLimits,
     on_identity: Callable[[Identity], None],
     noted: Callable[[], Collection[str]],
 ) -> Outcome | None:
@@ -69,7 +71,7 @@ async def enter(
         page,
         platform.with_token(link, identity.token) if identity.token else link,
         name=bot.config.bot_name,
-        waiting_room_s=bot.config.stop_options.waiting_room_timeout * 60,
+        limits=limits,
         clock=context.clock,
         on_state=on_state,
         noted=noted,

@@ -23,6 +23,7 @@ from sederunt.meetings.session.observer import MeetingObserver
 from sederunt.meetings.session.page_chores import PageChores
 from sederunt.meetings.session.stop_rules import rules_for
 from sederunt.meetings.session.watcher import PageLooks, Watcher
+from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.platform import Platform
 
@@ -113,7 +114,7 @@ class MeetingSession:
         """Return whether the page can be asked: of a dead or frozen one each question would cost its deadline."""
         return not (self._is_silent or self.page.gone.is_set())
 
-    async def knock(self, link: MeetingLink) -> Outcome | None:
+    async def knock(self, link: MeetingLink, limits: EntryLimits) -> Outcome | None:
         """Try to get in. None once inside; else how it ended. A stop or a cut-off ends the try at once."""
         entering = enter(
             self._context,
@@ -121,6 +122,7 @@ class MeetingSession:
             link,
             self.page,
             self.identity,
+            limits=limits,
             on_identity=self._become,
             noted=lambda: self.observer.decoder.noted,
         )

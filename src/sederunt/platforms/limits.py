@@ -1,0 +1,43 @@
+"""Bound the way into a meeting: one deadline for all pages of a bot's try, derived from what its caller allows."""
+
+import math
+
+from sederunt.clock import Clock
+
+ENTRY_S = 60.0  # to open pages, answer notices and knock, besides what is taken of the caller's waiting time
+MOST_OF_WAITING_S = 120.0
+
+
+class EntryLimits:
+    """How long a bot may be on its way in: until it waits to be let in, and from then on.
+
+    Args:
+        waiting_room_s: the caller's limit for waiting to be let in, in seconds. Until it waits a bot has 60 s and as
+            much besides, but at most 120 s.
+        endless: no limit until it waits; for a bot that was inside already and comes back.
+    """
+
+    def __init__(self, clock: Clock, waiting_room_s: float, *, endless: bool = False) -> None:
+        self._clock, self._waiting_room_s = clock, waiting_room_s
+        self._entry_s = math.inf if endless else ENTRY_S + min(waiting_room_s, MOST_OF_WAITING_S)
+        self._entry_until = clock.monotonic() + self._entry_s
+        self._waits_since: float | None = None
+
+    def note_waiting(self) -> None:
+        """Hear that the bot waits to be let in; the first time counts, on whichever page."""
+        if self._waits_since is None:
+            self._waits_since = self._clock.monotonic()
+
+    def begin_again(self) -> None:
+        """Hear that the bot enters anew as somebody else: signing in takes its own time."""
+        self._entry_until = self._clock.monotonic() + self._entry_s
+
+    @property
+    def has_waited(self) -> bool:
+        """Return whether the bot has waited to be let in for as long as its caller allows."""
+        return self._waits_since is not None and self._clock.monotonic() - self._waits_since >= self._waiting_room_s
+
+    @property
+    def left_s(self) -> float:
+        """Return the seconds that are left until the bot must wait to be let in; endless once it does."""
+        return math.inf if self._waits_since is not None else self._entry_until - self._clock.monotonic()
