@@ -165,7 +165,9 @@ class MeetingPage:
         return await self._bounded(act(), deadline_s, "take a click")
 
     async def type_text(self, selectors: Sequence[str], text: str, *, deadline_s: float = 10) -> str | None:
-        """Replace what a field holds, by real keys; returns its selector, None where no field is there.
+        """Replace what a field holds, by real keys and only while it has the focus; returns its selector.
+
+        None where no field is there.
 
         Raises PageError when the field does not hold the text afterwards.
         """
@@ -175,24 +177,44 @@ class MeetingPage:
             if found is None:
                 return None
             selector, field = found
+            why = "the field does not hold what was typed into it"
             for attempt in (self._type_by_keys, _fill):
-                await attempt(field, text)
+                try:
+                    await attempt(field, text)
+                except _FocusElsewhere as error:
+                    why = str(error)
+                    await field.evaluate(_SET, text)
                 if _same_text(await field.evaluate(_VALUE), text):
                     return selector
-            raise PageError("the field does not hold what was typed into it")
+            raise PageError(why)
 
         return await self._bounded(act(), deadline_s, "take text")
 
-    async def press(self, keys: str, *, deadline_s: float = 5) -> None:
-        """Press keys such as "Enter" or "Control+Alt+P"."""
-        await self._bounded(self._page.keyboard.press(keys), deadline_s, "take a key")
+    async def press_in(self, selectors: Sequence[str], keys: str, *, deadline_s: float = 5) -> str | None:
+        """Press keys such as "Enter" in a field; returns its selector, None where no field is there.
+
+        Raises PageError where something else has the focus and keeps it.
+        """
+
+        async def act() -> str | None:
+            found = await self._find(selectors)
+            if found is None:
+                return None
+            selector, field = found
+            await _insist_on_focus(field)
+            await self._page.keyboard.press(keys)
+            return selector
+
+        return await self._bounded(act(), deadline_s, "take a key")
 
     async def _type_by_keys(self, field: Locator, text: str) -> None:
         await _press(field, 2)
+        await _insist_on_focus(field)
         await self._page.keyboard.press("Control+A")
         await self._page.keyboard.press("Delete")
-        for part in text.split("\n"):
-            if part is not text and text.index(part) > 0:
+        for number, part in enumerate(text.split("\n")):
+            await _insist_on_focus(field)
+            if number:
                 await self._page.keyboard.press("Shift+Enter")
             # The driver has no keys for characters beyond the first plane. Of a long text only the last character is a
             # key: a busy page takes minutes for thousands, and one is enough for a site that waits for some.
@@ -399,7 +421,46 @@ def _was_made(error: DriverError) -> bool:
     return bool(made) and "retrying" not in afterwards and "intercepts pointer events" not in afterwards
 
 
+class _FocusElsewhere(PageError):
+    """Keys would go to something else than the field that was meant."""
+
+
+_HAS_FOCUS = """(field) => {
+  const at = field.getRootNode().activeElement;
+  return Boolean(at) && (at === field || field.contains(at)) && (window === window.top || document.hasFocus());
+}"""
+# What lies over a field, in its own words.
+_OVER = """(field) => {
+  const box = field.getBoundingClientRect();
+  const hit = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+  if (!hit || field.contains(hit) || hit.contains(field)) return "";
+  const over = hit.closest("[role=dialog],[role=alertdialog],dialog,[aria-modal=true]") || hit;
+  return (over.getAttribute("aria-label") || over.innerText || "").replace(/\\s+/g, " ").trim().slice(0, 120);
+}"""
+
+
+async def _insist_on_focus(field: Locator) -> None:
+    """Have the field take the keys. Raises _FocusElsewhere where something else keeps the focus."""
+    if await field.evaluate(_HAS_FOCUS):
+        return
+    with contextlib.suppress(DriverError):
+        await field.focus(timeout=1000)
+    if not await field.evaluate(_HAS_FOCUS):
+        over = await field.evaluate(_OVER)
+        raise _FocusElsewhere(f"'{over}' lies over the field" if over else "something else on the page has the focus")
+
+
+# For a field that cannot have the focus; a page that listens hears of it all the same.
+_SET = """(field, text) => {
+  const kind = field instanceof HTMLTextAreaElement ? HTMLTextAreaElement : HTMLInputElement;
+  if ("value" in field) Object.getOwnPropertyDescriptor(kind.prototype, "value").set.call(field, text);
+  else field.innerText = text;
+  field.dispatchEvent(new InputEvent("input", { bubbles: true, data: text, inputType: "insertText" }));
+}"""
+
+
 async def _fill(field: Locator, text: str) -> None:
+    await _insist_on_focus(field)  # the driver fills what has the focus
     with contextlib.suppress(DriverError):
         await field.fill(text, timeout=2000)
 

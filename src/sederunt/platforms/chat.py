@@ -19,20 +19,35 @@ if TYPE_CHECKING:
 
 OPENING_S = 6.0  # elements may come five seconds late
 SENDING_S = 4.0
-TYPING_S = 40.0  # the longest messages are typed key by key
+TYPING_S = 15.0
+ALL_S = 26.0  # for the whole message: who sent it is told within the deadline of the API
 BETWEEN_LOOKS_S = 0.2
 
 logger = log.get(component="platforms")
 
 
 async def send(page: MeetingPage, panel: ChatPanel, text: str, *, limit: int) -> None:
-    """Send to everyone, in parts of at most `limit` units. Raises PageChanged where the panel does not obey."""
-    for part in parts(text, limit):
-        composer = await _composer(page, panel)
-        before = await _times_shown(page, panel, part)
-        await _type(page, panel, composer, part)
-        await _press_send(page, panel)
-        await _read_back(page, panel, part, before)
+    """Send to everyone, in parts of at most `limit` units.
+
+    Raises PageChanged where the panel does not obey, and where it took more than 26 s: its sentence says why.
+    """
+    told = parts(text, limit)
+    sent = 0
+    try:
+        async with asyncio.timeout(ALL_S):
+            for part in told:
+                await _send_part(page, panel, part)
+                sent += 1
+    except TimeoutError:
+        raise PageChanged(f"The chat took {sent} of {len(told)} parts of the message within {ALL_S:g} s.") from None
+
+
+async def _send_part(page: MeetingPage, panel: ChatPanel, part: str) -> None:
+    composer = await _composer(page, panel)
+    before = await _times_shown(page, panel, part)
+    await _type(page, panel, composer, part)
+    await _press_send(page, panel, composer)
+    await _read_back(page, panel, part, before)
 
 
 async def _composer(page: MeetingPage, panel: ChatPanel) -> FoundControl:
@@ -60,19 +75,19 @@ async def _type(page: MeetingPage, panel: ChatPanel, composer: FoundControl, par
         taken = await page.type_text([composer.handle, *panel.composer.selectors], part, deadline_s=TYPING_S)
     except (PageCrashed, PageStuck):
         raise
-    except PageError:
-        taken = None
+    except PageError as error:
+        raise PageChanged(f"The chat's text field did not take the message: {error}.") from error
     if taken is None:
-        raise PageChanged("The chat's text field did not take the message.")
+        raise PageChanged("The chat's text field went away before it took the message.")
 
 
-async def _press_send(page: MeetingPage, panel: ChatPanel) -> None:
+async def _press_send(page: MeetingPage, panel: ChatPanel, composer: FoundControl) -> None:
     _, found = await survey(page, targets=[panel.send])
     if panel.send.id in found:
         with contextlib.suppress(PageStuck):  # it may have been pressed all the same: that is read back
             await press(page, found[panel.send.id])
     else:
-        await page.press("Enter")
+        await page.press_in([composer.handle, *panel.composer.selectors], "Enter")
 
 
 async def _read_back(page: MeetingPage, panel: ChatPanel, part: str, before: int) -> None:
@@ -92,7 +107,7 @@ async def _read_back(page: MeetingPage, panel: ChatPanel, part: str, before: int
             logger.warning("message left the field but was not seen", action="chat_unverified")
             return
         if not emptied and not insisted and now >= deadline - SENDING_S / 2:
-            await page.press("Enter")
+            await page.press_in(panel.composer.selectors, "Enter")
             insisted = True
         await asyncio.sleep(BETWEEN_LOOKS_S)
 

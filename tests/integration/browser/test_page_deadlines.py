@@ -23,7 +23,7 @@ async def test_a_wedged_page_answers_no_call_and_every_call_ends(open_page: Open
         page.evaluate_everywhere("() => 1", deadline_s=0.5),
         page.click(["button"], deadline_s=0.5),
         page.type_text(["input"], "text", deadline_s=0.5),
-        page.press("Enter", deadline_s=0.5),
+        page.press_in(["input"], "Enter", deadline_s=0.5),
     ]
     async with asyncio.timeout(60):
         for call in calls:

@@ -91,6 +91,7 @@ class Tab:
     looked: int = 0
 
     def __post_init__(self) -> None:
+        self.said: list[str] = []
         self.gone = asyncio.Event()
         self.url = "https://meet.example/abc"
         self._looks: Iterator[Shown] = iter(self.looks)
@@ -189,6 +190,9 @@ class Site:
     async def read(self, page: Tab, *, joined: bool, noted: object = ()) -> Reading:
         return await page.look()
 
+    async def send_chat(self, page: Tab, text: str) -> None:
+        page.said.append(text)
+
     async def leave(self, page: Tab) -> None: ...
 
     async def settle(self, page: Tab, *, roster_heard: bool = False, camera: bool = False) -> None: ...
@@ -256,6 +260,7 @@ async def make_stage(
                 meeting_url="https://meet.example/abc",
                 bot_name="Minutes",
                 transcription_model="none",
+                initial_chat_message="Hello",
                 stop_options=StopOptions(last_person_detection=2, silence_detection=0),
             )
             bot = Bot(
@@ -318,6 +323,15 @@ async def test_a_refusal_without_a_word_why_is_tried_again_after_growing_pauses_
     first, second = [slept for slept in stage.clock.slept if slept >= 2]
     assert 2 <= first <= 3
     assert 4 <= second <= 6
+
+
+@pytest.mark.parametrize(("status", "said"), [(BotStatus.JOINING, ["Hello"]), (BotStatus.RECORDING, [])])
+async def test_a_bot_greets_once_and_not_again_when_it_comes_back(
+    make_stage: MakeStage, status: BotStatus, said: list[str]
+) -> None:
+    stage = await make_stage(status)
+    await stage.play(ended())
+    assert stage.pool.given[0].said == said
 
 
 async def test_pages_that_never_come_are_given_up_by_one_deadline(make_stage: MakeStage) -> None:

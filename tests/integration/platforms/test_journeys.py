@@ -177,11 +177,11 @@ async def test_messages_reach_everyone_in_parts_and_come_back_once(visit: OpenSt
     await stay.platform.settle(stay.opened.page, roster_heard=True)
     long = " ".join(f"word{number}" for number in range(120 if service is Service("gmeet") else 200))
     count = 1 + len(parts(long, stay.platform.limits.chat))
-    await stay.platform.send_chat(stay.opened.page, "Good morning 👋 all")
+    await stay.platform.send_chat(stay.opened.page, "Good morning 👋 all\nGood\n\nall")
     await stay.platform.send_chat(stay.opened.page, long)
     heard = await stay.tells(lambda heard: len(heard.chat) >= count)
     said = [message.content for message in heard.chat]
-    assert said[0] == "Good morning 👋 all"
+    assert said[0] == "Good morning 👋 all\nGood\n\nall"
     assert " ".join(said[1:]) == long
     assert len(said) == count
     assert {message.username for message in heard.chat} == {NAME}

@@ -5,19 +5,45 @@
   /**
    * @param {Element} row
    * @param {any} how a selector, or {closest, selector, attribute, strip}, or a list of them: the first that gives text
+   * @param {boolean} [lines] keep the breaks between lines
    */
-  function textOf(row, how) {
+  function textOf(row, how, lines = false) {
     if (how === undefined || how === null) return "";
     for (const way of Array.isArray(how) ? how : [how]) {
       const { closest, selector, attribute, strip } = typeof way === "string" ? { selector: way } : way;
       const from = closest ? row.closest(closest) : row;
       const element = from && selector ? within(from, selector) : from;
       if (!element) continue;
-      const found = attribute ? element.getAttribute(attribute) : element.textContent;
-      const text = stripped((found || "").replace(/\s+/g, " ").trim(), strip || []);
+      const found = attribute ? element.getAttribute(attribute) : lines ? linesOf(element) : element.textContent;
+      const text = stripped(folded(found || "", lines), strip || []);
       if (text) return text;
     }
     return "";
+  }
+
+  /** One space for white space, but for breaks that are to be kept. @param {string} text @param {boolean} lines */
+  const folded = (text, lines) =>
+    (lines ? text.replace(/[^\S\n]+/g, " ").replace(/ ?\n ?/g, "\n") : text.replace(/\s+/g, " ")).trim();
+
+  const BLOCKS = new Set(["P", "DIV", "LI", "BLOCKQUOTE", "PRE"]);
+  /** An element's text with its breaks, whether it is laid out or not. @param {Node} node @returns {string} */
+  function linesOf(node) {
+    let text = "";
+    for (const child of node.childNodes) {
+      if (child.nodeType === 3) text += written(child);
+      else if (child.nodeName === "BR") text += "\n";
+      else if (BLOCKS.has(child.nodeName)) text += `${text && !text.endsWith("\n") ? "\n" : ""}${linesOf(child)}\n`;
+      else text += linesOf(child);
+    }
+    return text;
+  }
+
+  /** A break in the source is a space, unless the style keeps it. @param {Node} node */
+  function written(node) {
+    const text = node.nodeValue || "";
+    if (!text.includes("\n")) return text;
+    const kept = node.parentElement && getComputedStyle(node.parentElement).whiteSpace.startsWith("pre");
+    return kept ? text : text.replace(/\s+/g, " ");
   }
 
   /** @param {Element} row @param {string} selector */
@@ -89,7 +115,7 @@
   /** @param {ParentNode[]} roots @param {any} plan */
   function messages(roots, plan) {
     return rowsOf(roots, plan.row).flatMap((row) => {
-      const text = textOf(row, plan.text);
+      const text = textOf(row, plan.text, true);
       const sender = textOf(row, plan.sender);
       const id = keyOf(row, plan.id) || `${sender}\n${text}`;
       return text ? [{ id, sender, text }] : [];

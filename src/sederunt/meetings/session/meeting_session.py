@@ -101,6 +101,7 @@ class MeetingSession:
         self.page, self.observer, self._chores = page, observer, chores
         self.identity = identity
         self.sat_s = 0.0  # how long it was in the meeting
+        self._came_back = context.journal.bot.recording_started_at is not None  # it has said its greeting
         self._live: LiveSession | None = None
         self._is_silent = False  # the page died, or answered nothing for too long
 
@@ -224,7 +225,7 @@ class MeetingSession:
         await self._chores.settle()
         self._commands.can_act(say=self._say, show=self._show)
         bot = self._context.journal.bot
-        if message := bot.config.initial_chat_message:
+        if (message := bot.config.initial_chat_message) and not self._came_back:
             try:
                 await self._say(message)
             except PageError as error:

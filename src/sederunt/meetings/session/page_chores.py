@@ -15,6 +15,7 @@ from sederunt.platforms.platform import Platform
 PATIENCE_S = 3.0
 AGAIN_S = 20.0  # pause between two looks at lists of which one may have closed the other
 LOOKS_FOR_ITSELF = 3
+SAY_S = 27.0  # below what the API waits for the answer
 CAMERA_S = 5.0  # how long a site may take to switch the bot's camera on
 
 logger = log.get(component="meetings")
@@ -80,9 +81,16 @@ class PageChores:
                 logger.warning("notice not answered", action="settle_failed", bot_id=self._bot_id, why=str(error))
 
     async def say(self, text: str) -> None:
-        """Write to the chat; meanwhile nothing else takes its panel's place. Raises PageError."""
-        async with self._one:
-            await self._platform.send_chat(self._page, text)
+        """Write to the chat; meanwhile nothing else takes its panel's place. Raises PageError.
+
+        The caller is answered within the deadline of the API, also where the page is busy with something else.
+        """
+        try:
+            async with asyncio.timeout(SAY_S):
+                async with self._one:
+                    await self._platform.send_chat(self._page, text)
+        except TimeoutError:
+            raise PageError(f"the page was busy with something else for {SAY_S:g} s") from None
 
     async def switch_camera_on(self, clock: Clock) -> None:
         """Have the site switch the bot's camera on. Raises PageError where it has not done so after 5 s."""

@@ -45,7 +45,7 @@
    */
   function takeChat(field) {
     const send = () => {
-      const text = (field instanceof HTMLTextAreaElement ? field.value : field.textContent || "").trim();
+      const text = (field instanceof HTMLTextAreaElement ? field.value : field.innerText).trim();
       if (text) tell({ do: "chat", text });
       if (field instanceof HTMLTextAreaElement) field.value = "";
       else field.replaceChildren();
