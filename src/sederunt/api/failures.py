@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import socket
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -12,7 +13,9 @@ from starlette.responses import Response
 
 from sederunt import log
 from sederunt.bus.connection import BusAway
+from sederunt.database.faults import is_away as database_is_away
 from sederunt.errors import InvalidConfig, RequestError, SetupError, TooManyRequests
+from sederunt.storage.objects import is_away as storage_is_away
 
 logger = log.get(component="api")
 
@@ -60,6 +63,10 @@ def answer_to(error: Exception) -> Response:
             logger.error("the disk is full", action="disk_full", error=str(error)[:200])
             sentence = "The service has no room left to store this; its operator has to make some."
             return message_response(sentence, 503, {"Retry-After": str(ROOM_AFTER_S)})
+        case _ if (part := _part_away(error)) is not None:
+            logger.warning("a part of the service is away", action="part_away", part=part, error=_first_line(error))
+            sentence = f"The service cannot reach its {part} right now: try again in a moment."
+            return message_response(sentence, 503, {"Retry-After": str(RETRY_AFTER_S)})
         case _:
             logger.error("request failed", action="request_failed", exc_info=error)
             return message_response("Something went wrong on our side.", 500)
@@ -75,6 +82,24 @@ def _is_disk_full(error: BaseException) -> bool:
         return True
     below = error.__cause__ or error.__context__
     return below is not None and _is_disk_full(below)
+
+
+def _part_away(error: BaseException) -> str | None:
+    """Return which part of the installation is away by this error, or by what caused it; None for other faults."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if database_is_away(seen):
+            return "database"
+        if storage_is_away(seen):
+            return "storage"
+        if isinstance(seen, ConnectionError | TimeoutError | socket.gaierror):
+            return "database or storage"
+        seen = seen.__cause__ or seen.__context__
+    return None
+
+
+def _first_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0][:200]
 
 
 async def http_exception(request: Request, error: Exception) -> Response:

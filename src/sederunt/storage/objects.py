@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import obstore
-from obstore.exceptions import BaseError
+from obstore.exceptions import BaseError, GenericError, JoinError, PermissionDeniedError, UnauthenticatedError
 from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store, from_url
 
 from sederunt import log
@@ -256,3 +256,8 @@ def checked(key: str) -> str:
 def checked_prefix(prefix: str) -> str:
     """Return a prefix without its last slash; the empty one is everything."""
     return checked(prefix.removesuffix("/")) if prefix else ""
+
+
+def is_away(error: BaseException) -> bool:
+    """Return whether an error says that the store cannot be reached, or lets nobody in, for now."""
+    return isinstance(error, GenericError | JoinError | PermissionDeniedError | UnauthenticatedError)
