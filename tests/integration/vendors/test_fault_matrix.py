@@ -78,7 +78,9 @@ ROWS = (
     Row(name="submit: 429 once", fault=status(429, retry_after="0")),
     Row(name="submit: 429 for 15 minutes", fault=status(429, retry_after="900"), ends="rate_limited", billed=0),
     Row(name="submit: 503 twice", fault=status(503, times=2)),
-    Row(name="submit: 503 for ever", fault=status(503, **ALWAYS), ends="transient", billed=0),
+    # 503 is ElevenLabs' "system_busy".
+    Row(name="submit: 503 for ever", fault=status(503, **ALWAYS), ends="transient", billed=0, other={
+        "elevenlabs": ("rate_limited", 0)}),
     Row(name="submit: 502 in HTML", fault={"kind": "html", "on": "submit"}),
     Row(name="submit: 200 in HTML", fault={"kind": "html", "on": "submit", "status": 200}),
     Row(name="submit: dropped before", fault={"kind": "drop", "on": "submit"}),
@@ -93,8 +95,8 @@ ROWS = (
     Row(name="poll: answer lost", fault={"kind": "lost", "on": "poll"}, jobs_only=True),
     Row(name="poll: half of the JSON", fault={"kind": "bad_json", "on": "poll"}, jobs_only=True),
     Row(name="job: fails", fault={"kind": "job_failed"}, ends="provider_failed", billed=0, other={
-        # It answers 500, and takes the job when it is asked again.
-        "deepgram": ("done", 1), "elevenlabs": ("done", 1)}),
+        # They answer 500, and take the job when they are asked again; "server error" is AssemblyAI's word for that.
+        "deepgram": ("done", 1), "elevenlabs": ("done", 1), "assemblyai": ("transient", 0)}),
     Row(name="job: never ends", fault={"kind": "stuck"}, ends="transient", jobs_only=True),
     Row(name="job: hears nothing", fault={"kind": "empty"}, ends="empty"),
     Row(name="job: confidence is a text", fault={"kind": "field", "field": "confidence", "value": "high"}),
