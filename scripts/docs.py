@@ -19,6 +19,8 @@ from sederunt.platforms.evidence import EvidenceRow
 from sederunt.platforms.registry import platform_of, services
 from sederunt.platforms.site import Site
 from sederunt.settings import Section, Settings
+from sederunt.transcription.models import models, providers
+from sederunt.transcription.rows import Can, ModelRow, Price
 
 DOCS = Path(__file__).parent.parent / "docs"
 SOURCE = Path(__file__).parent.parent / "src" / "sederunt"
@@ -169,7 +171,62 @@ def _is_field(node: ast.stmt) -> bool:
     return isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
 
 
-PAGES = {"settings.md": settings_page, "statuses.md": status_page, "evidence.md": evidence_page}
+def models_page() -> str:
+    """docs/models.md: every transcription model, what it can, takes and costs."""
+    lines = [
+        "# Transcription models\n",
+        NOTE,
+        "What validation judges by, and what `GET /pricing` answers with. Every name in the first two columns may be "
+        "sent. How vendors are used: [providers.md](providers.md). Vendors' prices are US dollars for an hour of sound, "
+        "as read on the day beside them: ask the vendor before you calculate with them.\n\n",
+        "| Model | Other names | Vendor's model | Live | Voices | Finds language | Custom words | Masks | Languages "
+        "| Price |\n|---|---|---|---|---|---|---|---|---|---|\n",
+    ]
+    for row in models():
+        if row.provider is not None:
+            lines.append(_model_line(row))
+    lines.append("\n| Provider | Entry in settings | Regions | Longest file | Largest file |\n|---|---|---|---|---|\n")
+    for provider in providers().values():
+        minutes = f"{provider.max_audio_minutes} min" if provider.max_audio_minutes else "–"
+        size = f"{provider.max_file_bytes / 1_000_000:,.0f} MB" if provider.max_file_bytes else "–"
+        regions = ", ".join(provider.regions) or "–"
+        lines.append(f"| {provider.title} | `{provider.name}` | {regions} | {minutes} | {size} |\n")
+    return "".join(lines)
+
+
+def _model_line(row: ModelRow) -> str:
+    others = ", ".join(f"`{name}`" for name in row.names[1:])
+    vendor = providers()[row.provider or ""].title + (f" `{row.vendor_model}`" if row.vendor_model else "")
+    marks = ["yes" if flag else "" for flag in (row.realtime, Can.DIARIZE in row.can, Can.DETECT_LANGUAGE in row.can)]
+    masks = "vendor" if Can.MASK_PROFANITY in row.can else "we do"
+    languages = "the vendor judges" if row.languages is None else str(len(row.languages))
+    price = row.price
+    cost = "none" if price is None and row.provider == "whisper" else "not known" if price is None else _cost(price)
+    cells = [f"`{row.identifier}`", others, vendor, *marks, _vocabulary(row), masks, languages, cost]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _cost(price: Price) -> str:
+    note = f"; {price.note}" if price.note else ""
+    return f"${price.per_hour:.2f} ({price.as_of}{note})"
+
+
+def _vocabulary(row: ModelRow) -> str:
+    if Can.VOCABULARY not in row.can:
+        return ""
+    rule = row.vocabulary
+    limits = ((rule.terms, "terms"), (rule.words, "words each"), (rule.letters, "letters each"))
+    told = [f"{limit} {what}" for limit, what in limits if limit is not None]
+    told += [] if rule.digits else ["no digits"]
+    return ", ".join(told) or "yes"
+
+
+PAGES = {
+    "models.md": models_page,
+    "settings.md": settings_page,
+    "statuses.md": status_page,
+    "evidence.md": evidence_page,
+}
 
 
 def main() -> int:

@@ -139,6 +139,10 @@ class LiveSettings(Section):
 
 class WebhookSettings(Section):
     timeout_s: float = Field(10.0, gt=0, description="How long a receiver may take to answer.")
+    skribby_signature: bool = Field(
+        True,
+        description="Sign as receivers of the hosted service expect, too: X-Skribby-Signature.",
+    )
 
 
 class ProviderSettings(Section):

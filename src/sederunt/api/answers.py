@@ -140,6 +140,19 @@ ANSWERS: Mapping[str, Schema] = {
             "total": object_of({"rate_per_hour": NUMBER, "amount": or_null(NUMBER)}),
         }
     ),
+    "ModelPrice": object_of(
+        {
+            "model": TEXT,
+            "aliases": list_of(TEXT),
+            "provider": or_null(TEXT),
+            "realtime": FLAG,
+            "rate_per_hour": NUMBER,
+            "vendor_usd_per_hour": or_null(NUMBER),
+            "vendor_price_as_of": or_null(TEXT),
+            "vendor_price_note": or_null(TEXT),
+        }
+    ),
+    "Prices": object_of({"currency": TEXT, "base_per_hour": NUMBER, "data": list_of(ref("ModelPrice"))}),
     "Capacity": object_of({"reserved": INTEGER, "available": INTEGER}),
     **ACCOUNT_ANSWERS,
 }

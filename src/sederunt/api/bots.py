@@ -148,7 +148,7 @@ async def list_bots(call: Call) -> Response:
         call.account_id,
         status=call.word("status", BotStatus),
         metadata=_metadata_filter(query),
-        cursor=query.get("cursor"),
+        cursor=query.get("cursor") or None,
         limit=call.integer("limit", default=50, least=1, most=200),
     )
     return json_response({"data": [bot_summary(bot, addresses) for bot in page.bots], "next_cursor": page.cursor})

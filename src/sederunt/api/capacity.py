@@ -12,7 +12,7 @@ from sederunt.model.bot import Bot
 from sederunt.model.minutes import minutes_of, waiting_minutes_of
 from sederunt.model.status import ENDINGS
 from sederunt.settings import PricingSettings
-from sederunt.transcription.models import find
+from sederunt.transcription.models import ModelRow, find, models
 
 
 async def bot_pricing(call: Call) -> Response:
@@ -43,6 +43,28 @@ async def _capacity(call: Call, reserved: int) -> Response:
     """`available`: how many of the bots booked ahead are not at work."""
     active = await call.context.bots.active_count(call.account_id)
     return json_response({"reserved": reserved, "available": max(0, reserved - active)})
+
+
+async def list_prices(call: Call) -> Response:
+    """Answer GET /pricing: every model, with the operator's rate and what its vendor is known to charge."""
+    rates = call.context.settings.pricing
+    data = [model_price(row, rates) for row in models()]
+    return json_response({"currency": rates.currency, "base_per_hour": rates.base_per_hour, "data": data})
+
+
+def model_price(row: ModelRow, rates: PricingSettings) -> dict[str, object]:
+    """Return a model's row of prices."""
+    vendor = row.price
+    return {
+        "model": row.identifier,
+        "aliases": list(row.names[1:]),
+        "provider": row.provider,
+        "realtime": row.realtime,
+        "rate_per_hour": rates.models_per_hour.get(row.identifier, 0.0),
+        "vendor_usd_per_hour": vendor.per_hour if vendor else None,
+        "vendor_price_as_of": vendor.as_of if vendor else None,
+        "vendor_price_note": vendor.note if vendor else None,
+    }
 
 
 def pricing_of(bot: Bot, rates: PricingSettings) -> dict[str, object]:

@@ -156,7 +156,7 @@ async def list_recordings(call: Call) -> Response:
     page = await call.context.recordings.find(
         call.account_id,
         status=call.word("status", RecordingStatus),
-        cursor=call.request.query_params.get("cursor"),
+        cursor=call.request.query_params.get("cursor") or None,
         limit=call.integer("limit", default=50, least=1, most=200),
     )
     data: list[dict[str, Any]] = [recording_summary(recording, addresses) for recording in page.recordings]

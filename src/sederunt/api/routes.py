@@ -146,6 +146,15 @@ _BOT_ROUTES: Sequence[Route] = (
     ),
     Route(
         method="GET",
+        path="/pricing",
+        handler=capacity.list_prices,
+        name="listPrices",
+        summary="What each transcription model costs here, and at its vendor",
+        tag="Capacity",
+        answer="Prices",
+    ),
+    Route(
+        method="GET",
         path="/reserved-capacity",
         handler=capacity.get_capacity,
         name="getReservedCapacity",

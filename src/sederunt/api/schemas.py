@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.fields import FieldInfo
 
 from sederunt.api import values as v
 from sederunt.model.bot import STOP_OPTION_LIMITS, Authentication, BotConfig, Service, StopOptions
@@ -49,9 +50,21 @@ _Secret = Annotated[str, *v.text(4096)]
 
 
 class Body(BaseModel):
-    """Frozen, unknown fields ignored."""
+    """Frozen, unknown fields ignored. A flag that is null was not sent: clients write null for what they leave out."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null_flags(cls, body: object) -> object:
+        if not isinstance(body, Mapping):
+            return body
+        fields = cls.model_fields
+        return {name: sent for name, sent in body.items() if not (sent is None and _is_flag(fields.get(name)))}
+
+
+def _is_flag(field: FieldInfo | None) -> bool:
+    return field is not None and field.annotation is bool
 
 
 class StopOptionFields(Body):

@@ -86,7 +86,7 @@ async def search_values(call: Call) -> dict[str, Any]:
     if not question.strip() or len(question) > LONGEST_QUESTION or "\x00" in question:
         raise InvalidConfig({"q": [f"q must be words to look for, up to {LONGEST_QUESTION} characters."]})
     limit = call.integer("limit", default=20, least=1, most=100)
-    before = cursor_number(call.request.query_params.get("cursor"))
+    before = cursor_number(call.request.query_params.get("cursor") or None)
     asked = phrases(question)
     lines = await call.context.stores.search.find(call.account_id, asked, before=before, limit=limit + 1)
     data = [

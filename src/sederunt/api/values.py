@@ -209,7 +209,7 @@ def word(names: tuple[str, ...]) -> tuple[PlainValidator, WithJsonSchema]:
 
 Url = Annotated[str, *_type(url_of, {"type": "string", "format": "uri", "maxLength": LONGEST_URL})]
 Id = Annotated[UUID, *_type(uuid_of, {"type": "string", "format": "uuid"})]
-Flag = Annotated[bool, *_type(flag_of, {"type": "boolean"})]
+Flag = Annotated[bool, *_type(flag_of, {"anyOf": [{"type": "boolean"}, {"type": "null"}]})]  # null: see `schemas.Body`
 Language = Annotated[str, *_type(language_of, {"type": "string", "pattern": _LANGUAGE})]
 Moment = Annotated[int, *integer(most=LATEST_MILLISECONDS)]
 Picture = Annotated[

@@ -58,7 +58,7 @@ async def deliveries_values(call: Call) -> dict[str, Any]:
         call.account_id,
         state=state.value if state else None,
         resource_id=_resource_id(query.get("resource_id")),
-        before=cursor_number(query.get("cursor")),
+        before=cursor_number(query.get("cursor") or None),
         limit=call.integer("limit", default=50, least=1, most=200),
     )
     return {
@@ -98,8 +98,15 @@ async def test_webhook(call: Call) -> Response:
     stores, clock = call.context.stores, call.context.clock
     delivery = trial(call.account_id, found.fields.webhook_url, clock.now())
     secrets = await stores.webhook_secrets.signing(call.account_id)
-    timeout_s = call.context.settings.webhooks.timeout_s
-    result = await send(stores.client, delivery, secrets, clock=clock, timeout_s=timeout_s)
+    webhooks = call.context.settings.webhooks
+    result = await send(
+        stores.client,
+        delivery,
+        secrets,
+        clock=clock,
+        timeout_s=webhooks.timeout_s,
+        skribby_signature=webhooks.skribby_signature,
+    )
     good = result.attempt.status is not None and 200 <= result.attempt.status < 300
     delivery = replace(delivery, attempts=(result.attempt,), state="delivered" if good else "given_up")
     await stores.deliveries.keep_test(delivery)

@@ -109,6 +109,7 @@ def _postman(settings: Settings, deliveries: Deliveries, secrets: WebhookSecrets
         secrets_of=secrets.signing,
         clock=SYSTEM_CLOCK,
         timeout_s=timeout_s,
+        skribby_signature=settings.webhooks.skribby_signature,
     )
 
 

@@ -15,6 +15,13 @@ def minutes_of(bot: Bot) -> int:
 
 
 def waiting_minutes_of(bot: Bot) -> int:
-    """Return minutes of waiting for nothing beyond the free ones."""
-    waited_out = bot.status is BotStatus.NOT_ADMITTED and bot.stop_reason is StopReason.WAITING_ROOM_TIMEOUT
-    return max(0, bot.config.stop_options.waiting_room_timeout - FREE_WAITING_MIN) if waited_out else 0
+    """Return minutes of waiting for nothing beyond the free ones, whoever ended the wait."""
+    if bot.status is not BotStatus.NOT_ADMITTED:
+        return 0
+    most = bot.config.stop_options.waiting_room_timeout
+    if bot.stop_reason is StopReason.WAITING_ROOM_TIMEOUT or bot.finished_at is None:
+        waited = most if bot.stop_reason is StopReason.WAITING_ROOM_TIMEOUT else 0
+    else:
+        began = max(bot.created_at, bot.scheduled_for or bot.created_at)
+        waited = min(most, -int(-(bot.finished_at - began).total_seconds() // 60))
+    return max(0, waited - FREE_WAITING_MIN)

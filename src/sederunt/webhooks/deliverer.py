@@ -27,6 +27,7 @@ class Deliverer:
     secrets_of: Callable[[UUID], Awaitable[Sequence[str]]]  # of an account, as Standard Webhooks write them
     clock: Clock
     timeout_s: float
+    skribby_signature: bool = False
     destinations: Destinations = field(default_factory=Destinations)
 
     async def deliver_all(self, resource_id: UUID, cut_off: asyncio.Event | None = None) -> int:
@@ -57,7 +58,14 @@ class Deliverer:
         """Make one attempt and write it down; returns whether the next event may follow."""
         secrets = await self.secrets_of(delivery.account_id)
         with self.destinations.attempt(delivery.url, delivery.account_id):
-            result = await send(self.client, delivery, secrets, clock=self.clock, timeout_s=self.timeout_s)
+            result = await send(
+                self.client,
+                delivery,
+                secrets,
+                clock=self.clock,
+                timeout_s=self.timeout_s,
+                skribby_signature=self.skribby_signature,
+            )
         answered = result.attempt.status is not None
         is_back = self.destinations.note(delivery.url, answered=answered, now_s=self.clock.monotonic())
         made_before = len(delivery.attempts)

@@ -1,6 +1,8 @@
 """One attempt at a receiver: the body, the Standard Webhooks headers that sign it, and what came of it."""
 
 import asyncio
+import hashlib
+import hmac
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +30,13 @@ class AttemptResult:
 
 
 async def send(
-    client: httpx2.AsyncClient, delivery: Delivery, secrets: Sequence[str], *, clock: Clock, timeout_s: float
+    client: httpx2.AsyncClient,
+    delivery: Delivery,
+    secrets: Sequence[str],
+    *,
+    clock: Clock,
+    timeout_s: float,
+    skribby_signature: bool = False,
 ) -> AttemptResult:
     """POST it, and say what came of it. Never raises for anything the receiver does.
 
@@ -37,6 +45,8 @@ async def send(
     body = body_of(delivery)
     at = clock.now()
     headers = headers_of(delivery, body, secrets, at)
+    if skribby_signature:
+        headers |= skribby_headers(delivery, body, secrets, at)
     began = clock.monotonic()
     status: int | None = None
     retryable = True
@@ -83,6 +93,20 @@ def headers_of(delivery: Delivery, body: str, secrets: Sequence[str], now: datet
         "webhook-id": str(delivery.id),
         "webhook-timestamp": str(int(now.timestamp())),
         "webhook-signature": " ".join(Webhook(secret).sign(str(delivery.id), now, body) for secret in secrets),
+    }
+
+
+def skribby_headers(delivery: Delivery, body: str, secrets: Sequence[str], now: datetime) -> dict[str, str]:
+    """Return the headers that receivers of the hosted service check: a hex HMAC-SHA256 over "timestamp.body".
+
+    Its key is the newest secret as it is shown, prefix included.
+    """
+    at = str(int(now.timestamp()))
+    digest = hmac.new(secrets[0].encode(), f"{at}.{body}".encode(), hashlib.sha256).hexdigest() if secrets else ""
+    return {
+        "x-skribby-signature": f"sha256={digest}",
+        "x-skribby-timestamp": at,
+        "x-skribby-webhook-id": str(delivery.id),
     }
 
 

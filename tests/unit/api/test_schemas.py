@@ -87,7 +87,7 @@ def test_unknown_fields_are_ignored(good_bot: Body) -> None:
     ("field", "good", "bad"),
     [
         ("bot_name", ["B", "名" * 1000, " padded "], ["", "   ", "x" * 1001, 7, ["B"], "a\x00b", "\ud800"]),
-        ("video", [True, False], ["true", 1, 0, None, []]),
+        ("video", [True, False], ["true", 1, 0, []]),
         ("realtime_audio", [True, False], ["true", 1]),
         ("profanity_filter", [True, False], ["no", {}]),
         ("store_recording_for_1_year", [True, False], ["no", 1.0]),
@@ -224,3 +224,10 @@ def test_a_credential_of_the_bot_is_left_out_with_a_model_of_another_provider() 
     assert credential(transcription_model="whisper") is None
     own = UUID("0195f2c4-6a1e-7b3d-9f00-000000000001")
     assert credential(transcription_model="vendor3", transcription_credentials=str(own)) == own
+
+
+def test_a_flag_that_is_null_was_not_sent(good_bot: Body) -> None:
+    found = read(BotFields, {**good_bot, "video": None, "profanity_filter": None, "realtime_audio": None})
+    assert not found.faults
+    assert not {"video", "profanity_filter", "realtime_audio"} & found.fields.model_fields_set
+    assert found.fields.video is False

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import hmac
 import inspect
 from collections.abc import Callable
 
@@ -17,7 +18,9 @@ SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 Answer = Callable[[httpx2.Request], object]
 
 
-async def attempt(delivery: Delivery, answer: Answer, *, timeout_s: float = 10) -> AttemptResult:
+async def attempt(
+    delivery: Delivery, answer: Answer, *, timeout_s: float = 10, skribby_signature: bool = False
+) -> AttemptResult:
     async def unread(request: httpx2.Request) -> httpx2.Response:
         """As a line gives it; what is made of a text counts as read."""
         given = answer(request)
@@ -28,7 +31,14 @@ async def attempt(delivery: Delivery, answer: Answer, *, timeout_s: float = 10) 
         return response
 
     async with httpx2.AsyncClient(transport=httpx2.MockTransport(unread)) as client:
-        return await send(client, delivery, [SECRET], clock=FakeClock(), timeout_s=timeout_s)
+        return await send(
+            client,
+            delivery,
+            [SECRET],
+            clock=FakeClock(),
+            timeout_s=timeout_s,
+            skribby_signature=skribby_signature,
+        )
 
 
 async def test_the_answer_is_kept_in_part(make_delivery: Callable[..., Delivery]) -> None:
@@ -101,3 +111,24 @@ async def test_a_refused_address_is_not_worth_another_attempt(make_delivery: Cal
     result = await attempt(make_delivery(), answer)
     assert not result.retryable
     assert "private network" in result.attempt.answer
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_the_hosted_services_receivers_can_check_the_signature_too(
+    make_delivery: Callable[..., Delivery], wanted: bool
+) -> None:
+    seen: list[httpx2.Request] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request)
+        return httpx2.Response(204)
+
+    await attempt(make_delivery(), answer, skribby_signature=wanted)
+    headers = seen[0].headers
+    assert "webhook-signature" in headers
+    assert ("x-skribby-signature" in headers) is wanted
+    if wanted:
+        at = headers["x-skribby-timestamp"]
+        digest = hmac.new(SECRET.encode(), at.encode() + b"." + seen[0].content, "sha256").hexdigest()
+        assert headers["x-skribby-signature"] == f"sha256={digest}"
+        assert headers["x-skribby-webhook-id"] == headers["webhook-id"]
