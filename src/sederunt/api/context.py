@@ -17,6 +17,7 @@ from sederunt.api.auth import Auth
 from sederunt.api.checks import Checks
 from sederunt.api.limits import RateLimit
 from sederunt.api.metrics import Metrics
+from sederunt.api.readiness import Readiness
 from sederunt.api.stores import ApiStores, open_stores
 from sederunt.bus.connection import Bus
 from sederunt.bus.tasks import end
@@ -53,6 +54,7 @@ class ApiContext:
     checks: Checks
     stores: ApiStores
     metrics: Metrics
+    readiness: Readiness
     hub: Hub
     links_secret: bytes
 
@@ -94,12 +96,13 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
         client = await stack.enter_async_context(guarded_client(allow_private=allow_private, timeout_s=timeout_s))
         stores = open_stores(database, sealer, keys, client)
         bots = Bots(database, clock, follow_ups=FOLLOW_UPS, seals=sealer)
+        objects = open_objects(settings)
         yield ApiContext(
             settings=settings,
             clock=clock,
             database=database,
             bus=bus,
-            objects=open_objects(settings),
+            objects=objects,
             bots=bots,
             recordings=Recordings(database, clock),
             deletions=Deletions(database),
@@ -108,6 +111,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
             checks=Checks(settings, stores.credentials, stores.meeting_accounts),
             stores=stores,
             metrics=metrics,
+            readiness=Readiness(database, bus, objects, settings.data, clock),
             hub=await stack.enter_async_context(_hub(bus, clock, bots)),
             links_secret=await installation_secret(database, sealer, LINKS),
         )

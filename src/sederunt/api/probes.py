@@ -5,6 +5,7 @@ from starlette.responses import Response
 
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import json_response
+from sederunt.api.readiness import OK
 
 
 async def health(_context: ApiContext, _request: Request) -> Response:
@@ -13,21 +14,12 @@ async def health(_context: ApiContext, _request: Request) -> Response:
 
 
 async def ready(context: ApiContext, _request: Request) -> Response:
-    """Answer GET /ready: database and bus can be reached."""
-    parts = {"database": await _database_answers(context), "bus": context.bus.connected}
-    is_ready = all(parts.values())
-    words = {name: "ok" if works else "away" for name, works in parts.items()}
-    return json_response({"status": "ready" if is_ready else "not ready", **words}, 200 if is_ready else 503)
+    """Answer GET /ready: every part that a request may need works; else 503, with what is wrong with which."""
+    parts = await context.readiness.parts()
+    is_ready = all(word == OK for word in parts.values())
+    return json_response({"status": "ready" if is_ready else "not ready", **parts}, 200 if is_ready else 503)
 
 
 async def metrics(context: ApiContext, _request: Request) -> Response:
     """Answer GET /metrics, for Prometheus."""
     return Response(context.metrics.text(), media_type="text/plain; version=0.0.4")
-
-
-async def _database_answers(context: ApiContext) -> bool:
-    try:
-        await context.accounts.all()
-    except Exception:  # whatever the driver raises: this question is about just that
-        return False
-    return True

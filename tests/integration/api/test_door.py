@@ -15,9 +15,10 @@ from starlette.types import Receive, Scope, Send
 
 from harness.api_room import GOOD_BOT, PREFIX, ApiRoom, api_room, on_a_socket
 from harness.fake_clock import FakeClock
+from sederunt.api.readiness import STORED_S
 from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
-from sederunt.settings import BusSettings
+from sederunt.settings import BusSettings, StorageSettings
 
 BODIES: dict[str, Any] = {
     "BotFields": GOOD_BOT,
@@ -26,6 +27,7 @@ BODIES: dict[str, Any] = {
     "RecordingFields": {"recording_url": "https://a.example/talk.mp3", "transcription_model": "whisper"},
 }
 UNKNOWN = "0195f2c4-6a1e-7b3d-9f00-000000000001"
+PARTS = ("database", "bus", "data", "storage")
 BY_ID = [route for route in ROUTES if "{id}" in route.path]
 
 
@@ -176,8 +178,32 @@ async def test_probes_need_no_key_and_tell_the_truth(room: ApiRoom) -> None:
             await anyone.get(f"http://api.test/{name}") for name in ("health", "ready", "metrics")
         ]
     assert (health.status_code, health.json()) == (200, {"status": "ok"})
-    assert (ready.status_code, ready.json()) == (200, {"status": "ready", "database": "ok", "bus": "ok"})
+    assert (ready.status_code, ready.json()) == (200, {"status": "ready", **dict.fromkeys(PARTS, "ok")})
     assert "sederunt_http_requests_total" in metrics.text
+
+
+async def test_what_cannot_be_used_is_not_ready_and_is_named(tmp_path: Path, bus_settings: BusSettings) -> None:
+    clock, store, data, aside = FakeClock(), tmp_path / "store", tmp_path / "data", tmp_path / "aside"
+    async with api_room(data, bus_settings, clock, storage=StorageSettings(url=store.as_uri())) as opened:
+
+        async def faults() -> tuple[int, dict[str, str]]:
+            answer = await opened.client.get("/ready")
+            return answer.status_code, {name: answer.json()[name] for name in PARTS if answer.json()[name] != "ok"}
+
+        assert await faults() == (200, {})
+        store.rename(aside)
+        store.write_text("no folder")
+        clock.advance(STORED_S)
+        assert await faults() == (503, {"storage": "away"})
+        store.unlink()
+        aside.rename(store)
+        clock.advance(STORED_S)
+        assert await faults() == (200, {})
+        data.rename(aside)
+        assert await faults() == (503, {"database": "away", "data": "missing", "storage": "away"})
+        assert not data.exists()
+        aside.rename(data)
+        assert await faults() == (200, {})
 
 
 async def test_the_documentation_is_one_page_and_the_document_describes_every_route(room: ApiRoom) -> None:
