@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 
@@ -27,6 +27,26 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+
+class SteadyClock:
+    """Another clock's time of day, read once, and from then on the seconds that went by.
+
+    For whatever is measured from one moment to another: setting the machine's clock meanwhile changes nothing.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._anchor, self._anchored_at = clock.now(), clock.monotonic()
+
+    def now(self) -> datetime:
+        return self._anchor + timedelta(seconds=self._clock.monotonic() - self._anchored_at)
+
+    def monotonic(self) -> float:
+        return self._clock.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
 
 
 SYSTEM_CLOCK = SystemClock()

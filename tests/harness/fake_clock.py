@@ -31,6 +31,10 @@ class FakeClock:
         """How many wait for their moment."""
         return sum(not sleeper.done() for _, sleeper in self._sleepers)
 
+    def set_wall(self, seconds: float) -> None:
+        """Set the time of day forward, or back, as an operator or a time server does."""
+        self._now += timedelta(seconds=seconds)
+
     def advance(self, seconds: float) -> None:
         """Let this much time pass."""
         self._now += timedelta(seconds=seconds)

@@ -3,6 +3,7 @@
 from sederunt import log
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.bus.streams import command_subject
+from sederunt.clock import SteadyClock
 from sederunt.errors import SetupError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.work import Again, GiveUp, Job
@@ -72,6 +73,7 @@ def _bot_context(context: WorkerContext, journal: Journal) -> BotContext:
         pool=context.pool,
         feed=context.events,
         accounts=MeetingAccounts(context.database, context.sealer),
-        clock=context.clock,
+        # A page's time stamps count on from its start as well, so both stay together when the machine's clock is set.
+        clock=SteadyClock(context.clock),
         vendor_keys=context.vendor_access,
     )

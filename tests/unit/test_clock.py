@@ -1,0 +1,39 @@
+"""Time within a stay: whoever sets the machine's clock changes no length."""
+
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from harness.fake_clock import FakeClock
+from sederunt.clock import SteadyClock
+from sederunt.jobs import attend
+
+
+@pytest.mark.parametrize("jump_s", [600, -600, 86_400])
+def test_a_steady_clock_counts_seconds_from_one_look_at_the_time_of_day(jump_s: float) -> None:
+    wall = FakeClock()
+    began = wall.now()
+    steady = SteadyClock(wall)
+    wall.advance(20)
+    wall.set_wall(jump_s)
+    wall.advance(19)
+    assert steady.now() - began == timedelta(seconds=39)
+    assert steady.monotonic() == wall.monotonic()
+
+
+@pytest.mark.parametrize("jump_s", [600, -600])
+def test_a_bots_meeting_is_as_long_as_it_lasted_when_the_clock_is_set(
+    jump_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attend, "MeetingAccounts", lambda *_stores: object())
+    wall = FakeClock()
+    fields = ("settings", "objects", "pool", "events", "database", "sealer", "vendor_access")
+    context = SimpleNamespace(clock=wall, **{name: object() for name in fields})
+    bot = attend._bot_context(cast(Any, context), cast(Any, object()))
+    started_at = bot.clock.now()
+    assert started_at == wall.now()
+    wall.set_wall(jump_s)
+    wall.advance(39)
+    assert bot.clock.now() - started_at == timedelta(seconds=39)
