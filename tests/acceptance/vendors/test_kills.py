@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import httpx2
-import pytest
 
 from harness.journeys import look, reach, send_bot, unhurried
 from harness.listener import Listener, listening
@@ -18,7 +17,6 @@ from sederunt.bench.words import word_error_rate
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.clips import SHIPPED, catalogue
 from sederunt.practice.script import demo
-from sederunt.transcription.plugs import is_installed
 
 Vendors = Mapping[str, VendorControl]
 
@@ -26,12 +24,9 @@ Vendors = Mapping[str, VendorControl]
 # matrix tells.
 SUBMITTED = {"vendor7": "soniox", "vendor8": "gladia"}
 POLLED = {"vendor4": "speechmatics", "vendor5": "revai"}
-NOT_HERE = [name for name in (*SUBMITTED.values(), *POLLED.values()) if not is_installed(name)]
-needs_them = pytest.mark.skipif(bool(NOT_HERE), reason=f"NOT TESTED: {', '.join(NOT_HERE)} are not installed")
 LONG_S = 45.0  # an answer that comes so slowly is not read to its end
 
 
-@needs_them
 async def test_a_job_whose_answer_a_killed_worker_did_not_read_is_found_again(
     cloud: Service, client: httpx2.AsyncClient, vendors: Vendors, receiver: Receiver
 ) -> None:
@@ -45,7 +40,6 @@ async def test_a_job_whose_answer_a_killed_worker_did_not_read_is_found_again(
     await all_finished_and_billed_once(client, vendors, receiver, made, SUBMITTED)
 
 
-@needs_them
 async def test_a_job_that_a_killed_worker_waited_for_is_waited_for_again(
     cloud: Service, client: httpx2.AsyncClient, vendors: Vendors, receiver: Receiver
 ) -> None:

@@ -20,7 +20,6 @@ from sederunt.bench.words import word_error_rate
 from sederunt.practice.client import MeetingHandle, PracticeClient
 from sederunt.practice.clips import SHIPPED, catalogue
 from sederunt.practice.script import demo
-from sederunt.transcription.plugs import is_installed
 
 Vendors = Mapping[str, VendorControl]
 
@@ -45,8 +44,6 @@ LIVE = {
     "vendor7-realtime": "soniox",
     "vendor8-realtime": "gladia",
 }
-BATCH = {model: vendor for model, vendor in BATCH.items() if is_installed(vendor)}
-LIVE = {model: vendor for model, vendor in LIVE.items() if is_installed(vendor)}
 NOT_OF_RECORDINGS = {"vendor2-v3"}
 WORST_WER = 0.2
 
