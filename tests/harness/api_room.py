@@ -23,11 +23,11 @@ from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.accounts.sealing import load_sealer
-from sederunt.api.app import create_app
 from sederunt.api.wire import PROTOCOLS
 from sederunt.bus import embedded
 from sederunt.bus.connection import Bus
 from sederunt.clock import Clock
+from sederunt.console.app import create_application
 from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database, database_url
@@ -175,7 +175,7 @@ async def api_room(data: Path, bus: BusSettings, clock: Clock | None = None, **s
     section = ApiSettings(**{"public_url": "http://api.test", **settings.pop("api", {})})
     chosen = Settings(data=data, bus=bus, api=section, **settings)
     clock = clock or FakeClock()
-    app = create_app(chosen, clock)
+    app = create_application(chosen, clock)
     sealer = load_sealer(chosen)
     async with Database(database_url(chosen), clock=clock) as database, _lifespan(app):
         keys = await Keys.open(database, sealer, clock)

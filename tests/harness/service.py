@@ -53,18 +53,18 @@ class Service:
             stderr=self.log.open("ab"),
             text=True,
         )
-        address, self.key = self._wait_for_address()
+        address, self.key, self.console_link = self._wait_for_address()
         self.url = address + "/api/v1"
 
-    def _wait_for_address(self) -> tuple[str, str]:
+    def _wait_for_address(self) -> tuple[str, str, str]:
         """Where it listens, and the key that a first start shows."""
         assert self.process.stdout is not None
         said: dict[str, str] = {}
         for line in self.process.stdout:
-            said |= re.findall(r"^(API key:|Listening on) (\S+)", line)
+            said |= re.findall(r"^(API key:|Console:|Listening on) (\S+)", line)
             if "Listening on" in said:
                 threading.Thread(target=self.process.stdout.read, daemon=True).start()
-                return said["Listening on"], said["API key:"]
+                return said["Listening on"], said["API key:"], said["Console:"]
         raise AssertionError(f"serve ended before it listened:\n{self.log.read_text()[-4000:]}")
 
     def run(self, *arguments: str, given: str = "") -> str:

@@ -44,9 +44,11 @@ class Caller:
     """Who a request comes from."""
 
     account_id: UUID
-    key_id: UUID
-    name: str = ""  # of the key
+    key_id: UUID | None  # None: a person's session
+    name: str = ""  # of the key, or the person
     scopes: frozenset[Scope] = EVERYTHING
+    manages: bool = True  # keys, credentials, webhook secrets, people
+    person_id: UUID | None = None
 
 
 @dataclass(slots=True)
@@ -121,7 +123,7 @@ class Keys:
         if found is None:
             self._trusted.pop(digest, None)
             raise Unauthorized
-        caller = Caller(found.account_id, found.id, found.name, scopes_of(found))
+        caller = Caller(found.account_id, found.id, found.name, scopes_of(found), scopes_of(found) == EVERYTHING)
         if len(self._trusted) >= _MOST_TRUSTED:
             self._trusted.clear()
         self._trusted[digest] = _Trusted(caller=caller, until=self._clock.monotonic() + _TRUSTED_S)

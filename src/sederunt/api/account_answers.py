@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from sederunt.accounts.keys import Scope
+from sederunt.accounts.sign_in import MemberRole
 from sederunt.api.answer_parts import (
     FLAG,
     ID,
@@ -32,6 +33,13 @@ _KEY: Mapping[str, Schema] = {
     "expires_at": or_null(TIME),
     "last_used_at": or_null(TIME),
     "revoked_at": or_null(TIME),
+}
+_MEMBER: Mapping[str, Schema] = {
+    "id": ID,
+    "name": TEXT,
+    "email": or_null(TEXT),
+    "role": words_of(MemberRole),
+    "created_at": TIME,
 }
 _RESOURCE: Schema = {"type": "string", "enum": ["bot", "recording"]}
 
@@ -79,6 +87,19 @@ ACCOUNT_ANSWERS: Mapping[str, Schema] = {
         }
     ),
     "WebhookDeliveryList": object_of({"data": list_of(ref("WebhookDelivery")), "next_cursor": or_null(TEXT)}),
+    "Member": object_of(_MEMBER),
+    "MemberList": object_of({"data": list_of(ref("Member"))}),
+    "Invitation": object_of({"name": TEXT, "role": words_of(MemberRole), "sign_in_url": URI}),
+    "Deed": object_of(
+        {
+            "at": TIME,
+            "who": TEXT,
+            "by": {"type": "string", "enum": ["person", "key"]},
+            "action": TEXT,
+            "target": or_null(TEXT),
+        }
+    ),
+    "AuditList": object_of({"data": list_of(ref("Deed")), "next_cursor": or_null(TEXT)}),
     "Replayed": object_of({"replayed": INTEGER}),
     "UsageRow": object_of(
         {

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sederunt.api import keys, usage, vault, webhooks
+from sederunt.api import keys, people, usage, vault, webhooks
 from sederunt.api.account_schemas import (
     CredentialFields,
     KeyFields,
@@ -215,5 +215,62 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         query=("from", "to", "usage-group", "usage-format"),
         refusals=(400,),
         media_types=("text/csv",),
+    ),
+    Route(
+        method="POST",
+        path="/member",
+        handler=people.invite_member,
+        name="inviteMember",
+        summary="Make a link that lets somebody into the console, once",
+        tag="People",
+        answer="Invitation",
+        body=RequestBody(
+            model=people.MemberFields, required=("name", "role"), example={"name": "Ada Lovelace", "role": "member"}
+        ),
+        permission="manage",
+    ),
+    Route(
+        method="GET",
+        path="/member",
+        handler=people.list_members,
+        name="listMembers",
+        summary="List who may use the console, oldest first",
+        tag="People",
+        answer="MemberList",
+    ),
+    Route(
+        method="PATCH",
+        path="/member/{id}",
+        handler=people.change_member,
+        name="changeMember",
+        summary="Give somebody another role",
+        tag="People",
+        answer="Member",
+        body=RequestBody(model=people.RoleFields, required=("role",), example={"role": "viewer"}),
+        permission="manage",
+        refusals=(409,),
+    ),
+    Route(
+        method="DELETE",
+        path="/member/{id}",
+        handler=people.remove_member,
+        name="removeMember",
+        summary="Take somebody out of the account",
+        tag="People",
+        answer="Message",
+        permission="manage",
+        refusals=(409,),
+    ),
+    Route(
+        method="GET",
+        path="/audit",
+        handler=people.list_audit,
+        name="listAudit",
+        summary="What was done, by whom, newest first",
+        tag="People",
+        answer="AuditList",
+        query=("limit", "cursor"),
+        refusals=(400,),
+        permission="manage",
     ),
 )

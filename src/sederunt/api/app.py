@@ -5,8 +5,9 @@ sentences, nothing coerced), and it costs some 60 µs a request (measured).
 """
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -14,8 +15,8 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.routing import Route as Path
-from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp
 
 from sederunt.api import files, probes, sockets
@@ -29,27 +30,38 @@ from sederunt.api.openapi import PREFIX, document
 from sederunt.api.permissions import refuse_unpermitted
 from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
+from sederunt.api.sessions import caller_of, note_deed
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.settings import Settings
 
+_FIRST_ID = re.compile(rb'{"id": "([0-9a-f-]{36})"')
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 _FILES = "/files/{resource}/{id}/{name:path}"
 
 OpenHandler = Callable[[ApiContext, Request], Awaitable[Response]]
 
 
-def create_app(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
-    """Make the application of one process. Its stores are opened when the server starts and closed when it stops."""
+def create_app(
+    settings: Settings,
+    clock: Clock = SYSTEM_CLOCK,
+    pages: Sequence[BaseRoute] = (),
+    beside: Callable[[Starlette], AbstractAsyncContextManager[None]] = lambda _app: nullcontext(),
+) -> ASGIApp:
+    """Make the application of one process, with the console's pages where there are any, and what runs beside.
+
+    Its context is opened when the server starts and closed when it stops.
+    """
     metrics = Metrics()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with open_context(settings, clock, metrics) as context:
             app.state.context = context
-            yield
+            async with beside(app):
+                yield
 
     app = Starlette(
-        routes=[*_routes_with_keys(), *_routes_without(), *_sockets()],
+        routes=[*_routes_with_keys(), *_routes_without(), *pages, *_sockets()],
         lifespan=lifespan,
         middleware=_cors(settings),
         exception_handlers={404: http_exception, 405: http_exception},
@@ -115,15 +127,25 @@ def _with_key(table: Mapping[str, Route], path: str) -> Callable[[Request], Awai
         visit.route = path
         context: ApiContext = request.app.state.context
         try:
-            caller = await context.auth.caller(request.headers.get("authorization"))
-            visit.key_id = str(caller.key_id)
+            caller = await caller_of(context, request)
+            visit.key_id = str(caller.key_id or caller.person_id)
             route = table["GET" if request.method == "HEAD" else request.method]
             refuse_unpermitted(caller, route.needed)
-            return await route.handler(Call(context, request, caller))
+            answer = await route.handler(Call(context, request, caller))
+            if route.changes:
+                await note_deed(context.stores.sign_ins, caller, route.name, _target(request, answer))
+            return answer
         except Exception as error:
             return answer_to(error)
 
     return endpoint
+
+
+def _target(request: Request, answer: Response) -> str | None:
+    """The id of what was changed: in the path, or at the beginning of what tells of something new."""
+    made = _FIRST_ID.match(bytes(answer.body[:60]))
+    named: str | None = request.path_params.get("id")
+    return named or (made[1].decode() if made else None)
 
 
 def _without_key(handler: OpenHandler, path: str, *, quiet: bool) -> Callable[[Request], Awaitable[Response]]:

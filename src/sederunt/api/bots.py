@@ -16,6 +16,7 @@ from sederunt.api.removal import remove_files
 from sederunt.api.running import order_stop, post_chat
 from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields, Start, changed_config, new_config, start_of
 from sederunt.api.views import bot_json, bot_summary, list_json, plain_bot_json
+from sederunt.database.bot_reading import Page
 from sederunt.database.ids import new_id
 from sederunt.errors import Conflict, InvalidConfig
 from sederunt.model.bot import Bot, BotConfig
@@ -55,8 +56,13 @@ async def create_bot(call: Call) -> Response:
             await _without_avatar(call, bot)
             await call.context.deletions.expect_none(bot.id)
         raise
-    logger.info("bot created", action="bot_created", bot_id=str(bot.id), status=bot.status.value)
+    announce_created(bot)
     return text_response(plain_bot_json(bot, call.addresses))
+
+
+def announce_created(bot: Bot) -> None:
+    """One line in the log for each new bot, whoever made it."""
+    logger.info("bot created", action="bot_created", bot_id=str(bot.id), status=bot.status.value)
 
 
 async def validate_bot(call: Call) -> Response:
@@ -142,16 +148,22 @@ async def scheduled_bots(call: Call) -> Response:
 
 async def list_bots(call: Call) -> Response:
     """Answer GET /bot: newest first, without transcript, participants and events."""
-    query = call.request.query_params
     addresses = call.addresses
-    page = await call.context.bots.find(
+    page = await bots_page(call)
+    return json_response({"data": [bot_summary(bot, addresses) for bot in page.bots], "next_cursor": page.cursor})
+
+
+async def bots_page(call: Call) -> Page:
+    """The page of bots that the query asks for. Raises InvalidConfig."""
+    query = call.request.query_params
+    return await call.context.bots.find(
         call.account_id,
         status=call.word("status", BotStatus),
         metadata=_metadata_filter(query),
+        search=call.text("search"),
         cursor=query.get("cursor") or None,
         limit=call.integer("limit", default=50, least=1, most=200),
     )
-    return json_response({"data": [bot_summary(bot, addresses) for bot in page.bots], "next_cursor": page.cursor})
 
 
 def _metadata_filter(query: QueryParams) -> dict[str, str]:

@@ -43,6 +43,11 @@ _QUERY: Mapping[str, Document] = {
         "schema": {"type": "object", "additionalProperties": {"type": "string"}},
         "description": "`metadata[room]=7`: only bots with this pair; may be repeated.",
     },
+    "bot-search": {
+        "name": "search",
+        "schema": {"type": "string", "maxLength": 200, "pattern": r"^[^\u0000]*$"},
+        "description": "Only bots with this in their name or their meeting's address.",
+    },
     "delivery-state": {"name": "state", "schema": {"type": "string", "enum": [s.value for s in DeliveryState]}},
     "resource_id": {
         "name": "resource_id",

@@ -2,19 +2,21 @@
 
 from typing import Literal
 
-from sederunt.accounts.keys import EVERYTHING, Caller, Scope
+from sederunt.accounts.keys import Caller
 from sederunt.errors import Forbidden
 
 Permission = Literal["read", "write", "live", "manage"]
 
 
 def refuse_unpermitted(caller: Caller, needed: Permission) -> None:
-    """Raise Forbidden where a key may not do this. Who manages the account must be allowed everything."""
+    """Raise Forbidden where a key, or a person, may not do this."""
+    if caller.manages if needed == "manage" else needed in caller.scopes:
+        return
+    if caller.person_id is not None:
+        raise Forbidden("Your role does not allow this: ask an owner of the account.")
     if needed == "manage":
-        if caller.scopes != EVERYTHING:
-            raise Forbidden(f"This needs a key with every scope; this one has: {_told(caller)}.")
-    elif Scope(needed) not in caller.scopes:
-        raise Forbidden(f"This needs a key with the scope '{needed}'; this one has: {_told(caller)}.")
+        raise Forbidden(f"This needs a key with every scope; this one has: {_told(caller)}.")
+    raise Forbidden(f"This needs a key with the scope '{needed}'; this one has: {_told(caller)}.")
 
 
 def _told(caller: Caller) -> str:

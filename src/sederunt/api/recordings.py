@@ -16,6 +16,7 @@ from sederunt.api.schemas import RecordingFields, recording_config, settings_of_
 from sederunt.api.uploads import Upload, boundary_of, form_values, take_form
 from sederunt.api.views import plain_recording_json, recording_json, recording_summary
 from sederunt.database.ids import new_id
+from sederunt.database.recordings import RecordingPage
 from sederunt.database.retention import kept_until
 from sederunt.errors import InvalidConfig, MediaError, NotFound
 from sederunt.model.bot import Bot
@@ -153,14 +154,19 @@ async def get_recording(call: Call) -> Response:
 async def list_recordings(call: Call) -> Response:
     """Answer GET /recording: newest first, without transcript and events."""
     addresses = call.addresses
-    page = await call.context.recordings.find(
+    page = await recordings_page(call)
+    data: list[dict[str, Any]] = [recording_summary(recording, addresses) for recording in page.recordings]
+    return json_response({"data": data, "next_cursor": page.cursor})
+
+
+async def recordings_page(call: Call) -> RecordingPage:
+    """The page of recordings that the query asks for. Raises InvalidConfig."""
+    return await call.context.recordings.find(
         call.account_id,
         status=call.word("status", RecordingStatus),
         cursor=call.request.query_params.get("cursor") or None,
         limit=call.integer("limit", default=50, least=1, most=200),
     )
-    data: list[dict[str, Any]] = [recording_summary(recording, addresses) for recording in page.recordings]
-    return json_response({"data": data, "next_cursor": page.cursor})
 
 
 async def delete_recording(call: Call) -> Response:

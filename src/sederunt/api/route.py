@@ -42,6 +42,11 @@ class Route:
     media_types: Sequence[str] = ()  # that it answers in beside JSON, as `format` asks for
 
     @property
+    def changes(self) -> bool:
+        """Whether it changes something, and is written down."""
+        return self.method != "GET" and self.needed != "read"
+
+    @property
     def needed(self) -> Permission:
         """Return what its caller must be allowed to do."""
         return self.permission or ("read" if self.method == "GET" else "write")

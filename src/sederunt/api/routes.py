@@ -57,7 +57,7 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="List bots, newest first",
         tag="Bots",
         answer="BotList",
-        query=(*_FILTERS, "bot-status", "metadata"),
+        query=(*_FILTERS, "bot-status", "metadata", "bot-search"),
         refusals=(400,),
     ),
     Route(

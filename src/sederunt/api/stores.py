@@ -8,6 +8,7 @@ from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.accounts.sealing import Sealer
+from sederunt.accounts.sign_in import SignIns
 from sederunt.accounts.webhook_secrets import WebhookSecrets
 from sederunt.database.corrections import Corrections
 from sederunt.database.delivery_lists import DeliveryLists
@@ -28,6 +29,7 @@ class ApiStores:
     usage: Usage
     search: Search
     corrections: Corrections
+    sign_ins: SignIns
     client: httpx2.AsyncClient  # guarded, follows no redirect: for tests of receivers
 
 
@@ -42,5 +44,6 @@ def open_stores(database: Database, sealer: Sealer, keys: Keys, client: httpx2.A
         usage=Usage(database),
         search=Search(database),
         corrections=Corrections(database),
+        sign_ins=SignIns(database),
         client=client,
     )

@@ -27,6 +27,7 @@ class ServiceProcess:
     key: str
     data: Path
     pid: int
+    console_link: str  # signs in once
 
     @property
     def headers(self) -> dict[str, str]:
@@ -44,8 +45,8 @@ async def service_process(
     log = (data / "serve.log").open("wb")
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("SEDERUNT_")},
-        "SEDERUNT_BROWSER__HOST_RULES": host_rules,
-        "SEDERUNT_BROWSER__IGNORE_CERTIFICATE_ERRORS": "true",
+        **({"SEDERUNT_BROWSER__HOST_RULES": host_rules} if host_rules else {}),
+        **({"SEDERUNT_BROWSER__IGNORE_CERTIFICATE_ERRORS": "true"} if host_rules else {}),
         "SEDERUNT_WHISPER__MODEL": "tiny.en",
         **settings,
     }
@@ -56,10 +57,14 @@ async def service_process(
     try:
         said = await _read_until(child, ("Listening on", "API key"), "the service", data / "serve.log")
         address = re.search(r"Listening on (\S+)", said)
+        console = re.search(r"Console: (\S+)", said)
         key = re.search(r"API key: (\S+)", said)
         assert address is not None
         assert key is not None
-        yield ServiceProcess(base_url=f"{address[1]}/api/v1", key=key[1], data=data, pid=child.pid)
+        assert console is not None
+        yield ServiceProcess(
+            base_url=f"{address[1]}/api/v1", key=key[1], data=data, pid=child.pid, console_link=console[1]
+        )
     finally:
         if not keep:
             await _end(child)

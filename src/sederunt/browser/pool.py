@@ -52,6 +52,7 @@ class PageRequest:
     hosts: tuple[str, ...]  # origins that get permissions
     storage_state: Mapping[str, Any] | None = field(default=None, repr=False)  # signed in: a browser of its own
     signs_in: bool = False  # is going to sign in there: a browser of its own as well
+    host_rules: str | None = None  # to reach a practice site, in a browser of its own that takes any certificate
     avatar: bytes | None = None  # what the bot's camera shows, a picture the browser can decode; no camera without
 
 
@@ -172,8 +173,10 @@ class BrowserPool:
 
     async def _seat(self, request: PageRequest) -> Chromium:
         """Take a place in a browser that runs: one that has room (or will have, once started), else a new one."""
-        private = request.storage_state is not None or request.signs_in
-        browser = (None if private else self._with_room(request.mode)) or self._new(request.mode, private=private)
+        private = request.storage_state is not None or request.signs_in or request.host_rules is not None
+        browser = None if private else self._with_room(request.mode)
+        if browser is None:
+            browser = self._new(request.mode, private=private, host_rules=request.host_rules)
         browser.seats += 1
         try:
             start = self._starting.get(browser)
@@ -195,10 +198,13 @@ class BrowserPool:
         ]
         return max(open_ones, key=lambda browser: browser.seats, default=None)
 
-    def _new(self, mode: Mode, *, private: bool = False) -> Chromium:
+    def _new(self, mode: Mode, *, private: bool = False, host_rules: str | None = None) -> Chromium:
         """Start a browser and return it at once. Its start belongs to the pool: a bot that gives up does not end it."""
         assert self._driver is not None
-        browser = Chromium(self._driver, self._settings, mode, private=private)
+        settings = self._settings
+        if host_rules is not None:
+            settings = settings.model_copy(update={"host_rules": host_rules, "ignore_certificate_errors": True})
+        browser = Chromium(self._driver, settings, mode, private=private)
         self._browsers.append(browser)
         self._starting[browser] = asyncio.create_task(self._start(browser))
         return browser
@@ -268,7 +274,7 @@ def _context_options(settings: BrowserSettings, request: PageRequest) -> dict[st
         "bypass_csp": True,
         "locale": settings.locale,
         "viewport": VIEWPORT,
-        "ignore_https_errors": settings.ignore_certificate_errors,
+        "ignore_https_errors": settings.ignore_certificate_errors or request.host_rules is not None,
         "service_workers": "allow",
     }
     if request.storage_state is not None:

@@ -57,6 +57,7 @@ QUEUES: Mapping[str, Queue] = {
         Queue(kind="transcribe"),
         # One message per resource keeps its webhooks in order: nobody else can be at the same resource.
         Queue(kind="deliver", one_per_resource=True),
+        Queue(kind="peaks", one_per_resource=True),
     )
 }
 

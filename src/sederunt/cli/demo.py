@@ -44,10 +44,14 @@ async def _demo(keep: bool) -> int:
         async with httpx2.AsyncClient(base_url=service.base_url, headers=service.headers, timeout=30) as http:
             bot, cost = await _send_and_watch(http, meeting.url, service.data)
         ok = _report(bot, cost, script, data)
+        page = service.base_url.removesuffix("/api/v1") + f"/bots/{bot['id']}"
+        console.print(f"\nThe bot's page in the console: {page}", soft_wrap=True)
         if keep:
-            console.print("\nThe service goes on. Look at the bot again with:")
-            print(f"curl -H 'Authorization: Bearer {service.key}' {service.base_url}/bot/{bot['id']}")
-            print(f"Stop it with: kill {service.pid}")
+            print(f"Sign in first, by a link that works once: {service.console_link}")
+            print(f"The same by REST: curl -H 'Authorization: Bearer {service.key}' {service.base_url}/bot/{bot['id']}")
+            print(f"The service goes on. Stop it with: kill {service.pid}")
+        else:
+            print("The service ends with this command; `make demo KEEP=1` leaves it there to look at.")
     return 0 if ok else 1
 
 

@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "keys": ("sederunt.cli.keys", "app", "Create, list and revoke API keys."),
     "credentials": ("sederunt.cli.credentials", "app", "Keys of transcription vendors."),
     "accounts": ("sederunt.cli.accounts", "app", "Accounts (tenants), and meeting accounts that bots sign in with."),
+    "people": ("sederunt.cli.people", "app", "Let people into the console, see who they are."),
     "bots": ("sederunt.cli.bots", "app", "List and look at bots."),
     "models": ("sederunt.cli.models", "app", "List, pull and verify speech models."),
     "transcribe": ("sederunt.cli.transcribe", "transcribe", "Transcribe a file here and now."),

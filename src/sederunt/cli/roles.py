@@ -108,14 +108,14 @@ def _until_signalled(run: Callable[[asyncio.Event], Awaitable[None]]) -> None:
 
 
 def _serve_api(settings: Settings, fd: int | None) -> None:
-    from sederunt.api.app import create_app
     from sederunt.api.wire import PROTOCOLS
+    from sederunt.console.app import create_application
 
     listener = socket.socket(fileno=fd) if fd is not None else listen(settings.api)
     port = listener.getsockname()[1]
     known = settings.model_copy(update={"api": settings.api.model_copy(update={"port": port})})
     config = uvicorn.Config(
-        create_app(known),
+        create_application(known),
         loop="uvloop",
         **PROTOCOLS,
         log_config=None,

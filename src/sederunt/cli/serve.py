@@ -17,6 +17,7 @@ import typer
 from sederunt import log
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import load_sealer
+from sederunt.accounts.sign_in import MemberRole, SignIns
 from sederunt.bus import embedded
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
@@ -108,11 +109,8 @@ async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: flo
     environment["SEDERUNT_API__PORT"] = str(listener.getsockname()[1])
     children = [supervisor.start(role) for role in _roles(environment, listener.fileno(), drain_timeout_s)]
     if await _ready_or_stopped(children[0], stop):
-        key = await _first_key(settings)
-        if key is not None:
-            print(f"API key: {key}", flush=True)
-            print("It is shown this once. More of them: sederunt keys create NAME", flush=True)
-        print(f"Listening on {address}", flush=True)
+        key, link = await _first_key(settings), await _first_link(settings)
+        _greet((settings.api.public_url or address).rstrip("/"), address, key, link)
     await stop.wait()
     await _drain(supervisor, hurry, drain_timeout_s)
 
@@ -143,6 +141,15 @@ async def _first_key(settings: Settings) -> str | None:
             return None
         text, _ = await keys.create(account_id, "first")
         return text
+
+
+async def _first_link(settings: Settings) -> str | None:
+    """The token of a link into the console, as long as nobody was ever let in."""
+    async with Database(database_url(settings)) as database:
+        sign_ins = SignIns(database)
+        if await sign_ins.people.any():
+            return None
+        return await sign_ins.invite(database.default_account_id, MemberRole.OWNER)
 
 
 def _nats(server: embedded.EmbeddedServer) -> Role:
@@ -182,6 +189,18 @@ async def _ready_or_stopped(child: Child, stop: asyncio.Event) -> bool:
     for wait in waits:
         wait.cancel()
     return child.ready.is_set()
+
+
+def _greet(public: str, address: str, key: str | None, link: str | None) -> None:
+    if key is not None:
+        print(f"API key: {key}", flush=True)
+        print("It is shown this once. More of them: sederunt keys create NAME", flush=True)
+    if link is not None:
+        print(f"Console: {public}/welcome?token={link}", flush=True)
+        print("This link signs you in once. More of them: sederunt people invite NAME", flush=True)
+    else:
+        print(f"Console: {public}/", flush=True)
+    print(f"Listening on {address}", flush=True)
 
 
 async def _drain(supervisor: Supervisor, hurry: asyncio.Event, drain_timeout_s: float) -> None:

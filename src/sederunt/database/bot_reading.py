@@ -7,7 +7,20 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Integer, Select, bindparam, false, func, or_, select
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Integer,
+    Select,
+    Text,
+    bindparam,
+    cast,
+    false,
+    func,
+    or_,
+    select,
+    type_coerce,
+)
 
 from sederunt.database import tables as t
 from sederunt.database.bot_rows import NoSeals, Seals, bot_of, metadata_digest, unknown_bot
@@ -157,17 +170,32 @@ class BotReading:
         *,
         status: BotStatus | None = None,
         metadata: Mapping[str, str] | None = None,
+        search: str | None = None,
         cursor: str | None = None,
         limit: int = 50,
     ) -> Page:
-        """Return the account's bots, newest first. `metadata`: every given pair must be there.
+        """Return the account's bots, newest first.
+
+        `metadata`: every given pair must be there; `search`: in the bot's name or the meeting's address.
 
         Raises InvalidConfig for a cursor that is not ours.
         """
         statement = _list_statement(account_id, status, metadata or {}, cursor, limit + 1)
+        if search:
+            statement = statement.where(self._holds(search))
         rows = await self._database.query(statement).all()
         bots = tuple(bot_of(row) for row in rows[:limit])
         return Page(bots=bots, cursor=cursor_of(bots[-1].created_at, bots[-1].id) if len(rows) > limit else None)
+
+    def _holds(self, text: str) -> ColumnElement[bool]:
+        """Whether a bot's name or the meeting's address has this in it, whatever the case."""
+        config = type_coerce(t.bots.c.config, Text())
+        fields = ("bot_name", "meeting_url")
+        if self._database.is_sqlite:
+            found = [func.json_extract(config, f"$.{name}", type_=Text()) for name in fields]
+        else:
+            found = [func.json_extract_path_text(cast(config, JSON), name, type_=Text()) for name in fields]
+        return or_(*(field.icontains(text, autoescape=True) for field in found))
 
     def _bot(self, row: Row) -> Bot:
         if row["zak"] is None:

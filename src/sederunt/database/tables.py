@@ -82,6 +82,63 @@ meeting_accounts = Table(
     Column("updated_at", Moment, nullable=False),
 )
 
+# --- people, who look through the console ---
+
+people = Table(
+    "people",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("email", Text, unique=True),  # in small letters; None until they chose one
+    Column("name", Text, nullable=False),
+    Column("password_hash", Text),  # Argon2id; None: a link or their organisation signs them in
+    Column("created_at", Moment, nullable=False),
+)
+
+members = Table(
+    "members",
+    metadata,
+    Column("person_id", Uuid, ForeignKey("people.id", ondelete="CASCADE"), nullable=False),
+    Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("role", Text, nullable=False),
+    PrimaryKeyConstraint("person_id", "account_id"),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("digest", LargeBinary, primary_key=True),  # SHA-256 of what the cookie holds
+    Column("person_id", Uuid, ForeignKey("people.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+)
+
+sign_in_links = Table(
+    "sign_in_links",
+    metadata,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False),
+    Column("person_id", Uuid, ForeignKey("people.id", ondelete="CASCADE")),  # None: it makes one
+    Column("name", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+)
+
+# Who changed what.
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", RISING, primary_key=True),
+    Column("account_id", Uuid, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("who", Text, nullable=False),  # a person's name, or a key's
+    Column("by_person", Boolean, nullable=False),
+    Column("action", Text, nullable=False),  # the operation's name
+    Column("target", Text),  # the id of what it was done to
+    Index("audit_of_account", "account_id", "id"),
+    sqlite_autoincrement=True,
+)
+
 # What the whole house shares and keeps for ever (the pepper of the keys, the secret of signed links), sealed.
 house_secrets = Table(
     "house_secrets",

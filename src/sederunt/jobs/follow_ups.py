@@ -121,5 +121,15 @@ KINDS: Mapping[str, JobKind] = {
             pauses_s=(1, 5, 30, 120),
             times=None,
         ),
+        # Somebody looks at a player whose waveform is not there yet. Nothing depends on it.
+        JobKind(
+            kind="peaks",
+            role="worker",
+            work="sederunt.jobs.peaks:peaks",
+            give_up="sederunt.jobs.peaks:give_up",
+            slots=lambda _: 1,
+            pauses_s=(5, 60),
+            times=6,
+        ),
     )
 }

@@ -63,6 +63,7 @@ class BotConfig:
     custom_vocabulary: tuple[str, ...] = ()
     realtime_audio: bool = False
     custom_metadata: Mapping[str, str] = field(default_factory=dict)
+    host_rules: str | None = None  # for Chromium's resolver: a practice meeting that the console opened; no caller's
 
 
 class Verdict(StrEnum):

@@ -22,7 +22,8 @@ def page_request(
     """Return the request for one page of this bot. `avatar` is what its camera shows; None for no camera."""
     return PageRequest(
         bot_id=bot.id,
-        mode=browser_mode(browser),
+        mode="shell" if bot.config.host_rules else browser_mode(browser),
+        host_rules=bot.config.host_rules,
         backend="worklet" if capture.backend == "worklet" else "encoded",
         forward=capture.forward,
         batch_ms=batch_ms(bot.config, capture),

@@ -3,12 +3,15 @@ the row.
 """
 
 import asyncio
+import base64
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-_KNOWN = "stop, chat, change-avatar or are-you-there"
+LARGEST_PICTURE = 700_000  # bytes: messages of NATS are up to 1 MiB, and base64 adds a third
+_KNOWN = "stop, chat, change-avatar, picture or are-you-there"
 
 Act = Callable[[str], Coroutine[Any, Any, None]]
+Look = Callable[[], Coroutine[Any, Any, bytes]]
 
 
 class Commands:
@@ -24,6 +27,7 @@ class Commands:
         self.picture: bytes | None = None  # of the last change-avatar: the next page shows it too
         self._say: Act | None = None
         self._show: Act | None = None
+        self.look: Look | None = None  # what takes a picture of the page
 
     async def wait(self, *others: Coroutine[Any, Any, Any], within_s: float | None = None) -> None:
         """Wait for a stop or a cut-off, for the first of the others to be done, or for so many seconds."""
@@ -51,10 +55,25 @@ class Commands:
                 return await _tried(self._say, order.get("message"), "The meeting did not take the message")
             case "change-avatar":
                 return await _tried(self._show, order.get("avatar_url"), "The picture is not shown")
+            case "picture":
+                return await _picture(self.look)
             case "are-you-there":
                 return {"ok": True}
             case unknown:
                 return {"ok": False, "message": f"Unknown order '{unknown}': expected {_KNOWN}."}
+
+
+async def _picture(look: Look | None) -> dict[str, Any]:
+    """What the page shows, as a PNG in base64; it has to fit into a message."""
+    if look is None:
+        return {"ok": False, "message": "The bot has no page right now."}
+    try:
+        data = await look()
+    except Exception as error:  # a page that is too busy for it; the meeting goes on
+        return {"ok": False, "message": f"The page could not be pictured: {error}"}
+    if len(data) > LARGEST_PICTURE:
+        return {"ok": False, "message": "The picture of the page is too large to be passed on."}
+    return {"ok": True, "png": base64.b64encode(data).decode()}
 
 
 async def _tried(act: Act | None, argument: object, failed: str) -> dict[str, Any]:

@@ -104,6 +104,7 @@ class MeetingSession:
         self._came_back = context.journal.bot.recording_started_at is not None  # it has said its greeting
         self._live: LiveSession | None = None
         self._is_silent = False  # the page died, or answered nothing for too long
+        commands.look = page.screenshot
 
     @property
     def recorder(self) -> Recorder | None:
@@ -261,6 +262,7 @@ class MeetingSession:
     async def close(self) -> None:
         """Close the page, then the recorder and the live side: the last words are durable when this returns."""
         self._commands.can_act(say=None, show=None)
+        self._commands.look = None
         if self.recorder is not None and self.answers:  # the last words are still on their way
             with contextlib.suppress(PageError):
                 await self.page.flush()

@@ -1,6 +1,8 @@
 """Commands: what the outside may ask of a bot that is held."""
 
-from sederunt.meetings.session.commands import Commands
+import base64
+
+from sederunt.meetings.session.commands import LARGEST_PICTURE, Commands
 
 
 async def test_a_stop_is_taken_and_stays() -> None:
@@ -59,4 +61,18 @@ async def test_another_picture_is_shown_or_the_reply_says_why_not() -> None:
 
 async def test_an_unknown_order_names_the_known_ones() -> None:
     answer = await Commands().carry_out({"do": "dance"})
-    assert answer["message"] == "Unknown order 'dance': expected stop, chat, change-avatar or are-you-there."
+    assert answer["message"] == "Unknown order 'dance': expected stop, chat, change-avatar, picture or are-you-there."
+
+
+async def test_a_picture_of_the_page_comes_as_base64_and_only_where_it_fits_into_a_message() -> None:
+    commands = Commands()
+    assert not (await commands.carry_out({"do": "picture"}))["ok"]
+    for size, fits in ((LARGEST_PICTURE, True), (LARGEST_PICTURE + 1, False)):
+
+        async def look(data: bytes = b"x" * size) -> bytes:
+            return data
+
+        commands.look = look
+        answer = await commands.carry_out({"do": "picture"})
+        assert answer["ok"] is fits
+        assert len(base64.b64decode(answer.get("png", ""))) == (size if fits else 0)

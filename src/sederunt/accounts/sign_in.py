@@ -1,0 +1,174 @@
+"""How people sign in to the console: one-time links, passwords, sessions.
+
+A session is a random token in a cookie; the database has its digest alone. The token that protects requests against
+forgery is derived from it, so there is nothing more to keep.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from functools import lru_cache
+from uuid import UUID
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from sederunt import log
+from sederunt.accounts.keys import EVERYTHING, Caller, Scope
+from sederunt.clock import Clock
+from sederunt.database.engine import Database
+from sederunt.database.people import Link, People, Person
+from sederunt.errors import InvalidConfig, NotFound
+
+logger = log.get(component="accounts")
+
+SESSION_FOR = timedelta(days=30)
+LINK_FOR = timedelta(days=7)
+SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1000
+FIRST_PERSON = "Owner"
+
+
+class MemberRole(StrEnum):
+    """What somebody may do in an account."""
+
+    OWNER = "owner"  # everything, people and keys included
+    MEMBER = "member"  # bots and recordings
+    VIEWER = "viewer"  # look
+
+
+_SCOPES: Mapping[MemberRole, frozenset[Scope]] = {
+    MemberRole.OWNER: EVERYTHING,
+    MemberRole.MEMBER: EVERYTHING,
+    MemberRole.VIEWER: frozenset({Scope.READ}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who is signed in."""
+
+    person: Person
+    csrf: str  # what a request that changes something must carry
+
+    @property
+    def role(self) -> MemberRole:
+        return MemberRole(self.person.role)
+
+    @property
+    def caller(self) -> Caller:
+        """Who their requests come from."""
+        return Caller(
+            account_id=self.person.account_id,
+            key_id=None,
+            name=self.person.name,
+            scopes=_SCOPES[self.role],
+            manages=self.role is MemberRole.OWNER,
+            person_id=self.person.id,
+        )
+
+
+class SignIns:
+    """Lets people in and out. Tokens go out in the clear once, to their owner."""
+
+    def __init__(self, database: Database) -> None:
+        self.people = People(database)
+        self._clock: Clock = database.clock
+
+    async def invite(
+        self, account_id: UUID, role: MemberRole, *, name: str = FIRST_PERSON, person_id: UUID | None = None
+    ) -> str:
+        """The token of a link that lets somebody in once: a new person, or this one."""
+        token = secrets.token_urlsafe(24)
+        expires_at = self._clock.now() + LINK_FOR
+        link = Link(account_id=account_id, person_id=person_id, name=name, role=role.value, expires_at=expires_at)
+        await self.people.add_link(_digest(token), link)
+        return token
+
+    async def accept(self, token: str) -> str:
+        """Use a link; the token of a session. Raises NotFound where it was used, or is too old."""
+        link = await self.people.link(_digest(token))
+        if link is None or not await self.people.use_link(_digest(token)):
+            raise NotFound("This link was used already, or is too old. Ask for another one.")
+        person_id = link.person_id or await self.people.add(link.name, link.account_id, link.role)
+        logger.info("Somebody came by a link.", action="link_used", person_id=str(person_id))
+        return await self._begin(person_id, link.account_id)
+
+    async def sign_in(self, email: str, password: str) -> str:
+        """The token of a session. Raises InvalidConfig; nothing tells an unknown address from a wrong password."""
+        found = await self.people.password_hash(_address(email))
+        good = await asyncio.to_thread(_verified, found[1] if found else _nobodys_hash(), password)
+        accounts = await self.people.of_person(found[0]) if found and good else []
+        if not accounts:
+            logger.info("A sign-in was refused.", action="sign_in_refused")
+            raise InvalidConfig({"password": ["Address and password do not fit together."]})
+        logger.info("Somebody signed in.", action="signed_in", person_id=str(accounts[0].id))
+        return await self._begin(accounts[0].id, accounts[0].account_id)
+
+    async def visitor(self, token: str) -> Visitor | None:
+        """Who has this session; None where it is over."""
+        person = await self.people.of_session(_digest(token))
+        return Visitor(person, csrf_of(token)) if person else None
+
+    async def set_password(self, person: Person, email: str, name: str, password: str) -> None:
+        """Raises InvalidConfig for what cannot be an address or a password."""
+        faults: dict[str, list[str]] = {}
+        address = _address(email)
+        if not 3 <= len(address) <= 320 or "@" not in address[1:-1] or any(c.isspace() for c in address):
+            faults["email"] = ["email must be an address such as ada@example.org."]
+        if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+            faults["password"] = [f"password must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD:,} characters."]
+        if not 1 <= len(name.strip()) <= 200:
+            faults["name"] = ["name must have 1 to 200 characters."]
+        if faults:
+            raise InvalidConfig(faults)
+        hashed = await asyncio.to_thread(_hasher().hash, password)
+        await self.people.change(person.id, email=address, name=name.strip(), password_hash=hashed)
+
+    async def sign_out(self, token: str) -> None:
+        """End this session."""
+        await self.people.end_session(_digest(token))
+
+    async def _begin(self, person_id: UUID, account_id: UUID) -> str:
+        token = secrets.token_urlsafe(32)
+        await self.people.add_session(_digest(token), person_id, account_id, self._clock.now() + SESSION_FOR)
+        return token
+
+
+def csrf_of(token: str) -> str:
+    """What a page that was given out in this session knows, and no other site can."""
+    return hmac.new(token.encode("utf-8", "replace"), b"sederunt csrf", hashlib.sha256).hexdigest()[:32]
+
+
+def is_csrf(token: str, sent: str) -> bool:
+    """Whether a request came from a page of this session; compared in constant time."""
+    return hmac.compare_digest(csrf_of(token).encode(), sent.encode("utf-8", "replace"))
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+def _address(email: str) -> str:
+    return email.strip().casefold()
+
+
+@lru_cache(maxsize=1)
+def _hasher() -> PasswordHasher:
+    return PasswordHasher()
+
+
+@lru_cache(maxsize=1)
+def _nobodys_hash() -> str:
+    return _hasher().hash(secrets.token_urlsafe(16))
+
+
+def _verified(hashed: str, password: str) -> bool:
+    try:
+        return _hasher().verify(hashed, password[: LONGEST_PASSWORD + 1])
+    except (VerificationError, InvalidHashError):
+        return False

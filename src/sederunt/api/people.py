@@ -1,0 +1,108 @@
+"""Who may look after an account through the console, and what was done in it."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+from starlette.responses import Response
+
+from sederunt.accounts.sign_in import MemberRole
+from sederunt.api import values as v
+from sederunt.api.call import Call
+from sederunt.api.failures import json_response, message_response
+from sederunt.api.faults import read
+from sederunt.api.schemas import Body
+from sederunt.api.views import moment
+from sederunt.database.people import Deed, Person
+from sederunt.database.search import cursor_number
+from sederunt.errors import InvalidConfig
+
+_Role = Annotated[str, *v.word(tuple(MemberRole))]
+
+
+class MemberFields(Body):
+    """Somebody to let in."""
+
+    name: Annotated[str, *v.text(200)] = Field("", description="Who they are; they may change it.")
+    role: _Role = Field("member", description="What they may do.")
+
+
+class RoleFields(Body):
+    """Another role."""
+
+    role: _Role = Field("member", description="What they may do from now on.")
+
+
+async def invite_member(call: Call) -> Response:
+    """POST /member"""
+    found = read(MemberFields, await call.body(), ("name", "role"))
+    if found.faults:
+        raise InvalidConfig(found.faults)
+    token = await call.context.stores.sign_ins.invite(
+        call.account_id, MemberRole(found.fields.role), name=found.fields.name
+    )
+    return json_response({"name": found.fields.name, "role": found.fields.role, "sign_in_url": link_of(call, token)})
+
+
+async def list_members(call: Call) -> Response:
+    """GET /member: the oldest first."""
+    people = await call.context.stores.sign_ins.people.of_account(call.account_id)
+    return json_response({"data": [member_values(person) for person in people]})
+
+
+async def change_member(call: Call) -> Response:
+    """PATCH /member/{id}"""
+    found = read(RoleFields, await call.body(), ("role",))
+    if found.faults:
+        raise InvalidConfig(found.faults)
+    people = call.context.stores.sign_ins.people
+    person_id = call.id("member")
+    await people.change_role(person_id, call.account_id, found.fields.role)
+    [changed] = [person for person in await people.of_account(call.account_id) if person.id == person_id]
+    return json_response(member_values(changed))
+
+
+async def remove_member(call: Call) -> Response:
+    """DELETE /member/{id}"""
+    await call.context.stores.sign_ins.people.change_role(call.id("member"), call.account_id, None)
+    return message_response("They are signed out, and may not come in any more.")
+
+
+async def list_audit(call: Call) -> Response:
+    """GET /audit: what was done, the newest first."""
+    return json_response(await audit_values(call))
+
+
+async def audit_values(call: Call) -> dict[str, Any]:
+    """The page of the audit list that the query asks for. Raises InvalidConfig."""
+    before = cursor_number(call.request.query_params.get("cursor"))
+    limit = call.integer("limit", default=50, least=1, most=200)
+    deeds = await call.context.stores.sign_ins.people.deeds(call.account_id, before=before, limit=limit + 1)
+    shown = deeds[:limit]
+    more = len(deeds) > limit
+    return {"data": [_deed_values(deed) for deed in shown], "next_cursor": str(shown[-1].id) if more else None}
+
+
+def link_of(call: Call, token: str) -> str:
+    """Where somebody is let in once."""
+    return f"{call.base_url}/welcome?token={token}"
+
+
+def member_values(person: Person) -> dict[str, Any]:
+    """Somebody as lists show them."""
+    return {
+        "id": str(person.id),
+        "name": person.name,
+        "email": person.email,
+        "role": person.role,
+        "created_at": moment(person.created_at),
+    }
+
+
+def _deed_values(deed: Deed) -> dict[str, Any]:
+    return {
+        "at": moment(deed.at),
+        "who": deed.who,
+        "by": "person" if deed.by_person else "key",
+        "action": deed.action,
+        "target": deed.target,
+    }

@@ -1,0 +1,47 @@
+"""Requests of people: the cookie of their session stands in for a key, and what changes something must carry more.
+
+A browser sends the cookie by itself, also where another site made it ask. A request that changes something therefore
+has to carry the session's token against forgery, which only a page of ours knows.
+"""
+
+from starlette.requests import Request
+
+from sederunt.accounts.keys import Caller
+from sederunt.accounts.sign_in import SignIns, is_csrf
+from sederunt.api.context import ApiContext
+from sederunt.errors import Forbidden, Unauthorized
+
+COOKIE = "sederunt_session"
+CSRF_HEADER = "x-csrf-token"
+_SAFE = frozenset({"GET", "HEAD"})
+
+
+async def caller_of(context: ApiContext, request: Request) -> Caller:
+    """Who asks: by key, or by session. Raises Unauthorized, Forbidden, TooManyRequests."""
+    header = request.headers.get("authorization")
+    token = session_token(request) if header is None else None
+    if token is None:
+        return await context.auth.caller(header)
+    visitor = await context.stores.sign_ins.visitor(token)
+    if visitor is None:
+        raise Unauthorized
+    refuse_forged(request, token)
+    return visitor.caller
+
+
+def session_token(request: Request) -> str | None:
+    """What the cookie holds. Cookies are read only where there are any."""
+    return request.cookies.get(COOKIE) if "cookie" in request.headers else None
+
+
+def refuse_forged(request: Request, token: str, sent: str | None = None) -> None:
+    """Raise Forbidden where something is to be changed by a request that did not come from our own page."""
+    sent = request.headers.get(CSRF_HEADER, "") if sent is None else sent
+    if request.method not in _SAFE and not is_csrf(token, sent):
+        raise Forbidden("This page is too old, or the request came from elsewhere: load the page again.")
+
+
+async def note_deed(sign_ins: SignIns, caller: Caller, action: str, target: str | None) -> None:
+    """Write down who changed what."""
+    by_person = caller.person_id is not None
+    await sign_ins.people.note(caller.account_id, caller.name, action, target, by_person=by_person)

@@ -1,0 +1,48 @@
+"""`sederunt people`: let people into the console, see who they are."""
+
+from typing import Annotated
+
+import typer
+
+from sederunt.accounts.sign_in import MemberRole, SignIns
+from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, run, show
+from sederunt.settings import load
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command()
+def invite(
+    name: Annotated[str, typer.Argument(help="Who they are; a name that is there already gets another link.")],
+    role: Annotated[MemberRole, typer.Option(help="What they may do.")] = MemberRole.OWNER,
+    data: Data = None,
+    account: AccountName = OF_DEFAULT,
+) -> None:
+    """Print a link that lets somebody into the console, once, within a week."""
+    api = load(**({} if data is None else {"data": data})).api
+
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        sign_ins = SignIns(context.database)
+        known = {person.name: person for person in await sign_ins.people.of_account(owner.id)}
+        person_id = known[name].id if name in known else None
+        token = await sign_ins.invite(owner.id, role, name=name, person_id=person_id)
+        base = (api.public_url or f"http://{api.host}:{api.port}").rstrip("/")
+        typer.echo(f"{base}/welcome?token={token}")
+
+    run(act, data)
+
+
+@app.command("list")
+def list_(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson = False) -> None:
+    """Show who may use the console for an account."""
+
+    async def act(context: CommandContext) -> None:
+        owner = await context.account(account)
+        people = await SignIns(context.database).people.of_account(owner.id)
+        rows = [
+            {"id": p.id, "name": p.name, "email": p.email, "role": p.role, "created_at": p.created_at} for p in people
+        ]
+        show(rows, as_json=as_json, nothing="Nobody yet: sederunt people invite NAME")
+
+    run(act, data)

@@ -1,0 +1,98 @@
+"""The application with its console: the API's routes, and the pages beside them."""
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute
+from starlette.routing import Route as Path
+from starlette.types import ASGIApp
+
+from sederunt.api.app import create_app
+from sederunt.api.door import visit_of
+from sederunt.api.permissions import Permission
+from sederunt.clock import SYSTEM_CLOCK, Clock
+from sederunt.console.checkup import Checkup
+from sederunt.console.page import Handler, endpoint
+from sederunt.console.pages import account, bots, recordings
+from sederunt.console.pages.entry import Doors, open_endpoint
+from sederunt.console.practice import PracticeSites
+from sederunt.console.render import ASSETS, assets_version
+from sederunt.settings import Settings
+
+_ASSETS = "/assets/{version}/{name:path}"
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".txt": "text/plain"}
+
+# method, path, what answers, what its reader must be allowed to do
+PAGES: Sequence[tuple[str, str, Handler, Permission]] = (
+    ("GET", "/", account.start, "read"),
+    ("GET", "/checkup", account.check_up, "manage"),
+    ("POST", "/practice", bots.start_practice, "write"),
+    ("GET", "/bots", bots.list_bots, "read"),
+    ("GET", "/bots/new", bots.new_bot, "write"),
+    ("GET", "/bots/scheduled", bots.scheduled, "read"),
+    ("GET", "/bots/{id}", bots.one_bot, "read"),
+    ("GET", "/bots/{id}/feed", bots.feed, "read"),
+    ("GET", "/bots/{id}/picture.png", bots.picture, "read"),
+    ("GET", "/bots/{id}/player.json", bots.player_data, "read"),
+    ("GET", "/bots/{id}/peaks.json", bots.peaks, "read"),
+    ("GET", "/recordings", recordings.list_recordings, "read"),
+    ("GET", "/recordings/{id}", recordings.one_recording, "read"),
+    ("GET", "/recordings/{id}/player.json", recordings.player_data, "read"),
+    ("GET", "/recordings/{id}/peaks.json", recordings.peaks, "read"),
+    ("GET", "/search", account.search, "read"),
+    ("GET", "/webhooks", account.webhooks, "read"),
+    ("GET", "/keys", account.keys, "manage"),
+    ("GET", "/usage", account.usage, "read"),
+    ("GET", "/people", account.people, "read"),
+    ("POST", "/profile", account.save_profile, "read"),
+    ("GET", "/operations", account.operations, "manage"),
+)
+
+
+def create_application(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
+    """The whole api role: the API with the console in front of it."""
+    return create_app(settings, clock, pages=_routes(), beside=_children)
+
+
+def _routes() -> list[BaseRoute]:
+    doors = Doors()
+    entry = [
+        ("GET", "/sign-in", doors.show),
+        ("POST", "/sign-in", doors.sign_in),
+        ("GET", "/welcome", doors.welcome),
+        ("POST", "/welcome", doors.accept),
+        ("POST", "/sign-out", doors.sign_out),
+    ]
+    return [
+        *(Path(path, open_endpoint(handler, path), methods=[method]) for method, path, handler in entry),
+        *(Path(path, endpoint(handler, path, needed), methods=[method]) for method, path, handler, needed in PAGES),
+        Path(_ASSETS, _asset, methods=["GET"]),
+    ]
+
+
+@asynccontextmanager
+async def _children(app: Starlette) -> AsyncIterator[None]:
+    """What pages start on demand ends with the application."""
+    async with contextlib.AsyncExitStack() as stack:
+        for name, made in (("practice_sites", PracticeSites()), ("checkup", Checkup())):
+            setattr(app.state, name, made)
+            stack.push_async_callback(made.close)
+        yield
+
+
+async def _asset(request: Request) -> Response:
+    """A file of ours; its address changes with its content, so it may be kept for ever."""
+    visit_of(request).route, visit_of(request).quiet = _ASSETS, True
+    path = (ASSETS / request.path_params["name"]).resolve()
+    if not path.is_relative_to(ASSETS.resolve()) or path.suffix not in _TYPES or not path.is_file():
+        return Response("There is no such file.", 404, media_type="text/plain")
+    kept = request.path_params["version"] == assets_version()
+    headers = {
+        "Cache-Control": "public, max-age=31536000, immutable" if kept else "no-cache",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return FileResponse(path, headers=headers, media_type=_TYPES[path.suffix])

@@ -1,0 +1,99 @@
+"""One page for somebody who is signed in: who they are, and the call that the API's functions take."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from sederunt import log
+from sederunt.accounts.sign_in import Visitor
+from sederunt.api.call import Call, W
+from sederunt.api.context import ApiContext
+from sederunt.api.door import visit_of
+from sederunt.api.failures import answer_to
+from sederunt.api.permissions import Permission, refuse_unpermitted
+from sederunt.api.sessions import refuse_forged, session_token
+from sederunt.api.views import Addresses
+from sederunt.console.render import page_response
+from sederunt.errors import RequestError
+
+logger = log.get(component="console")
+
+_SENTENCES = {403: "You may not look at this", 404: "There is nothing here", 400: "This request is not valid"}
+
+
+@dataclass(frozen=True)
+class Page(Call):
+    """A call by a person."""
+
+    visitor: Visitor
+
+    @property
+    def addresses(self) -> Addresses:
+        """Below this page's own origin, whatever the address that others are told."""
+        return replace(super().addresses, base_url="", links=self.context.links(""))
+
+    def word(self, name: str, words: type[W]) -> W | None:
+        """A choice of a form: none made is sent as an empty text."""
+        return super().word(name, words) if self.request.query_params.get(name) else None
+
+    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+        """A template with what every page shows around it."""
+        around: Mapping[str, Any] = {
+            "visitor": self.visitor,
+            "path": self.request.url.path,
+            "query": self.request.query_params,
+            "may_write": "write" in self.caller.scopes,
+            "may_manage": self.caller.manages,
+        }
+        media = "'self' https:" if self.context.settings.storage.url else "'self'"
+        return page_response(template, {**around, **values}, status, media=media)
+
+
+Handler = Callable[[Page], Awaitable[Response]]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
+    """What Starlette calls: only for who is signed in; a refusal is a page."""
+
+    async def answer(request: Request) -> Response:
+        visit_of(request).route = path
+        context: ApiContext = request.app.state.context
+        token = session_token(request)
+        visitor = await context.stores.sign_ins.visitor(token) if token else None
+        if token is None or visitor is None:
+            return _to_sign_in(request)
+        visit_of(request).key_id = str(visitor.person.id)
+        page = Page(context, request, visitor.caller, visitor)
+        try:
+            refuse_unpermitted(page.caller, needed)
+            refuse_forged(request, token)
+            return await handler(page)
+        except Exception as error:
+            return _refusal(page, error)
+
+    return answer
+
+
+def _to_sign_in(request: Request) -> Response:
+    """A page leads to the sign-in, and back; a part of a page tells its script to load it all again."""
+    if "hx-request" in request.headers:
+        return Response(status_code=401, headers={"HX-Redirect": "/sign-in"})
+    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(request.url.replace(path="/sign-in", query="").include_query_params(next=wanted), 303)
+
+
+def _refusal(page: Page, error: Exception) -> Response:
+    """The API's own answer, as a page."""
+    told = answer_to(error)
+    message = str(error) if isinstance(error, RequestError) else "Something went wrong on our side."
+    return page.render(
+        "refusal.html",
+        told.status_code,
+        title=_SENTENCES.get(told.status_code, "Something went wrong"),
+        message=message,
+        request_id=visit_of(page.request).request_id,
+    )

@@ -1,0 +1,147 @@
+"""What belongs to the account: the first page, search, webhooks, keys, usage, people, operations."""
+
+import asyncio
+import shutil
+from typing import Any
+from uuid import UUID
+
+import psutil
+from starlette.responses import Response
+
+from sederunt.accounts.keys import Scope, scopes_of
+from sederunt.accounts.sign_in import MemberRole
+from sederunt.api.account_schemas import KEYED_PROVIDERS
+from sederunt.api.failures import json_response
+from sederunt.api.people import audit_values
+from sederunt.api.transcripts import search_values
+from sederunt.api.usage import usage_values
+from sederunt.api.webhooks import DeliveryState, deliveries_values, secret_values
+from sederunt.console.checkup import Checkup
+from sederunt.console.page import Page
+from sederunt.errors import InvalidConfig
+from sederunt.model.status import AT_WORK, BotStatus
+from sederunt.platforms.registry import services_taking
+from sederunt.platforms.sign_in_pages import AccountKind
+
+_LATEST = 6
+
+
+async def start(page: Page) -> Response:
+    """GET /: where to begin."""
+    latest = await page.context.bots.find(page.account_id, limit=_LATEST)
+    doctor: Checkup = page.request.app.state.checkup
+    checked = page.caller.manages and (doctor.was_asked or not latest.bots)
+    findings = doctor.look(page.context.settings) if checked else None
+    return page.render("start.html", bots=latest.bots, findings=findings)
+
+
+async def check_up(page: Page) -> Response:
+    """GET /checkup: the doctor's quick checks with their remedies, as a part of the first page."""
+    doctor: Checkup = page.request.app.state.checkup
+    findings = doctor.look(page.context.settings, again="again" in page.request.query_params)
+    return page.render("checkup.html", findings=findings)
+
+
+async def search(page: Page) -> Response:
+    """GET /search"""
+    found: dict[str, Any] = {"data": [], "next_cursor": None}
+    fault = ""
+    if page.request.query_params.get("q", "").strip():
+        try:
+            found = await search_values(page)
+        except InvalidConfig as error:
+            fault = str(error)
+    names = {}
+    for row in found["data"]:
+        if row["resource"] == "bot" and row["id"] not in names:
+            names[row["id"]] = await _bot_name(page, row["id"])
+    return page.render("search.html", results=found["data"], cursor=found["next_cursor"], names=names, fault=fault)
+
+
+async def webhooks(page: Page) -> Response:
+    """GET /webhooks"""
+    secret = await page.context.stores.webhook_secrets.get(page.account_id) if page.caller.manages else None
+    found = await deliveries_values(page)
+    return page.render(
+        "webhooks.html",
+        deliveries=found["data"],
+        cursor=found["next_cursor"],
+        states=list(DeliveryState),
+        secret=secret_values(secret) if secret else None,
+    )
+
+
+async def keys(page: Page) -> Response:
+    """GET /keys"""
+    stores = page.context.stores
+    kept = await stores.keys.of(page.account_id)
+    return page.render(
+        "keys.html",
+        keys=[(key, sorted(scopes_of(key))) for key in reversed(kept)],
+        now=page.context.clock.now(),
+        scopes=list(Scope),
+        credentials=await stores.credentials.of(page.account_id),
+        providers=KEYED_PROVIDERS,
+        sign_in_services=services_taking(AccountKind.SESSION),
+        meeting_accounts=await stores.meeting_accounts.of(page.account_id),
+    )
+
+
+async def usage(page: Page) -> Response:
+    """GET /usage"""
+    values = await usage_values(page)
+    totals = {name: sum(row[name] for row in values["data"]) for name in ("count", "minutes", "amount")}
+    return page.render("usage.html", usage=values, totals=totals, currency=page.context.settings.pricing.currency)
+
+
+async def people(page: Page) -> Response:
+    """GET /people"""
+    members = await page.context.stores.sign_ins.people.of_account(page.account_id)
+    audit = await audit_values(page) if page.caller.manages else {"data": [], "next_cursor": None}
+    return page.render(
+        "people.html", members=members, roles=list(MemberRole), audit=audit["data"], cursor=audit["next_cursor"]
+    )
+
+
+async def save_profile(page: Page) -> Response:
+    """POST /profile: one's own name, address and password; the other sessions end."""
+    body = await page.body()
+    fields = {name: str(body.get(name) or "") for name in ("email", "name", "password")} if body else {}
+    sign_ins, person = page.context.stores.sign_ins, page.visitor.person
+    await sign_ins.set_password(person, fields.get("email", ""), fields.get("name", ""), fields.get("password", ""))
+    return json_response({"message": "Saved. From now on you can sign in with this address and password."})
+
+
+async def operations(page: Page) -> Response:
+    """GET /operations: the installation as a whole, for owners of the account that it began with."""
+    context = page.context
+    if page.account_id != context.database.default_account_id:
+        return page.render("operations.html", facts=None)
+    seated = {status: len(await context.bots.with_status(status)) for status in BotStatus if status in AT_WORK}
+    working = {
+        status: len(await context.bots.with_status(status)) for status in (BotStatus.PROCESSING, BotStatus.TRANSCRIBING)
+    }
+    disk = await asyncio.to_thread(shutil.disk_usage, context.settings.data)
+    queues = {kind: len(await context.bus.queued(kind)) for kind in ("attend", "assemble", "transcribe", "deliver")}
+    load = psutil.getloadavg()
+    memory = psutil.virtual_memory()
+    facts = {
+        "at_work": seated | working,
+        "queues": queues,
+        "hosts": sorted({bot.host for bot in await context.bots.with_status(BotStatus.RECORDING) if bot.host}),
+        "load": [round(value, 2) for value in load],
+        "cores": psutil.cpu_count() or 1,
+        "memory_used": memory.total - memory.available,
+        "memory": memory.total,
+        "disk_used": disk.used,
+        "disk": disk.total,
+        "database": "SQLite" if context.database.is_sqlite else "PostgreSQL",
+        "bus": context.bus.connected,
+        "storage": context.settings.storage.url or "a folder in the data directory",
+    }
+    return page.render("operations.html", facts=facts)
+
+
+async def _bot_name(page: Page, bot_id: str) -> dict[str, Any]:
+    bot = await page.context.bots.get(UUID(bot_id), page.account_id)
+    return {"name": bot.config.bot_name, "at": bot.created_at, "service": bot.config.service}

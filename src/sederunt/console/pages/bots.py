@@ -1,0 +1,239 @@
+"""Bots: the list, a new one, the timetable, and one bot while it works and afterwards."""
+
+import asyncio
+import base64
+import contextlib
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from datetime import datetime
+from typing import Any
+
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+
+from sederunt.api.bots import bots_page
+from sederunt.api.capacity import pricing_of
+from sederunt.api.failures import json_response
+from sederunt.api.transcripts import correction_values
+from sederunt.api.views import event_values
+from sederunt.bus.connection import BusAway, NoResponder
+from sederunt.console.page import Page
+from sederunt.console.story import story_of
+from sederunt.console.waveform import waveform
+from sederunt.database.bot_view import BotView
+from sederunt.database.delivery_lists import DeliveryPage
+from sederunt.database.recordings import RecordingView
+from sederunt.database.transcripts import segments_text
+from sederunt.model.bot import Bot
+from sederunt.model.correction import Correction, corrected, corrected_name
+from sederunt.model.history import CHAT_MESSAGE
+from sederunt.model.status import ACTIVE, ENDINGS, STOPPABLE, BotStatus
+from sederunt.platforms.registry import services
+from sederunt.realtime.messages import Closing
+from sederunt.transcription.models import has_sockets, models
+
+PICTURE_S = 12.0
+FEED_S = 600.0
+
+
+async def list_bots(page: Page) -> Response:
+    """GET /bots"""
+    found = await bots_page(page)
+    return page.render("bots.html", bots=found.bots, cursor=found.cursor, statuses=list(BotStatus))
+
+
+async def scheduled(page: Page) -> Response:
+    """GET /bots/scheduled: by day."""
+    days: dict[str, list[Bot]] = {}
+    for bot in await page.context.bots.scheduled(page.account_id):
+        assert bot.scheduled_for is not None
+        days.setdefault(f"{bot.scheduled_for:%A, %d %B %Y}", []).append(bot)
+    return page.render("scheduled.html", days=days)
+
+
+async def new_bot(page: Page) -> Response:
+    """GET /bots/new"""
+    stores = page.context.stores
+    return page.render(
+        "new_bot.html",
+        services=services(),
+        models=[row for row in models() if row.for_bots],
+        credentials=await stores.credentials.of(page.account_id),
+        meeting_accounts=await stores.meeting_accounts.of(page.account_id),
+    )
+
+
+async def one_bot(page: Page) -> Response:
+    """GET /bots/{id}"""
+    view = await page.context.bots.view(page.id("bot"), page.account_id, with_speaker_events=True)
+    bot = view.bot
+    if bot.status not in ENDINGS:
+        return page.render("bot_live.html", **_common(page, view), live_lines=_live(bot))
+    corrections = await page.context.stores.corrections.of(bot.id)
+    deliveries: DeliveryPage = await page.context.stores.deliveries.find(page.account_id, resource_id=bot.id, limit=200)
+    return page.render(
+        "bot_after.html",
+        **_common(page, view),
+        has_transcript=len(view.segments_json) > len("[]"),
+        corrections=[correction_values(correction) for correction in corrections],
+        recording_url=_recording_url(page, bot),
+        evidence={kind: page.addresses.link(stored, None) for kind, stored in bot.evidence.items()},
+        names=[corrected_name(person.name, corrections) for person in view.participants],
+        lanes=lanes_of(view),
+        deliveries=deliveries.deliveries,
+        pricing=pricing_of(bot, page.context.settings.pricing),
+    )
+
+
+async def player_data(page: Page) -> Response:
+    """GET /bots/{id}/player.json: what the player shows, in one piece."""
+    view = await page.context.bots.view(page.id("bot"), page.account_id, with_speaker_events=True)
+    corrections = await page.context.stores.corrections.of(view.bot.id)
+    return await player_response(view, corrections, lanes_of(view))
+
+
+async def player_response(
+    view: BotView | RecordingView, corrections: Sequence[Correction], lanes: Sequence[Mapping[str, Any]]
+) -> Response:
+    """Answer with a transcript and its lanes. Four hours of speech take half a second: not in everybody's way."""
+    text = await asyncio.to_thread(_player_json, view, corrections, lanes)
+    return Response(text, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _player_json(
+    view: BotView | RecordingView, corrections: Sequence[Correction], lanes: Sequence[Mapping[str, Any]]
+) -> str:
+    segments = json.loads(view.segments_json)
+    if corrections:
+        segments = json.loads(segments_text(corrected(view.transcript, corrections)))
+    put_right = sorted({c.segment for c in corrections if c.segment is not None})
+    values = {"transcript": [_short(segment) for segment in segments], "lanes": lanes, "corrected": put_right}
+    return json.dumps(values, separators=(",", ":"))
+
+
+async def peaks(page: Page) -> Response:
+    """GET /bots/{id}/peaks.json: 202 while a worker makes them."""
+    bot = await page.context.bots.get(page.id("bot"), page.account_id)
+    return await waveform(page, "bot", bot.id, has_recording=bot.recording_object is not None)
+
+
+async def picture(page: Page) -> Response:
+    """GET /bots/{id}/picture.png: the bot's page as it is now; 204 while it has none."""
+    bot = await page.context.bots.get(page.id("bot"), page.account_id)
+    try:
+        answer = await page.context.bus.command(bot.id, {"do": "picture"}, within_s=PICTURE_S)
+    except NoResponder:
+        answer = {}
+    if not answer.get("ok"):
+        return Response(status_code=204)
+    return Response(base64.b64decode(answer["png"]), media_type="image/png", headers={"Cache-Control": "no-store"})
+
+
+async def feed(page: Page) -> Response:
+    """GET /bots/{id}/feed: what listeners of the bot are told, as server-sent events."""
+    bot = await page.context.bots.get(page.id("bot"), page.account_id)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_events(page, bot), headers=headers, media_type="text/event-stream")
+
+
+async def start_practice(page: Page) -> Response:
+    """POST /practice: a meeting is opened and a bot sent into it."""
+    from sederunt.console.practice import send_practice_bot
+
+    bot = await send_practice_bot(page, page.request.app.state.practice_sites)
+    return json_response({"id": str(bot.id), "address": f"/bots/{bot.id}"})
+
+
+async def old_address(page: Page) -> Response:
+    """GET /bot/{id}: the address that the API has."""
+    return RedirectResponse(f"/bots/{page.id('bot')}", 308)
+
+
+def _short(segment: Mapping[str, Any]) -> dict[str, Any]:
+    """A segment under short names: some thousand of them go to the browser at once."""
+    return {
+        "s": round(segment["start"], 2),
+        "e": round(segment["end"], 2),
+        "w": segment["speaker_name"],
+        "g": [guess["name"] for guess in segment["potential_speaker_names"] or ()][:1],
+        "n": segment["speaker"],
+        "t": segment["transcript"],
+        "ws": [
+            [word["word"], round(word["start"], 2), round(word["end"], 2)]
+            for utterance in segment["utterances"]
+            for word in utterance["words"]
+        ],
+    }
+
+
+def lanes_of(view: BotView) -> list[dict[str, Any]]:
+    """Who spoke when, as spans in seconds of the recording."""
+    began = view.bot.recording_started_at
+    if began is None:
+        return []
+    zero_ms = began.timestamp() * 1000
+    last = view.bot.recording_ended_at or view.bot.finished_at
+    end_s = (last - began).total_seconds() if last else None
+    lanes = []
+    for person in view.participants:
+        spans: list[list[float]] = []
+        start: float | None = None
+        for event in person.events:
+            at = max((event.timestamp - zero_ms) / 1000, 0)
+            if event.type == "started-speaking":
+                start = at if start is None else start
+            elif start is not None:
+                spans.append([round(start, 2), round(at, 2)])
+                start = None
+        if start is not None and end_s is not None and end_s > start:
+            spans.append([round(start, 2), round(end_s, 2)])
+        if spans:
+            lanes.append({"name": person.name, "spans": spans})
+    return lanes
+
+
+def _common(page: Page, view: BotView) -> dict[str, Any]:
+    bot = view.bot
+    return {
+        "bot": bot,
+        "view": view,
+        "story": story_of(view),
+        "stoppable": bot.status in STOPPABLE,
+        "deletable": bot.status not in ACTIVE,
+        "chat": [event for event in view.events if event.event == CHAT_MESSAGE],
+        "events": [event_values(event) for event in view.events],
+        "minutes": _length_s(bot),
+    }
+
+
+def _length_s(bot: Bot) -> float | None:
+    ended: datetime | None = bot.recording_ended_at or bot.finished_at
+    if bot.recording_started_at is None or ended is None:
+        return None
+    return (ended - bot.recording_started_at).total_seconds()
+
+
+def _live(bot: Bot) -> bool:
+    return has_sockets(bot.config.transcription_model, realtime_audio=False)
+
+
+def _recording_url(page: Page, bot: Bot) -> str | None:
+    if bot.recording_object is None:
+        return None
+    return page.addresses.link(bot.recording_object, bot.recording_available_until)
+
+
+async def _events(page: Page, bot: Bot) -> AsyncIterator[bytes]:
+    """Each message as an event. It ends after a while: the browser comes again, and has to be signed in still."""
+    context = page.context
+    with contextlib.suppress(BusAway, TimeoutError):
+        async with (
+            asyncio.timeout(FEED_S),
+            context.hub.channel(await context.bots.as_told(bot)) as channel,
+            aclosing(channel.events(None)) as events,
+        ):
+            async for message in events:
+                if isinstance(message, Closing):
+                    yield f"event: over\ndata: {json.dumps(message.reason)}\n\n".encode()
+                    return
+                yield f"data: {message}\n\n".encode()

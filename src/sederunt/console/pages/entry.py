@@ -1,0 +1,134 @@
+"""The doors of the console: sign-in by password or link, sign-out."""
+
+from collections.abc import Awaitable, Callable
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from sederunt.accounts.sign_in import SESSION_FOR
+from sederunt.api.bodies import whole_body
+from sederunt.api.context import ApiContext
+from sederunt.api.door import visit_of
+from sederunt.api.failures import answer_to
+from sederunt.api.limits import RateLimit
+from sederunt.api.sessions import COOKIE, refuse_forged, session_token
+from sederunt.console.render import page_response
+from sederunt.errors import InvalidConfig, NotFound, RequestError
+
+_TRIES_PER_MINUTE = 10  # per address of a caller, and per address of a person
+_FORM_BYTES = 20_000
+
+Open = Callable[[ApiContext, Request], Awaitable[Response]]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def open_endpoint(handler: Open, path: str) -> Endpoint:
+    """A page that needs no session."""
+
+    async def answer(request: Request) -> Response:
+        visit_of(request).route = path
+        context: ApiContext = request.app.state.context
+        try:
+            return await handler(context, request)
+        except RequestError as error:
+            return page_response("sign_in.html", _values(request, str(error)), error.status)
+        except Exception as error:
+            return answer_to(error)
+
+    return answer
+
+
+class Doors:
+    """Sign-in and what belongs to it."""
+
+    def __init__(self) -> None:
+        self._limit: RateLimit | None = None
+
+    async def show(self, context: ApiContext, request: Request) -> Response:
+        """GET /sign-in"""
+        token = session_token(request)
+        if token and await context.stores.sign_ins.visitor(token):
+            return RedirectResponse(_next(request.query_params.get("next")), 303)
+        return page_response("sign_in.html", _values(request))
+
+    async def sign_in(self, context: ApiContext, request: Request) -> Response:
+        """POST /sign-in"""
+        form = await _form(request)
+        email = form.get("email", "")
+        self._count(context, request, email)
+        try:
+            token = await context.stores.sign_ins.sign_in(email, form.get("password", ""))
+        except InvalidConfig as error:
+            return page_response("sign_in.html", _values(request, str(error), email=email[:320]), 400)
+        return _signed_in(request, context, token, _next(form.get("next")))
+
+    async def welcome(self, _context: ApiContext, request: Request) -> Response:
+        """GET /welcome: a button, so that no program that looks at links uses this one up."""
+        return page_response("welcome.html", {"token": request.query_params.get("token", "")[:200]})
+
+    async def accept(self, context: ApiContext, request: Request) -> Response:
+        """POST /welcome"""
+        form = await _form(request)
+        self._count(context, request, "")
+        try:
+            token = await context.stores.sign_ins.accept(form.get("token", ""))
+        except NotFound as error:
+            return page_response("sign_in.html", _values(request, str(error)), 404)
+        return _signed_in(request, context, token, "/")
+
+    async def sign_out(self, context: ApiContext, request: Request) -> Response:
+        """POST /sign-out: here, or everywhere."""
+        form = await _form(request)
+        token = session_token(request)
+        if token:
+            refuse_forged(request, token, form.get("csrf", ""))
+            visitor = await context.stores.sign_ins.visitor(token)
+            if visitor and form.get("everywhere"):
+                await context.stores.sign_ins.people.end_sessions(visitor.person.id)
+            await context.stores.sign_ins.sign_out(token)
+        answer = RedirectResponse("/sign-in", 303)
+        answer.delete_cookie(COOKIE, path="/")
+        return answer
+
+    def _count(self, context: ApiContext, request: Request, email: str) -> None:
+        """Raise where somebody tries too often: TooManyRequests would tell machines, this tells people."""
+        if self._limit is None:
+            self._limit = RateLimit(_TRIES_PER_MINUTE, context.clock.monotonic)
+        caller = request.client.host if request.client else ""
+        if self._limit.wait_s(("from", caller)) or (email and self._limit.wait_s(("to", email.casefold()[:320]))):
+            raise InvalidConfig({"password": ["Too many tries: wait a minute."]})
+
+
+def _signed_in(request: Request, context: ApiContext, token: str, to: str) -> Response:
+    answer = RedirectResponse(to, 303)
+    base = context.base_url(request.scope["scheme"], request.headers.get("host", ""))
+    answer.set_cookie(
+        COOKIE,
+        token,
+        max_age=int(SESSION_FOR.total_seconds()),
+        path="/",
+        httponly=True,
+        samesite="lax",
+        secure=base.startswith("https:"),
+    )
+    return answer
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a small form; the last of a name counts."""
+    body = await whole_body(request, _FORM_BYTES)
+    fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20)
+    return {name: values[-1] for name, values in fields.items()}
+
+
+def _next(wanted: str | None) -> str:
+    """A path of ours; anything else leads to the first page."""
+    text = wanted or "/"
+    parts = urlsplit(text)
+    ours = text.startswith("/") and not text.startswith(("//", "/\\")) and not parts.netloc and not parts.scheme
+    return text if ours and "\n" not in text and "\r" not in text else "/"
+
+
+def _values(request: Request, fault: str = "", email: str = "") -> dict[str, str]:
+    return {"fault": fault, "email": email, "next": _next(request.query_params.get("next"))}

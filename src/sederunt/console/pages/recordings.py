@@ -1,0 +1,53 @@
+"""Recordings: the list with its upload, and one of them."""
+
+from starlette.responses import Response
+
+from sederunt.api.recordings import recordings_page
+from sederunt.api.transcripts import correction_values
+from sederunt.console.page import Page
+from sederunt.console.pages.bots import player_response
+from sederunt.console.waveform import waveform
+from sederunt.model.status import RecordingStatus
+from sederunt.transcription.models import models
+
+
+async def list_recordings(page: Page) -> Response:
+    """GET /recordings"""
+    found = await recordings_page(page)
+    return page.render(
+        "recordings.html",
+        recordings=found.recordings,
+        cursor=found.cursor,
+        statuses=list(RecordingStatus),
+        models=[row for row in models() if row.for_recordings],
+    )
+
+
+async def one_recording(page: Page) -> Response:
+    """GET /recordings/{id}"""
+    view = await page.context.recordings.view(page.id("recording"), page.account_id)
+    recording = view.recording
+    corrections = await page.context.stores.corrections.of(recording.id)
+    stored, until = recording.recording_object, recording.recording_available_until
+    return page.render(
+        "recording.html",
+        recording=recording,
+        has_transcript=len(view.segments_json) > len("[]"),
+        corrections=[correction_values(correction) for correction in corrections],
+        recording_url=page.addresses.link(stored, until) if stored else None,
+        trouble=next((e.data["message"] for e in reversed(view.events) if e.data.get("message")), None),
+        models=[row for row in models() if row.for_recordings],
+    )
+
+
+async def player_data(page: Page) -> Response:
+    """GET /recordings/{id}/player.json"""
+    view = await page.context.recordings.view(page.id("recording"), page.account_id)
+    corrections = await page.context.stores.corrections.of(view.recording.id)
+    return await player_response(view, corrections, [])
+
+
+async def peaks(page: Page) -> Response:
+    """GET /recordings/{id}/peaks.json"""
+    recording = await page.context.recordings.get(page.id("recording"), page.account_id)
+    return await waveform(page, "recording", recording.id, has_recording=recording.recording_object is not None)

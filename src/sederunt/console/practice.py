@@ -1,0 +1,130 @@
+"""A practice meeting for whoever wants to see a bot at work: the practice sites as a child of this process.
+
+They are started when somebody first asks and end with this process. The bot is told how its browser reaches them; all
+other bots go to the real sites as before.
+"""
+
+import asyncio
+import importlib.util
+import json
+import secrets
+import sys
+from dataclasses import replace
+
+from sederunt import log
+from sederunt.api.bots import announce_created
+from sederunt.api.call import Call
+from sederunt.api.checks import Checks
+from sederunt.api.faults import Faults
+from sederunt.bus.tasks import end
+from sederunt.database.ids import new_id
+from sederunt.errors import Conflict, LimitReached
+from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
+from sederunt.model.status import BotStatus
+from sederunt.practice.client import PracticeClient
+
+logger = log.get(component="console")
+
+START_S = 60.0
+NAME = "Sederunt"
+_MODELS = ("whisper-realtime", "whisper", "none")  # the first that is possible here
+
+
+class PracticeSites:
+    """The practice sites of this process. `close` ends them."""
+
+    def __init__(self) -> None:
+        self._process: asyncio.subprocess.Process | None = None
+        self._control_url = ""
+        self._host_rules = ""
+        self._starting = asyncio.Lock()
+        self._reading: asyncio.Task[None] | None = None
+
+    async def open_meeting(self) -> tuple[str, str]:
+        """(address of a meeting, what leads a browser there). Raises Conflict where the sites are not installed."""
+        async with self._starting:
+            if self._process is None or self._process.returncode is not None:
+                await self._start()
+        async with PracticeClient(self._control_url) as client:
+            return (await client.open_meeting()).url, self._host_rules
+
+    async def close(self) -> None:
+        """End the sites."""
+        if self._reading is not None:
+            await end(self._reading)
+        if self._process is not None and self._process.returncode is None:
+            self._process.terminate()
+            await self._process.wait()
+
+    async def _start(self) -> None:
+        if importlib.util.find_spec("aiortc") is None:
+            raise Conflict("The practice sites are not installed: pip install 'sederunt[practice]'.")
+        command = ("-m", "sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0")
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        assert self._process.stdout is not None
+        try:
+            line = await asyncio.wait_for(self._process.stdout.readline(), START_S)
+            facts = json.loads(line)
+        except (TimeoutError, ValueError):
+            self._process.kill()
+            raise Conflict("The practice sites did not start; `sederunt practice serve` says why.") from None
+        self._control_url, self._host_rules = facts["control_url"], facts["host_rules"]
+        self._reading = asyncio.create_task(_drain(self._process.stdout))
+        logger.info("practice sites started", action="practice_started", pid=self._process.pid)
+
+
+async def _drain(output: asyncio.StreamReader) -> None:
+    """What they print, nobody reads; they must not wait for that."""
+    while await output.read(65_536):
+        pass
+
+
+async def send_practice_bot(call: Call, sites: PracticeSites) -> Bot:
+    """Open a meeting and send a bot into it. Raises Conflict, LimitReached."""
+    url, host_rules = await sites.open_meeting()
+    config = BotConfig(
+        service=Service("gmeet"),
+        meeting_url=url,
+        bot_name=NAME,
+        transcription_model="none",
+        lang="en",
+        host_rules=host_rules,
+        realtime_audio=True,
+        stop_options=StopOptions(last_person_detection=1),
+        custom_metadata={"practice": "yes"},
+    )
+    config = replace(config, transcription_model=await _model(call, config))
+    now = call.context.clock.now()
+    bot = Bot(
+        id=new_id(now),
+        account_id=call.account_id,
+        config=config,
+        status=BotStatus.BOOTING,
+        created_at=now,
+        secret=secrets.token_urlsafe(24),
+        key_id=call.caller.key_id,
+    )
+    await call.context.bots.create(bot, most=call.context.settings.api.concurrent_bots)
+    announce_created(bot)
+    return bot
+
+
+async def _model(call: Call, config: BotConfig) -> str:
+    checks: Checks = call.context.checks
+    for model in _MODELS:
+        faults: Faults = {}
+        wanted = replace(config, transcription_model=model)
+        await checks.bot(call.account_id, wanted, {"transcription_model"}, faults)
+        try:
+            await checks.live_room(wanted, call.context.bots)
+        except LimitReached:
+            continue
+        if not faults:
+            return model
+    return "none"

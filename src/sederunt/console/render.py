@@ -1,0 +1,112 @@
+"""Pages from templates, with the headers that keep them to themselves."""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import Response
+
+from sederunt import __version__
+from sederunt.transcripts.export import clock
+
+HERE = Path(__file__).parent
+ASSETS = HERE / "assets"
+
+
+def page_response(template: str, values: Mapping[str, Any], status: int = 200, *, media: str = "'self'") -> Response:
+    """A template as a page. Nothing is loaded from elsewhere and nothing inline runs; styles need the page's nonce.
+
+    Args:
+        media: where recordings may come from: ourselves, or the bucket that we redirect to.
+    """
+    nonce = secrets.token_urlsafe(12)
+    text = environment().get_template(template).render(values, nonce=nonce)
+    return Response(text, status, headers=_headers(nonce, media), media_type="text/html")
+
+
+def _headers(nonce: str, media: str) -> dict[str, str]:
+    policy = {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": f"'self' 'nonce-{nonce}'",
+        "img-src": "'self' data: blob:",
+        "connect-src": "'self'",
+        "media-src": f"{media} blob:",
+        "form-action": "'self'",
+        "frame-ancestors": "'none'",
+        "base-uri": "'none'",
+    }
+    return {
+        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "same-origin",
+        "X-Content-Type-Options": "nosniff",
+        "Cross-Origin-Opener-Policy": "same-origin",
+    }
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """Templates; what comes out of the database is escaped everywhere."""
+    made = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        clock=clock, moment=_moment, words=_words, number=_number, initials=_initials, data=_data, short=_short
+    )
+    made.globals.update(asset=asset_address, version=__version__)
+    return made
+
+
+@lru_cache(maxsize=1)
+def assets_version() -> str:
+    """Changes with any asset, so that browsers may keep them for ever."""
+    digest = hashlib.sha256()
+    for path in sorted(ASSETS.rglob("*")):
+        if path.is_file():
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def asset_address(name: str) -> str:
+    """Where a file of `assets` is served. One folder for all: modules import each other by relative addresses."""
+    return f"/assets/{assets_version()}/{name}"
+
+
+def _moment(value: datetime | None) -> str:
+    """For a <time>: the script puts it into the reader's own zone."""
+    return value.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z") if value else ""
+
+
+def _words(identifier: object) -> str:
+    """not_admitted → Not admitted."""
+    text = str(identifier).replace("_", " ").replace("-", " ")
+    return text[:1].upper() + text[1:]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value:,}"
+
+
+def _initials(name: str) -> str:
+    words = [word for word in name.split() if word]
+    return "".join(word[0] for word in (words[:1] + words[1:][-1:]))[:2].upper() or "?"
+
+
+def _short(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _data(value: object) -> str:
+    """JSON for a data attribute; the template escapes it."""
+    return json.dumps(value, separators=(",", ":"), default=str)

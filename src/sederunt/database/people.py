@@ -1,0 +1,218 @@
+"""The store of people: their accounts and roles, their sessions, the links that let them in, and what was done."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Integer, bindparam, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from sederunt.database import tables as t
+from sederunt.database.columns import Moment
+from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
+from sederunt.errors import Conflict, InvalidConfig, NotFound
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Person:
+    """Somebody with a role in an account."""
+
+    id: UUID
+    email: str | None
+    name: str
+    has_password: bool
+    created_at: datetime
+    account_id: UUID
+    account_name: str
+    role: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Link:
+    """What lets somebody in once."""
+
+    account_id: UUID
+    person_id: UUID | None
+    name: str
+    role: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deed:
+    """Somebody changed something."""
+
+    id: int
+    at: datetime
+    who: str
+    by_person: bool
+    action: str
+    target: str | None
+
+
+class People:
+    """People and their sessions. Tokens come as digests: nothing here could sign anybody in."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        people, members = t.people.c, t.members.c
+        person = (
+            select(
+                people.id,
+                people.email,
+                people.name,
+                people.password_hash.is_not(None).label("has_password"),
+                people.created_at,
+                members.account_id,
+                t.accounts.c.name.label("account_name"),
+                members.role,
+            )
+            .join_from(t.people, t.members, members.person_id == people.id)
+            .join(t.accounts, t.accounts.c.id == members.account_id)
+        )
+        self._of_account = database.query(
+            person.where(members.account_id == _bind("account")).order_by(people.created_at, people.id)
+        )
+        self._of_person = database.query(person.where(people.id == _bind("id")).order_by(t.accounts.c.name))
+        self._session = database.query(
+            person.join(
+                t.sessions, (t.sessions.c.person_id == people.id) & (t.sessions.c.account_id == members.account_id)
+            ).where(
+                t.sessions.c.digest == bindparam("digest", type_=t.sessions.c.digest.type),
+                t.sessions.c.expires_at > bindparam("now", type_=Moment()),
+            )
+        )
+        self._password = database.query(
+            select(people.id, people.password_hash).where(people.email == bindparam("email"))
+        )
+        self._link = database.query(
+            select(*(column for column in t.sign_in_links.c if column.key != "digest")).where(
+                t.sign_in_links.c.digest == bindparam("digest", type_=t.sign_in_links.c.digest.type),
+                t.sign_in_links.c.expires_at > bindparam("now", type_=Moment()),
+            )
+        )
+        self._count = database.query(select(func.count().label("people")).select_from(t.people))
+        self._deeds = database.query(
+            select(*(column for column in t.audit.c if column.key != "account_id"))
+            .where(t.audit.c.account_id == _bind("account"), t.audit.c.id < bindparam("before", type_=BigInteger()))
+            .order_by(t.audit.c.id.desc())
+            .limit(bindparam("most", type_=Integer()))
+        )
+
+    async def any(self) -> bool:
+        """Whether anybody was ever let in."""
+        row = await self._count.first()
+        return bool(row and row["people"])
+
+    async def of_account(self, account_id: UUID) -> list[Person]:
+        """Who has a role in an account, the oldest first."""
+        return [_person(row) for row in await self._of_account.all(account=account_id)]
+
+    async def of_person(self, person_id: UUID) -> list[Person]:
+        """One person in each of their accounts."""
+        return [_person(row) for row in await self._of_person.all(id=person_id)]
+
+    async def of_session(self, digest: bytes) -> Person | None:
+        """Whose session this is, in which account; None where it is over."""
+        row = await self._session.first(digest=digest, now=self._now())
+        return _person(row) if row else None
+
+    async def password_hash(self, email: str) -> tuple[UUID, str] | None:
+        """(person, hash) for an address; None where nobody has it, or has no password."""
+        row = await self._password.first(email=email)
+        return (row["id"], row["password_hash"]) if row and row["password_hash"] else None
+
+    async def add(self, name: str, account_id: UUID, role: str) -> UUID:
+        """A new person with a role in an account."""
+        person_id = new_id(self._now())
+        async with self._database.begin() as connection:
+            await connection.execute(insert(t.people).values(id=person_id, name=name, created_at=self._now()))
+            await connection.execute(insert(t.members).values(person_id=person_id, account_id=account_id, role=role))
+        return person_id
+
+    async def change(self, person_id: UUID, **values: str) -> None:
+        """Write name, email or password_hash. Raises InvalidConfig where somebody else has the address."""
+        try:
+            async with self._database.begin() as connection:
+                await connection.execute(update(t.people).where(t.people.c.id == person_id).values(values))
+        except IntegrityError:
+            raise InvalidConfig({"email": ["Somebody else has this address."]}) from None
+
+    async def change_role(self, person_id: UUID, account_id: UUID, role: str | None) -> None:
+        """Give another role; None takes them out of the account. Raises NotFound, Conflict for the last owner."""
+        this = (t.members.c.person_id == person_id, t.members.c.account_id == account_id)
+        of_account = select(t.members).where(t.members.c.account_id == account_id).with_for_update()
+        async with self._database.begin() as connection:
+            members = {row.person_id: row.role for row in (await connection.execute(of_account)).all()}
+            if person_id not in members:
+                raise NotFound("There is nobody with this id in the account.")
+            owners = [member for member, known in members.items() if known == "owner"]
+            if owners == [person_id] and role != "owner":
+                raise Conflict("An account needs an owner: make somebody else one first.")
+            if role is not None:
+                await connection.execute(update(t.members).where(*this).values(role=role))
+                return
+            await connection.execute(delete(t.members).where(*this))
+            sessions = t.sessions.c
+            gone = (sessions.person_id == person_id, sessions.account_id == account_id)
+            await connection.execute(delete(t.sessions).where(*gone))
+
+    async def add_session(self, digest: bytes, person_id: UUID, account_id: UUID, expires_at: datetime) -> None:
+        """Somebody signed in. Sessions that are over go."""
+        values = {"person_id": person_id, "account_id": account_id, "created_at": self._now(), "expires_at": expires_at}
+        async with self._database.begin() as connection:
+            await connection.execute(delete(t.sessions).where(t.sessions.c.expires_at <= self._now()))
+            await connection.execute(insert(t.sessions).values(digest=digest, **values))
+
+    async def end_session(self, digest: bytes) -> None:
+        """They signed out."""
+        async with self._database.begin() as connection:
+            await connection.execute(delete(t.sessions).where(t.sessions.c.digest == digest))
+
+    async def end_sessions(self, person_id: UUID) -> None:
+        """They signed out everywhere."""
+        async with self._database.begin() as connection:
+            await connection.execute(delete(t.sessions).where(t.sessions.c.person_id == person_id))
+
+    async def add_link(self, digest: bytes, link: Link) -> None:
+        """Let somebody in once. Links that are too old go."""
+        values = {name: getattr(link, name) for name in link.__slots__}
+        async with self._database.begin() as connection:
+            await connection.execute(delete(t.sign_in_links).where(t.sign_in_links.c.expires_at <= self._now()))
+            await connection.execute(insert(t.sign_in_links).values(digest=digest, **values))
+
+    async def link(self, digest: bytes) -> Link | None:
+        """What a link is for; None where it was used, or is too old."""
+        row = await self._link.first(digest=digest, now=self._now())
+        return Link(**row) if row else None
+
+    async def use_link(self, digest: bytes) -> bool:
+        """Whether it could be used: each only once."""
+        async with self._database.begin() as connection:
+            using = delete(t.sign_in_links).where(t.sign_in_links.c.digest == digest)
+            return bool((await connection.execute(using)).rowcount)
+
+    async def note(self, account_id: UUID, who: str, action: str, target: str | None, *, by_person: bool) -> None:
+        """Write down what somebody did."""
+        deed = {"who": who, "by_person": by_person, "action": action, "target": target}
+        async with self._database.begin() as connection:
+            await connection.execute(insert(t.audit).values(account_id=account_id, at=self._now(), **deed))
+
+    async def deeds(self, account_id: UUID, *, before: int | None = None, limit: int = 100) -> list[Deed]:
+        """What was done in an account, the newest first."""
+        rows = await self._deeds.all(account=account_id, before=before or 2**62, most=limit)
+        return [Deed(**{**row, "by_person": bool(row["by_person"])}) for row in rows]
+
+    def _now(self) -> datetime:
+        return self._database.clock.now()
+
+
+def _person(row: Mapping[str, Any]) -> Person:
+    return Person(**{**row, "has_password": bool(row["has_password"])})
+
+
+def _bind(name: str) -> Any:
+    return bindparam(name, type_=t.accounts.c.id.type)

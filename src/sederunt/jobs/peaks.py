@@ -1,0 +1,72 @@
+"""The job `peaks`: the shape of a recording's sound, for whoever looks at it; made when somebody first does."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sederunt import log
+from sederunt.jobs.context import WorkerContext
+from sederunt.jobs.scratch import scratch_of
+from sederunt.jobs.work import Job
+from sederunt.media.apart import probe_apart, read_pcm_apart
+from sederunt.storage.names import peaks_object
+
+logger = log.get(component="jobs")
+
+PER_S = 50  # levels while it is read
+MOST = 4000  # levels that are kept: more than a screen has pixels
+
+Levels = npt.NDArray[np.float32]
+
+
+async def peaks(job: Job, context: WorkerContext) -> None:
+    """Make it, where it is not there yet. What has no recording any more has no shape."""
+    key = peaks_object(job.resource, job.id)
+    if await context.objects.size(key) is not None:
+        return
+    stored = await _recording_of(job, context)
+    if stored is None:
+        return
+    with scratch_of(context, job) as scratch:
+        path = scratch / "recording"
+        await context.objects.get_file(stored, path)
+        facts = await asyncio.to_thread(probe_apart, path)
+        blocks = (block.samples for block in read_pcm_apart(path, duration_s=facts.duration_s))
+        levels = await asyncio.to_thread(shape, blocks)
+    found = {"duration": round(facts.duration_s, 3), "peaks": levels}
+    await context.objects.put(key, json.dumps(found, separators=(",", ":")).encode())
+    logger.info("shape of a recording made", action="peaks_made", resource=job.resource, id=str(job.id))
+
+
+async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
+    """Keep that there is no shape, so that nobody asks for it again."""
+    logger.warning("no shape of a recording", action="peaks_given_up", id=str(job.id), error=str(error))
+    await context.objects.put(peaks_object(job.resource, job.id), b'{"duration":0,"peaks":[]}')
+
+
+async def _recording_of(job: Job, context: WorkerContext) -> str | None:
+    if job.resource == "bot":
+        return (await context.bots.get(job.id)).recording_object
+    return (await context.recordings.get(job.id)).recording_object
+
+
+def shape(blocks: Iterator[npt.NDArray[Any]], rate: int = 16_000) -> list[int]:
+    """Return the loudest of each stretch, 0 to 100, in at most MOST stretches of equal length."""
+    step = rate // PER_S
+    parts: list[Levels] = []
+    for samples in blocks:
+        whole = np.abs(samples[: len(samples) // step * step].reshape(-1, step))
+        rest = np.abs(samples[len(samples) // step * step :])
+        parts.append(whole.max(axis=1).astype(np.float32))
+        if len(rest):
+            parts.append(np.array([rest.max()], np.float32))
+    levels = np.concatenate(parts) if parts else np.zeros(1, np.float32)
+    if len(levels) > MOST:
+        edges = np.linspace(0, len(levels), MOST, endpoint=False).astype(int)
+        levels = np.maximum.reduceat(levels, edges)
+    loudest = float(levels.max()) or 1.0
+    return [int(level) for level in np.rint(levels / loudest * 100)]

@@ -1,0 +1,195 @@
+"""Who gets in, what they may do, and that nobody sees anything of another account."""
+
+import re
+
+import httpx2
+import pytest
+from sqlalchemy import select
+
+from harness.api_room import ApiRoom
+from harness.console_room import BASE, Furnished, link_for, people_of, session_of, visitor
+from sederunt.accounts.sign_in import MemberRole
+from sederunt.api.routes import ROUTES
+from sederunt.api.sessions import COOKIE
+from sederunt.console.app import PAGES
+from sederunt.database.tables import sessions
+
+
+async def test_without_a_session_every_page_leads_to_the_sign_in(room: ApiRoom, furnished: Furnished) -> None:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(room.app), base_url=BASE) as anyone:
+        for method, path, _, _ in PAGES:
+            answer = await anyone.request(method, path.replace("{id}", furnished.finished["id"]))
+            assert answer.status_code == 303, path
+            assert answer.headers["location"].startswith(f"{BASE}/sign-in?next="), path
+            assert "zanzibar" not in answer.text.lower()
+        assert (await anyone.get("/sign-in")).status_code == 200
+
+
+async def test_a_link_works_once_and_its_session_is_kept_from_scripts_and_other_sites(room: ApiRoom) -> None:
+    link = await link_for(room)
+    token = link.partition("token=")[2]
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(room.app), base_url=BASE) as somebody:
+        assert "Sign in" in (await somebody.get(link)).text  # looking does not use it up
+        answer = await somebody.post("/welcome", data={"token": token})
+        assert answer.status_code == 303
+        cookie = answer.headers["set-cookie"].lower()
+        assert {"httponly", "samesite=lax", "path=/"} <= {part.strip() for part in cookie.split(";")}
+        page = await somebody.get("/")
+        assert page.status_code == 200
+        policy = page.headers["content-security-policy"]
+        assert "script-src 'self';" in policy
+        assert "unsafe" not in policy
+        assert "default-src 'none'" in policy
+        assert not re.search(r"<script(?![^>]*\bsrc=)|\son\w+=|style=", page.text)
+        again = await somebody.post("/welcome", data={"token": token})
+        assert (again.status_code, "used already" in again.text) == (404, True)
+        kept = await room.database.query(select(sessions)).all()
+        assert len(kept) == 1
+        assert somebody.cookies[COOKIE] not in str(kept)
+
+
+async def test_a_password_signs_in_and_a_wrong_one_tells_nothing(room: ApiRoom) -> None:
+    owner = await visitor(room)
+    profile = {"name": "Ada", "email": "Ada@Example.org", "password": "a long enough one"}
+    headers = {"X-CSRF-Token": await owner.csrf()}
+    short = await owner.client.post("/profile", json={**profile, "password": "short"}, headers=headers)
+    assert short.status_code == 400
+    assert (await owner.client.post("/profile", json=profile, headers=headers)).status_code == 200
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(room.app), base_url=BASE) as ada:
+        for email, password in (("ada@example.org", "a wrong one...."), ("eve@example.org", "a long enough one")):
+            refused = await ada.post("/sign-in", data={"email": email, "password": password})
+            assert (refused.status_code, "do not fit together" in refused.text) == (400, True)
+        form = {"email": "ada@example.org", "password": "a long enough one", "next": "//evil.example/"}
+        answer = await ada.post("/sign-in", data=form)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
+        assert "Ada" in (await ada.get("/")).text
+
+
+async def test_who_tries_too_often_has_to_wait(room: ApiRoom) -> None:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(room.app), base_url=BASE) as eve:
+        told = [await eve.post("/sign-in", data={"email": "a@b.example", "password": str(n)}) for n in range(12)]
+    assert "Too many tries" in told[-1].text
+
+
+async def test_signing_out_everywhere_ends_every_session(room: ApiRoom) -> None:
+    first = await visitor(room)
+    [person] = await people_of(room)
+    second = await session_of(room, person)
+    assert (await second.page("/")).status_code == 200
+    csrf = await first.csrf()
+    forged = await first.client.post("/sign-out", data={"csrf": "x" * 32, "everywhere": "1"})
+    assert forged.status_code == 403
+    await first.client.post("/sign-out", data={"csrf": csrf, "everywhere": "1"})
+    for one in (first, second):
+        assert (await one.page("/")).status_code == 303
+        assert (await one.client.get("/api/v1/bot")).status_code == 401
+
+
+async def test_a_request_from_another_site_changes_nothing(room: ApiRoom, furnished: Furnished) -> None:
+    owner = await visitor(room)
+    paths = [(route.method, f"/api/v1{route.path}") for route in ROUTES if route.method != "GET"]
+    paths += [(method, path) for method, path, _, _ in PAGES if method != "GET"]
+    for method, path in paths:
+        here = path.replace("{id}", furnished.finished["id"]).replace("{correction}", furnished.finished["id"])
+        answer = await owner.client.request(method, here, json={})
+        assert answer.status_code == 403, path
+        assert "too old" in answer.text
+
+
+@pytest.mark.parametrize("role", list(MemberRole))
+async def test_a_role_allows_what_it_says(room: ApiRoom, furnished: Furnished, role: MemberRole) -> None:
+    somebody = await visitor(room, role)
+    may = {
+        MemberRole.OWNER: {"read", "write", "live", "manage"},
+        MemberRole.MEMBER: {"read", "write", "live"},
+        MemberRole.VIEWER: {"read"},
+    }[role]
+    for method, path, _, needed in PAGES:
+        if method == "GET" and not path.endswith(("/feed", "/picture.png", "/peaks.json")):
+            resource = furnished.recording if path.startswith("/recordings") else furnished.finished
+            answer = await somebody.page(path.replace("{id}", resource["id"]))
+            assert answer.status_code == (200 if needed in may else 403), path
+    for route in ROUTES:
+        path = route.path.replace("{id}", "nobody").replace("{correction}", "nobody")
+        answer = await somebody.ask(route.method, path, {})
+        assert (answer.status_code == 403) is (route.needed not in may), route.name
+    bots = (await somebody.page("/bots")).text
+    assert ("Send a bot" in bots) is ("write" in may)
+
+
+async def test_the_last_owner_stays(room: ApiRoom) -> None:
+    owner = await visitor(room)
+    [person] = await people_of(room)
+    assert (await owner.ask("PATCH", f"/member/{person}", {"role": "viewer"})).status_code == 409
+    invited = (await owner.ask("POST", "/member", {"name": "Bo", "role": "owner"})).json()
+    assert invited["sign_in_url"].startswith(f"{BASE}/welcome?token=")
+    await visitor(room)
+    assert (await owner.ask("PATCH", f"/member/{person}", {"role": "member"})).status_code == 200
+    assert (await owner.page("/keys")).status_code == 403
+
+
+async def test_what_is_changed_is_written_down(room: ApiRoom) -> None:
+    owner = await visitor(room)
+    bot = await owner.ask(
+        "POST",
+        "/bot",
+        {
+            "service": "gmeet",
+            "meeting_url": "https://meet.google.com/abc-defg-hij",
+            "bot_name": "Minutes",
+            "transcription_model": "none",
+        },
+    )
+    await room.client.delete(f"/bot/{bot.json()['id']}")  # refused: it is at work
+    await room.client.post(f"/bot/{bot.json()['id']}/stop")
+    deeds = (await owner.ask("GET", "/audit")).json()["data"]
+    assert [(deed["who"], deed["by"], deed["action"], deed["target"]) for deed in deeds] == [
+        ("tests", "key", "stopBot", bot.json()["id"]),
+        ("Grace Hopper", "person", "createBot", bot.json()["id"]),
+    ]
+
+
+async def test_nothing_of_one_account_is_seen_by_another(room: ApiRoom, furnished: Furnished) -> None:
+    """Every page, part, feed, file and route, with every id of the other account."""
+    account = await room.accounts.create("other")
+    other = await visitor(room, account_id=account.id)
+    keys = (await room.client.get("/key")).json()["data"]
+    credentials = (await room.client.get("/credential")).json()["data"]
+    deliveries = (await room.client.get("/webhook-delivery")).json()["data"]
+    ids = [
+        *(one["id"] for one in (furnished.finished, furnished.live, furnished.scheduled, furnished.recording)),
+        *(row["id"] for row in (*keys, *credentials, *deliveries)),
+    ]
+    secrets_ = [*ids, "zanzibar", "Charles"]
+
+    def clean(answer: httpx2.Response, asked: str = "") -> None:
+        for secret in secrets_:
+            assert secret == asked or secret not in answer.text, (str(answer.request.url), secret)
+
+    for method, path, _, _ in PAGES:
+        for id_ in ids if "{id}" in path else [""]:
+            answer = (
+                await other.client.request(
+                    method, path.replace("{id}", id_), headers={"X-CSRF-Token": await other.csrf()}
+                )
+                if path != "/practice"
+                else await other.page("/")
+            )
+            if "{id}" in path:
+                assert answer.status_code == 404, path
+            clean(answer, id_)
+    for query in ("/search?q=zanzibar", "/bots?search=Zanzibar", f"/webhooks?resource_id={furnished.finished['id']}"):
+        answer = await other.page(query)
+        assert answer.status_code == 200
+        assert "Zanzibar minutes" not in answer.text
+        assert "Charles" not in answer.text
+    for route in ROUTES:
+        for id_ in ids if "{id}" in route.path else [""]:
+            path = route.path.replace("{id}", id_).replace("{correction}", ids[0])
+            answer = await other.ask(route.method, path, route.body.example if route.body else None)
+            if "{id}" in route.path:
+                assert answer.status_code in (400, 404), route.name
+            if route.name not in ("createBot",):
+                clean(answer, id_)
+    assert (await other.ask("GET", "/search?q=zanzibar")).json()["data"] == []
+    assert (await room.look(furnished.finished))["status"] == "finished"

@@ -1,0 +1,197 @@
+"""Every page and main flow in a real Chromium: one application for all, looked at by people with keyboards."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from harness.api_room import ApiRoom, on_a_socket, tone_wav
+from harness.console_browser import Reader, chromium, signed_in
+from harness.console_room import Furnished, link_for, people_of
+from sederunt.model.status import Trigger
+
+pytestmark = pytest.mark.chromium
+
+
+@pytest.fixture
+async def port(room: ApiRoom) -> AsyncIterator[int]:
+    async with on_a_socket(room.app) as port:
+        yield port
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    async with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def reader(room: ApiRoom, port: int, browser: Browser, furnished: Furnished) -> AsyncIterator[Reader]:
+    async with signed_in(browser, f"http://127.0.0.1:{port}{await link_for(room)}") as somebody:
+        yield somebody
+
+
+def addresses(of: Furnished) -> list[str]:
+    return [
+        "/",
+        "/bots",
+        "/bots/new",
+        "/bots/scheduled",
+        f"/bots/{of.finished['id']}",
+        f"/bots/{of.live['id']}",
+        f"/bots/{of.refused['id']}",
+        "/recordings",
+        f"/recordings/{of.recording['id']}",
+        "/search?q=zanzibar",
+        "/webhooks",
+        "/keys",
+        "/usage",
+        "/usage?group=day",
+        "/people",
+        "/operations",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light")], ids=["light", "dark", "narrow"]
+)
+async def test_every_page_can_be_used_by_everybody(
+    room: ApiRoom, port: int, browser: Browser, furnished: Furnished, width: int, scheme: str
+) -> None:
+    """Nothing serious for axe, nothing on the browser's console, nothing wider than the screen."""
+    link = f"http://127.0.0.1:{port}{await link_for(room)}"
+    look = {"viewport": {"width": width, "height": 780}, "color_scheme": scheme}
+    async with signed_in(browser, link, **look) as reader:
+        for address in addresses(furnished):
+            assert await reader.go(address) == 200, address
+            assert await reader.findings() == [], address
+            wide = "document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth"
+            assert await reader.page.evaluate(wide) <= 0, address
+        assert [said for said in reader.complaints if "picture.png" not in said and "404" not in said] == []
+
+
+async def test_a_bot_is_sent_by_keyboard_and_judged_while_one_types(room: ApiRoom, reader: Reader) -> None:
+    page = reader.page
+    await reader.go("/bots/new")
+    await page.keyboard.type("https://example.org/abc")  # the first field has the focus
+    await expect(page.locator("#w-meeting_url")).not_to_be_empty()
+    await page.keyboard.press("Control+A")
+    await page.keyboard.type("https://zoom.us/j/12345678901?pwd=x")
+    await expect(page.locator("[data-verdict]")).to_have_text("Ready to go.")
+    assert await page.locator("#f-service").input_value() == "zoom"
+    for key in ("Tab", "Tab", "Control+A"):
+        await page.keyboard.press(key)
+    await page.keyboard.type("Protocol")
+    await page.keyboard.press("Enter")
+    await page.wait_for_url("**/bots/0*")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Protocol")
+    made = (await room.client.get("/bot")).json()["data"][0]
+    assert (made["service"], made["bot_name"]) == ("zoom", "Protocol")
+
+
+async def test_a_key_is_made_shown_once_and_does_what_was_ticked(room: ApiRoom, reader: Reader) -> None:
+    page = reader.page
+    await reader.go("/keys")
+    await page.get_by_text("Make a key").click()
+    await page.get_by_role("button", name="Make the key").click()
+    await expect(page.locator("#w-name")).to_have_text("What it is for is required.")
+    await page.get_by_label("What it is for").fill("dashboard")
+    for scope in ("write", "live"):
+        await page.locator(f"[name=scopes][value={scope}]").uncheck()
+    await page.get_by_role("button", name="Make the key").click()
+    shown = page.locator("[data-shown-once] code")
+    await expect(shown).to_contain_text("sk_")
+    async with room.client_of(await shown.inner_text()) as caller:
+        assert (await caller.get("/bot")).status_code == 200
+        assert (await caller.post("/bot", json={})).status_code == 403
+    await page.reload()
+    assert "sk_" not in (await page.locator("[data-shown-once]").inner_text())
+    assert await page.get_by_role("cell", name="dashboard").count() == 1
+
+
+async def test_a_transcript_follows_is_searched_and_put_right(reader: Reader, furnished: Furnished) -> None:
+    page = reader.page
+    await reader.go(f"/bots/{furnished.finished['id']}?at=1000&q=number%20200")
+    row = page.locator(".segment[data-number='200']")
+    await expect(row).to_contain_text("Sentence number 200")
+    assert await page.locator(".segment").count() < 60, "only what is in sight is in the page"
+    await expect(page.locator("[data-place]")).to_have_text("1 of 1")
+    assert await row.locator(".word.found").all_inner_texts() == ["number", "200"]
+    await row.locator(".word", has_text="zanzibar").dblclick()
+    await page.locator("[data-of-word] [name=after]").fill("Zurich")
+    await page.keyboard.press("Enter")
+    await expect(row.locator(".words")).to_contain_text("of the Zurich meeting")
+    await expect(row).to_contain_text("corrected")
+    await row.get_by_role("button", name="Ada").click()
+    await page.locator("[data-everywhere] [name=after]").fill("Ada Lovelace")
+    await page.keyboard.press("Enter")
+    await expect(row.locator(".by")).to_have_text("Ada Lovelace")
+    await page.reload()
+    await page.get_by_text("2 corrections").click()
+    assert await page.get_by_role("button", name="Take back").count() == 2
+
+
+async def test_lists_answer_as_one_types(reader: Reader, furnished: Furnished) -> None:
+    page = reader.page
+    await reader.go("/bots")
+    rows = page.locator("#list tbody tr")
+    await expect(rows).to_have_count(4)
+    await page.get_by_label("Name or meeting link").fill("zanz")
+    await expect(rows).to_have_count(1)
+    await expect(page).to_have_url(f"{reader.base}/bots?search=zanz&status=")
+    await page.get_by_label("Name or meeting link").fill("nobody")
+    await expect(page.locator("#list")).to_contain_text("Nothing fits")
+    await reader.go("/search")
+    await page.keyboard.type("number 39")
+    results = page.locator("#results tbody tr")
+    await expect(results.first).to_contain_text("Sentence number 39")
+    await results.first.get_by_role("link").click()
+    await expect(page.locator("[data-needle]")).to_have_value("number 39")
+
+
+async def test_a_file_is_dropped_and_transcribed(room: ApiRoom, reader: Reader, tmp_path: Path) -> None:
+    page = reader.page
+    await reader.go("/recordings")
+    await page.get_by_role("button", name="Transcribe").click()
+    await expect(page.locator("[data-upload] [data-fault='']")).to_have_text("Choose a file first.")
+    bad, good = tmp_path / "bad.wav", tmp_path / "talk.wav"
+    bad.write_bytes(b"no sound at all")
+    good.write_bytes(tone_wav())
+    await page.set_input_files("#file", bad)
+    await page.get_by_role("button", name="Transcribe").click()
+    await expect(page.locator("[data-upload] [data-fault='']")).to_contain_text("recording_file cannot be used")
+    await page.set_input_files("#file", good)
+    await page.get_by_role("button", name="Transcribe").click()
+    await page.wait_for_url("**/recordings/0*")
+    await expect(page.locator("#progress")).to_contain_text("Being transcribed")
+    assert len((await room.client.get("/recording")).json()["data"]) == 2
+
+
+async def test_somebody_is_let_in_as_a_viewer(room: ApiRoom, port: int, browser: Browser, reader: Reader) -> None:
+    page = reader.page
+    await reader.go("/people")
+    await page.get_by_text("Let somebody in").click()
+    await page.get_by_label("Name", exact=True).fill("Bo")
+    await page.locator("#f-role").select_option("viewer")
+    await page.get_by_role("button", name="Make a link").click()
+    shown = page.locator("[data-shown-once] code")
+    await expect(shown).to_contain_text("/welcome?token=")
+    path = (await shown.inner_text()).partition("/welcome")[2]
+    async with signed_in(browser, f"http://127.0.0.1:{port}/welcome{path}") as bo:
+        await expect(bo.page.locator(".who")).to_contain_text("viewer")
+        assert await bo.page.get_by_role("button", name="Open a practice meeting").count() == 0
+        assert await bo.go("/keys") == 403
+    assert len(await people_of(room)) == 2
+
+
+async def test_a_live_page_turns_into_the_player_when_the_bot_has_ended(
+    room: ApiRoom, reader: Reader, furnished: Furnished
+) -> None:
+    page = reader.page
+    await reader.go(f"/bots/{furnished.live['id']}")
+    await expect(page.locator("[data-part=story]")).to_contain_text("Sits in the meeting")
+    for trigger in (Trigger.ENDED, Trigger.LEFT, Trigger.CLOSED):
+        await room.bots.record_transition(UUID(furnished.live["id"]), trigger)
+    await expect(page.get_by_text("Nothing was recorded")).to_be_visible(timeout=30_000)
