@@ -8,7 +8,7 @@ step begins.
 
 import asyncio
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sederunt import log
@@ -198,7 +198,7 @@ async def _pause(context: BotContext, commands: Commands, pause_s: float) -> Out
 async def _sign_in(context: BotContext, needed: SignInNeeded) -> Identity | Outcome:
     """Return as whom the bot goes on now that a guest is not let in, or how it ends."""
     try:
-        return await identity_of(context.journal.bot, context.accounts)
+        return replace(await identity_of(context.journal.bot, context.accounts), asked_at=needed.url)
     except NoIdentity:
         return needed
     except VoidIdentity as error:

@@ -4,7 +4,7 @@ Outcomes are small classes that exclude each other, instead of flags.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.meetings.session.stop_rules import Departure
@@ -36,6 +36,7 @@ class SignInNeeded:
     """The site lets in nobody without an account, or wants a proof that only a person has."""
 
     row: str
+    url: str = field(default="", repr=False, compare=False)  # the page that says so
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +77,7 @@ _REFUSALS: dict[PageState, Callable[[Reading], Outcome | None]] = {
     PageState.BLOCKED: lambda reading: Refused(reason=StopReason.REQUEST_DENIED, row=reading.row, unexplained=True),
     PageState.OVER: lambda reading: Refused(reason=reading.reason or StopReason.CALL_ALREADY_FINISHED, row=reading.row),
     PageState.REMOVED: lambda reading: Refused(reason=StopReason.REQUEST_DENIED, row=reading.row),
-    PageState.SIGN_IN_NEEDED: lambda reading: SignInNeeded(row=reading.row),
+    PageState.SIGN_IN_NEEDED: lambda reading: SignInNeeded(row=reading.row, url=reading.url),
     PageState.SIGN_IN_REJECTED: lambda reading: SignInRejected(row=reading.row),
     PageState.CHALLENGED: lambda reading: Challenged(row=reading.row),
 }

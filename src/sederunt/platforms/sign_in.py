@@ -50,14 +50,24 @@ async def sign_in(
     *,
     clock: Clock,
     on_state: Callable[[Reading], None],
+    led_by: str = "",
 ) -> SignInEnd:
-    """Sign the page's browser in. `on_standing` hears of every change of standing.
+    """Sign the page's browser in. `on_state` hears of every change of state.
+
+    `led_by` is the meeting's address where that led a guest to the sign-in pages: it is opened first, for the site then
+    knows where to lead back to.
 
     Raises PageError when no door can be reached, PageStuck when the page answers nothing for 10 s, PageCrashed when
     its renderer is gone.
     """
     answers = {Act.FILL_ACCOUNT: credentials.email, Act.FILL_PASSWORD: credentials.password}
-    flow = PageFlow(pages=pages, page=page, entry_urls=pages.entry_urls, answers=answers, clock=clock)
+    flow = PageFlow(
+        pages=pages,
+        page=page,
+        entry_urls=(led_by, *pages.entry_urls) if led_by else pages.entry_urls,
+        answers=answers,
+        clock=clock,
+    )
     doubts = _Doubts(pages=pages, flow=flow)
     await _open(flow)
     while True:
@@ -111,7 +121,10 @@ class _Doubts:
     asked_at: float = -math.inf
 
     def asked_again(self, reading: Reading, controls: Mapping[str, FoundControl]) -> Reading | None:
-        """A site that goes on asking for the password it was given has refused it, whatever its words are."""
+        """End the try where a site goes on asking for the password that it was given.
+
+        Wrong is only what the site itself calls wrong: it may have lost the session, or want another page first.
+        """
         now = self.flow.clock.monotonic()
         field_ids = [step.id for step in self.pages.journey.steps if step.act is Act.FILL_PASSWORD]
         emptied = Act.FILL_PASSWORD in self.flow.steps.sent and any(
@@ -120,7 +133,7 @@ class _Doubts:
         self.emptied_since = (self.emptied_since or now) if emptied else None
         if self.emptied_since is None or now - self.emptied_since < ASKED_AGAIN_S:
             return None
-        return Reading(state=PageState.SIGN_IN_REJECTED, row="sign_in.asked_again", url=reading.url)
+        return Reading(state=PageState.SIGN_IN_NEEDED, row="sign_in.asked_again", url=reading.url)
 
     async def cookies(self, reading: Reading) -> Reading | None:
         """After the password a page may follow that we do not know, though the account is signed in by then."""

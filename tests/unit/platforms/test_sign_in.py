@@ -1,6 +1,7 @@
 """Signing in with a password: where it may be typed, how often, and what the pages mean."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -183,8 +184,8 @@ class Try:
             page=self.page,
         )
 
-    async def run(self, within_s: float = 300) -> SignInEnd:
-        made = sign_in(self.pages, self.page, CREDENTIALS, clock=self.clock, on_state=lambda reading: None)  # type: ignore[arg-type]
+    async def run(self, within_s: float = 300, **more: Any) -> SignInEnd:
+        made = sign_in(self.pages, self.page, CREDENTIALS, clock=self.clock, on_state=lambda reading: None, **more)  # type: ignore[arg-type]
         task = asyncio.ensure_future(made)
         started = self.clock.monotonic()
         while not task.done() and self.clock.monotonic() - started < within_s:
@@ -232,7 +233,7 @@ async def test_both_fields_are_filled_before_the_button(clock: FakeClock) -> Non
     assert attempt.acts() == ["type ['account'] ada@example.org", "type ['password'] staple", "click next"]
 
 
-async def test_a_password_that_is_asked_for_again_was_refused_and_is_not_typed_again(clock: FakeClock) -> None:
+async def test_a_password_that_is_asked_for_again_is_not_called_wrong_and_not_typed_again(clock: FakeClock) -> None:
     attempt = Try(clock)
 
     def scene() -> tuple[PageState, Collection[str]]:
@@ -242,8 +243,17 @@ async def test_a_password_that_is_asked_for_again_was_refused_and_is_not_typed_a
 
     attempt.show = scene
     end = await attempt.run()
-    assert (end.reading.state, end.reading.row) == (PageState.SIGN_IN_REJECTED, "sign_in.asked_again")
+    assert (end.reading.state, end.reading.row) == (PageState.SIGN_IN_NEEDED, "sign_in.asked_again")
     assert attempt.acts() == ["type ['password'] staple", "click next"]
+
+
+async def test_signing_in_begins_where_the_meeting_leads_and_goes_on_at_the_sites_own_pages(clock: FakeClock) -> None:
+    attempt = Try(clock)
+    meeting = "https://meeting.example/1"
+    attempt.show = lambda: (PageState.LOADING, ())
+    with contextlib.suppress(TimeoutError):
+        await attempt.run(within_s=40, led_by=meeting)
+    assert [act for act in attempt.page.acts if act.startswith("goto")][:2] == [f"goto {meeting}", f"goto {HERE}"]
 
 
 async def test_nothing_is_typed_or_pressed_on_another_host(clock: FakeClock) -> None:

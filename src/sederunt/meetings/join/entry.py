@@ -61,7 +61,7 @@ async def enter(
         logger.info("standing", action="standing_changed", bot_id=str(bot.id), to=reading.state, row=reading.row)
 
     if identity.has_to_sign_in:
-        known = await _sign_in(context, platform, page, identity, on_state)
+        known = await _sign_in(context, platform, link, page, identity, on_state)
         if not isinstance(known, Identity):
             return known
         identity = known
@@ -114,6 +114,7 @@ async def until_entered(
 async def _sign_in(
     context: BotContext,
     platform: Platform,
+    link: MeetingLink,
     page: MeetingPage,
     identity: Identity,
     on_state: Callable[[Reading], None],
@@ -123,7 +124,15 @@ async def _sign_in(
     assert identity.meeting_account is not None, "a password comes with its account"
     if platform.accounts.pages is None:
         return SignInNeeded(row="account.no_sign_in_pages")
-    end = await sign_in(platform.accounts.pages, page, identity.credentials, clock=context.clock, on_state=on_state)
+    pages = platform.accounts.pages
+    end = await sign_in(
+        pages,
+        page,
+        identity.credentials,
+        clock=context.clock,
+        on_state=on_state,
+        led_by=link.url if pages.owns(identity.asked_at) else "",
+    )
     if (ended := outcome_of_sign_in(end)) is not None:
         return ended
     bot, account = context.journal.bot, identity.meeting_account

@@ -57,6 +57,7 @@ class Identity:
     storage_state: Mapping[str, Any] | None = field(default=None, repr=False)  # of a browser that is signed in
     credentials: Credentials | None = field(default=None, repr=False)  # for where there is no state, or a void one
     token: str | None = field(default=None, repr=False)  # for the meeting's address
+    asked_at: str = field(default="", repr=False)  # the page on which a guest was asked to sign in
 
     @property
     def signed_in(self) -> bool:
