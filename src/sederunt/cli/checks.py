@@ -16,6 +16,7 @@ from sederunt.bus import embedded, feeds
 from sederunt.bus.connection import Bus
 from sederunt.errors import SederuntError
 from sederunt.settings import BusSettings, Settings
+from sederunt.tether import tied
 
 LEAST_FREE_MB = 2000  # an hour of audio-only bot is 15 MB, of video some hundreds
 SLOW_FLUSH_MS = 50.0
@@ -115,7 +116,7 @@ async def _some_bus(settings: Settings) -> AsyncIterator[tuple[str, Bus]]:
     with tempfile.TemporaryDirectory(prefix="sederunt-doctor-") as folder:
         server = embedded.prepare(Path(folder))
         quiet = asyncio.subprocess.DEVNULL
-        process = await asyncio.create_subprocess_exec(*server.command, stdout=quiet, stderr=quiet)
+        process = await asyncio.create_subprocess_exec(*tied(server.command), stdout=quiet, stderr=quiet)
         own = settings.bus.model_copy(update={"url": server.url, "token": server.token})
         try:
             bus = await Bus.connect(own, name="doctor", within_s=15)

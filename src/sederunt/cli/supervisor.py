@@ -24,8 +24,7 @@ from typing import TextIO
 
 import psutil
 
-from sederunt import log
-from sederunt.cli import tether
+from sederunt import log, tether
 
 logger = log.get(component="cli")
 
@@ -107,7 +106,7 @@ class Supervisor:
 
     async def spawn(self, role: Role) -> "Spawned":
         """Start a role's process, its number noted in its pid file."""
-        tied = [sys.executable, "-I", "-S", str(Path(tether.__file__)), str(os.getpid()), *role.command]
+        tied = tether.tied(list(role.command))
         async with self._one_at_a_time, _Pipe() as output, _Pipe() as errors:
             process = await asyncio.create_subprocess_exec(
                 *tied,

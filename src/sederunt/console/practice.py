@@ -5,6 +5,7 @@ other bots go to the real sites as before.
 """
 
 import asyncio
+import contextlib
 import importlib.util
 import json
 import secrets
@@ -21,7 +22,10 @@ from sederunt.database.ids import new_id
 from sederunt.errors import Conflict, LimitReached
 from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
 from sederunt.model.status import BotStatus
+from sederunt.platforms.links import InvalidLink
+from sederunt.platforms.registry import parse_link, services
 from sederunt.practice.client import PracticeClient
+from sederunt.tether import tied
 
 logger = log.get(component="console")
 
@@ -61,8 +65,7 @@ class PracticeSites:
             raise Conflict("The practice sites are not installed: pip install 'sederunt[practice]'.")
         command = ("-m", "sederunt.cli.main", "practice", "serve", "--port", "0", "--control-port", "0")
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *command,
+            *tied([sys.executable, *command]),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -89,7 +92,7 @@ async def send_practice_bot(call: Call, sites: PracticeSites) -> Bot:
     """Open a meeting and send a bot into it. Raises Conflict, LimitReached."""
     url, host_rules = await sites.open_meeting()
     config = BotConfig(
-        service=Service("gmeet"),
+        service=_service_of(url),
         meeting_url=url,
         bot_name=NAME,
         transcription_model="none",
@@ -113,6 +116,15 @@ async def send_practice_bot(call: Call, sites: PracticeSites) -> Bot:
     await call.context.bots.create(bot, most=call.context.settings.api.concurrent_bots)
     announce_created(bot)
     return bot
+
+
+def _service_of(url: str) -> Service:
+    """Return the service whose site a practice address belongs to."""
+    for service in services():
+        with contextlib.suppress(InvalidLink):
+            parse_link(service, url)
+            return service
+    raise Conflict(f"No platform of this installation knows the practice address {url}.")
 
 
 async def _model(call: Call, config: BotConfig) -> str:

@@ -13,6 +13,11 @@ import sys
 PR_SET_PDEATHSIG = 1
 
 
+def tied(command: "list[str]") -> "list[str]":
+    """Return the command line that runs a program for as long as this process lives."""
+    return [sys.executable, "-I", "-S", os.path.abspath(__file__), str(os.getpid()), *command]  # noqa: PTH100
+
+
 def main() -> None:
     parent, command = int(sys.argv[1]), sys.argv[2:]
     if sys.platform == "linux":
