@@ -70,6 +70,11 @@ class Draft:
     said: Said
 
 
+def taken_back(key: str) -> Draft:
+    """Return the draft that says of a segment's drafts that nothing of them is heard any more."""
+    return Draft(Said(key=key, start=0.0, end=0.0, transcript="", confidence=0.0))
+
+
 @dataclass(frozen=True, slots=True)
 class Settled:
     """Final. A second one under the same key corrects the first."""

@@ -10,7 +10,7 @@ from sederunt.transcription.assemblyai.faults import kind_of
 from sederunt.transcription.assemblyai.parse import tokens, voice_of
 from sederunt.transcription.cloud.reading import Voices, language, number, record, records, text, utterances_of
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, Refused, Told
-from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled
+from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled, taken_back
 
 TERMINATE = json.dumps({"type": "Terminate"})
 MOST_TURNS = 500  # whose parts are remembered for a late change of their voice
@@ -108,7 +108,7 @@ class AssemblyCodec:
 
     def _taken_back(self, kept: set[str]) -> Iterator[Told]:
         for key in sorted(self._drafted - kept):
-            yield Draft(Said(key=key, start=0.0, end=0.0, transcript="", confidence=0.0))
+            yield taken_back(key)
 
     def _said(self, turn: Turn) -> Iterator[Said]:
         words = records(turn.get("words"))

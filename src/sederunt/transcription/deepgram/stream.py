@@ -20,7 +20,7 @@ from sederunt.transcription.cloud.reading import (
 )
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Refused, Told
 from sederunt.transcription.deepgram.parse import tokens
-from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled
+from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled, taken_back
 
 KEEPALIVE = json.dumps({"type": "KeepAlive"})
 CLOSE = json.dumps({"type": "CloseStream"})
@@ -76,7 +76,7 @@ class DeepgramCodec:
         gone = self._drafted - {part.key for part in said}
         self._drafted = {part.key for part in said}
         for key in sorted(gone):  # takes back what is not heard any more
-            yield Draft(Said(key=key, start=0.0, end=0.0, transcript="", confidence=0.0))
+            yield taken_back(key)
         for part in said:
             yield Settled(part) if is_final else Draft(part)
         if not is_final:

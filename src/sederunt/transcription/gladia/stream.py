@@ -10,7 +10,7 @@ from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.reading import Voices, average, language, number, record, share, text, utterances_of
 from sederunt.transcription.cloud.vendor import Acknowledged, Ask, Finished, Message, Refused, Told
 from sederunt.transcription.gladia.parse import tokens
-from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled
+from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled, taken_back
 
 STOP = json.dumps({"type": "stop_recording"})
 
@@ -71,7 +71,7 @@ class GladiaCodec:
         for draft in [k for k, start in self._open.items() if k == key or start < said.end]:
             del self._open[draft]
             if draft != key:
-                yield Draft(Said(key=draft, start=0.0, end=0.0, transcript="", confidence=0.0))
+                yield taken_back(draft)
         yield Settled(said)
         yield Heard(said.end)
 

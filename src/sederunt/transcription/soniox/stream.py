@@ -10,7 +10,7 @@ from typing import Any
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.reading import Voices, number, record, records, text, utterances_of
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Refused, Told
-from sederunt.transcription.sessions import Draft, Heard, Said, Settled
+from sederunt.transcription.sessions import Draft, Heard, Said, Settled, taken_back
 from sederunt.transcription.soniox import requests
 from sederunt.transcription.soniox.parse import MARKERS, Piece, language_of, words_of
 
@@ -90,7 +90,7 @@ class SonioxCodec:
 
     def _taken_back(self, kept: set[str]) -> Iterator[Told]:
         for key in sorted(self._drafted - kept):
-            yield Draft(Said(key=key, start=0.0, end=0.0, transcript="", confidence=0.0))
+            yield taken_back(key)
 
     def _said(self, pieces: Sequence[Piece]) -> Iterator[Said]:
         voices = Voices()

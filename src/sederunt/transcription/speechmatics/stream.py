@@ -10,7 +10,7 @@ from typing import Any
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.reading import Voices, number, record, records, text, utterances_of
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, Refused, Told
-from sederunt.transcription.sessions import Draft, Heard, Said, Settled
+from sederunt.transcription.sessions import Draft, Heard, Said, Settled, taken_back
 from sederunt.transcription.speechmatics import requests
 from sederunt.transcription.speechmatics.parse import Item, tokens, voice_of
 
@@ -106,7 +106,7 @@ class SpeechmaticsCodec:
 
     def _taken_back(self, kept: set[str]) -> Iterator[Told]:
         for key in sorted(self._drafted - kept):
-            yield Draft(Said(key=key, start=0.0, end=0.0, transcript="", confidence=0.0))
+            yield taken_back(key)
 
     def _said(self, items: Sequence[Item]) -> Iterator[Said]:
         voices = Voices()
