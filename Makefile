@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test unit integration acceptance test-for check fix serve bench docs lock
+.PHONY: help setup setup-test demo test unit integration acceptance test-for check fix serve bench docs lock
 
 BIN := .venv/bin
 # Some images set it. Every process of the service, and of the tests, would then compile all that it imports.
@@ -8,40 +8,43 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-setup: ## install what is missing (Debian packages, Python environment); quick when nothing is
+setup: ## install what running needs (Debian packages, Python environment); quick when nothing is missing
 	@scripts/setup
+
+setup-test: ## the same, and what checks and tests need
+	@scripts/setup test
 
 demo: setup ## serve, open a practice meeting, send a bot, print the transcript (KEEP=1 leaves it running)
 	@$(BIN)/sederunt demo $(if $(KEEP),--keep)
 
-test: setup check ## all checks and all tests
+test: setup-test check ## all checks and all tests
 	@scripts/test
 
-unit: setup ## the unit tests: pure, seconds
+unit: setup-test ## the unit tests: pure, seconds
 	@TEST_PROCESSES=$${TEST_PROCESSES:-2} scripts/test tests/unit
 
-integration: setup ## one real neighbour each: Chromium, NATS, PostgreSQL, Whisper
+integration: setup-test ## one real neighbour each: Chromium, NATS, PostgreSQL, Whisper
 	@scripts/test tests/integration
 
-acceptance: setup ## the installed command, spoken to from outside: the longest
+acceptance: setup-test ## the installed command, spoken to from outside: the longest
 	@scripts/test tests/acceptance
 
-test-for: setup ## the tests of one path, file or name: make test-for P=webhooks, P=tests/unit/api, P="tests -k deletion"
+test-for: setup-test ## the tests of one path, file or name: make test-for P=webhooks, P=tests/unit/api, P="tests -k deletion"
 	@scripts/test-for $(P)
 
-check: setup ## formatting, lint, types, import contracts, JavaScript
+check: setup-test ## formatting, lint, types, import contracts, JavaScript
 	@scripts/check
 
-fix: setup ## format and repair what can be repaired
+fix: setup-test ## format and repair what can be repaired
 	@$(BIN)/ruff check --fix --quiet src tests; $(BIN)/ruff format --quiet src tests
 
 serve: setup ## run the service here (data in ./data)
 	@$(BIN)/sederunt serve --data data
 
-bench: setup ## measure capture against a classical bot
+bench: setup-test ## measure capture against a classical bot
 	@$(BIN)/sederunt bench capture
 
-docs: setup ## write the generated parts of the documentation
+docs: setup-test ## write the generated parts of the documentation
 	@$(BIN)/python scripts/docs.py
 
 lock: ## resolve the locked requirements anew

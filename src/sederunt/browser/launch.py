@@ -193,4 +193,7 @@ def find_executable(settings: BrowserSettings, mode: Mode) -> Path:
         found = shutil.which(candidate)
         if found is not None:
             return Path(found)
+    if mode == SHELL:
+        # Not every system packages the shell; Chromium itself serves, headless, with some more memory.
+        return find_executable(settings, HEADLESS)
     raise SetupError(f"No browser for mode '{mode}' was found. {REMEDIES[mode]}")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sederunt.browser import launch
 from sederunt.browser.launch import EVERY, FLAGS, Mode, arguments, find_executable, launch_profile
 from sederunt.errors import SetupError
 from sederunt.settings import BrowserSettings
@@ -52,6 +53,12 @@ def test_a_browser_is_told_nothing_of_our_environment_but_what_it_needs(monkeypa
 def test_a_missing_program_is_told_with_its_remedy() -> None:
     with pytest.raises(SetupError, match="chromium-headless-shell"):
         find_executable(BrowserSettings(shell_executable=Path("/nowhere/shell")), "shell")
+
+
+def test_chromium_itself_serves_where_no_shell_is_packaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "PROGRAMS", {"shell": ("no-such-shell",)})
+    chosen = BrowserSettings(executable=Path("/bin/sh"))
+    assert find_executable(chosen, "shell") == Path("/bin/sh")
 
 
 def test_children_are_marked_and_see_no_settings_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
