@@ -4,6 +4,7 @@ SederuntError
 ├── RequestError            the caller's fault
 │   ├── InvalidConfig         fields: {name: [sentence]}
 │   ├── NotFound · Unauthorized · Forbidden · LimitReached · TooLarge · TooManyRequests
+│   ├── KeyReused             an Idempotency-Key that was sent with another request
 │   └── Conflict              status, attempted act
 ├── PageError               PageChanged · PageStuck · PageCrashed
 ├── ProviderError           a vendor's or credential's fault; retryable yes or no
@@ -58,6 +59,10 @@ class LimitReached(RequestError):
 
 class Conflict(RequestError):
     status = 409
+
+
+class KeyReused(RequestError):
+    status = 422
 
 
 class TooLarge(RequestError):

@@ -37,6 +37,18 @@ class ApiSettings(Section):
         1200, ge=0, description="Requests per key and minute before a 429; 0 for no limit."
     )
     concurrent_bots: int = Field(100, ge=0, description="Bots of one account at work at once before a 403.")
+    idempotency_hours: float = Field(
+        24, gt=0, description="How long the answer to a request with an Idempotency-Key is kept, to be given again."
+    )
+    twin_bots_s: float = Field(
+        0,
+        ge=0,
+        le=3600,
+        description="Seconds for which one key may not send a second bot into a meeting; 0: it always may.",
+    )
+    twin_bots_answer: Literal["conflict", "first"] = Field(
+        "conflict", description="What the second request is answered: a 409, or the first bot."
+    )
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from.")
 
 

@@ -25,6 +25,7 @@ from sederunt.api.context import ApiContext, open_context
 from sederunt.api.docs import docs_page
 from sederunt.api.door import Door, visit_of
 from sederunt.api.failures import answer_to, http_exception, text_response
+from sederunt.api.idempotency import HEADER, REPEATED
 from sederunt.api.metrics import Metrics
 from sederunt.api.openapi import PREFIX, document
 from sederunt.api.permissions import refuse_unpermitted
@@ -168,6 +169,7 @@ def _cors(settings: Settings) -> list[Middleware]:
             CORSMiddleware,
             allow_origins=list(settings.api.cors_origins),
             allow_methods=["GET", "POST", "PATCH", "PUT", "DELETE"],
-            allow_headers=["Authorization", "Content-Type"],
+            allow_headers=["Authorization", "Content-Type", HEADER],
+            expose_headers=[REPEATED],
         )
     ]

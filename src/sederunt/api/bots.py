@@ -12,12 +12,14 @@ from sederunt import log
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Faults, Read, in_order, read
+from sederunt.api.idempotency import KeyedRequest, answer_once
 from sederunt.api.removal import remove_files
 from sederunt.api.running import order_stop, post_chat
 from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields, Start, changed_config, new_config, start_of
 from sederunt.api.views import bot_json, bot_summary, list_json, plain_bot_json
 from sederunt.database.bot_reading import Page
 from sederunt.database.ids import new_id
+from sederunt.database.seats import TwinBot
 from sederunt.errors import Conflict, InvalidConfig
 from sederunt.model.bot import Bot, BotConfig
 from sederunt.model.status import BotStatus, Trigger
@@ -30,7 +32,12 @@ _FILTER = "metadata["
 
 async def create_bot(call: Call) -> Response:
     """Answer POST /bot"""
-    found, config = await _checked(call)
+    body = await call.body()
+    return await answer_once(call, body, lambda keyed: _create_bot(call, body, keyed))
+
+
+async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> Response:
+    found, config = await _checked(call, body)
     now = call.context.clock.now()
     start = start_of(found.fields, now)
     if start.is_now:
@@ -47,17 +54,25 @@ async def create_bot(call: Call) -> Response:
     )
     if found.fields.bot_avatar_file:
         await call.context.deletions.expect_row("bot", bot.id, bot.account_id)
+    settings = call.context.settings.api
     try:
         bot = await _with_avatar(call, bot, found.fields)
-        most = call.context.settings.api.concurrent_bots if start.is_now else None
-        await call.context.bots.create(bot, most=most)
-    except BaseException:
+        text = plain_bot_json(bot, call.addresses)
+        await call.context.bots.create(
+            bot,
+            most=settings.concurrent_bots if start.is_now else None,
+            answer=keyed.answered(bot.id, text) if keyed else None,
+            twin_s=settings.twin_bots_s,
+        )
+    except BaseException as error:
         if found.fields.bot_avatar_file:
             await _without_avatar(call, bot)
             await call.context.deletions.expect_none(bot.id)
+        if isinstance(error, TwinBot) and settings.twin_bots_answer == "first":
+            return text_response(plain_bot_json(error.bot, call.addresses))
         raise
     announce_created(bot)
-    return text_response(plain_bot_json(bot, call.addresses))
+    return text_response(text)
 
 
 def announce_created(bot: Bot) -> None:
@@ -67,7 +82,7 @@ def announce_created(bot: Bot) -> None:
 
 async def validate_bot(call: Call) -> Response:
     """Answer POST /bot/validate"""
-    await _checked(call)
+    await _checked(call, await call.body())
     return message_response("The configuration is valid.")
 
 
@@ -183,9 +198,9 @@ async def _seen(call: Call, bot_id: UUID, *, with_speaker_events: bool = False) 
     return bot_json(view, call.addresses, with_speaker_events=with_speaker_events)
 
 
-async def _checked(call: Call) -> tuple[Read[BotFields], BotConfig]:
+async def _checked(call: Call, body: object) -> tuple[Read[BotFields], BotConfig]:
     """Return the body of POST /bot or /bot/validate, without fault."""
-    found = read(BotFields, await call.body(), REQUIRED_FOR_BOTS)
+    found = read(BotFields, body, REQUIRED_FOR_BOTS)
     config = new_config(found.fields)
     await _check(call, found, config)
     return found, config

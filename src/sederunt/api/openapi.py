@@ -9,6 +9,7 @@ from pydantic.json_schema import models_json_schema
 
 from sederunt import __version__
 from sederunt.api.answers import ANSWERS
+from sederunt.api.idempotency import HEADER, LONGEST_KEY
 from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
 from sederunt.api.transcripts import LONGEST_QUESTION
@@ -27,6 +28,7 @@ _SENTENCES: Mapping[int, str] = {
     404: "There is nothing with this id.",
     409: "Not possible in the current status, which `message` names.",
     413: "The body is too large.",
+    422: "The Idempotency-Key was sent with another request before.",
     429: "Too many requests with this key; see Retry-After.",
     503: "A part of the service cannot be reached right now; see Retry-After.",
 }
@@ -88,6 +90,15 @@ _QUERY: Mapping[str, Document] = {
 }
 
 
+_IDEMPOTENCY_KEY: Document = {
+    "in": "header",
+    "name": HEADER,
+    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[ -~]+$"},
+    "description": "A text of your choice: the same request sent again with it makes nothing again, and is answered "
+    "as the first time.",
+}
+
+
 def document() -> Document:
     """Return the whole document, as plain values."""
     paths: dict[str, Document] = {}
@@ -124,6 +135,8 @@ def _operation(route: Route) -> Document:
     parameters = [{"in": "query", **_QUERY[name]} for name in route.query]
     for name in path_names(route):
         parameters.append({"in": "path", "name": name, "required": True, "schema": {"type": "string"}})
+    if route.once:
+        parameters.append(_IDEMPOTENCY_KEY)
     if parameters:
         operation["parameters"] = parameters
     if route.body is not None:
@@ -143,6 +156,8 @@ def _responses(route: Route) -> Document:
     statuses = {401, 403, 429, *route.refusals}
     if route.body is not None:
         statuses |= {400, 413}
+    if route.once:
+        statuses |= {404, 409, 422}
     if "{id}" in route.path:
         statuses.add(404)
     return {

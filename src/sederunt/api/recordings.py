@@ -11,6 +11,7 @@ from sederunt import log
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Faults, add, in_order, read
+from sederunt.api.idempotency import REPEATED, KeyedRequest, answer_once, key_of
 from sederunt.api.removal import remove_files
 from sederunt.api.schemas import RecordingFields, recording_config, settings_of_bot
 from sederunt.api.uploads import Upload, boundary_of, form_values, take_form
@@ -45,7 +46,8 @@ async def create_recording(call: Call) -> Response:
     boundary = boundary_of(call.request)
     if boundary is None:
         body = await call.body()
-        return await _accept(call, new_id(call.context.clock.now()), body, upload=None)
+        recording_id = new_id(call.context.clock.now())
+        return await answer_once(call, body, lambda keyed: _accept(call, recording_id, body, None, keyed))
     recording_id = new_id(call.context.clock.now())
     key = f"recordings/{recording_id}/source"
     limits = call.context.settings.api
@@ -59,19 +61,34 @@ async def create_recording(call: Call) -> Response:
             key,
             file_field="recording_file",
             most_bytes=limits.max_upload_bytes,
+            digest=key_of(call.request) is not None,
         )
         if form.upload is not None:
             call.context.metrics.uploaded_bytes.inc(form.upload.size)
-        return await _accept(call, recording_id, form_values(RecordingFields, form.fields), upload=form.upload)
+        asked = form_values(RecordingFields, form.fields)
+        answer = await answer_once(
+            call,
+            [asked, form.upload.digest if form.upload else None],
+            lambda keyed: _accept(call, recording_id, asked, form.upload, keyed),
+        )
+        if REPEATED in answer.headers:
+            await _forget_upload(call, recording_id)
+        return answer
     except BaseException:
-        await call.context.objects.delete_prefix(f"recordings/{recording_id}/")
-        await call.context.deletions.expect_none(recording_id)
+        await _forget_upload(call, recording_id)
         raise
     finally:
         call.context.metrics.uploads.dec()
 
 
-async def _accept(call: Call, recording_id: UUID, body: object, *, upload: Upload | None) -> Response:
+async def _forget_upload(call: Call, recording_id: UUID) -> None:
+    await call.context.objects.delete_prefix(f"recordings/{recording_id}/")
+    await call.context.deletions.expect_none(recording_id)
+
+
+async def _accept(
+    call: Call, recording_id: UUID, body: object, upload: Upload | None, keyed: KeyedRequest | None
+) -> Response:
     """Judge everything, then store row and job together."""
     found = read(RecordingFields, body)
     faults = found.faults
@@ -102,9 +119,11 @@ async def _accept(call: Call, recording_id: UUID, body: object, *, upload: Uploa
         recording_object=source.stored,
         recording_available_until=kept_until("recording", for_1_year=config.store_recording_for_1_year, since=now),
     )
-    recording = await call.context.recordings.create(recording, job=source.job)
+    text = plain_recording_json(recording, call.addresses)
+    answer = keyed.answered(recording.id, text) if keyed else None
+    await call.context.recordings.create(recording, job=source.job, answer=answer)
     logger.info("recording created", action="recording_created", recording_id=str(recording.id), job=source.job)
-    return text_response(plain_recording_json(recording, call.addresses))
+    return text_response(text)
 
 
 async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: Upload | None) -> _Source:

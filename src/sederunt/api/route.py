@@ -38,6 +38,7 @@ class Route:
     query: Sequence[str] = ()  # names of parameters in the document's table
     refusals: Sequence[int] = ()  # statuses beside 200, 401, 429 and those that its body and path bring
     permission: Permission | None = None  # None: `read` for a GET, `write` for everything else
+    once: bool = False  # takes an Idempotency-Key
     links: Sequence[str] = ()  # names of routes below the path of what this one makes: they take its `id`
     media_types: Sequence[str] = ()  # that it answers in beside JSON, as `format` asks for
 

@@ -37,7 +37,7 @@ _BOT_ROUTES: Sequence[Route] = (
         tag="Bots",
         answer="Bot",
         body=_NEW_BOT,
-        refusals=(403,),
+        once=True,
         links=(
             "getBot",
             "updateBot",
@@ -181,6 +181,7 @@ _BOT_ROUTES: Sequence[Route] = (
         tag="Recordings",
         answer="Recording",
         body=RequestBody(model=RecordingFields, file_field="recording_file"),
+        once=True,
         links=("getRecording", "deleteRecording", "getRecordingTranscript"),
     ),
     Route(

@@ -50,36 +50,38 @@ _Secret = Annotated[str, *v.text(4096)]
 
 
 class Body(BaseModel):
-    """Frozen, unknown fields ignored. A flag that is null was not sent: clients write null for what they leave out."""
+    """Frozen, unknown fields ignored. A flag or number that is null was not sent: clients write null for what they
+    leave out.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     @model_validator(mode="before")
     @classmethod
-    def _without_null_flags(cls, body: object) -> object:
+    def _without_nulls(cls, body: object) -> object:
         if not isinstance(body, Mapping):
             return body
         fields = cls.model_fields
-        return {name: sent for name, sent in body.items() if not (sent is None and _is_flag(fields.get(name)))}
+        return {name: sent for name, sent in body.items() if not (sent is None and _is_plain(fields.get(name)))}
 
 
-def _is_flag(field: FieldInfo | None) -> bool:
-    return field is not None and field.annotation is bool
+def _is_plain(field: FieldInfo | None) -> bool:
+    return field is not None and field.annotation in (bool, int)
 
 
 class StopOptionFields(Body):
     """When the bot leaves by itself, in minutes."""
 
-    time_limit: Annotated[int, *v.integer(*STOP_OPTION_LIMITS["time_limit"])] = Field(
+    time_limit: Annotated[int, *v.minutes(*STOP_OPTION_LIMITS["time_limit"])] = Field(
         240, description="Longest time the bot may be active."
     )
-    waiting_room_timeout: Annotated[int, *v.integer(*STOP_OPTION_LIMITS["waiting_room_timeout"])] = Field(
+    waiting_room_timeout: Annotated[int, *v.minutes(*STOP_OPTION_LIMITS["waiting_room_timeout"])] = Field(
         10, description="How long to wait to be let in."
     )
-    last_person_detection: Annotated[int, *v.integer(*STOP_OPTION_LIMITS["last_person_detection"])] = Field(
+    last_person_detection: Annotated[int, *v.minutes(*STOP_OPTION_LIMITS["last_person_detection"])] = Field(
         2, description="How long to stay when everyone else has left; 0 switches this off."
     )
-    silence_detection: Annotated[int, *v.integer(*STOP_OPTION_LIMITS["silence_detection"])] = Field(
+    silence_detection: Annotated[int, *v.minutes(*STOP_OPTION_LIMITS["silence_detection"])] = Field(
         15, description="How long to stay when nothing is to be heard; 0 switches this off."
     )
 

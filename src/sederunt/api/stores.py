@@ -13,6 +13,7 @@ from sederunt.accounts.webhook_secrets import WebhookSecrets
 from sederunt.database.corrections import Corrections
 from sederunt.database.delivery_lists import DeliveryLists
 from sederunt.database.engine import Database
+from sederunt.database.first_answers import FirstAnswers
 from sederunt.database.search import Search
 from sederunt.database.usage import Usage
 
@@ -27,6 +28,7 @@ class ApiStores:
     webhook_secrets: WebhookSecrets
     deliveries: DeliveryLists
     usage: Usage
+    first_answers: FirstAnswers
     search: Search
     corrections: Corrections
     sign_ins: SignIns
@@ -42,6 +44,7 @@ def open_stores(database: Database, sealer: Sealer, keys: Keys, client: httpx2.A
         webhook_secrets=WebhookSecrets(database, sealer),
         deliveries=DeliveryLists(database),
         usage=Usage(database),
+        first_answers=FirstAnswers(database),
         search=Search(database),
         corrections=Corrections(database),
         sign_ins=SignIns(database),

@@ -1,6 +1,7 @@
 """A multipart upload on its way to storage: counted while it streams, never whole in memory, never stored twice."""
 
 import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ class Upload:
     key: str
     size: int
     objects: Objects
+    digest: str | None = None  # SHA-256, where it was asked for
 
     async def check(self, *, most_hours: float) -> None:
         """Judge it by its content, its length included. Raises UnsupportedMedia, BrokenMedia.
@@ -68,9 +70,9 @@ def boundary_of(request: Request) -> str | None:
 
 
 async def take_form(
-    request: Request, boundary: str, objects: Objects, key: str, *, file_field: str, most_bytes: int
+    request: Request, boundary: str, objects: Objects, key: str, *, file_field: str, most_bytes: int, digest: bool
 ) -> Form:
-    """Read the whole form; its file goes to `key` as it arrives.
+    """Read the whole form; its file goes to `key` as it arrives, and is digested where that is wanted.
 
     Raises TooLarge as soon as the file has more than `most_bytes`, InvalidConfig for a form that is none, and
     ClientDisconnect; in each case nothing is left in storage.
@@ -88,21 +90,25 @@ async def take_form(
             elif upload is not None:
                 raise InvalidConfig({file_field: [f"{file_field} must be given once."]})
             else:
-                upload = await _store(segment, objects, key, most_bytes)
+                upload = await _store(segment, objects, key, most_bytes, hashlib.sha256() if digest else None)
     except multipart.MultipartError as error:
         raise InvalidConfig({"body": [f"The body is not a valid multipart form: {error}."]}) from None
     return Form(fields=fields, upload=upload)
 
 
-async def _store(segment: "_Segment", objects: Objects, key: str, most_bytes: int) -> Upload:
+async def _store(
+    segment: "_Segment", objects: Objects, key: str, most_bytes: int, digest: "hashlib._Hash | None"
+) -> Upload:
     size = 0
     async with objects.writer(key) as writer:
         async for data in segment.chunks():
             size += len(data)
             if size > most_bytes:
                 raise too_large(most_bytes)
+            if digest is not None:
+                digest.update(data)
             await writer.write(data)
-    return Upload(key=key, size=size, objects=objects)
+    return Upload(key=key, size=size, objects=objects, digest=digest.hexdigest() if digest else None)
 
 
 async def _field(segment: "_Segment", most_bytes: int) -> bytes:

@@ -202,6 +202,12 @@ def integer(least: int | None = None, most: int | None = None) -> tuple[PlainVal
     return _type(lambda value: integer_of(value, least=least, most=most), schema)
 
 
+def minutes(least: int, most: int) -> tuple[PlainValidator, WithJsonSchema]:
+    """Return the annotations of an integer within limits, or null: see `schemas.Body`."""
+    schema = {"anyOf": [{"type": "integer", "minimum": least, "maximum": most}, {"type": "null"}]}
+    return _type(lambda value: integer_of(value, least=least, most=most), schema)
+
+
 def word(names: tuple[str, ...]) -> tuple[PlainValidator, WithJsonSchema]:
     """Return the annotations of one of these words."""
     return _type(one_of(names), {"type": "string", "enum": list(names)})

@@ -25,8 +25,9 @@ from sederunt.database.bot_rows import (
 )
 from sederunt.database.deliveries import enqueue
 from sederunt.database.engine import Database, OutboxRow
+from sederunt.database.first_answers import FirstAnswer, keep_first_answer
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
-from sederunt.database.seats import refuse_full
+from sederunt.database.seats import refuse_full, refuse_twin
 from sederunt.errors import Conflict, NotFound, Superseded
 from sederunt.model.bot import Bot, BotConfig
 from sederunt.model.history import STATUS_UPDATE, Event
@@ -83,14 +84,31 @@ class Bots(BotReading):
         self._clock = clock or database.clock
         self._follow_ups = follow_ups or {}
 
-    async def create(self, bot: Bot, *, job: bool = True, most: int | None = None) -> Bot:
+    async def create(
+        self,
+        bot: Bot,
+        *,
+        job: bool = True,
+        most: int | None = None,
+        answer: FirstAnswer | None = None,
+        twin_s: float = 0,
+    ) -> Bot:
         """Store a new bot and, unless it waits for its time, the call for the job of its status.
 
-        Raises LimitReached where its account has `most` bots at work already.
+        Args:
+            most: bots that its account may have at work.
+            answer: what the request is answered, where it has an Idempotency-Key.
+            twin_s: seconds for which the same key may not send a second bot into the meeting.
+
+        Raises LimitReached, AnsweredBefore, TwinBot; nothing is stored then.
         """
         subject = self._follow_ups.get(bot.status) if job else None
         messages = [outbox.job(subject, "bot", bot.id, "created")] if subject else []
         async with self._database.begin() as connection:
+            if answer is not None:
+                await keep_first_answer(connection, answer, bot.created_at)
+            if twin_s:
+                await refuse_twin(connection, bot, twin_s)
             if most is not None:
                 await refuse_full(connection, bot.account_id, most)
             await connection.execute(insert(t.bots).values(columns_of(bot, self._seals)))

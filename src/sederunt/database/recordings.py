@@ -16,6 +16,7 @@ from sederunt.database import tables as t
 from sederunt.database.columns import Moment, storable
 from sederunt.database.deliveries import enqueue
 from sederunt.database.engine import Database, OutboxRow
+from sederunt.database.first_answers import FirstAnswer, keep_first_answer
 from sederunt.database.gathered import EVENT_COLUMNS, events_of, gathered
 from sederunt.database.paging import cursor_of, older_than
 from sederunt.database.queries import Row
@@ -85,10 +86,16 @@ class Recordings:
             .order_by(t.recordings.c.created_at)
         )
 
-    async def create(self, recording: Recording, *, job: str | None) -> Recording:
-        """Store a new recording and the call for its first job (`job.fetch` or `job.transcribe`)."""
+    async def create(self, recording: Recording, *, job: str | None, answer: FirstAnswer | None = None) -> Recording:
+        """Store a new recording and the call for its first job (`job.fetch` or `job.transcribe`).
+
+        `answer` is what the request is answered, where it has an Idempotency-Key. Raises AnsweredBefore; nothing is
+        stored then.
+        """
         messages = [outbox.job(job, "recording", recording.id, "created")] if job else []
         async with self._database.begin() as connection:
+            if answer is not None:
+                await keep_first_answer(connection, answer, recording.created_at)
             await connection.execute(insert(t.recordings).values(_columns(recording)))
             await row_is_there(connection, recording.id)
             rows = await outbox.post(connection, messages, self._database)

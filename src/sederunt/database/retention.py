@@ -12,6 +12,7 @@ from sederunt.database import search
 from sederunt.database import tables as t
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
+from sederunt.database.first_answers import empty_first_answers
 from sederunt.database.outbox import Resource
 
 logger = log.get(component="database")
@@ -125,6 +126,7 @@ async def _remove_rows(connection: AsyncConnection, resource: Resource, resource
     await connection.execute(delete(t.transcripts).where(t.transcripts.c.resource_id == resource_id))
     await connection.execute(delete(t.corrections).where(t.corrections.c.resource_id == resource_id))
     await search.remove(connection, resource_id)
+    await empty_first_answers(connection, resource_id)
     await connection.execute(delete(t.deliveries).where(t.deliveries.c.resource_id == resource_id))
     # Its messages end in the id, or carry it between two dashes.
     await connection.execute(delete(t.outbox).where(t.outbox.c.message_id.contains(str(resource_id), autoescape=True)))

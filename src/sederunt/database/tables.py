@@ -337,6 +337,19 @@ corrections = Table(
     Column("created_at", Moment, nullable=False),
 )
 
+# What was answered to a request with an Idempotency-Key, written with what it made.
+first_answers = Table(
+    "first_answers",
+    metadata,
+    Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False),
+    Column("key", Text, nullable=False),
+    Column("fingerprint", LargeBinary, nullable=False),  # SHA-256 of what was asked
+    Column("resource_id", Uuid, nullable=False, index=True),
+    Column("body", Text),  # None: what was made is deleted
+    Column("expires_at", Moment, nullable=False, index=True),
+    PrimaryKeyConstraint("account_id", "key"),
+)
+
 # What was used, one row per resource that ended. It stays when the resource is deleted, and holds nothing of it.
 usage = Table(
     "usage",

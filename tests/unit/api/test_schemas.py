@@ -154,7 +154,7 @@ def test_a_field_takes_its_values_and_names_itself_for_others(
 def test_each_stop_option_has_its_limits(good_bot: Body, option: str, least: int, most: int) -> None:
     for value in (least, most):
         assert getattr(config_of({**good_bot, "stop_options": {option: value}}).stop_options, option) == value
-    for wrong in (least - 1, most + 1, "10", None, 7.5):
+    for wrong in (least - 1, most + 1, "10", 7.5):
         assert list(faults_of({**good_bot, "stop_options": {option: wrong}})) == [f"stop_options.{option}"]
 
 
@@ -231,3 +231,15 @@ def test_a_flag_that_is_null_was_not_sent(good_bot: Body) -> None:
     assert not found.faults
     assert not {"video", "profanity_filter", "realtime_audio"} & found.fields.model_fields_set
     assert found.fields.video is False
+
+
+def test_a_number_or_flag_that_is_null_in_an_inner_object_was_not_sent(good_bot: Body) -> None:
+    options = dict.fromkeys(("waiting_room_timeout", "last_person_detection", "silence_detection"))
+    config = config_of(
+        {**good_bot, "stop_options": {**options, "time_limit": 30}, "authentication": {"account_id": None}}
+    )
+    assert config.stop_options == StopOptions(time_limit=30)
+    found = read(BotFields, {"stop_options": {"time_limit": None, "silence_detection": 3}})
+    assert not found.faults
+    kept = changed_config(config, found.fields).stop_options  # as by a PATCH
+    assert kept == StopOptions(time_limit=30, silence_detection=3)

@@ -1,0 +1,98 @@
+"""Idempotency-Key: a request that is sent again makes nothing again, and gets the answer of the first time."""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sederunt import log
+from sederunt.api.call import Call
+from sederunt.api.failures import text_response
+from sederunt.database.first_answers import FirstAnswer
+from sederunt.errors import InvalidConfig, KeyReused, NotFound, RequestError
+
+logger = log.get(component="api")
+
+HEADER = "Idempotency-Key"
+REPEATED = "Idempotency-Replayed"  # on an answer that is given again
+LONGEST_KEY = 255
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeyedRequest:
+    """A request under a key."""
+
+    call: Call
+    key: str
+    fingerprint: bytes
+
+    def answered(self, resource_id: UUID, body: str) -> FirstAnswer:
+        """Return what is to be stored with what the request makes."""
+        api, now = self.call.context.settings.api, self.call.context.clock.now()
+        return FirstAnswer(
+            account_id=self.call.account_id,
+            key=self.key,
+            fingerprint=self.fingerprint,
+            resource_id=resource_id,
+            body=body,
+            expires_at=now + timedelta(hours=api.idempotency_hours),
+        )
+
+    async def answer_again(self) -> Response | None:
+        """Return the answer of the first time; None where this is the first time.
+
+        Raises KeyReused where the first request was another one, NotFound where what it made is deleted.
+        """
+        first = await self.call.context.stores.first_answers.find(self.call.account_id, self.key)
+        if first is None:
+            return None
+        if first.fingerprint != self.fingerprint:
+            raise KeyReused(f"This {HEADER} was sent with another request before: use a new one for each request.")
+        if first.body is None:
+            raise NotFound(f"What was made by the request with this {HEADER} is deleted: use a new one.")
+        logger.info("answered again", action="answered_again", resource_id=str(first.resource_id))
+        return text_response(first.body, headers={REPEATED: "true"})
+
+
+async def answer_once(
+    call: Call, asked: object, make: Callable[[KeyedRequest | None], Awaitable[Response]]
+) -> Response:
+    """Return what `make` answers or, where the request's key was there before, the answer of the first time.
+
+    Args:
+        asked: what makes two requests the same, as JSON has it.
+        make: stores, in one transaction, what it makes and `KeyedRequest.answered`. It is not kept what it refuses.
+    """
+    key = key_of(call.request)
+    if key is None:
+        return await make(None)
+    keyed = KeyedRequest(call=call, key=key, fingerprint=_fingerprint(call, asked))
+    if (again := await keyed.answer_again()) is not None:
+        return again
+    try:
+        return await make(keyed)
+    except RequestError:  # it may be refused because its twin took the last place meanwhile
+        if (again := await keyed.answer_again()) is not None:
+            return again
+        raise
+
+
+def key_of(request: Request) -> str | None:
+    """Return the request's key. Raises InvalidConfig for one that nobody can have meant."""
+    key = request.headers.get(HEADER)
+    if key is None:
+        return None
+    if not (0 < len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
+        raise InvalidConfig({HEADER: [f"{HEADER} must be 1 to {LONGEST_KEY} printable ASCII characters."]})
+    return key
+
+
+def _fingerprint(call: Call, asked: object) -> bytes:
+    """Return the digest of path and wishes; neither spaces nor the order of fields matter."""
+    text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(f"{call.request.url.path}\n{text}".encode()).digest()
