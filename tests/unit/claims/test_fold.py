@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from sederunt.claims.changes import PersonLeft, PersonSpoke, PersonTracked, RosterChange
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
-from sederunt.claims.fold import Fold, is_bot_name
+from sederunt.claims.fold import Fold
+from sederunt.claims.register import is_bot_name
 from sederunt.claims.rules import CONTRADICTED_MS, MOST_PEOPLE, ONLY_ONE_MS
 from sederunt.model.participant import SpeakingKind
 

@@ -1,0 +1,127 @@
+"""Who is here: what the sources' words come to, told to listeners as people who come and go."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from sederunt.claims.changes import PersonLeft, PersonTracked, RosterChange
+from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
+from sederunt.claims.habit import Habit
+from sederunt.claims.presence import PresenceVerdict, picture
+from sederunt.claims.register import KnownPerson, Register
+from sederunt.claims.rules import TRUST
+from sederunt.claims.speaking import Speaking
+from sederunt.claims.table import SourceTable, Statement
+from sederunt.claims.unwritten import Unwritten
+
+LOOK_AGAIN_MS = 5_000  # how often presence is weighed though nothing was claimed
+
+
+class Attendance:
+    """Weighs the words of all sources on who is here, and enters whom they tell of into the register."""
+
+    def __init__(self, register: Register, speaking: Speaking, unwritten: Unwritten) -> None:
+        self._register, self._speaking, self._unwritten = register, speaking, unwritten
+        self._tables: dict[Source, SourceTable] = {row.source: SourceTable() for row in TRUST[Fact.HERE]}
+        self._habits: dict[Source, Habit] = defaultdict(Habit)
+        self._count = (0, 0)  # (when, how many) the page said last
+        self._only_one_ms: int | None = None
+        self._looked_ms = 0
+
+    def take_people(self, claim: Claim) -> None:
+        """Note a claim of who is here."""
+        table = self._tables.get(claim.source)
+        if table is None:
+            return
+        own = self._register.own
+        whole = claim.kind is Extent.SNAPSHOT
+        if claim.kind is Extent.SEVERAL:
+            held = frozenset(token for token, word in table.words.items() if word.holds)
+            whole = self._habits[claim.source].is_whole(claim, held, own.found)
+        table.take(claim, whole=whole)
+        for subject in claim.subjects:
+            if subject.is_self:
+                own.keys.add(subject.token)
+                if subject.name and claim.source is not Source.PROTOCOL:
+                    own.call(Source.LIST, subject.name, claim.at_ms)
+
+    def take_count(self, claim: Claim) -> None:
+        """Note how many the page says are here. Of one moment the larger number counts: who is alone is so a moment
+        later, too."""
+        number = 0 if claim.kind is Extent.CLOSED or claim.number is None else claim.number
+        if (claim.at_ms, number) >= self._count:
+            since_ms = self._only_one_ms if self._count[1] == 1 else claim.at_ms
+            self._count, self._only_one_ms = (claim.at_ms, number), since_ms if number == 1 else None
+
+    def is_due(self, now_ms: int) -> bool:
+        """Return whether presence is to be weighed again because time passed."""
+        listed = any(table.words for table in self._tables.values())
+        return listed and now_ms - self._looked_ms >= LOOK_AGAIN_MS
+
+    def weigh(self, at_ms: int) -> list[RosterChange]:
+        """Decide who is here; returns what listeners should hear of."""
+        self._looked_ms = at_ms
+        register, speaking = self._register, self._speaking
+        seen = picture(
+            self._tables,
+            heard={register.canonical_of(key): moment for key, moment in speaking.heard_ms.items()},
+            only_one_ms=self._only_one_ms,
+            own=register.own.found,
+            now_ms=at_ms,
+        )
+        register.known_as = seen.known_as
+        for key, canonical in register.join_keys():
+            speaking.move(key, canonical)
+        told, strangers = self._told(), speaking.strangers
+        changes: list[RosterChange] = []
+        for canonical, verdict in seen.verdicts.items():
+            changes += self._placed(canonical, verdict, told[canonical], at_ms)
+        register.find_again()
+        own = register.own_keys
+        return [change for change in changes if change.participant.key not in own] + speaking.bind(strangers)
+
+    def _told(self) -> Mapping[str, Mapping[Source, Subject]]:
+        """Return what each source says of each person, the strongest source first."""
+        found: dict[str, dict[Source, Statement]] = defaultdict(dict)
+        for source, table in self._tables.items():
+            for token, word in table.words.items():
+                of = found[self._register.known_as.get(token, token)]
+                of[source] = max(of.get(source, word), word, key=_weight)
+        return {person: {source: word.subject for source, word in of.items()} for person, of in found.items()}
+
+    def _placed(
+        self, canonical: str, verdict: PresenceVerdict, told: Mapping[Source, Subject], at_ms: int
+    ) -> list[RosterChange]:
+        """Note that one person is here, or is not; returns what listeners should hear of."""
+        # The name by the strongest source that has one.
+        named = ((subject.name, source) for source, subject in told.items() if subject.name)
+        name, by = next(named, ("", Source.PROTOCOL))
+        one = self._register.people.get(self._register.key_of(canonical))
+        if one is None:
+            one = self._register.enter(canonical, name, by, at_ms) if verdict.here else None
+            if one is None:
+                return []
+            self._unwritten.note(one.key)
+        avatar = next((subject.avatar for subject in told.values() if subject.avatar), one.avatar)
+        if name and (name, avatar) != (one.name, one.avatar):
+            one.name, one.named_by, one.avatar = name, by, avatar
+            self._unwritten.note(one.key)
+        was_here, one.here = one.here, verdict.here
+        if was_here != one.here or one.why_here is None:
+            one.why_here = verdict.reason
+        return self._came_or_went(one, was_here, at_ms)
+
+    def _came_or_went(self, one: KnownPerson, was_here: bool, at_ms: int) -> list[RosterChange]:
+        if one.here and one.name and not (was_here and one.announced):
+            one.announced = True
+            return [PersonTracked(participant=self._speaking.participant(one.key), at_ms=at_ms)]
+        if not was_here or one.here:
+            return []
+        changes: list[RosterChange] = [self._speaking.stop(one.key, at_ms)] if one.key in self._speaking.now else []
+        if one.announced:
+            changes.append(PersonLeft(participant=self._speaking.participant(one.key), at_ms=at_ms))
+        return changes
+
+
+def _weight(word: Statement) -> tuple[bool, int, tuple[str, str, bool, str, str]]:
+    """Of several rows of one person one that holds tells of them, else the latest."""
+    return (word.holds, word.at_ms, word.subject.order)

@@ -1,0 +1,175 @@
+"""Everybody who was ever here, the keys and names that mean them, and which of them the bot itself is."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sederunt.claims.claim import Claim, Fact, Source
+from sederunt.claims.presence import Reason
+from sederunt.claims.rules import MOST_PEOPLE, ORDER
+from sederunt.model.participant import Participant
+
+# Words in the names of other recording bots: they do not count as company. Lower case, matched as whole words.
+BOT_WORDS = frozenset({"notetaker", "recorder", "bot", "assistant", "transcriber", "notetaking", "recording"})
+
+
+@dataclass(slots=True)
+class KnownPerson:
+    """Somebody who was ever here, by the key that they were first told of by."""
+
+    key: str
+    name: str
+    avatar: str | None
+    first_ms: int
+    named_by: Source
+    here: bool = False
+    announced: bool = False
+    why_here: Reason | None = None
+    why_speaks: Reason | None = None
+
+
+@dataclass(slots=True)
+class OwnIdentity:
+    """What is known of the bot itself: keys for good, names by who told them."""
+
+    keys: set[str] = field(default_factory=set)
+    names: dict[Source, tuple[int, str]] = field(default_factory=dict)  # … and when
+    found: frozenset[str] = frozenset()  # the persons that this comes to, by canonical key
+
+    def take(self, claim: Claim) -> None:
+        """Note a claim of who the bot is."""
+        for subject in claim.subjects:
+            if subject.key:
+                self.keys.add(subject.key)
+            if subject.name:
+                self.call(claim.source, subject.name, claim.at_ms)
+
+    def call(self, source: Source, name: str, at_ms: int) -> None:
+        """Note what a source calls the bot; the latest name of each source counts."""
+        self.names[source] = max(self.names.get(source, (0, "")), (at_ms, name))
+
+
+class Register:
+    """Finds the person whom a source means.
+
+    A person's canonical key is the protocol's, or the page's where the protocol does not know them. They go by the key
+    under which they were told of first, which may be another.
+    """
+
+    def __init__(self) -> None:
+        self.people: dict[str, KnownPerson] = {}
+        self.known_as: Mapping[str, str] = {}  # a page's token → canonical key
+        self.own = OwnIdentity()
+        self._keys: dict[str, str] = {}  # canonical key → the key they were told of first by, if another
+        self._canonicals: dict[str, str] = {}  # … and back
+        self._by_name: Mapping[str, str] = {}
+        self._recalled: dict[str, str] = {}  # name → key, of those whom earlier pages knew by no more than a name
+        self._earlier_names: tuple[str, ...] = ()
+
+    def recall(self, participants: Iterable[Participant]) -> None:
+        """Note those of earlier pages. Whom they knew by no more than a name, this one may know by a key."""
+        known = tuple(participants)
+        self._recalled = {one.name: one.key for one in known if one.key == one.name}
+        self._earlier_names = tuple(one.name for one in known)
+
+    # --- keys ----------------------------------------------------------------------------------------------------
+
+    def key_of(self, canonical: str) -> str:
+        """Return the key that a person goes by."""
+        return self._keys.get(canonical, canonical)
+
+    def canonical_of(self, key: str) -> str:
+        """Return the canonical key of who goes by this key."""
+        return self._canonicals.get(key, key)
+
+    def person_of(self, token: str) -> str:
+        """Return the key of whom a source means: by key, by a page's token, or by name; else what it says itself."""
+        key = self.key_of(self.known_as.get(token, token))
+        return key if key in self.people else self._by_name.get(token, key)
+
+    def call(self, canonical: str, key: str) -> None:
+        """Let a person go by this key, unless they go by another already."""
+        if canonical != key and canonical not in self._keys:
+            self._keys[canonical], self._canonicals[key] = key, canonical
+
+    def join_keys(self) -> list[tuple[str, str]]:
+        """Keep the page's key of whom a page told first when the protocol tells of them too. Returns (key, canonical
+        key) of those who turn out to be two people so far, the first of whom is gone."""
+        two: list[tuple[str, str]] = []
+        for token, canonical in self.known_as.items():
+            if token == canonical or token not in self.people or canonical in self._keys:
+                continue
+            if canonical not in self.people and token not in self._canonicals:
+                self.call(canonical, token)
+            elif canonical in self.people and not self.people[token].here:
+                two.append((token, canonical))
+        return two
+
+    # --- people --------------------------------------------------------------------------------------------------
+
+    def enter(self, canonical: str, name: str, named_by: Source, at_ms: int) -> KnownPerson | None:
+        """Return somebody who is here for the first time, noted; None where there are too many already."""
+        if len(self.people) >= MOST_PEOPLE:
+            return None
+        if (key := self._recalled.pop(name, None)) is not None and canonical not in self.own.found:
+            self.call(canonical, key)
+        one = KnownPerson(key=self.key_of(canonical), name=name, avatar=None, first_ms=at_ms, named_by=named_by)
+        self.people[one.key] = one
+        return one
+
+    def find_again(self) -> None:
+        """Settle anew whom a name means, and who the bot is, once people or names changed."""
+        # Of several with one name the first by key is meant, of those who are here.
+        order = sorted(self.people.values(), key=lambda one: (one.here, tuple(-ord(letter) for letter in one.key)))
+        self._by_name = {one.name: one.key for one in order if one.name}
+        self.own.found = self._found_own()
+
+    def _found_own(self) -> frozenset[str]:
+        """The bot itself: whom a source marks, else the first who bears its name, by the best source of that."""
+        marked = {self.known_as.get(key, key) for key in self.own.keys}
+        if any((one := self.people.get(self.key_of(key))) is not None and one.here for key in marked):
+            return frozenset(marked)
+        for source in ORDER[Fact.SELF]:
+            _, name = self.own.names.get(source, (0, ""))
+            bearers = [key for key, one in self.people.items() if name and one.here and one.name == name]
+            if bearers:
+                first = min(bearers, key=lambda key: (self.people[key].first_ms, key))
+                return frozenset(marked | {self.canonical_of(first)})
+        return frozenset(marked)
+
+    # --- what follows --------------------------------------------------------------------------------------------
+
+    @property
+    def own_keys(self) -> frozenset[str]:
+        """Return the keys by which the bot itself is known."""
+        return frozenset(self.key_of(key) for key in self.own.found)
+
+    @property
+    def own_name(self) -> str:
+        """Return what the bot is called in the meeting; as it entered, while nothing better is known."""
+        here = [one.name for key in self.own_keys if (one := self.people.get(key)) and one.name]
+        told = [self.own.names[source][1] for source in ORDER[Fact.SELF] if source in self.own.names]
+        return next(iter([*here, *told]), "")
+
+    @property
+    def others(self) -> list[KnownPerson]:
+        """Return everyone ever here but the bot itself, in order of first sight."""
+        own = self.own_keys
+        return [one for key, one in self.people.items() if key not in own]
+
+    @property
+    def company(self) -> frozenset[str]:
+        """Return the keys of the people here now: neither the bot itself nor, by their names, other bots."""
+        return frozenset(one.key for one in self.others if one.here and not is_bot_name(one.name))
+
+    def lists_people(self, *, earlier: bool = False) -> bool:
+        """Return whether anybody was listed, on earlier pages too if asked for, who is neither a bot nor of the bot's
+        own name: sites show what an earlier page of its own left behind as somebody else, for a while."""
+        own = {self.people[key].name for key in self.own_keys if key in self.people} - {""}
+        names = [*(self._earlier_names if earlier else ()), *(one.name for one in self.others)]
+        return any(name not in own and not is_bot_name(name) for name in names)
+
+
+def is_bot_name(name: str) -> bool:
+    """Return whether a display name says of itself that it belongs to a recording bot."""
+    words = "".join(letter if letter.isalnum() else " " for letter in name.casefold()).split()
+    return not BOT_WORDS.isdisjoint(words)

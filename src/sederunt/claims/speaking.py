@@ -1,0 +1,164 @@
+"""Who speaks: what the sources' words come to, kept as marks and told to listeners."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from sederunt.claims.changes import PersonSpoke, RosterChange
+from sederunt.claims.claim import Claim, Fact, Source
+from sederunt.claims.marks import SpeechMarks
+from sederunt.claims.presence import Reason
+from sederunt.claims.register import Register
+from sederunt.claims.rules import MOST_STRANGERS, MOST_UNBOUND, ORDER, REACH_MS
+from sederunt.claims.speech import Speech
+from sederunt.claims.unwritten import Unwritten
+from sederunt.model.participant import Participant
+
+
+class Speaking:
+    """Keeps when each person spoke. Somebody who is listed nowhere yet is a stranger: their marks wait for them."""
+
+    def __init__(self, register: Register, unwritten: Unwritten) -> None:
+        self._register, self._unwritten = register, unwritten
+        self._speech = Speech()
+        self._marks = SpeechMarks()
+        self._reigning: Source | None = None  # whose word on speech counted last
+
+    def take(self, claim: Claim) -> None:
+        """Note a claim of speech, of who is shown large, of captured sound, or of whose a media source is."""
+        self._speech.take(claim)
+
+    def weigh(self, at_ms: int) -> list[RosterChange]:
+        """Decide who speaks; returns what listeners should hear of."""
+        withdrawn = self._withdraw(at_ms)
+        speakers = self._speech.speakers(at_ms, self._register.person_of)
+        people, own = self._register.people, self._register.own_keys
+        changes: list[RosterChange] = []
+        for key in sorted(self._marks.speaking):
+            one = people.get(key)
+            if key not in speakers or key in own or (one is not None and not one.here):
+                if one is not None:
+                    changes.append(self.stop(key, at_ms))
+                else:
+                    self._marks.stop(key, at_ms)
+        for key in sorted(speakers.keys() - own):
+            changes += self._goes_on(key, speakers[key], at_ms)
+        return withdrawn + changes
+
+    def _withdraw(self, at_ms: int) -> list[RosterChange]:
+        """Where a stronger source begins to speak, what weaker ones said of this time goes, but of those whom it names
+        itself."""
+        before, reigning = self._reigning, self._speech.reigning
+        self._reigning = reigning
+        order = ORDER[Fact.SPEAKS]
+        if before is None or reigning is None or order[reigning] >= order[before]:
+            return []
+        weaker = [source for source in order if order[source] > order[reigning]]
+        spoke = self._marks.speaking
+        named = self._speech.speakers(at_ms, self._register.person_of)
+        changes: list[RosterChange] = []
+        for key, since_ms in self._marks.withdraw(weaker, at_ms - REACH_MS, named).items():
+            if key not in self._register.people:
+                continue
+            self._unwritten.note(key)
+            self._unwritten.note_withdrawn(key, since_ms)
+            if key in spoke:
+                changes.append(PersonSpoke(participant=self.participant(key), speaking=False, at_ms=at_ms))
+        return changes
+
+    def _goes_on(self, key: str, why: Reason, at_ms: int) -> list[RosterChange]:
+        one = self._register.people.get(key)
+        if one is not None and not one.here:
+            return []
+        if key in self._marks.speaking:
+            self._marks.confirm(key, why.source)
+            return []
+        if one is None and key not in self._marks and len(self.strangers) >= MOST_STRANGERS:
+            return []
+        started_ms = self._marks.start(key, why.source, why.since_ms if why.source is Source.CAPTURE else at_ms)
+        if one is None:
+            self._marks.keep_last(key, MOST_UNBOUND)
+            return []
+        one.why_speaks = replace(why, since_ms=started_ms)
+        self._unwritten.note(key)
+        return [PersonSpoke(participant=self.participant(key), speaking=True, at_ms=started_ms)]
+
+    # --- who comes, goes, or turns out to be somebody else ---------------------------------------------------------
+
+    def stop(self, key: str, at_ms: int) -> PersonSpoke:
+        """End the mark of somebody who speaks; returns what listeners should hear of."""
+        stopped_ms = self._marks.stop(key, at_ms)
+        self._unwritten.note(key)
+        return PersonSpoke(participant=self.participant(key), speaking=False, at_ms=stopped_ms)
+
+    def hush(self, at_ms: int) -> list[RosterChange]:
+        """End the marks of everybody; returns what listeners should hear of."""
+        return [self.stop(key, at_ms) for key in sorted(self._marks.speaking & self._register.people.keys())]
+
+    def move(self, key: str, to: str) -> None:
+        """Give the marks of one person to another: they are one."""
+        self._marks.move(key, to)
+
+    def bind(self, strangers: Iterable[str]) -> list[RosterChange]:
+        """Give the marks of strangers who are listed now to the people whom they mean, from when they began; returns
+        what listeners should hear of."""
+        changes: list[RosterChange] = []
+        for token in strangers:
+            key = self._register.person_of(token)
+            if key not in self._register.people or key in self._register.own_keys:
+                continue
+            marks = self._marks.of(token)
+            self._marks.move(token, key)
+            self._unwritten.note(key)
+            one = self.participant(key)
+            for mark in marks:
+                changes.append(PersonSpoke(participant=one, speaking=True, at_ms=mark.start_ms))
+                if mark.stop_ms is not None:
+                    changes.append(PersonSpoke(participant=one, speaking=False, at_ms=mark.stop_ms))
+        return changes
+
+    def forget(self, before_ms: int) -> None:
+        """Drop marks that are written and long past."""
+        self._marks.forget(before_ms)
+
+    # --- what follows --------------------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> frozenset[str]:
+        """Return the keys of those who speak now, strangers among them."""
+        return self._marks.speaking
+
+    @property
+    def strangers(self) -> list[str]:
+        """Return the tokens of those who were shown speaking and are listed nowhere."""
+        return [token for token in self._marks.people if token not in self._register.people]
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """Return media source → key of whose it is; an empty key: nobody in particular."""
+        return {media: self._register.key_of(owner) if owner else "" for media, owner in self._speech.owners.items()}
+
+    @property
+    def last_sound_ms(self) -> int | None:
+        """Return when anything audible was captured last, whoever made it."""
+        return self._speech.last_sound_ms
+
+    @property
+    def heard_ms(self) -> Mapping[str, int]:
+        """Return person's key → when sound of their own was captured last."""
+        return self._speech.heard_ms
+
+    def spoke(self, key: str) -> bool:
+        """Return whether a person has marks."""
+        return key in self._marks
+
+    def participant(self, key: str) -> Participant:
+        """Return a person as others see them, with their marks as events. Raises KeyError for a stranger."""
+        one = self._register.people[key]
+        return Participant(
+            key=one.key,
+            name=one.name,
+            avatar=one.avatar,
+            first_seen_at=datetime.fromtimestamp(one.first_ms / 1000, UTC),
+            events=self._marks.events(key),
+        )
