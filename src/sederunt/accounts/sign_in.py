@@ -49,7 +49,7 @@ _SCOPES: Mapping[MemberRole, frozenset[Scope]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class SignedIn:
     """Somebody who is signed in."""
 
     person: Person
@@ -109,10 +109,10 @@ class SignIns:
         logger.info("Somebody signed in.", action="signed_in", person_id=str(accounts[0].id))
         return await self._begin(accounts[0].id, accounts[0].account_id)
 
-    async def visitor(self, token: str) -> Visitor | None:
+    async def visitor(self, token: str) -> SignedIn | None:
         """Who has this session; None where it is over."""
         person = await self.people.of_session(_digest(token))
-        return Visitor(person, csrf_of(token)) if person else None
+        return SignedIn(person, csrf_of(token)) if person else None
 
     async def set_password(self, person: Person, email: str, name: str, password: str) -> None:
         """Raises InvalidConfig for what cannot be an address or a password."""

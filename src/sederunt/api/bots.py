@@ -17,7 +17,7 @@ from sederunt.api.removal import remove_files
 from sederunt.api.running import order_stop, post_chat
 from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields, Start, changed_config, new_config, start_of
 from sederunt.api.views import bot_json, bot_summary, list_json, plain_bot_json
-from sederunt.database.bot_reading import Page
+from sederunt.database.bot_reading import BotPage
 from sederunt.database.ids import new_id
 from sederunt.database.seats import TwinBot
 from sederunt.errors import Conflict, InvalidConfig
@@ -168,7 +168,7 @@ async def list_bots(call: Call) -> Response:
     return json_response({"data": [bot_summary(bot, addresses) for bot in page.bots], "next_cursor": page.cursor})
 
 
-async def bots_page(call: Call) -> Page:
+async def bots_page(call: Call) -> BotPage:
     """The page of bots that the query asks for. Raises InvalidConfig."""
     query = call.request.query_params
     return await call.context.bots.find(

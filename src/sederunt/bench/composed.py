@@ -44,7 +44,7 @@ class Saying:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
+class ComposedTurn:
     """A saying in a meeting. Seconds of the recording."""
 
     who: int
@@ -60,7 +60,7 @@ class Composed:
     name: str
     people: int
     samples: Samples
-    turns: tuple[Turn, ...]
+    turns: tuple[ComposedTurn, ...]
 
     @property
     def duration_s(self) -> float:
@@ -78,7 +78,7 @@ def compose(voices: Mapping[str, Sequence[Saying]], *, people: int, turns: int, 
     """Turns of a drawn order, nobody twice in a row; every other one begins within the one before it."""
     draw = random.Random(seed)
     names = draw.sample(sorted(voices), people)
-    told: list[Turn] = []
+    told: list[ComposedTurn] = []
     parts: list[tuple[int, Samples]] = []
     used = [draw.randrange(len(voices[name])) for name in names]
     order: list[int] = []
@@ -92,7 +92,7 @@ def compose(voices: Mapping[str, Sequence[Saying]], *, people: int, turns: int, 
         start = max(0.0, at - OVERLAP_S if number % 2 and people > 1 else at + GAP_S)
         parts.append((round(start * RATE), saying.samples))
         spoken = tuple((start + begin, start + end) for begin, end in speech_in(saying.samples))
-        told.append(Turn(who=who, start=start, spoken=spoken, text=saying.text))
+        told.append(ComposedTurn(who=who, start=start, spoken=spoken, text=saying.text))
         at = start + len(saying.samples) / RATE
     samples = np.random.default_rng(seed).normal(0, NOISE, round((at + 1) * RATE)).astype(np.float32)
     for first, piece in parts:

@@ -12,7 +12,7 @@ STEP_S = 0.01
 Flags = NDArray[np.bool_]
 
 
-class Span(Protocol):
+class VoicedSpan(Protocol):
     """One voice without a pause."""
 
     @property
@@ -39,7 +39,7 @@ class DiarizationError:
 
 def diarization_error(
     spoken: Mapping[str, Sequence[tuple[float, float]]],
-    found: Sequence[Span],
+    found: Sequence[VoicedSpan],
     duration_s: float,
     *,
     collar_s: float = 0.0,

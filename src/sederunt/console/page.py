@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from sederunt import log
-from sederunt.accounts.sign_in import Visitor
+from sederunt.accounts.sign_in import SignedIn
 from sederunt.api.call import Call, W
 from sederunt.api.context import ApiContext
 from sederunt.api.door import visit_of
@@ -28,7 +28,7 @@ _SENTENCES = {403: "You may not look at this", 404: "There is nothing here", 400
 class Page(Call):
     """A call by a person."""
 
-    visitor: Visitor
+    visitor: SignedIn
 
     @property
     def addresses(self) -> Addresses:

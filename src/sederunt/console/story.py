@@ -39,7 +39,7 @@ _ENDED: Mapping[BotStatus, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StoryStep:
     """One status, since when, and what led to it."""
 
     status: str
@@ -54,19 +54,19 @@ class Story:
     """What happened."""
 
     sentence: str
-    steps: tuple[Step, ...]
+    steps: tuple[StoryStep, ...]
 
 
 def story_of(view: BotView) -> Story:
     """The story of a bot so far."""
     changes = [event for event in view.events if event.event == STATUS_UPDATE]
     first = changes[0].data["old_status"] if changes else view.bot.status.value
-    steps = [Step(str(first), view.bot.created_at, None, None, is_now=not changes)]
+    steps = [StoryStep(str(first), view.bot.created_at, None, None, is_now=not changes)]
     for number, event in enumerate(changes, 1):
         data = event.data
         evidence = data.get("evidence")
         steps.append(
-            Step(
+            StoryStep(
                 str(data["new_status"]),
                 event.created_at,
                 data.get("cause") or data.get("stop_reason"),

@@ -45,7 +45,7 @@ _VISIBLE = t.bots.c.delete_requested == false()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Page:
+class BotPage:
     """One page of a list, and where the next one starts; None at the end."""
 
     bots: tuple[Bot, ...]
@@ -173,7 +173,7 @@ class BotReading:
         search: str | None = None,
         cursor: str | None = None,
         limit: int = 50,
-    ) -> Page:
+    ) -> BotPage:
         """Return the account's bots, newest first.
 
         `metadata`: every given pair must be there; `search`: in the bot's name or the meeting's address.
@@ -185,7 +185,7 @@ class BotReading:
             statement = statement.where(self._holds(search))
         rows = await self._database.query(statement).all()
         bots = tuple(bot_of(row) for row in rows[:limit])
-        return Page(bots=bots, cursor=cursor_of(bots[-1].created_at, bots[-1].id) if len(rows) > limit else None)
+        return BotPage(bots=bots, cursor=cursor_of(bots[-1].created_at, bots[-1].id) if len(rows) > limit else None)
 
     def _holds(self, text: str) -> ColumnElement[bool]:
         """Whether a bot's name or the meeting's address has this in it, whatever the case."""

@@ -95,7 +95,7 @@ class TrackJoiner(Protocol):
         """Transcribe tracks of one person each as one file: one result each. Blocks; raises as `transcribe` does."""
 
 
-class Account(Protocol):
+class VendorAccount(Protocol):
     """What else can be asked of a vendor with a key. Every method blocks and raises ProviderError."""
 
     def check(self, settings: Settings, access: Access) -> None:
@@ -117,7 +117,7 @@ class Provider(Protocol):
         """Its models, batch and realtime."""
 
     @property
-    def account(self) -> Account | None:
+    def account(self) -> VendorAccount | None:
         """What needs a key beside transcribing; None where nothing does."""
 
     @property

@@ -19,18 +19,18 @@ from sederunt.transcription import models as table
 from sederunt.transcription.plugs import provider
 from sederunt.transcription.provider import Cancelled, FinishedPart, Task
 from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions
-from sederunt.transcription.whisper.engine import Heard, Whisper
+from sederunt.transcription.whisper.engine import HeardWords, Whisper
 from sederunt.transcription.whisper.speech import RATE, Samples
 
 Clips = dict[str, Any]
 MakeTape = Callable[..., Any]
 
 
-def text(heard: Heard) -> str:
+def text(heard: HeardWords) -> str:
     return " ".join(utterance.transcript for utterance in heard.utterances)
 
 
-def words(heard: Heard) -> list[str]:
+def words(heard: HeardWords) -> list[str]:
     return [word.word for utterance in heard.utterances for word in utterance.words]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.calls import Sound, VendorCall
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -21,17 +21,17 @@ def headers(access: Access) -> dict[str, str]:
     return {"authorization": access.key}
 
 
-def check(_access: Access) -> Call:
+def check(_access: Access) -> VendorCall:
     """List one transcript: free, and refused without a good key."""
-    return Call(method="GET", path=TRANSCRIPTS, query=[("limit", "1")])
+    return VendorCall(method="GET", path=TRANSCRIPTS, query=[("limit", "1")])
 
 
-def upload(ask: Ask) -> Call:
+def upload(ask: Ask) -> VendorCall:
     """Send a file as the whole body."""
-    return Call(method="POST", path=UPLOAD, headers={"content-type": "application/octet-stream"}, sound=Sound())
+    return VendorCall(method="POST", path=UPLOAD, headers={"content-type": "application/octet-stream"}, sound=Sound())
 
 
-def transcribe(ask: Ask, audio_url: str) -> Call:
+def transcribe(ask: Ask, audio_url: str) -> VendorCall:
     """Have an uploaded file transcribed."""
     wanted: dict[str, Any] = {
         "audio_url": audio_url,
@@ -45,22 +45,22 @@ def transcribe(ask: Ask, audio_url: str) -> Call:
         wanted["language_detection"] = True
     if ask.vocabulary:
         wanted["keyterms_prompt"] = list(ask.vocabulary)
-    return Call(method="POST", path=TRANSCRIPTS, json=wanted)
+    return VendorCall(method="POST", path=TRANSCRIPTS, json=wanted)
 
 
-def transcripts() -> Call:
+def transcripts() -> VendorCall:
     """List the newest transcripts."""
-    return Call(method="GET", path=TRANSCRIPTS, query=[("limit", str(LISTED))])
+    return VendorCall(method="GET", path=TRANSCRIPTS, query=[("limit", str(LISTED))])
 
 
-def transcript(transcript_id: str) -> Call:
+def transcript(transcript_id: str) -> VendorCall:
     """Look at a transcript, or fetch it: it is one address."""
-    return Call(method="GET", path=f"{TRANSCRIPTS}/{transcript_id}")
+    return VendorCall(method="GET", path=f"{TRANSCRIPTS}/{transcript_id}")
 
 
-def delete(_access: Access, copy: str) -> tuple[Call, ...]:
+def delete(_access: Access, copy: str) -> tuple[VendorCall, ...]:
     """Delete a transcript and its sound."""
-    return (Call(method="DELETE", path=f"{TRANSCRIPTS}/{copy}"),)
+    return (VendorCall(method="DELETE", path=f"{TRANSCRIPTS}/{copy}"),)
 
 
 def stream(ask: Ask) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from sederunt.transcription.assemblyai.faults import kind_of
 from sederunt.transcription.assemblyai.parse import tokens, voice_of
 from sederunt.transcription.cloud.reading import Voices, language, number, record, records, text, utterances_of
-from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, Refused, Told
+from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, StreamRefused, Told
 from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled, taken_back
 
 TERMINATE = json.dumps({"type": "Terminate"})
@@ -58,7 +58,7 @@ class AssemblyCodec:
                 return [*self._without_its_twin(), Finished()]
             case "Error":
                 why, code = text(body.get("error")), int(number(body.get("error_code")))
-                return (Refused(kind=kind_of(code, why), message=why, code=str(code or "")),)
+                return (StreamRefused(kind=kind_of(code, why), message=why, code=str(code or "")),)
         return ()
 
     def _turn(self, turn: Turn) -> Iterator[Told]:

@@ -12,7 +12,7 @@ from sederunt.transcription.assemblyai.parse import parse
 from sederunt.transcription.assemblyai.rows import MODELS, PROVIDER_ROW
 from sederunt.transcription.assemblyai.stream import AssemblyCodec
 from sederunt.transcription.cloud.faults import Explained
-from sederunt.transcription.cloud.job import Find, Job, Progress
+from sederunt.transcription.cloud.job import Find, Progress, VendorJob
 from sederunt.transcription.cloud.reading import record, records, text
 from sederunt.transcription.cloud.vendor import TERMS, Live, Vendor
 from sederunt.transcription.provider import Result
@@ -20,7 +20,7 @@ from sederunt.transcription.provider import Result
 SESSION_S = 3 * 3600.0
 
 
-async def batch(job: Job) -> Result:
+async def batch(job: VendorJob) -> Result:
     """Upload, submit, wait. A job has no field of ours; it is found again by the address of its upload."""
     stored = record(await job.once("upload", requests.upload(job.ask), act="take the file"))
     url = text(stored.get("upload_url"))

@@ -19,7 +19,7 @@ class Sound:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Call:
+class VendorCall:
     """One request. Authentication, deadlines and the vendor's address are added by the client."""
 
     method: str

@@ -21,7 +21,7 @@ from sederunt.errors import ProviderError, ProviderFault
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.addresses import rest_address, same_origin
-from sederunt.transcription.cloud.calls import Call, Reply, joined
+from sederunt.transcription.cloud.calls import Reply, VendorCall, joined
 from sederunt.transcription.cloud.faults import Speaker
 from sederunt.transcription.cloud.vendor import Vendor
 
@@ -82,14 +82,14 @@ class Client:
     ) -> None:
         await self._http.__aexit__(kind, error, trace)
 
-    async def fetch(self, call: Call, act: str = "answer") -> Any:
+    async def fetch(self, call: VendorCall, act: str = "answer") -> Any:
         """The JSON of a request that may be repeated without harm.
 
         Raises ProviderError when it is refused, or when no try was answered.
         """
         return (await self.retried(lambda: self.once(call, act))).body
 
-    async def erase(self, call: Call) -> None:
+    async def erase(self, call: VendorCall) -> None:
         """Make a request that deletes; what is gone already is deleted."""
         try:
             await self.fetch(call, "delete")
@@ -119,7 +119,7 @@ class Client:
         await self.manners.pause(pause_s)
         return True
 
-    async def once(self, call: Call, act: str, *, sound: Path | None = None, sound_s: float = 0.0) -> Reply:
+    async def once(self, call: VendorCall, act: str, *, sound: Path | None = None, sound_s: float = 0.0) -> Reply:
         """One try. Raises Unanswered, or ProviderError where another try would be answered alike."""
         size = sound.stat().st_size if sound is not None and call.sound is not None else 0
         late_s = max(600.0, sound_s) if call.answers_late else 0.0
@@ -136,7 +136,7 @@ class Client:
             raise self._unanswered(act, _named(error), may_count=True) from error
         return self._judged(call, act, reply)
 
-    def _judged(self, call: Call, act: str, reply: Reply) -> Reply:
+    def _judged(self, call: VendorCall, act: str, reply: Reply) -> Reply:
         if reply.is_good:
             if isinstance(reply.body, str) and reply.body.strip():
                 raise self._unanswered(act, "its answer is no JSON", may_count=call.method == "POST")
@@ -151,7 +151,7 @@ class Client:
         return Unanswered(self.speaker.error(ProviderFault.TRANSIENT, act, why), may_count=may_count)
 
     def _request(
-        self, call: Call, sound: Path | None, size: int, late_s: float, stack: AsyncExitStack
+        self, call: VendorCall, sound: Path | None, size: int, late_s: float, stack: AsyncExitStack
     ) -> httpx2.Request:
         root = self._root if call.root is None or self._root_is_given else call.root
         url = joined(root, call.path)

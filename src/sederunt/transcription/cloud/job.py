@@ -10,7 +10,7 @@ from typing import Any
 
 from sederunt import log
 from sederunt.errors import ProviderError, ProviderFault
-from sederunt.transcription.cloud.calls import Call
+from sederunt.transcription.cloud.calls import VendorCall
 from sederunt.transcription.cloud.client import GONE, Client, Unanswered
 from sederunt.transcription.cloud.faults import Explained
 from sederunt.transcription.cloud.vendor import Ask
@@ -29,7 +29,7 @@ class Progress(StrEnum):
 class Find:
     """How a job that may have been submitted is looked up by our reference."""
 
-    call: Call
+    call: VendorCall
     pick: Callable[[Any], Any]  # the listing's JSON → what the submit would have answered; None where it is not there
 
 
@@ -68,14 +68,14 @@ class Notes:
         self._keep({"begun": self.begun, "replies": self.replies, "copies": self.copies})
 
 
-class Job:
+class VendorJob:
     """What a vendor's `batch` is given."""
 
     def __init__(self, ask: Ask, sound: Path, client: Client, notes: Notes) -> None:
         self.ask = ask
         self._sound, self._client, self._notes = sound, client, notes
 
-    async def once(self, step: str, call: Call, *, find: Find | None = None, act: str = "take the job") -> Any:
+    async def once(self, step: str, call: VendorCall, *, find: Find | None = None, act: str = "take the job") -> Any:
         """The JSON that a request with consequences answered, now or in an earlier try.
 
         That it is sent is noted before it is sent. Where no answer came, though it may have been taken, the job is
@@ -93,7 +93,7 @@ class Job:
         self._notes.answered(step, reply)
         return reply
 
-    async def hear(self, call: Call, act: str = "transcribe") -> Any:
+    async def hear(self, call: VendorCall, act: str = "transcribe") -> Any:
         """The JSON of a request that transcribes while we wait. Its reply is not kept: the transcript is."""
         if "hear" in self._notes.begun:
             logger.warning("sent again, may be billed again", action="submit_repeated", reference=self.ask.reference)
@@ -101,11 +101,11 @@ class Job:
             self._notes.begin("hear")
         return await self._sent("hear", call, None, act)
 
-    async def fetch(self, call: Call, act: str = "hand out the transcript") -> Any:
+    async def fetch(self, call: VendorCall, act: str = "hand out the transcript") -> Any:
         """The JSON of a request without consequences, tried again where that may help. Raises ProviderError."""
         return await self._client.fetch(call, act)
 
-    async def poll(self, call: Call, state: Callable[[Any], Progress | Explained]) -> Any:
+    async def poll(self, call: VendorCall, state: Callable[[Any], Progress | Explained]) -> Any:
         """The JSON of this request when the job is done; asked for ever more seldom, up to a share of its length.
 
         Raises ProviderError: what `state` explained, or retryable where the job takes too long (it is polled again
@@ -151,7 +151,7 @@ class Job:
         self._notes.forget()
         return self._client.speaker.error(kind, "transcribe", message)
 
-    async def _asked(self, call: Call) -> Any:
+    async def _asked(self, call: VendorCall) -> Any:
         try:
             return await self._client.fetch(call, "tell how far it is")
         except ProviderError as error:
@@ -160,7 +160,7 @@ class Job:
             self._notes.forget()
             raise self._client.speaker.error(ProviderFault.TRANSIENT, "transcribe", "the job is gone") from error
 
-    async def _sent(self, step: str, call: Call, find: Find | None, act: str) -> Any:
+    async def _sent(self, step: str, call: VendorCall, find: Find | None, act: str) -> Any:
         number = 0
         while True:
             number += 1

@@ -31,7 +31,7 @@ from sederunt.transcription.cloud.vendor import (
     Finished,
     Live,
     Ready,
-    Refused,
+    StreamRefused,
     Told,
     Vendor,
     asked,
@@ -249,12 +249,12 @@ class CloudSession:
     def _take(self, told: Iterable[Told]) -> bool:
         """Pass on what a message meant. True when it was the last one."""
         for each in told:
-            self._has_progress = self._has_progress or not isinstance(each, Ready | Refused)
+            self._has_progress = self._has_progress or not isinstance(each, Ready | StreamRefused)
             if isinstance(each, Ready):
                 self._ready.set()
             elif isinstance(each, Acknowledged):
                 self._sound.acknowledge(each.count)
-            elif isinstance(each, Refused):
+            elif isinstance(each, StreamRefused):
                 raise self._speaker.error(each.kind, "go on", " ".join((each.code, each.message)).strip())
             elif isinstance(each, Finished):
                 return True

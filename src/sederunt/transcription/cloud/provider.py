@@ -12,7 +12,7 @@ from sederunt.errors import SetupError
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.vendor import Vendor
-from sederunt.transcription.provider import Account, Cancelled, Result, Task
+from sederunt.transcription.provider import Cancelled, Result, Task, VendorAccount
 from sederunt.transcription.rows import ModelRow, ProviderRow
 from sederunt.transcription.sessions import RealtimeProvider
 
@@ -39,7 +39,7 @@ class CloudProvider:
         return self.vendor.models
 
     @property
-    def account(self) -> Account:
+    def account(self) -> VendorAccount:
         return CloudAccount(self.vendor, self._manners)
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Call
+from sederunt.transcription.cloud.calls import VendorCall
 from sederunt.transcription.cloud.faults import Explain, Explained, explain
 from sederunt.transcription.languages import DETECT
 from sederunt.transcription.provider import Result
@@ -17,7 +17,7 @@ from sederunt.transcription.sessions import SessionEvent, Terms
 
 if TYPE_CHECKING:
     from sederunt.transcription.cloud.client import Client
-    from sederunt.transcription.cloud.job import Job
+    from sederunt.transcription.cloud.job import VendorJob
 
 Message: TypeAlias = str | bytes
 
@@ -84,7 +84,7 @@ class Acknowledged:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Refused:
+class StreamRefused:
     """A message that says no. What the vendor says after it does not count."""
 
     kind: ProviderFault
@@ -92,10 +92,10 @@ class Refused:
     code: str = ""
 
 
-Told: TypeAlias = SessionEvent | Ready | Finished | Acknowledged | Refused
+Told: TypeAlias = SessionEvent | Ready | Finished | Acknowledged | StreamRefused
 
 
-class Codec(Protocol):
+class StreamCodec(Protocol):
     """The messages of one session, both ways. Pure: no socket, no clock; times are seconds of the session's sound."""
 
     def opening(self) -> Sequence[Message]:
@@ -119,7 +119,7 @@ TERMS = Terms(resend_s=float("inf"))
 class Live:
     """How a vendor transcribes live."""
 
-    codec: Callable[[Ask], Codec]
+    codec: Callable[[Ask], StreamCodec]
     path: Callable[[Ask], str] | None = None  # of the socket, with its query, from the vendor's root
     start: Callable[[Client, Ask], Awaitable[str]] | None = None  # or: ask for the socket's whole address first
     terms: Terms = TERMS
@@ -136,7 +136,7 @@ class Live:
 # --- the vendor -------------------------------------------------------------------------------------------------------
 
 
-def no_calls(_access: Access, _copy: str) -> Sequence[Call]:
+def no_calls(_access: Access, _copy: str) -> Sequence[VendorCall]:
     """Nothing is kept, so there is nothing to delete."""
     return ()
 
@@ -148,10 +148,10 @@ class Vendor:
     row: ProviderRow
     models: tuple[ModelRow, ...]
     headers: Callable[[Access], Mapping[str, str]]  # authentication, of requests and handshakes
-    batch: Callable[[Job], Awaitable[Result]]
-    check: Callable[[Access], Call]  # the cheapest call that needs the key
+    batch: Callable[[VendorJob], Awaitable[Result]]
+    check: Callable[[Access], VendorCall]  # the cheapest call that needs the key
     explain: Explain = explain  # reads refusals: of requests by status, of sockets by close code
-    erase: Callable[[Access, str], Sequence[Call]] = no_calls  # deletes a copy that `Job.leaves` noted
+    erase: Callable[[Access, str], Sequence[VendorCall]] = no_calls  # deletes a copy that `Job.leaves` noted
     live: Live | None = None
 
 
@@ -159,13 +159,13 @@ __all__ = [
     "TERMS",
     "Acknowledged",
     "Ask",
-    "Codec",
     "Explained",
     "Finished",
     "Live",
     "Message",
     "Ready",
-    "Refused",
+    "StreamCodec",
+    "StreamRefused",
     "Told",
     "Vendor",
     "asked",

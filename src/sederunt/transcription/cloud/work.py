@@ -12,7 +12,7 @@ from sederunt.model.transcript import Utterance
 from sederunt.settings import Settings
 from sederunt.transcription.cloud import plan
 from sederunt.transcription.cloud.client import Client, Manners
-from sederunt.transcription.cloud.job import Job, Notes
+from sederunt.transcription.cloud.job import Notes, VendorJob
 from sederunt.transcription.cloud.plan import PlannedFile
 from sederunt.transcription.cloud.reading import PAUSE_S
 from sederunt.transcription.cloud.sound import BITS_PER_S, TaskSound, levels_of, media_type_as_it_is, write_file
@@ -94,7 +94,7 @@ class Work:
             media_type=media_type or "audio/ogg",
             file_name="sound" + _EXTENSIONS[media_type or "audio/ogg"],
         )
-        result = await self._vendor.batch(Job(ask, path, client, notes))
+        result = await self._vendor.batch(VendorJob(ask, path, client, notes))
         result = replace(result, copies=tuple(notes.copies))
         self._remember(name, {"copies": notes.copies, "result": json_of(result)})
         if media_type is None:

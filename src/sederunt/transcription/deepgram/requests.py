@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.calls import Sound, VendorCall
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.deepgram.rows import MOST_KEYWORDS, NOVA_3
 
@@ -18,15 +18,15 @@ def headers(access: Access) -> dict[str, str]:
     return {"authorization": f"Token {access.key}"}
 
 
-def check(_access: Access) -> Call:
+def check(_access: Access) -> VendorCall:
     """The key's own projects: free, and refused without a good key."""
-    return Call(method="GET", path="/v1/projects")
+    return VendorCall(method="GET", path="/v1/projects")
 
 
-def listen(ask: Ask) -> Call:
+def listen(ask: Ask) -> VendorCall:
     """A file: its sound is the body, the transcript is the answer."""
     query = [*_common(ask), *_file_language(ask), ("tag", ask.reference)]
-    return Call(
+    return VendorCall(
         method="POST",
         path=PATH,
         query=query,

@@ -18,7 +18,7 @@ from sederunt.transcription.cloud.reading import (
     text,
     utterances_of,
 )
-from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Refused, Told
+from sederunt.transcription.cloud.vendor import Ask, Finished, Message, StreamRefused, Told
 from sederunt.transcription.deepgram.parse import tokens
 from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled, taken_back
 
@@ -62,7 +62,7 @@ class DeepgramCodec:
                 code, why = text(body.get("variant")), text(body.get("description")) or text(body.get("message"))
                 is_ours = code.startswith(("Schema", "Invalid", "DATA"))
                 kind = ProviderFault.INVALID_REQUEST if is_ours else ProviderFault.TRANSIENT
-                return (Refused(kind=kind, message=why, code=code),)
+                return (StreamRefused(kind=kind, message=why, code=code),)
         return ()
 
     def _results(self, body: Mapping[str, Any]) -> Iterator[Told]:

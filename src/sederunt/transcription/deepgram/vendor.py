@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sederunt.errors import ProviderFault
-from sederunt.transcription.cloud.job import Job
+from sederunt.transcription.cloud.job import VendorJob
 from sederunt.transcription.cloud.vendor import Live, Vendor
 from sederunt.transcription.deepgram import requests
 from sederunt.transcription.deepgram.parse import parse
@@ -12,7 +12,7 @@ from sederunt.transcription.deepgram.stream import KEEPALIVE, DeepgramCodec
 from sederunt.transcription.provider import Result
 
 
-async def batch(job: Job) -> Result:
+async def batch(job: VendorJob) -> Result:
     """One request that answers with the transcript; nothing can be looked up, and nothing stays there."""
     return parse(await job.hear(requests.listen(job.ask)))
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sederunt.transcription.diarization.stretches import Stretch, Vector, unit
+from sederunt.transcription.diarization.stretches import Vector, VoiceStretch, unit
 
 # Cosines. At 3 s, two stretches of one person have 0.71 in the middle, of two people 0.03 (99 of 100 below 0.46).
 ALIKE = 0.42
@@ -27,7 +27,7 @@ MOST_LINKED = 1500
 Labels = list[tuple[int, ...]]
 
 
-def clustered(stretches: Sequence[Stretch]) -> Labels:
+def clustered(stretches: Sequence[VoiceStretch]) -> Labels:
     """A number for each person who speaks in a stretch; the same number is the same person."""
     single: list[int | None] = [None] * len(stretches)
     groups = _founded(stretches)
@@ -47,7 +47,7 @@ def clustered(stretches: Sequence[Stretch]) -> Labels:
     ]
 
 
-def _founded(stretches: Sequence[Stretch]) -> list[list[int]]:
+def _founded(stretches: Sequence[VoiceStretch]) -> list[list[int]]:
     """The groups that well heard stretches make up; with hardly any, all that were heard at all."""
     known = [n for n, each in enumerate(stretches) if each.voice is not None and each.heard_s >= WELL_HEARD_S]
     known = known or [n for n, each in enumerate(stretches) if each.voice is not None]
@@ -60,7 +60,7 @@ def _founded(stretches: Sequence[Stretch]) -> list[list[int]]:
     return groups
 
 
-def _grouped(stretches: Sequence[Stretch], known: Sequence[int]) -> list[list[int]]:
+def _grouped(stretches: Sequence[VoiceStretch], known: Sequence[int]) -> list[list[int]]:
     vectors = np.stack([_voice(stretches[n]) for n in known])
     return [[known[place] for place in places] for places in linked(vectors @ vectors.T, ALIKE)]
 
@@ -90,16 +90,16 @@ def linked(likeness: NDArray[np.float32], alike: float) -> list[list[int]]:
     return [group for group in members if group]
 
 
-def _centre(members: Sequence[Stretch]) -> Vector:
+def _centre(members: Sequence[VoiceStretch]) -> Vector:
     return unit(np.sum([_voice(each) * np.float32(each.heard_s) for each in members], axis=0))
 
 
-def _voice(stretch: Stretch) -> Vector:
+def _voice(stretch: VoiceStretch) -> Vector:
     assert stretch.voice is not None
     return stretch.voice
 
 
-def _nearest(stretches: Sequence[Stretch], n: int, single: Sequence[int | None], centres: list[Vector]) -> int:
+def _nearest(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None], centres: list[Vector]) -> int:
     """Whose a stretch is by its voice; a new one is added to `centres` where it is nobody's."""
     voice = _voice(stretches[n])
     scores = np.array([float(voice @ centre) for centre in centres])
@@ -112,14 +112,14 @@ def _nearest(stretches: Sequence[Stretch], n: int, single: Sequence[int | None],
     return int(scores.argmax())
 
 
-def _neighbour(stretches: Sequence[Stretch], n: int, single: Sequence[int | None]) -> int | None:
+def _neighbour(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None]) -> int | None:
     """Whose a stretch is that was too short to be heard: whoever was last or is next in its thread, or at all."""
     for other in (*_same_thread(stretches, n, single), *_around(stretches, n, single)):
         return single[other]
     return None
 
 
-def _both(stretches: Sequence[Stretch], n: int, single: Sequence[int | None]) -> tuple[int, ...]:
+def _both(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None]) -> tuple[int, ...]:
     """Who the two are that speak at once: whoever speaks before and whoever after, or goes on in the threads."""
     beside = [
         at for at in (n - 1, n + 1) if 0 <= at < len(stretches) and _apart(stretches[at], stretches[n]) < BESIDE_S
@@ -133,16 +133,16 @@ def _both(stretches: Sequence[Stretch], n: int, single: Sequence[int | None]) ->
     return tuple(dict.fromkeys(label for label in found if label is not None))[:2] or (0,)
 
 
-def _same_thread(stretches: Sequence[Stretch], n: int, single: Sequence[int | None]) -> list[int]:
+def _same_thread(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None]) -> list[int]:
     near = (o for o in _around(stretches, n, single) if stretches[o].threads == stretches[n].threads)
     return [o for o in near if _apart(stretches[o], stretches[n]) <= RECENT_S]
 
 
-def _around(stretches: Sequence[Stretch], n: int, single: Sequence[int | None], reach: int = 12) -> list[int]:
+def _around(stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None], reach: int = 12) -> list[int]:
     """Stretches of one known person near this one, the nearest in time first."""
     near = [o for o in range(max(0, n - reach), min(len(stretches), n + reach + 1)) if o != n]
     return sorted((o for o in near if single[o] is not None), key=lambda o: _apart(stretches[o], stretches[n]))
 
 
-def _apart(one: Stretch, other: Stretch) -> float:
+def _apart(one: VoiceStretch, other: VoiceStretch) -> float:
     return max(0.0, one.start - other.end, other.start - one.end)

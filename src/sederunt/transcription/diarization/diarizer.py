@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sederunt.transcription.diarization import segmentation
 from sederunt.transcription.diarization.clustering import clustered
 from sederunt.transcription.diarization.segmentation import FRAME, FRAMES, WINDOW, Stitcher
-from sederunt.transcription.diarization.stretches import Cutter, Hears, Samples, Stretch
+from sederunt.transcription.diarization.stretches import Cutter, HearsVoice, Samples, VoiceStretch
 from sederunt.transcription.provider import Cancelled
 
 # Frames from one window to the next: two seconds are heard twice.
@@ -24,21 +24,21 @@ PAUSE_S = 0.3
 _NOBODY = np.zeros((FRAMES, segmentation.VOICES), np.bool_)
 
 
-class Block(Protocol):
+class SampleBlock(Protocol):
     """What `media.pcm` yields: mono samples at 16 kHz."""
 
     @property
     def samples(self) -> Samples: ...
 
 
-class Ears(Hears, Protocol):
+class Ears(HearsVoice, Protocol):
     """Both networks."""
 
     def classes(self, samples: Samples) -> NDArray[np.float32]: ...
 
 
 # Opens the sound at a moment (seconds) and yields its blocks in order, without a gap.
-Source = Callable[[float], Iterable[Block]]
+Source = Callable[[float], Iterable[SampleBlock]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +56,7 @@ def diarize(ears: Ears, source: Source, *, cancelled: threading.Event | None = N
     return spans(found, clustered(found))
 
 
-def stretches_of(ears: Ears, source: Source, *, cancelled: threading.Event | None = None) -> Iterator[Stretch]:
+def stretches_of(ears: Ears, source: Source, *, cancelled: threading.Event | None = None) -> Iterator[VoiceStretch]:
     """What the networks hear, in order of time."""
     stitcher, cutter = Stitcher(), Cutter(ears)
     for first, samples in _windows(source):
@@ -72,7 +72,7 @@ def stretches_of(ears: Ears, source: Source, *, cancelled: threading.Event | Non
     yield from cutter.end()
 
 
-def spans(found: Sequence[Stretch], labels: Sequence[tuple[int, ...]]) -> list[VoiceSpan]:
+def spans(found: Sequence[VoiceStretch], labels: Sequence[tuple[int, ...]]) -> list[VoiceSpan]:
     """Stretches and who speaks in each, as spans of one voice."""
     numbers: dict[int, int] = {}
     last: dict[int, int] = {}

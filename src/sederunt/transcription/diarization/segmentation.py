@@ -34,7 +34,7 @@ def active(classes: NDArray[np.float32]) -> Activity:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class FrameRegion:
     """The part of the time that one window answers for."""
 
     first: int  # frame, counted from the start of the sound
@@ -47,9 +47,9 @@ class Stitcher:
 
     def __init__(self) -> None:
         self._threads = 0
-        self._held: Region | None = None  # what its successor may still cut short
+        self._held: FrameRegion | None = None  # what its successor may still cut short
 
-    def add(self, first: int, window: Activity) -> Iterator[Region]:
+    def add(self, first: int, window: Activity) -> Iterator[FrameRegion]:
         """The next window, by its first frame; gives what is settled by it."""
         before = self._held
         begin = first
@@ -60,7 +60,7 @@ class Stitcher:
                 known = _same(before.active[-shared:], window[:shared])
                 begin = first + shared // 2
                 cut = begin - before.first
-                before = Region(before.first, before.threads, before.active[:cut])
+                before = FrameRegion(before.first, before.threads, before.active[:cut])
             yield before
         threads = []
         for voice in range(window.shape[1]):
@@ -69,9 +69,9 @@ class Stitcher:
             else:
                 threads.append(self._threads)
                 self._threads += 1
-        self._held = Region(begin, tuple(threads), window[begin - first :])
+        self._held = FrameRegion(begin, tuple(threads), window[begin - first :])
 
-    def end(self) -> Iterator[Region]:
+    def end(self) -> Iterator[FrameRegion]:
         """The rest."""
         if self._held is not None:
             yield self._held

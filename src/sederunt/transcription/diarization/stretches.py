@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sederunt.transcription.diarization import segmentation
-from sederunt.transcription.diarization.segmentation import FRAME, FRAMES, RATE, Region
+from sederunt.transcription.diarization.segmentation import FRAME, FRAMES, RATE, FrameRegion
 
 Samples = NDArray[np.float32]
 Vector = NDArray[np.float32]
@@ -26,7 +26,7 @@ BOTH_ENDS_S, UNLIKE = 4.5, 0.2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Stretch:
+class VoiceStretch:
     """The same people speak all the time, short pauses included. Seconds of the sound."""
 
     start: float
@@ -35,7 +35,7 @@ class Stretch:
     voice: Vector | None = None  # of length 1; of one person alone, where it was long enough to be heard
     heard_s: float = 0.0  # how much sound the voice was taken from
 
-    def joined(self, after: "Stretch") -> "Stretch":
+    def joined(self, after: "VoiceStretch") -> "VoiceStretch":
         """This one with what follows it."""
         heard_s = self.heard_s + after.heard_s
         voice: Vector | None = self.voice if after.voice is None else after.voice
@@ -44,7 +44,7 @@ class Stretch:
         return replace(self, end=after.end, voice=voice, heard_s=heard_s)
 
 
-class Hears(Protocol):
+class HearsVoice(Protocol):
     """Who takes a voice from sound."""
 
     def voice(self, samples: Samples) -> Vector: ...
@@ -54,15 +54,15 @@ class Hears(Protocol):
 class Cutter:
     """Takes regions in order, and the windows they came from."""
 
-    networks: Hears
+    networks: HearsVoice
     _sounds: list[tuple[int, Samples]] = field(default_factory=list)
-    _held: Stretch | None = None  # goes on, perhaps, in the next region
+    _held: VoiceStretch | None = None  # goes on, perhaps, in the next region
 
     def remember(self, first: int, samples: Samples) -> None:
         """A window's sound, by its first frame."""
         self._sounds = [*self._sounds[-1:], (first, samples)]
 
-    def add(self, region: Region) -> Iterator[Stretch]:
+    def add(self, region: FrameRegion) -> Iterator[VoiceStretch]:
         """The stretches that are settled by it."""
         for stretch in self._heard(region):
             held = self._held
@@ -73,17 +73,17 @@ class Cutter:
                 yield held
             self._held = stretch
 
-    def end(self) -> Iterator[Stretch]:
+    def end(self) -> Iterator[VoiceStretch]:
         if self._held is not None:
             yield self._held
 
-    def _heard(self, region: Region) -> Iterator[Stretch]:
+    def _heard(self, region: FrameRegion) -> Iterator[VoiceStretch]:
         runs = _runs(region.active)
         takes = shares([(last - first) * FRAME / RATE if len(who) == 1 else 0.0 for first, last, who in runs])
         for (first, last, who), take in zip(runs, takes, strict=True):
             threads = tuple(sorted(region.threads[voice] for voice in who))
             begin, end = region.first + first, region.first + last
-            whole = Stretch(start=segmentation.moment(begin), end=segmentation.moment(end), threads=threads)
+            whole = VoiceStretch(start=segmentation.moment(begin), end=segmentation.moment(end), threads=threads)
             if take < LEAST_S:
                 yield whole
             elif whole.end - whole.start < BOTH_ENDS_S:
@@ -91,7 +91,7 @@ class Cutter:
             else:
                 yield from self._both_ends(whole, begin, end, take / 2)
 
-    def _both_ends(self, whole: Stretch, begin: int, end: int, take: float) -> Iterator[Stretch]:
+    def _both_ends(self, whole: VoiceStretch, begin: int, end: int, take: float) -> Iterator[VoiceStretch]:
         middle = (begin + end) // 2
         reach = round((BOTH_ENDS_S / 2) * RATE / FRAME)
         one = self.networks.voice(self._middle(begin, begin + reach, take))
@@ -113,7 +113,7 @@ class Cutter:
         return samples[at : at + round(seconds * RATE)]
 
 
-def _goes_on(held: Stretch, after: Stretch) -> bool:
+def _goes_on(held: VoiceStretch, after: VoiceStretch) -> bool:
     if held.threads != after.threads or after.start - held.end > PAUSE_FRAMES * FRAME / RATE:
         return False
     return held.voice is None or after.voice is None or float(held.voice @ after.voice) >= UNLIKE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.calls import Sound, VendorCall
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -15,12 +15,12 @@ def headers(access: Access) -> dict[str, str]:
     return {"xi-api-key": access.key}
 
 
-def check(_access: Access) -> Call:
+def check(_access: Access) -> VendorCall:
     """Ask whose key it is: free, and refused without a good key."""
-    return Call(method="GET", path="/v1/user")
+    return VendorCall(method="GET", path="/v1/user")
 
 
-def transcribe(ask: Ask) -> Call:
+def transcribe(ask: Ask) -> VendorCall:
     """Send a file; the answer is its transcript. Laughter and doors are no words: events are not tagged."""
     form = [
         ("model_id", ask.model.vendor_model),
@@ -31,7 +31,7 @@ def transcribe(ask: Ask) -> Call:
     if tag := primary_tag(ask.lang):
         form.append(("language_code", tag))
     form += [("keyterms", term) for term in ask.vocabulary]
-    return Call(
+    return VendorCall(
         method="POST",
         path=PATH,
         headers={"content-type": ask.media_type},
@@ -41,6 +41,6 @@ def transcribe(ask: Ask) -> Call:
     )
 
 
-def delete(_access: Access, transcript_id: str) -> tuple[Call, ...]:
+def delete(_access: Access, transcript_id: str) -> tuple[VendorCall, ...]:
     """Delete a transcript that ElevenLabs keeps."""
-    return (Call(method="DELETE", path=f"{PATH}/transcripts/{transcript_id}"),)
+    return (VendorCall(method="DELETE", path=f"{PATH}/transcripts/{transcript_id}"),)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.faults import Explained, explain
-from sederunt.transcription.cloud.job import Job
+from sederunt.transcription.cloud.job import VendorJob
 from sederunt.transcription.cloud.reading import record, records, text
 from sederunt.transcription.cloud.vendor import Vendor
 from sederunt.transcription.elevenlabs import requests
@@ -24,7 +24,7 @@ KINDS: Mapping[str, ProviderFault] = {
 }
 
 
-async def batch(job: Job) -> Result:
+async def batch(job: VendorJob) -> Result:
     """One request that answers with the transcript, which stays there until it is deleted."""
     body = await job.hear(requests.transcribe(job.ask))
     if kept := text(record(body).get("transcription_id")):

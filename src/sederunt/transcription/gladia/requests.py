@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.calls import Sound, VendorCall
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -20,17 +20,17 @@ def headers(access: Access) -> dict[str, str]:
     return {"x-gladia-key": access.key}
 
 
-def check(_access: Access) -> Call:
+def check(_access: Access) -> VendorCall:
     """List one job: free, and refused without a good key."""
-    return Call(method="GET", path=JOBS, query=[("limit", "1")])
+    return VendorCall(method="GET", path=JOBS, query=[("limit", "1")])
 
 
-def upload(ask: Ask) -> Call:
+def upload(ask: Ask) -> VendorCall:
     """Send a file."""
-    return Call(method="POST", path=UPLOAD, headers={"content-type": ask.media_type}, sound=Sound(part="audio"))
+    return VendorCall(method="POST", path=UPLOAD, headers={"content-type": ask.media_type}, sound=Sound(part="audio"))
 
 
-def submit(ask: Ask, audio_url: str) -> Call:
+def submit(ask: Ask, audio_url: str) -> VendorCall:
     """Have an uploaded file transcribed."""
     wanted: dict[str, Any] = {
         "audio_url": audio_url,
@@ -40,25 +40,25 @@ def submit(ask: Ask, audio_url: str) -> Call:
         **_language(ask),
         **_vocabulary(ask),
     }
-    return Call(method="POST", path=JOBS, json=wanted)
+    return VendorCall(method="POST", path=JOBS, json=wanted)
 
 
-def jobs() -> Call:
+def jobs() -> VendorCall:
     """List the newest jobs."""
-    return Call(method="GET", path=JOBS, query=[("limit", str(LISTED))])
+    return VendorCall(method="GET", path=JOBS, query=[("limit", str(LISTED))])
 
 
-def job(job_id: str) -> Call:
+def job(job_id: str) -> VendorCall:
     """Look at a job; when it is done, its transcript is there, too."""
-    return Call(method="GET", path=f"{JOBS}/{job_id}")
+    return VendorCall(method="GET", path=f"{JOBS}/{job_id}")
 
 
-def delete(_access: Access, copy: str) -> tuple[Call, ...]:
+def delete(_access: Access, copy: str) -> tuple[VendorCall, ...]:
     """Delete a job with its sound."""
-    return (Call(method="DELETE", path=f"{JOBS}/{copy}"),)
+    return (VendorCall(method="DELETE", path=f"{JOBS}/{copy}"),)
 
 
-def begin(ask: Ask) -> Call:
+def begin(ask: Ask) -> VendorCall:
     """Begin a live session; the answer holds the address to connect to, with a token inside."""
     wanted: dict[str, Any] = {
         "encoding": "wav/pcm",
@@ -84,7 +84,7 @@ def begin(ask: Ask) -> Call:
     if vocabulary := _vocabulary(ask):
         wanted["realtime_processing"] = vocabulary
     region = [("region", ask.access.region)] if ask.access.region else []
-    return Call(method="POST", path=LIVE, query=region, json=wanted)
+    return VendorCall(method="POST", path=LIVE, query=region, json=wanted)
 
 
 def _language(ask: Ask) -> dict[str, Any]:

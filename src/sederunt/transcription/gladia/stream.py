@@ -8,7 +8,7 @@ from typing import Any
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.reading import Voices, average, language, number, record, share, text, utterances_of
-from sederunt.transcription.cloud.vendor import Acknowledged, Ask, Finished, Message, Refused, Told
+from sederunt.transcription.cloud.vendor import Acknowledged, Ask, Finished, Message, StreamRefused, Told
 from sederunt.transcription.gladia.parse import tokens
 from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled, taken_back
 
@@ -49,7 +49,7 @@ class GladiaCodec:
                 return (Finished(),)
             case "error":
                 why = text(data.get("message")) or text(record(body.get("error")).get("message"))
-                return (Refused(kind=ProviderFault.TRANSIENT, message=why, code=""),)
+                return (StreamRefused(kind=ProviderFault.TRANSIENT, message=why, code=""),)
         return ()
 
     def _acknowledged(self, body: Mapping[str, Any], data: Mapping[str, Any]) -> Iterable[Told]:

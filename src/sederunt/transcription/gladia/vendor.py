@@ -7,7 +7,7 @@ from typing import Any
 
 from sederunt.transcription.cloud.client import Client
 from sederunt.transcription.cloud.faults import Explained
-from sederunt.transcription.cloud.job import Find, Job, Progress
+from sederunt.transcription.cloud.job import Find, Progress, VendorJob
 from sederunt.transcription.cloud.reading import record, records, text
 from sederunt.transcription.cloud.vendor import Ask, Live, Vendor
 from sederunt.transcription.gladia import requests
@@ -20,7 +20,7 @@ from sederunt.transcription.provider import Result
 ENDS = frozenset(range(4400, 4500))
 
 
-async def batch(job: Job) -> Result:
+async def batch(job: VendorJob) -> Result:
     """Upload, submit and wait: the job's own answer holds the transcript. A repeated submit would be billed again."""
     stored = record(await job.once("upload", requests.upload(job.ask), act="take the file"))
     url = text(stored.get("audio_url"))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.calls import Sound, VendorCall
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -21,12 +21,12 @@ def headers(access: Access) -> dict[str, str]:
     return {"authorization": f"Bearer {access.key}"}
 
 
-def check(_access: Access) -> Call:
+def check(_access: Access) -> VendorCall:
     """Ask for the account: free, and refused without a good key."""
-    return Call(method="GET", path="/speechtotext/v1/account")
+    return VendorCall(method="GET", path="/speechtotext/v1/account")
 
 
-def submit(ask: Ask, lang: str | None) -> Call:
+def submit(ask: Ask, lang: str | None) -> VendorCall:
     """Send a file to be transcribed; a language that is not known is left to Rev.ai, which takes English."""
     options: dict[str, Any] = {
         "transcriber": ask.model.vendor_model,
@@ -41,38 +41,38 @@ def submit(ask: Ask, lang: str | None) -> Call:
     return _upload(JOBS, ask, options)
 
 
-def find_language(ask: Ask) -> Call:
+def find_language(ask: Ask) -> VendorCall:
     """Send a file to have its language found."""
     return _upload(LANGUAGE_JOBS, ask, {"metadata": ask.reference})
 
 
-def jobs() -> Call:
+def jobs() -> VendorCall:
     """List the newest jobs."""
-    return Call(method="GET", path=JOBS, query=[("limit", str(LISTED))])
+    return VendorCall(method="GET", path=JOBS, query=[("limit", str(LISTED))])
 
 
-def job(path: str, job_id: str) -> Call:
+def job(path: str, job_id: str) -> VendorCall:
     """Look at a job of either kind."""
-    return Call(method="GET", path=f"{path}/{job_id}")
+    return VendorCall(method="GET", path=f"{path}/{job_id}")
 
 
-def transcript(job_id: str) -> Call:
+def transcript(job_id: str) -> VendorCall:
     """Fetch a transcript with the times of its words."""
-    return Call(method="GET", path=f"{JOBS}/{job_id}/transcript", headers={"accept": TRANSCRIPT})
+    return VendorCall(method="GET", path=f"{JOBS}/{job_id}/transcript", headers={"accept": TRANSCRIPT})
 
 
-def language(job_id: str) -> Call:
+def language(job_id: str) -> VendorCall:
     """Fetch what a language job found."""
-    return Call(method="GET", path=f"{LANGUAGE_JOBS}/{job_id}/result")
+    return VendorCall(method="GET", path=f"{LANGUAGE_JOBS}/{job_id}/result")
 
 
-def delete(_access: Access, copy: str) -> tuple[Call, ...]:
+def delete(_access: Access, copy: str) -> tuple[VendorCall, ...]:
     """Delete a job of either kind: `copy` is the path under which it is looked at."""
-    return (Call(method="DELETE", path=copy),)
+    return (VendorCall(method="DELETE", path=copy),)
 
 
-def _upload(path: str, ask: Ask, options: Mapping[str, Any]) -> Call:
-    return Call(
+def _upload(path: str, ask: Ask, options: Mapping[str, Any]) -> VendorCall:
+    return VendorCall(
         method="POST",
         path=path,
         headers={"content-type": ask.media_type},

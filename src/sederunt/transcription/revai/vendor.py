@@ -7,7 +7,7 @@ from typing import Any
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.faults import Explained, explain
-from sederunt.transcription.cloud.job import Find, Job, Progress
+from sederunt.transcription.cloud.job import Find, Progress, VendorJob
 from sederunt.transcription.cloud.reading import record, records, text
 from sederunt.transcription.cloud.vendor import Vendor
 from sederunt.transcription.languages import primary_tag
@@ -26,7 +26,7 @@ FAILURES: Mapping[str, ProviderFault] = {
 }
 
 
-async def batch(job: Job) -> Result:
+async def batch(job: VendorJob) -> Result:
     """Find the language where none is given, then submit, wait and fetch. Jobs stay until they are deleted."""
     found = None
     if job.ask.lang is None:
@@ -43,7 +43,7 @@ async def batch(job: Job) -> Result:
     return parse(transcript, lang=found or primary_tag(job.ask.lang))
 
 
-async def _language(job: Job) -> str | None:
+async def _language(job: VendorJob) -> str | None:
     """A job of its own: transcription takes everything for English that it is not told about."""
     created = record(await job.once("language", requests.find_language(job.ask), act="find the language"))
     job_id = text(created.get("id"))

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.calls import Sound, VendorCall
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -21,9 +21,9 @@ def headers(access: Access) -> dict[str, str]:
     return {"salad-api-key": access.key}
 
 
-def check(access: Access) -> Call:
+def check(access: Access) -> VendorCall:
     """Look at the transcription endpoint: free, and refused without a good key or for another's organisation."""
-    return Call(method="GET", path=_endpoint(access, "transcribe"))
+    return VendorCall(method="GET", path=_endpoint(access, "transcribe"))
 
 
 def file_name(ask: Ask) -> str:
@@ -32,9 +32,9 @@ def file_name(ask: Ask) -> str:
     return f"{re.sub(r'[^A-Za-z0-9_-]', '-', ask.reference) or 'sound'}.{suffix}"
 
 
-def upload(ask: Ask) -> Call:
+def upload(ask: Ask) -> VendorCall:
     """Put the file into storage; the answer holds an address that needs no key."""
-    return Call(
+    return VendorCall(
         method="PUT",
         path=_file(ask.access, file_name(ask)),
         root=STORAGE,
@@ -44,7 +44,7 @@ def upload(ask: Ask) -> Call:
     )
 
 
-def submit(ask: Ask, url: str) -> Call:
+def submit(ask: Ask, url: str) -> VendorCall:
     """Ask for a transcript of the file at an address."""
     wanted: dict[str, Any] = {
         "url": url,
@@ -57,32 +57,32 @@ def submit(ask: Ask, url: str) -> Call:
         wanted["language_code"] = tag
     if ask.vocabulary:
         wanted["custom_vocabulary"] = ", ".join(ask.vocabulary)
-    return Call(
+    return VendorCall(
         method="POST",
         path=f"{_endpoint(ask.access, ask.model.vendor_model)}/jobs",
         json={"input": wanted, "metadata": {"reference": ask.reference}},
     )
 
 
-def jobs(ask: Ask) -> Call:
+def jobs(ask: Ask) -> VendorCall:
     """List the newest jobs."""
     query = [("page", "1"), ("page_size", str(LISTED))]
-    return Call(method="GET", path=f"{_endpoint(ask.access, ask.model.vendor_model)}/jobs", query=query)
+    return VendorCall(method="GET", path=f"{_endpoint(ask.access, ask.model.vendor_model)}/jobs", query=query)
 
 
-def job(ask: Ask, job_id: str) -> Call:
+def job(ask: Ask, job_id: str) -> VendorCall:
     """Look at a job."""
-    return Call(method="GET", path=f"{_endpoint(ask.access, ask.model.vendor_model)}/jobs/{job_id}")
+    return VendorCall(method="GET", path=f"{_endpoint(ask.access, ask.model.vendor_model)}/jobs/{job_id}")
 
 
-def answer(url: str) -> Call:
+def answer(url: str) -> VendorCall:
     """Fetch a transcript that was too large for the job's own answer."""
-    return Call(method="GET", path=url)
+    return VendorCall(method="GET", path=url)
 
 
-def delete(access: Access, name: str) -> tuple[Call, ...]:
+def delete(access: Access, name: str) -> tuple[VendorCall, ...]:
     """Delete a file of ours from storage."""
-    return (Call(method="DELETE", path=_file(access, name), root=STORAGE),)
+    return (VendorCall(method="DELETE", path=_file(access, name), root=STORAGE),)
 
 
 def _language(lang: str | None) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.faults import Explained
-from sederunt.transcription.cloud.job import Find, Job, Progress
+from sederunt.transcription.cloud.job import Find, Progress, VendorJob
 from sederunt.transcription.cloud.reading import record, records, text
 from sederunt.transcription.cloud.vendor import Vendor
 from sederunt.transcription.provider import Result
@@ -18,7 +18,7 @@ from sederunt.transcription.salad.rows import MODELS, PROVIDER_ROW
 ENDED = frozenset({"failed", "cancelled"})
 
 
-async def batch(job: Job) -> Result:
+async def batch(job: VendorJob) -> Result:
     """Upload, submit, wait, and fetch where the transcript lies elsewhere; the upload is deleted at once."""
     stored = record(await job.once("upload", requests.upload(job.ask), act="take the file"))
     copy = requests.file_name(job.ask)

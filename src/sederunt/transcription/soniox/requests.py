@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.calls import Sound, VendorCall
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -22,17 +22,17 @@ def headers(access: Access) -> dict[str, str]:
     return {"authorization": f"Bearer {access.key}"}
 
 
-def check(_access: Access) -> Call:
+def check(_access: Access) -> VendorCall:
     """List the models: free, and refused without a good key."""
-    return Call(method="GET", path="/v1/models")
+    return VendorCall(method="GET", path="/v1/models")
 
 
-def upload(ask: Ask) -> Call:
+def upload(ask: Ask) -> VendorCall:
     """Send a file."""
-    return Call(method="POST", path=FILES, headers={"content-type": ask.media_type}, sound=Sound(part="file"))
+    return VendorCall(method="POST", path=FILES, headers={"content-type": ask.media_type}, sound=Sound(part="file"))
 
 
-def transcribe(ask: Ask, file_id: str) -> Call:
+def transcribe(ask: Ask, file_id: str) -> VendorCall:
     """Have a file transcribed."""
     wanted = {
         "model": ask.model.vendor_model,
@@ -40,27 +40,27 @@ def transcribe(ask: Ask, file_id: str) -> Call:
         "client_reference_id": ask.reference[:LONGEST_REFERENCE],
         **_common(ask),
     }
-    return Call(method="POST", path=TRANSCRIPTIONS, json=wanted)
+    return VendorCall(method="POST", path=TRANSCRIPTIONS, json=wanted)
 
 
-def transcriptions() -> Call:
+def transcriptions() -> VendorCall:
     """List the newest transcriptions."""
-    return Call(method="GET", path=TRANSCRIPTIONS, query=[("limit", str(LISTED))])
+    return VendorCall(method="GET", path=TRANSCRIPTIONS, query=[("limit", str(LISTED))])
 
 
-def transcription(transcription_id: str) -> Call:
+def transcription(transcription_id: str) -> VendorCall:
     """Look at a transcription."""
-    return Call(method="GET", path=f"{TRANSCRIPTIONS}/{transcription_id}")
+    return VendorCall(method="GET", path=f"{TRANSCRIPTIONS}/{transcription_id}")
 
 
-def transcript(transcription_id: str) -> Call:
+def transcript(transcription_id: str) -> VendorCall:
     """Fetch a transcription's text."""
-    return Call(method="GET", path=f"{TRANSCRIPTIONS}/{transcription_id}/transcript")
+    return VendorCall(method="GET", path=f"{TRANSCRIPTIONS}/{transcription_id}/transcript")
 
 
-def delete(_access: Access, copy: str) -> tuple[Call, ...]:
+def delete(_access: Access, copy: str) -> tuple[VendorCall, ...]:
     """Delete a file or a transcription: `copy` is its path."""
-    return (Call(method="DELETE", path=copy),)
+    return (VendorCall(method="DELETE", path=copy),)
 
 
 def stream(ask: Ask) -> dict[str, Any]:

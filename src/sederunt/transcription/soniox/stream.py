@@ -9,7 +9,7 @@ from typing import Any
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.reading import Voices, number, record, records, text, utterances_of
-from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Refused, Told
+from sederunt.transcription.cloud.vendor import Ask, Finished, Message, StreamRefused, Told
 from sederunt.transcription.sessions import Draft, Heard, Said, Settled, taken_back
 from sederunt.transcription.soniox import requests
 from sederunt.transcription.soniox.parse import MARKERS, Piece, language_of, words_of
@@ -110,10 +110,10 @@ class SonioxCodec:
             )
 
 
-def _refused(body: Mapping[str, Any]) -> Refused:
+def _refused(body: Mapping[str, Any]) -> StreamRefused:
     """Read a refusal. A stream that lasted too long, or that Soniox cannot continue, is begun anew."""
     code, why = int(number(body.get("error_code"))), text(body.get("error_message"))
     kind = KINDS.get(code, _F.TRANSIENT)
     if code == 400 and "duration" in why.lower():
         kind = _F.TRANSIENT
-    return Refused(kind=kind, message=why, code=str(code))
+    return StreamRefused(kind=kind, message=why, code=str(code))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sederunt.transcription.cloud.faults import Explained
-from sederunt.transcription.cloud.job import Find, Job, Progress
+from sederunt.transcription.cloud.job import Find, Progress, VendorJob
 from sederunt.transcription.cloud.reading import record, records, text
 from sederunt.transcription.cloud.vendor import TERMS, Live, Vendor
 from sederunt.transcription.provider import Result
@@ -19,7 +19,7 @@ from sederunt.transcription.soniox.stream import KEEPALIVE, SonioxCodec
 SESSION_S = 300 * 60.0
 
 
-async def batch(job: Job) -> Result:
+async def batch(job: VendorJob) -> Result:
     """Upload, submit, wait and fetch. Nothing there expires and an account holds 2,000: both are deleted at once."""
     stored = record(await job.once("upload", requests.upload(job.ask), act="take the file"))
     file_id = text(stored.get("id"))

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.calls import Call, Sound
+from sederunt.transcription.cloud.calls import Sound, VendorCall
 from sederunt.transcription.cloud.vendor import Ask
 from sederunt.transcription.languages import primary_tag
 
@@ -25,12 +25,12 @@ def headers(access: Access) -> dict[str, str]:
     return {"authorization": f"Bearer {access.key}"}
 
 
-def check(_access: Access) -> Call:
+def check(_access: Access) -> VendorCall:
     """List one job: free, and refused without a good key."""
-    return Call(method="GET", path=JOBS, query=[("limit", "1")])
+    return VendorCall(method="GET", path=JOBS, query=[("limit", "1")])
 
 
-def submit(ask: Ask) -> Call:
+def submit(ask: Ask) -> VendorCall:
     """Send a file to be transcribed. A language that it finds without being sure is taken all the same."""
     wanted = _common(ask) | {"language": code_of(ask.lang) or "auto"}
     config: dict[str, Any] = {
@@ -40,7 +40,7 @@ def submit(ask: Ask) -> Call:
     }
     if wanted["language"] == "auto":
         config["language_identification_config"] = {"low_confidence_action": "allow"}
-    return Call(
+    return VendorCall(
         method="POST",
         path=JOBS,
         headers={"content-type": ask.media_type},
@@ -49,24 +49,24 @@ def submit(ask: Ask) -> Call:
     )
 
 
-def jobs() -> Call:
+def jobs() -> VendorCall:
     """List the newest jobs."""
-    return Call(method="GET", path=JOBS, query=[("limit", str(LISTED))])
+    return VendorCall(method="GET", path=JOBS, query=[("limit", str(LISTED))])
 
 
-def job(job_id: str) -> Call:
+def job(job_id: str) -> VendorCall:
     """Look at a job."""
-    return Call(method="GET", path=f"{JOBS}/{job_id}")
+    return VendorCall(method="GET", path=f"{JOBS}/{job_id}")
 
 
-def transcript(job_id: str) -> Call:
+def transcript(job_id: str) -> VendorCall:
     """Fetch a job's transcript with the times of its words."""
-    return Call(method="GET", path=f"{JOBS}/{job_id}/transcript", query=[("format", "json-v2")])
+    return VendorCall(method="GET", path=f"{JOBS}/{job_id}/transcript", query=[("format", "json-v2")])
 
 
-def delete(_access: Access, copy: str) -> tuple[Call, ...]:
+def delete(_access: Access, copy: str) -> tuple[VendorCall, ...]:
     """Delete a job with everything that belongs to it, also while it runs."""
-    return (Call(method="DELETE", path=f"{JOBS}/{copy}", query=[("force", "true")]),)
+    return (VendorCall(method="DELETE", path=f"{JOBS}/{copy}", query=[("force", "true")]),)
 
 
 def stream(ask: Ask) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.reading import Voices, number, record, records, text, utterances_of
-from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, Refused, Told
+from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, StreamRefused, Told
 from sederunt.transcription.sessions import Draft, Heard, Said, Settled, taken_back
 from sederunt.transcription.speechmatics import requests
 from sederunt.transcription.speechmatics.parse import Item, tokens, voice_of
@@ -75,7 +75,7 @@ class SpeechmaticsCodec:
                 return [*self._settled(), Finished()]
             case "Error":
                 code, why = text(body.get("type")), text(body.get("reason"))
-                return (Refused(kind=KINDS.get(code, _F.TRANSIENT), message=why, code=code),)
+                return (StreamRefused(kind=KINDS.get(code, _F.TRANSIENT), message=why, code=code),)
         return ()
 
     def _added(self, body: Mapping[str, Any]) -> Iterator[Told]:

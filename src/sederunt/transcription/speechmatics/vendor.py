@@ -7,7 +7,7 @@ from typing import Any
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.faults import Explained, explain
-from sederunt.transcription.cloud.job import Find, Job, Progress
+from sederunt.transcription.cloud.job import Find, Progress, VendorJob
 from sederunt.transcription.cloud.reading import record, records, text
 from sederunt.transcription.cloud.vendor import Live, Vendor
 from sederunt.transcription.provider import Result
@@ -20,7 +20,7 @@ ENDED = frozenset({"rejected", "deleted", "expired"})
 LOCKED = 423
 
 
-async def batch(job: Job) -> Result:
+async def batch(job: VendorJob) -> Result:
     """Submit, wait and fetch. Jobs are kept for seven days, or until they are deleted."""
     find = Find(call=requests.jobs(), pick=lambda listing: _ours(listing, job.ask.reference))
     created = record(await job.once("submit", requests.submit(job.ask), find=find))

@@ -43,7 +43,7 @@ class Language:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardWords:
     """A whole source in words."""
 
     utterances: tuple[Utterance, ...]
@@ -74,7 +74,7 @@ class Whisper:
         on_part: Callable[[FinishedPart], None] | None = None,
         on_progress: Callable[[float], None] | None = None,
         cancelled: threading.Event | None = None,
-    ) -> Heard:
+    ) -> HeardWords:
         """Write down a source; times are seconds from its start.
 
         `lang` is a language tag, "multi", "auto" or None; what the model does not know counts as None. `likely_lang` is
@@ -98,7 +98,7 @@ class Whisper:
             if cancelled is not None and cancelled.is_set():
                 raise Cancelled("The transcription was stopped.")
         detected = guess.tag if guess is not None and guess.sure else None
-        return Heard(tuple(heard), detected)
+        return HeardWords(tuple(heard), detected)
 
     def detect_language(
         self, sources: Iterable[PcmSource], *, cancelled: threading.Event | None = None

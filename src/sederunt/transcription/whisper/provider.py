@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sederunt.settings import Settings
-from sederunt.transcription.provider import Account, Result, Task
+from sederunt.transcription.provider import Result, Task, VendorAccount
 from sederunt.transcription.rows import Can, ModelRow, ProviderRow
 from sederunt.transcription.sessions import RealtimeProvider
 from sederunt.transcription.whisper import resolution
@@ -40,7 +40,7 @@ class WhisperProvider:
 
     row = ROW
     models = MODELS
-    account: Account | None = None
+    account: VendorAccount | None = None
     realtime: RealtimeProvider = LiveWhisper()
 
     def fault(self, settings: Settings, model: ModelRow) -> str | None:

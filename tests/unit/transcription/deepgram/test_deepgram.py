@@ -7,7 +7,7 @@ import pytest
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.vendor import Ask, Finished, Refused, asked
+from sederunt.transcription.cloud.vendor import Ask, Finished, StreamRefused, asked
 from sederunt.transcription.deepgram import requests
 from sederunt.transcription.deepgram.parse import parse
 from sederunt.transcription.deepgram.stream import DeepgramCodec
@@ -187,6 +187,6 @@ def test_the_other_messages() -> None:
     assert list(codec.read('{"type": "SpeechStarted", "timestamp": 2.5}')) == [Onset("0.0", 2.5)]
     assert list(codec.read('{"type": "Metadata", "duration": 3}')) == [Finished()]
     told = list(codec.read('{"type": "Error", "variant": "SchemaError", "description": "odd"}'))
-    assert told == [Refused(kind=ProviderFault.INVALID_REQUEST, message="odd", code="SchemaError")]
+    assert told == [StreamRefused(kind=ProviderFault.INVALID_REQUEST, message="odd", code="SchemaError")]
     for odd in ('{"type": "New"}', "no json", "[1]", '{"type": "Results", "is_final": true, "channel": 7}'):
         assert not [event for event in codec.read(odd) if not isinstance(event, Heard)]

@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 from sederunt.transcription.diarization import clustering
 from sederunt.transcription.diarization.clustering import clustered, linked
-from sederunt.transcription.diarization.stretches import Stretch, unit
+from sederunt.transcription.diarization.stretches import VoiceStretch, unit
 
 rng = np.random.default_rng(5)
 PEOPLE = [unit(rng.normal(size=192).astype(np.float32)) for _ in range(4)]
 
 
-def said(person: int, at: float, *, heard_s: float = 2.0, thread: int = 0, off: float = 0.5) -> Stretch:
+def said(person: int, at: float, *, heard_s: float = 2.0, thread: int = 0, off: float = 0.5) -> VoiceStretch:
     """Two seconds of a person, `off` as loud as noise in the voice."""
     noise = unit(rng.normal(size=192).astype(np.float32))
     voice = unit(PEOPLE[person] + np.float32(off) * noise) if heard_s else None
-    return Stretch(start=at, end=at + 2, threads=(thread,), voice=voice, heard_s=heard_s)
+    return VoiceStretch(start=at, end=at + 2, threads=(thread,), voice=voice, heard_s=heard_s)
 
 
 def test_people_who_come_back_keep_their_number() -> None:
@@ -45,7 +45,7 @@ def test_what_was_not_heard_at_all_goes_with_its_thread() -> None:
 
 
 def test_two_at_once_are_whoever_spoke_before_and_whoever_speaks_after() -> None:
-    both = Stretch(start=2, end=3, threads=(0, 1))
+    both = VoiceStretch(start=2, end=3, threads=(0, 1))
     labels = clustered([said(0, 0), both, said(1, 3, thread=1)])
     assert set(labels[1]) == {*labels[0], *labels[2]}
 

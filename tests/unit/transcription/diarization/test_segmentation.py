@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sederunt.transcription.diarization.segmentation import FRAMES, SETS, Region, Stitcher, active, runs
+from sederunt.transcription.diarization.segmentation import FRAMES, SETS, FrameRegion, Stitcher, active, runs
 
 HOP = 480
 
@@ -19,7 +19,7 @@ def heard(*spans: tuple[int, int, int]) -> NDArray[Any]:
     return window
 
 
-def stitched(*windows: NDArray[Any]) -> list[Region]:
+def stitched(*windows: NDArray[Any]) -> list[FrameRegion]:
     stitcher = Stitcher()
     found = [region for n, window in enumerate(windows) for region in stitcher.add(n * HOP, window)]
     return [*found, *stitcher.end()]

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from sederunt.transcription.diarization.segmentation import FRAME, FRAME_S, FRAMES, WINDOW, Region
+from sederunt.transcription.diarization.segmentation import FRAME, FRAME_S, FRAMES, WINDOW, FrameRegion
 from sederunt.transcription.diarization.stretches import (
     LEAST_S,
     REGION_S,
     Cutter,
     Samples,
-    Stretch,
     Vector,
+    VoiceStretch,
     shares,
     unit,
 )
@@ -29,14 +29,14 @@ class Pitch:
         return unit(np.array([samples.mean() > 0, samples.mean() <= 0], np.float32))
 
 
-def stretches(spans: Sequence[tuple[int, int, int]], ears: Pitch, sound: Samples | None = None) -> list[Stretch]:
+def stretches(spans: Sequence[tuple[int, int, int]], ears: Pitch, sound: Samples | None = None) -> list[VoiceStretch]:
     """What one window gives; spans as (voice, first frame, one past the last)."""
     active = np.zeros((FRAMES, 3), np.bool_)
     for voice, first, last in spans:
         active[first:last, voice] = True
     cutter = Cutter(ears)
     cutter.remember(0, np.ones(WINDOW, np.float32) if sound is None else sound)
-    return [*cutter.add(Region(0, (7, 8, 9), active)), *cutter.end()]
+    return [*cutter.add(FrameRegion(0, (7, 8, 9), active)), *cutter.end()]
 
 
 def test_two_at_once_are_a_stretch_of_their_own_without_a_voice() -> None:
@@ -87,7 +87,7 @@ def test_a_turn_goes_on_in_the_next_region() -> None:
     found = []
     for first in (0, 480):
         cutter.remember(first, np.ones(WINDOW, np.float32))
-        found += list(cutter.add(Region(first, (7,), active)))
+        found += list(cutter.add(FrameRegion(first, (7,), active)))
     found += list(cutter.end())
     assert len(found) == 1
     assert found[0].end - found[0].start == pytest.approx(960 * FRAME / 16_000, abs=0.1)

@@ -8,7 +8,7 @@ import pytest
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.faults import Explained
 from sederunt.transcription.cloud.job import Progress
-from sederunt.transcription.cloud.vendor import Acknowledged, Ask, Finished, Refused, asked
+from sederunt.transcription.cloud.vendor import Acknowledged, Ask, Finished, StreamRefused, asked
 from sederunt.transcription.gladia import requests
 from sederunt.transcription.gladia.parse import parse
 from sederunt.transcription.gladia.stream import GladiaCodec
@@ -90,7 +90,7 @@ def test_what_was_acknowledged_is_not_sent_again() -> None:
     assert read(codec, "audio_chunk", {"byte_range": None}, acknowledged=True) == []
     assert read(codec, "audio_chunk", None, acknowledged=False) == []
     assert read(codec, "end_session") == [Finished()]
-    assert isinstance(read(codec, "error", {"message": "oops"})[0], Refused)
+    assert isinstance(read(codec, "error", {"message": "oops"})[0], StreamRefused)
 
 
 def test_a_session_that_is_over_is_not_taken_up_again() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.access import Access
-from sederunt.transcription.cloud.vendor import Ask, Finished, Refused, asked
+from sederunt.transcription.cloud.vendor import Ask, Finished, StreamRefused, asked
 from sederunt.transcription.models import find
 from sederunt.transcription.sessions import Draft, Heard, Settled
 from sederunt.transcription.soniox import requests
@@ -94,5 +94,5 @@ def test_a_draft_that_is_not_heard_any_more_is_taken_back() -> None:
 )
 def test_a_refusal_is_read_by_its_code(code: int, message: str, kind: ProviderFault) -> None:
     (refused,) = SonioxCodec(ask("soniox-realtime")).read(json.dumps({"error_code": code, "error_message": message}))
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, StreamRefused)
     assert refused.kind is kind

@@ -9,7 +9,7 @@ from sederunt.errors import ProviderFault
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.faults import Explained
 from sederunt.transcription.cloud.job import Progress
-from sederunt.transcription.cloud.vendor import Ask, Finished, Ready, Refused, asked
+from sederunt.transcription.cloud.vendor import Ask, Finished, Ready, StreamRefused, asked
 from sederunt.transcription.models import find
 from sederunt.transcription.sessions import Draft, Heard, Settled
 from sederunt.transcription.speechmatics import requests
@@ -121,7 +121,7 @@ def test_refusals_are_read_by_their_kind() -> None:
     kinds = {"not_authorised": ProviderFault.AUTH, "quota_exceeded": ProviderFault.RATE_LIMITED}
     for name, kind in {**kinds, "job_error": ProviderFault.TRANSIENT}.items():
         (refused,) = read(codec, "Error", type=name, reason="why")
-        assert isinstance(refused, Refused)
+        assert isinstance(refused, StreamRefused)
         assert refused.kind is kind
     told = refusal(403, {"code": 403, "error": "Forbidden", "detail": "no rights"})
     assert (told.message, told.code) == ("no rights", "Forbidden")

@@ -43,7 +43,7 @@ class Cuts:
     backlog_s: float = 180.0  # more waits for nobody: the oldest are given up
 
 
-class Hears(Protocol):
+class HearsSpeech(Protocol):
     def hear(self, samples: Samples, /) -> NDArray[np.float32]: ...
 
 
@@ -84,11 +84,11 @@ class OpenUtterance:
 class Track:
     """See above. Not safe to use from two threads at once."""
 
-    def __init__(self, cuts: Cuts | None = None, detector: Hears | None = None) -> None:
+    def __init__(self, cuts: Cuts | None = None, detector: HearsSpeech | None = None) -> None:
         self.cuts = cuts or Cuts()
         self.open: OpenUtterance | None = None
         self.closed: deque[OpenUtterance] = deque()
-        self._detector: Hears = detector or SpeechDetector()
+        self._detector: HearsSpeech = detector or SpeechDetector()
         self._rest = np.zeros(0, np.int16)  # less than a block
         self._lead = np.zeros(0, np.int16)  # what an utterance that opens now would begin with
         self._lead_speech = np.zeros(0, np.float32)
