@@ -67,7 +67,13 @@ async def furnish(room: ApiRoom) -> Furnished:
     people = [Participant(key=n, name=n, avatar=None, first_seen_at=began, events=events) for n in ("Ada", "Charles")]
     await room.bots.save_participants(bot_id, people)
     await room.objects.put(f"bots/{bot_id}/recording.webm", tone_wav(2))
-    await room.bots.mark(bot_id, recording_object=f"bots/{bot_id}/recording.webm", capture={"packets": 12, "lost": 0})
+    await room.bots.mark(
+        bot_id,
+        recording_object=f"bots/{bot_id}/recording.webm",
+        capture={"packets": 12, "lost": 0},
+        evidence={"signals": f"bots/{bot_id}/evidence/signals.json"},  # as of a bot that was asked to leave: no picture
+    )
+    await room.objects.put(f"bots/{bot_id}/peaks.json", b'{"duration": 2.0, "peaks": [10, 90, 40, 70]}')
     await room.transcripts.save(bot_id, TRANSCRIPT)
     await room.bots.record_transition(bot_id, Trigger.TRANSCRIBED, reason=StopReason.MEETING_ENDED)
     await room.client.post("/credential", json={"provider": "deepgram", "key": "s3cret-key-of-deepgram"})

@@ -135,6 +135,28 @@ ACCOUNT_ANSWERS: Mapping[str, Schema] = {
             "transcript": list_of(ref("TranscriptSegment")),
         }
     ),
+    "Passage": object_of({"text": TEXT, "same": FLAG, "speaker_name": or_null(TEXT)}),
+    "ComparedTranscript": object_of(
+        {
+            "resource": _RESOURCE,
+            "id": ID,
+            "transcription_model": TEXT,
+            "detected_lang": or_null(TEXT),
+            "words": INTEGER,
+            "word_error_rate": or_null(NUMBER),
+        }
+    ),
+    "ComparedRow": object_of(
+        {"start": NUMBER, "end": NUMBER, "first": list_of(ref("Passage")), "second": list_of(ref("Passage"))}
+    ),
+    "Comparison": object_of(
+        {
+            "first": ref("ComparedTranscript"),
+            "second": ref("ComparedTranscript"),
+            "reference_words": or_null(INTEGER),
+            "rows": list_of(ref("ComparedRow")),
+        }
+    ),
     "ExcerptPart": object_of({"text": TEXT, "match": FLAG}),
     "SearchResult": object_of(
         {

@@ -90,6 +90,18 @@ class Call:
             raise InvalidConfig({name: [f"{name} must be a text of up to {most} characters."]})
         return text.strip() or None
 
+    def uuid(self, name: str) -> UUID | None:
+        """Return an id of the query, None where it is absent or empty. Raises InvalidConfig."""
+        text = self.request.query_params.get(name, "")
+        if not text:
+            return None
+        try:
+            if len(text) == 36:
+                return UUID(text)
+        except ValueError:
+            pass
+        raise InvalidConfig({name: [f"{name} must be an id."]})
+
     def integer(self, name: str, *, default: int, least: int, most: int) -> int:
         """Return an integer of the query. Raises InvalidConfig."""
         text = self.request.query_params.get(name)

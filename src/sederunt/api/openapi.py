@@ -38,6 +38,11 @@ _QUERY: Mapping[str, Document] = {
     "cursor": {"name": "cursor", "schema": {"type": "string"}, "description": "`next_cursor` of the page before."},
     "bot-status": {"name": "status", "schema": {"type": "string", "enum": [s.value for s in BotStatus]}},
     "recording-status": {"name": "status", "schema": {"type": "string", "enum": [s.value for s in RecordingStatus]}},
+    "recording-source": {
+        "name": "source",
+        "schema": {"type": "string", "format": "uuid"},
+        "description": "Only those that transcribe the sound of this bot or recording anew.",
+    },
     "metadata": {
         "name": "metadata",
         "style": "deepObject",

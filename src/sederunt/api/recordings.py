@@ -13,7 +13,7 @@ from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Faults, add, in_order, read
 from sederunt.api.idempotency import REPEATED, KeyedRequest, answer_once, key_of
 from sederunt.api.removal import remove_files
-from sederunt.api.schemas import RecordingFields, recording_config, settings_of_bot
+from sederunt.api.schemas import RecordingFields, recording_config, settings_of_source
 from sederunt.api.uploads import Upload, boundary_of, form_values, take_form
 from sederunt.api.views import plain_recording_json, recording_json, recording_summary
 from sederunt.database.ids import new_id
@@ -27,14 +27,17 @@ from sederunt.transcription.models import find
 
 logger = log.get(component="api")
 
+_NAMED_SOURCES = ("recording_url", "meeting_bot_id", "recording_id")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Source:
-    """Where the sound comes from; exactly one of the three."""
+    """Where the sound comes from; exactly one of the four."""
 
     stored: str | None = None
     url: str | None = None
     bot: Bot | None = None
+    recording: Recording | None = None
 
     @property
     def job(self) -> str:
@@ -95,10 +98,11 @@ async def _accept(
     if isinstance(body, Mapping) and upload is None and body.get("recording_file") is not None:
         add(faults, "recording_file", "recording_file must be sent as a file, in multipart/form-data.")
     source = await _source(call, found.fields, faults, upload)
-    base = settings_of_bot(source.bot.config) if source.bot else None
+    of = source.bot or source.recording
+    base = settings_of_source(of.config) if of else None
     config = None
     if found.fields.transcription_model is None and base is None:
-        if "meeting_bot_id" not in faults:  # a bot that could be found would have brought its own
+        if not {"meeting_bot_id", "recording_id"} & set(faults):  # one that was found would have brought its own
             faults.setdefault("transcription_model", ["transcription_model is required."])
     else:
         config = recording_config(found.fields, base)
@@ -115,7 +119,8 @@ async def _accept(
         created_at=now,
         key_id=call.caller.key_id,
         source_url=source.url,
-        source_bot_id=source.bot.id if source.bot else None,
+        source_bot_id=source.bot.id if source.bot else source.recording.source_bot_id if source.recording else None,
+        source_recording_id=source.recording.id if source.recording else None,
         recording_object=source.stored,
         recording_available_until=kept_until("recording", for_1_year=config.store_recording_for_1_year, since=now),
     )
@@ -128,9 +133,10 @@ async def _accept(
 
 async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: Upload | None) -> _Source:
     """Return the one source that was given, with what is wrong about it among the faults."""
-    given = [upload is not None, fields.recording_url is not None, fields.meeting_bot_id is not None]
-    if sum(given) != 1 and not {"recording_file", "recording_url", "meeting_bot_id"} & set(faults):
-        add(faults, "recording_file", "Exactly one of recording_file, recording_url and meeting_bot_id is required.")
+    named = [getattr(fields, name) is not None for name in _NAMED_SOURCES]
+    if sum(named) + (upload is not None) != 1 and not {"recording_file", *_NAMED_SOURCES} & set(faults):
+        choices = f"recording_file, {', '.join(_NAMED_SOURCES[:-1])} and {_NAMED_SOURCES[-1]}"
+        add(faults, "recording_file", f"Exactly one of {choices} is required.")
         return _Source()
     if upload is not None:
         try:
@@ -142,6 +148,8 @@ async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: U
         return _Source(url=fields.recording_url)
     if fields.meeting_bot_id is not None:
         return _Source(bot=await _source_bot(call, fields.meeting_bot_id, faults))
+    if fields.recording_id is not None:
+        return _Source(recording=await _source_recording(call, fields.recording_id, faults))
     return _Source()
 
 
@@ -154,6 +162,17 @@ async def _source_bot(call: Call, bot_id: UUID, faults: Faults) -> Bot | None:
     if bot.recording_object is None:
         add(faults, "meeting_bot_id", f"meeting_bot_id names a bot without a recording; it is {bot.status}.")
     return bot
+
+
+async def _source_recording(call: Call, recording_id: UUID, faults: Faults) -> Recording | None:
+    try:
+        recording = await call.context.recordings.get(recording_id, call.account_id)
+    except NotFound:
+        add(faults, "recording_id", "recording_id is not the id of one of your recordings.")
+        return None
+    if recording.recording_object is None:
+        add(faults, "recording_id", f"recording_id names a recording without a file; it is {recording.status}.")
+    return recording
 
 
 def _check_model(identifier: str, faults: Faults) -> None:
@@ -183,6 +202,7 @@ async def recordings_page(call: Call) -> RecordingPage:
     return await call.context.recordings.find(
         call.account_id,
         status=call.word("status", RecordingStatus),
+        source_id=call.uuid("source"),
         cursor=call.request.query_params.get("cursor") or None,
         limit=call.integer("limit", default=50, least=1, most=200),
     )

@@ -177,7 +177,7 @@ _BOT_ROUTES: Sequence[Route] = (
         path="/recording",
         handler=recordings.create_recording,
         name="createRecording",
-        summary="Transcribe a file, an address, or a bot's recording anew",
+        summary="Transcribe a file, an address, or what is there already anew",
         tag="Recordings",
         answer="Recording",
         body=RequestBody(model=RecordingFields, file_field="recording_file"),
@@ -192,7 +192,7 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="List recordings, newest first",
         tag="Recordings",
         answer="RecordingList",
-        query=(*_FILTERS, "recording-status"),
+        query=(*_FILTERS, "recording-status", "recording-source"),
         refusals=(400,),
     ),
     Route(

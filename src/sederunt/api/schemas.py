@@ -149,13 +149,14 @@ class CapacityFields(Body):
 
 
 class RecordingFields(Body):
-    """A recording to transcribe: exactly one of recording_file, recording_url and meeting_bot_id."""
+    """A recording to transcribe: exactly one of recording_file, recording_url, meeting_bot_id and recording_id."""
 
     transcription_model: _RecordingModel | None = Field(
-        None, description="What transcribes. Required unless meeting_bot_id is given."
+        None, description="What transcribes. Required unless meeting_bot_id or recording_id is given."
     )
     recording_url: v.Url | None = Field(None, description="Where we fetch the recording.")
     meeting_bot_id: v.Id | None = Field(None, description="A bot whose recording and settings to take.")
+    recording_id: v.Id | None = Field(None, description="A recording whose file and settings to take.")
     lang: v.Language | None = Field(None, description="Spoken language: a tag such as `en`, or `multi`, or `auto`.")
     webhook_url: v.Url | None = Field(None, description="Receives every change of status.")
     store_recording_for_1_year: v.Flag = Field(False, description="Keep the recording 1 year instead of 1 day.")
@@ -215,8 +216,10 @@ def start_of(fields: BotFields, now: datetime) -> Start:
 
 
 def recording_config(fields: RecordingFields, base: Mapping[str, Any] | None = None) -> RecordingConfig:
-    """Return the config of a recording. `base`: settings to start from where the recording of a bot is taken."""
-    sent = fields.model_dump(include=fields.model_fields_set, exclude={"recording_url", "meeting_bot_id"})
+    """Return the config of a recording. `base`: the settings of what is transcribed anew, to start from."""
+    sent = fields.model_dump(
+        include=fields.model_fields_set, exclude={"recording_url", "meeting_bot_id", "recording_id"}
+    )
     given = {name: value for name, value in sent.items() if value is not None}
     merged = {**(base or {}), **given}
     if base and "transcription_credentials" not in given and not _same_provider(base, merged):
@@ -230,8 +233,8 @@ def _same_provider(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return len({row.provider if row else None for row in rows}) == 1
 
 
-def settings_of_bot(config: BotConfig) -> dict[str, Any]:
-    """Return what a recording takes over from the bot whose recording it transcribes anew."""
+def settings_of_source(config: BotConfig | RecordingConfig) -> dict[str, Any]:
+    """Return what a recording takes over from the bot or recording that it transcribes anew."""
     return {
         "transcription_model": config.transcription_model,
         "transcription_credentials": config.transcription_credentials,

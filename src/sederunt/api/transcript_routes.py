@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sederunt.api import transcripts
+from sederunt.api import comparisons, transcripts
 from sederunt.api.account_schemas import CorrectionFields
 from sederunt.api.route import RequestBody, Route
 
@@ -77,6 +77,25 @@ TRANSCRIPT_ROUTES: Sequence[Route] = (
         summary="Take a correction of a recording's transcript back",
         tag="Transcripts",
         answer="Message",
+    ),
+    Route(
+        method="POST",
+        path="/comparison",
+        handler=comparisons.compare_transcripts,
+        name="compareTranscripts",
+        summary="Two transcripts side by side, with their word error rates where a reference is given",
+        tag="Transcripts",
+        answer="Comparison",
+        body=RequestBody(
+            model=comparisons.ComparisonFields,
+            required=("first", "second"),
+            example={
+                "first": "0195f2c4-6a1e-7b3d-9f00-000000000001",
+                "second": "0195f2c4-6a1e-7b3d-9f00-000000000002",
+                "reference": "It was the best of times",
+            },
+        ),
+        permission="read",
     ),
     Route(
         method="GET",

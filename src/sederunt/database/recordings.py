@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Integer, Select, bindparam, false, insert, select, true, update
+from sqlalchemy import ColumnElement, Integer, Select, bindparam, false, insert, or_, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt import log
@@ -142,16 +142,25 @@ class Recordings:
         account_id: UUID,
         *,
         status: RecordingStatus | None = None,
+        source_id: UUID | None = None,
         cursor: str | None = None,
         limit: int = 50,
     ) -> RecordingPage:
-        """Return the account's recordings, newest first. Raises InvalidConfig for a cursor that is not ours."""
+        """Return the account's recordings, newest first. Raises InvalidConfig for a cursor that is not ours.
+
+        Args:
+            source_id: a bot or a recording; only those that transcribe its sound anew.
+        """
         where: list[ColumnElement[bool]] = [
             t.recordings.c.account_id == account_id,
             t.recordings.c.delete_requested == false(),
         ]
         if status is not None:
             where.append(t.recordings.c.status == status.value)
+        if source_id is not None:
+            where.append(
+                or_(t.recordings.c.source_bot_id == source_id, t.recordings.c.source_recording_id == source_id)
+            )
         if cursor is not None:
             where.append(older_than(t.recordings, cursor))
         newest = (t.recordings.c.created_at.desc(), t.recordings.c.id.desc())
@@ -301,6 +310,7 @@ def _columns(recording: Recording) -> dict[str, Any]:
         "finished_at": recording.finished_at,
         "source_url": recording.source_url and storable(recording.source_url),
         "source_bot_id": recording.source_bot_id,
+        "source_recording_id": recording.source_recording_id,
         "recording_object": recording.recording_object,
         "recording_available_until": until,
         "detected_lang": recording.detected_lang,
@@ -322,6 +332,7 @@ def _recording(row: Row) -> Recording:
         created_at=row["created_at"],
         source_url=row["source_url"],
         source_bot_id=row["source_bot_id"],
+        source_recording_id=row["source_recording_id"],
         recording_object=row["recording_object"],
         recording_available_until=row["recording_available_until"],
         detected_lang=row["detected_lang"],

@@ -270,6 +270,7 @@ recordings = Table(
     Column("finished_at", Moment),
     Column("source_url", Text),
     Column("source_bot_id", Uuid),
+    Column("source_recording_id", Uuid),
     Column("recording_object", Text),
     Column("recording_available_until", Moment),
     Column("detected_lang", Text),

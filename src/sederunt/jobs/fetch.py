@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from uuid import UUID
 
 from sederunt import log
 from sederunt.addresses import guarded_client
@@ -44,8 +45,11 @@ async def fetch(job: Job, context: WorkerContext) -> None:
 
 
 async def _bring(recording: Recording, path: Path, context: WorkerContext) -> None:
+    if recording.source_recording_id is not None:
+        await _copy_recording(recording.source_recording_id, recording, path, context)
+        return
     if recording.source_bot_id is not None:
-        await _copy(recording, path, context)
+        await _copy_bots(recording.source_bot_id, recording, path, context)
         return
     if recording.source_url is None:
         raise GiveUp("The recording has neither a file nor an address.")
@@ -60,11 +64,21 @@ async def _bring(recording: Recording, path: Path, context: WorkerContext) -> No
         )
 
 
-async def _copy(recording: Recording, path: Path, context: WorkerContext) -> None:
-    """Copy a bot's recording as it is now. A bot that is deleted meanwhile takes nothing from its copies."""
-    assert recording.source_bot_id is not None
+async def _copy_recording(source_id: UUID, recording: Recording, path: Path, context: WorkerContext) -> None:
+    """Copy another recording's file. Whatever becomes of that one takes nothing from its copies."""
     try:
-        bot = await context.bots.get(recording.source_bot_id, recording.account_id)
+        source = await context.recordings.get(source_id, recording.account_id)
+    except NotFound:
+        raise GiveUp("The recording that was to be transcribed anew is deleted.") from None
+    if source.recording_object is None:
+        raise GiveUp("The recording that was to be transcribed anew has no file any more.")
+    await context.objects.get_file(source.recording_object, path)
+
+
+async def _copy_bots(bot_id: UUID, recording: Recording, path: Path, context: WorkerContext) -> None:
+    """Copy a bot's recording as it is now. A bot that is deleted meanwhile takes nothing from its copies."""
+    try:
+        bot = await context.bots.get(bot_id, recording.account_id)
     except NotFound:
         raise GiveUp("The bot of this recording is deleted.") from None
     if bot.recording_object is None:

@@ -196,7 +196,9 @@ class Housekeeping:
 
 def must_be_fetched(recording: Recording) -> bool:
     """Return whether a recording's file is still elsewhere."""
-    return recording.recording_object is None and bool(recording.source_url or recording.source_bot_id)
+    return recording.recording_object is None and any(
+        (recording.source_url, recording.source_bot_id, recording.source_recording_id)
+    )
 
 
 def _tell_expired(bots: Iterable[UUID], recordings: Iterable[UUID]) -> None:

@@ -31,6 +31,7 @@ class Recording:
     created_at: datetime
     source_url: str | None = None  # to be fetched
     source_bot_id: UUID | None = None  # to be copied
+    source_recording_id: UUID | None = None  # to be copied; wins over the bot, whose tracks are still used
     recording_object: str | None = None
     recording_available_until: datetime | None = None
     detected_lang: str | None = None

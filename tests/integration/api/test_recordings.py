@@ -58,6 +58,7 @@ async def test_a_form_without_a_file_may_name_an_address(room: ApiRoom) -> None:
         ({"recording_url": "talk.mp3"}, ["transcription_model", "recording_url"]),
         ({"recording_url": URL, "transcription_model": "whisper", "recording_file": {}}, ["recording_file"]),
         ({"transcription_model": "whisper", "recording_file": "UklGRg=="}, ["recording_file"]),
+        ({"recording_id": "0195f2c4-6a1e-7b3d-9f00-000000000001"}, ["recording_id"]),
         ({"meeting_bot_id": "7"}, ["meeting_bot_id"]),
         ({"meeting_bot_id": "0195f2c4-6a1e-7b3d-9f00-000000000001"}, ["meeting_bot_id"]),
         (

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from harness.api_room import ApiRoom
+from harness.api_room import ApiRoom, tone_wav
 from sederunt.model.status import Trigger
 from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
 from sederunt.transcripts.export import FORMATS
@@ -138,3 +138,27 @@ async def test_words_are_found_until_the_bot_is_deleted_and_by_its_account_only(
 )
 async def test_a_search_for_nothing_is_refused(room: ApiRoom, query: dict[str, str]) -> None:
     assert (await room.client.get("/search", params=query)).status_code == 400
+
+
+async def test_two_transcripts_are_compared_and_each_with_a_reference(room: ApiRoom, bot: dict[str, Any]) -> None:
+    again = await room.recording(tone_wav())
+    other = Transcript(segments=(spoken(0.6, "welcome to the sederunt of march"), spoken(70, "thanks and hello")))
+    await room.transcripts.save(UUID(again["id"]), other)
+    ids = {"first": bot["id"], "second": again["id"]}
+    reference = "Welcome to the sederunt of March. Thanks and hello. So be it."
+    answer = await room.client.post("/comparison", json={**ids, "reference": reference})
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert [(side["resource"], side["words"]) for side in (found["first"], found["second"])] == [
+        ("bot", 12),
+        ("recording", 9),
+    ]
+    # Of 12 words one was misheard and one heard as another; the second lacks the last three.
+    assert [found[name]["word_error_rate"] for name in ("first", "second")] == [round(2 / 12, 4), round(3 / 12, 4)]
+    marked = [[part["text"] for part in row[name] if not part["same"]] for row in found["rows"] for name in ids]
+    assert marked == [["sederent"], ["sederunt"], ["<b>&"], ["and"], ["So be it."], []]
+    plain = (await room.client.post("/comparison", json=ids)).json()
+    assert (plain["first"]["word_error_rate"], plain["reference_words"]) == (None, None)
+    async with await room.other_account() as stranger:
+        refused = await stranger.post("/comparison", json=ids)
+    assert (refused.status_code, sorted(refused.json()["errors"])) == (400, ["first", "second"])

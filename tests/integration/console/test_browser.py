@@ -9,8 +9,9 @@ from playwright.async_api import Browser, expect
 
 from harness.api_room import ApiRoom, on_a_socket, tone_wav
 from harness.console_browser import Reader, chromium, signed_in
-from harness.console_room import Furnished, link_for, people_of
+from harness.console_room import Furnished, link_for, people_of, spoken
 from sederunt.model.status import Trigger
+from sederunt.model.transcript import Transcript
 
 pytestmark = pytest.mark.chromium
 
@@ -44,6 +45,7 @@ def addresses(of: Furnished) -> list[str]:
         f"/bots/{of.refused['id']}",
         "/recordings",
         f"/recordings/{of.recording['id']}",
+        f"/compare?first={of.finished['id']}&second={of.recording['id']}",
         "/search?q=zanzibar",
         "/webhooks",
         "/keys",
@@ -195,3 +197,27 @@ async def test_a_live_page_turns_into_the_player_when_the_bot_has_ended(
     for trigger in (Trigger.ENDED, Trigger.LEFT, Trigger.CLOSED):
         await room.bots.record_transition(UUID(furnished.live["id"]), trigger)
     await expect(page.get_by_text("Nothing was recorded")).to_be_visible(timeout=30_000)
+
+
+async def test_a_recording_is_transcribed_again_and_both_stand_side_by_side(
+    room: ApiRoom, reader: Reader, furnished: Furnished
+) -> None:
+    page = reader.page
+    await reader.go(f"/bots/{furnished.finished['id']}")
+    await page.get_by_role("button", name="Transcribe again").click()
+    await page.wait_for_url("**/recordings/0*")
+    made = page.url.rpartition("/")[2]
+    assert (await room.client.get(f"/recording?source={furnished.finished['id']}")).json()["data"][0]["id"] == made
+    other = Transcript(segments=(spoken(0.0, "Sentence number nil of the zanzibar meeting.", "Ada"),))
+    await room.transcripts.save(UUID(made), other)
+    await room.recordings.record_transition(UUID(made), Trigger.TRANSCRIBED)
+    await reader.go(f"/bots/{furnished.finished['id']}")
+    await page.get_by_role("link", name="Compare").click()
+    rows = page.locator("[data-rows] .compared-row")
+    await expect(rows.first.locator("mark").nth(0)).to_have_text("0")
+    assert await rows.first.locator("mark").last.inner_text() == "nil"
+    await page.get_by_text("Word error rate against a text").click()
+    await page.get_by_label("What was really said").fill("sentence number nought of the zanzibar meeting")
+    await page.get_by_role("button", name="Count").click()
+    await expect(page.locator("[data-head=second]")).to_contain_text("7 words, 14.3 % wrong")
+    assert reader.complaints == []

@@ -141,3 +141,28 @@ async def test_a_bot_that_was_deleted_meanwhile_gives_nothing(room: ApiRoom, con
     await room.client.delete(f"/bot/{bot['id']}")
     assert await fetched(context, made) == Drop()
     assert why(await look(room, made)) == "The bot of this recording is deleted."
+
+
+async def test_a_recording_is_transcribed_anew_from_a_copy_of_its_file(room: ApiRoom, context: WorkerContext) -> None:
+    first = await room.recording(WAV, lang="en")
+    made = await ordered(room, recording_id=first["id"])
+    assert (made["lang"], made["transcription_model"]) == ("en", "whisper")
+    assert await fetched(context, made) == Done()
+    await room.recordings.record_transition(UUID(first["id"]), Trigger.TRANSCRIBED)
+    await room.client.delete(f"/recording/{first['id']}")
+    assert await room.objects.get(f"recordings/{made['id']}/source") == WAV
+    assert [row["id"] for row in await of_source(room, first["id"])] == [made["id"]]
+
+
+async def test_a_recording_that_was_deleted_meanwhile_gives_nothing(room: ApiRoom, context: WorkerContext) -> None:
+    first = await room.recording(WAV)
+    await room.recordings.record_transition(UUID(first["id"]), Trigger.TRANSCRIBED)
+    made = await ordered(room, recording_id=first["id"])
+    await room.client.delete(f"/recording/{first['id']}")
+    assert await fetched(context, made) == Drop()
+    assert why(await look(room, made)) == "The recording that was to be transcribed anew is deleted."
+
+
+async def of_source(room: ApiRoom, source_id: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (await room.client.get("/recording", params={"source": source_id})).json()["data"]
+    return found

@@ -18,6 +18,7 @@ from sederunt.api.transcripts import correction_values
 from sederunt.api.views import event_values
 from sederunt.bus.connection import BusAway, NoResponder
 from sederunt.console.page import Page
+from sederunt.console.same_sound import same_sound
 from sederunt.console.story import story_of
 from sederunt.console.waveform import waveform
 from sederunt.database.bot_view import BotView
@@ -82,6 +83,8 @@ async def one_bot(page: Page) -> Response:
         lanes=lanes_of(view),
         deliveries=deliveries.deliveries,
         pricing=pricing_of(bot, page.context.settings.pricing),
+        models=[row for row in models() if row.for_recordings],
+        sound=await same_sound(page, bot.id),
     )
 
 

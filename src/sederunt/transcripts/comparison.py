@@ -1,0 +1,185 @@
+"""Two transcripts of the same sound side by side: rows by time, what differs, error rates against a reference. Pure.
+
+Words are compared as search compares them (`model.terms`): without case, accents and punctuation, scripts without
+spaces by character. Rows end where both transcripts pause, so each is aligned by itself and four hours cost what their
+minutes cost.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from sederunt.model.terms import terms
+from sederunt.model.transcript import Segment, Transcript
+
+# A row goes on for so many seconds, then ends with the first pause of so many seconds.
+_ROW_ENDS: Sequence[tuple[float, float]] = ((8.0, 0.4), (25.0, 0.1))
+_LONGEST_ROW_S = 60.0
+_BAND = 256  # edits to begin with; twice as many until they are enough
+MOST_CELLS = 1_500_000_000  # some seconds of a core
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenWord:
+    """One word as it is compared and as it is shown."""
+
+    key: str
+    text: str
+    start: float
+    end: float
+    speaker: str | None
+    glued: bool  # no space before it
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A run of words of one speaker, and whether the other transcript has them too."""
+
+    text: str
+    same: bool
+    speaker: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """The same stretch of time in both transcripts."""
+
+    start: float
+    end: float
+    first: tuple[Passage, ...]
+    second: tuple[Passage, ...]
+
+
+class TooLong(Exception):
+    """Raised for texts that cannot be compared word by word in reasonable time."""
+
+
+def words_of(transcript: Transcript) -> list[SpokenWord]:
+    """Return every word of a transcript in the order of time; a segment without timed words has them spread evenly."""
+    found = [word for segment in transcript.segments for word in _words_of(segment)]
+    return sorted(found, key=lambda word: word.start)
+
+
+def side_by_side(first: Sequence[SpokenWord], second: Sequence[SpokenWord]) -> list[ComparedRow]:
+    """Return both transcripts as rows of the same stretches of time."""
+    return [_row(start, ours, theirs) for start, ours, theirs in _stretches(first, second)]
+
+
+def error_rate(reference: Sequence[str], hypothesis: Sequence[str]) -> float | None:
+    """Return the word error rate: edits per word of the reference; None for an empty one. Raises TooLong."""
+    return edits(reference, hypothesis) / len(reference) if reference else None
+
+
+def keys_of(text: str) -> list[str]:
+    """Return the words of a plain text as they are compared."""
+    return [term.word for term in terms(text)]
+
+
+def edits(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the least number of words to insert, leave out or replace. Raises TooLong."""
+    numbers: dict[str, int] = {}
+    a, b = (np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64) for keys in (one, other))
+    if len(a) > len(b):
+        a, b = b, a
+    band = _BAND + len(b) - len(a)
+    while True:
+        if (2 * band + 1) * len(a) > MOST_CELLS:
+            raise TooLong
+        found = _edits_within(a, b, band)
+        if found <= band or band >= len(b):
+            return found
+        band *= 2
+
+
+def _edits_within(a: "np.ndarray[tuple[int], np.dtype[np.int64]]", b: "np.ndarray[tuple[int], np.dtype[np.int64]]",
+                  band: int) -> int:  # fmt: skip
+    """Return the edits, counted over places at most `band` apart: exact where the answer is at most `band`."""
+    width = min(band, len(b))
+    before_low, before = 0, np.arange(width + 1)
+    for row in range(1, len(a) + 1):
+        low, high = max(0, row - band), min(len(b), row + band)
+        places = np.arange(low, high + 1)
+        far = len(a) + len(b)
+        # The row above, at each place and one to the left of it; what lies outside the band is out of reach.
+        shifted = places - before_low
+        above = np.where(shifted < len(before), before[np.minimum(shifted, len(before) - 1)], far) + 1
+        left = np.where(shifted > 0, before[np.maximum(shifted - 1, 0)], far)
+        replaced = left + (b[np.maximum(places - 1, 0)] != a[row - 1])
+        best = np.minimum(above, np.where(places > 0, replaced, far))
+        before = np.minimum.accumulate(best - places) + places
+        before_low = low
+    return int(before[len(b) - before_low])
+
+
+def _words_of(segment: Segment) -> Iterator[SpokenWord]:
+    timed = [word for utterance in segment.utterances for word in utterance.words]
+    if timed:
+        for word in timed:
+            yield from _cut(word.word.strip(), word.start, word.end, segment.speaker_name)
+        return
+    plain = segment.transcript.split()
+    step = (segment.end - segment.start) / max(len(plain), 1)
+    for number, text in enumerate(plain):
+        start = segment.start + number * step
+        yield from _cut(text, start, start + step, segment.speaker_name)
+
+
+def _cut(text: str, start: float, end: float, speaker: str | None) -> Iterator[SpokenWord]:
+    """Yield the comparable words of one written word: "forty-two" has two."""
+    found = list(terms(text))
+    begins = [0, *(term.start for term in found[1:]), len(text)]
+    for number, term in enumerate(found):
+        shown = text[begins[number] : begins[number + 1]]
+        yield SpokenWord(term.word, shown, start, end, speaker, glued=number > 0)
+
+
+def _stretches(
+    first: Sequence[SpokenWord], second: Sequence[SpokenWord]
+) -> Iterator[tuple[float, list[SpokenWord], list[SpokenWord]]]:
+    ours: list[SpokenWord] = []
+    theirs: list[SpokenWord] = []
+    begin = said_until = 0.0
+    for is_first, word in _merged(first, second):
+        if (ours or theirs) and _ends_row(word.start - begin, word.start - said_until):
+            yield begin, ours, theirs
+            ours, theirs = [], []
+        if not (ours or theirs):
+            begin = word.start
+        (ours if is_first else theirs).append(word)
+        said_until = max(said_until, word.end)
+    if ours or theirs:
+        yield begin, ours, theirs
+
+
+def _merged(first: Iterable[SpokenWord], second: Iterable[SpokenWord]) -> list[tuple[bool, SpokenWord]]:
+    both = [*((True, word) for word in first), *((False, word) for word in second)]
+    return sorted(both, key=lambda entry: entry[1].start)
+
+
+def _ends_row(length_s: float, pause_s: float) -> bool:
+    return length_s >= _LONGEST_ROW_S or any(length_s >= long and pause_s >= pause for long, pause in _ROW_ENDS)
+
+
+def _row(start: float, ours: Sequence[SpokenWord], theirs: Sequence[SpokenWord]) -> ComparedRow:
+    matcher = SequenceMatcher(None, [word.key for word in ours], [word.key for word in theirs], autojunk=False)
+    same_first, same_second = [False] * len(ours), [False] * len(theirs)
+    for block in matcher.get_matching_blocks():
+        same_first[block.a : block.a + block.size] = [True] * block.size
+        same_second[block.b : block.b + block.size] = [True] * block.size
+    end = max(word.end for word in (*ours, *theirs))
+    return ComparedRow(start, end, tuple(_passages(ours, same_first)), tuple(_passages(theirs, same_second)))
+
+
+def _passages(words: Sequence[SpokenWord], same: Sequence[bool]) -> Iterator[Passage]:
+    text, before = "", None
+    for word, is_same in zip(words, same, strict=True):
+        if before is not None and before == (is_same, word.speaker):
+            text += word.text if word.glued else f" {word.text}"
+            continue
+        if before is not None:
+            yield Passage(text, *before)
+        text, before = word.text, (is_same, word.speaker)
+    if before is not None:
+        yield Passage(text, *before)
