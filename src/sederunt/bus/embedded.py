@@ -57,6 +57,7 @@ class EmbeddedServer:
 
     executable: Path
     config: Path
+    store: Path
     port: int
     token: SecretStr
 
@@ -83,7 +84,7 @@ def prepare(data: Path) -> EmbeddedServer:
     write_private(config, text)
     address = {"port": port, "token": token.get_secret_value()}
     write_private(run / "nats.json", json.dumps(address))
-    return EmbeddedServer(executable=executable, config=config, port=port, token=token)
+    return EmbeddedServer(executable=executable, config=config, store=store, port=port, token=token)
 
 
 def address_of(data: Path, bus: BusSettings) -> BusSettings:

@@ -18,13 +18,13 @@ from sederunt import log
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import load_sealer
 from sederunt.accounts.sign_in import MemberRole, SignIns
-from sederunt.bus import embedded
+from sederunt.bus import embedded, torn
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
 from sederunt.cli.supervisor import Child, Role, Supervisor
 from sederunt.database.engine import Database, database_url
 from sederunt.errors import SetupError
-from sederunt.settings import Settings, load
+from sederunt.settings import BusSettings, Settings, load
 
 logger = log.get(component="cli", role="serve")
 
@@ -98,7 +98,7 @@ async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: flo
     environment = {"SEDERUNT_DATA": str(settings.data.resolve())}
     if settings.bus.url is None:
         server = embedded.prepare(settings.data)
-        nats = supervisor.start(_nats(server))
+        nats = supervisor.start(_nats(server, settings.bus))
         if not await _ready_or_stopped(nats, stop):
             await supervisor.stop(["nats"], NATS_END_S)
             return
@@ -152,7 +152,7 @@ async def _first_link(settings: Settings) -> str | None:
         return await sign_ins.invite(database.default_account_id, MemberRole.OWNER)
 
 
-def _nats(server: embedded.EmbeddedServer) -> Role:
+def _nats(server: embedded.EmbeddedServer, bus: BusSettings) -> Role:
     async def is_ready() -> None:
         while True:
             with contextlib.suppress(OSError, TimeoutError):
@@ -161,6 +161,7 @@ def _nats(server: embedded.EmbeddedServer) -> Role:
                     greeting = await reader.readline()
                     writer.close()
                 if greeting.startswith(b"INFO"):
+                    await torn.mend(server, bus)
                     return
             await asyncio.sleep(0.05)
 
@@ -207,7 +208,8 @@ async def _drain(supervisor: Supervisor, hurry: asyncio.Event, drain_timeout_s: 
     with contextlib.suppress(OSError):  # nobody may be there any more to read it
         logger.info("draining", action="drain_began", within_s=drain_timeout_s)
     impatience = asyncio.create_task(_hurry_on(hurry, supervisor))
-    killed = await supervisor.stop(ROLES, drain_timeout_s + MARGIN_S)
+    killed = await supervisor.stop([name for name in ROLES if name != "api"], drain_timeout_s + MARGIN_S)
+    killed += await supervisor.stop(["api"], MARGIN_S)  # callers are answered for as long as bots leave
     killed += await supervisor.stop(["nats"], NATS_END_S)
     impatience.cancel()
     await supervisor.clear_strays()

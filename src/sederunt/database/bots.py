@@ -218,6 +218,12 @@ class Bots(BotReading):
             raise unknown_bot()
         return self._bot(dict(row))
 
+    async def release(self, bot_id: UUID, epoch: int) -> None:
+        """Write that the holder of this epoch gave the bot back in good order; a later holder's bot stays its own."""
+        released = update(t.bots).where(t.bots.c.id == bot_id, t.bots.c.epoch == epoch).values(host=None)
+        async with self._database.begin() as connection:
+            await connection.execute(released)
+
     async def mark(self, bot_id: UUID, *, epoch: int | None = None, **facts: Any) -> None:
         """Write facts (capture, gaps, evidence, verdict, …). Raises Superseded when `epoch` is not the row's."""
         marking = update(t.bots).where(t.bots.c.id == bot_id).values(fact_columns(facts))

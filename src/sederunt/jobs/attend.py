@@ -1,5 +1,7 @@
 """The job `attend`: sit in one meeting for one bot. May be given out again at any time; the row knows the rest."""
 
+import asyncio
+
 from sederunt import log
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.bus.streams import command_subject
@@ -12,7 +14,7 @@ from sederunt.meetings.journal import Journal
 from sederunt.meetings.lifecycle import attend as attend_meeting
 from sederunt.meetings.lifecycle import give_up_lost
 from sederunt.meetings.session.commands import Commands
-from sederunt.model.bot import Verdict
+from sederunt.model.bot import HOST_LOST, Verdict
 from sederunt.model.status import BotStatus, Trigger
 from sederunt.transcription.models import is_live_here
 
@@ -22,6 +24,7 @@ ATTENDED = frozenset(
 )
 
 MOST_TRIES_WITHOUT_BROWSER = 6
+RELEASE_S = 3.0  # of a drain, for the database to take a word
 
 logger = log.get(component="jobs")
 
@@ -39,6 +42,9 @@ async def attend(job: Job, context: WorkerContext) -> None:
         context.transcribed_live.add(job.id)
     try:
         await attend_meeting(_bot_context(context, journal), commands)
+    except asyncio.CancelledError:  # by a drain
+        await asyncio.shield(_release(journal))
+        raise
     except SetupError as error:
         # This host has no browser that works; another may. A bot that none can seat must not wait for ever.
         if job.delivered >= MOST_TRIES_WITHOUT_BROWSER:
@@ -51,6 +57,15 @@ async def attend(job: Job, context: WorkerContext) -> None:
         raise Again(0.0, "this host was cut off")
 
 
+async def _release(journal: Journal) -> None:
+    """Name the move of a bot that this host gives back. The bot goes on without that: its gap is named less exactly."""
+    try:
+        async with asyncio.timeout(RELEASE_S):
+            await journal.release()
+    except Exception:
+        logger.exception("planned move not named", action="release_failed", bot_id=str(journal.bot.id))
+
+
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:
     """Write that every attempt failed by our fault: what was recorded is processed, else the bot has failed."""
     bot = await context.bots.get(job.id)
@@ -58,7 +73,7 @@ async def give_up(job: Job, context: WorkerContext, error: BaseException) -> Non
     logger.error("bot given up", action="given_up", bot_id=str(job.id), error=str(error))
     if bot.status in (BotStatus.RECORDING, BotStatus.LEAVING):
         spool = _bot_context(context, journal).spool()
-        await give_up_lost(journal, spool, context.clock, cause="host_lost")
+        await give_up_lost(journal, spool, context.clock, cause=HOST_LOST)
     elif bot.status in ATTENDED:
         data = {"cause": "engine_failed", "seen": str(error)[:500]}
         await journal.move(Trigger.CRASHED, data=data, changes={"verdict": Verdict.ENGINE_FAILED})

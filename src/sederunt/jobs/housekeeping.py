@@ -31,6 +31,7 @@ logger = log.get(component="jobs")
 UNSENT_AFTER_S = 5.0  # by then the writer has published its rows, or is dead, or NATS is away
 QUICK_EVERY_S = 1.0
 SLOW_EVERY_S = 30.0  # lost jobs, old media, deletions
+SOON_S = 5.0  # … once more after a start and after the message server was away: it may have lost jobs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,17 +71,37 @@ class Housekeeping:
         self._bus = bus
         self._clock = clock
         self._suspects: frozenset[Lost] = frozenset()
+        self._back = asyncio.Event()  # the message server was away
         self._log_holds_deleted = True  # who was here before us may have died in between
 
     async def run(self) -> None:
         """Make, for ever, the quick pass each second, the slow one every half minute. None waits for the other: what is
         deleted may take minutes, and a bot that is due must not."""
-        await asyncio.gather(self._repeat(self.quick_pass, QUICK_EVERY_S), self._repeat(self.slow_pass, SLOW_EVERY_S))
+        end_back = self._bus.when_back(self._back.set)
+        try:
+            await asyncio.gather(self._repeat(self.quick_pass, QUICK_EVERY_S), self._repeat_slow_pass())
+        finally:
+            end_back()
 
     async def _repeat(self, one_pass: Callable[[], Awaitable[Tidied]], every_s: float) -> None:
         while True:
             await self._guarded(one_pass)
             await self._clock.sleep(every_s)
+
+    async def _repeat_slow_pass(self) -> None:
+        """Make the slow pass, and two in a row after a start and after the message server was away: a job is missed
+        twice before it is put back."""
+        soon = True
+        while True:
+            await self._guarded(self.slow_pass)
+            try:
+                async with asyncio.timeout(SOON_S if soon else SLOW_EVERY_S):
+                    await self._back.wait()
+            except TimeoutError:
+                soon = False
+                continue
+            self._back.clear()
+            soon = True
 
     async def quick_pass(self) -> Tidied:
         """Do what callers wait for: due bots, due webhooks, and messages that a crash left unsent."""

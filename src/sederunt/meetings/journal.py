@@ -17,7 +17,7 @@ from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import Superseded
 from sederunt.meetings.live.messages import line_message, message_of
 from sederunt.meetings.session.roster import Roster, silenced
-from sederunt.model.bot import Bot, Gap
+from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Bot, Gap
 from sederunt.model.history import LIVE_TROUBLE
 from sederunt.model.participant import Participant
 from sederunt.model.status import StopReason, Trigger
@@ -49,13 +49,21 @@ class Journal:
     def __init__(self, bot: Bot, *, bots: Bots, live_lines: LiveLineStore, feed: Feed) -> None:
         self.bot = bot
         self._bots, self._live_lines, self._feed = bots, live_lines, feed
+        self.away_cause = HOST_LOST  # why the bot was away when this holder took it over
         self._untold: list[Change] = []
         self._written_sources: dict[str, str] = {}  # audio source → participant key, as it stands in the database
 
     @classmethod
     async def claim(cls, bot_id: UUID, host: str, *, bots: Bots, live_lines: LiveLineStore, feed: Feed) -> "Journal":
         """Make `host` the holder of a bot: its epoch is one higher than any before. Raises NotFound."""
-        return cls(await bots.claim(bot_id, host), bots=bots, live_lines=live_lines, feed=feed)
+        before = await bots.get(bot_id)
+        journal = cls(await bots.claim(bot_id, host), bots=bots, live_lines=live_lines, feed=feed)
+        journal.away_cause = PLANNED_MOVE if before.epoch and before.host is None else HOST_LOST
+        return journal
+
+    async def release(self) -> None:
+        """Write that this holder gives its bot back in good order: the time away is a planned move then."""
+        await self._bots.release(self.bot.id, self.bot.epoch)
 
     # --- the row -------------------------------------------------------------------------------------------------
 

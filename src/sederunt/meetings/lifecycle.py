@@ -74,7 +74,7 @@ async def attend(context: BotContext, commands: Commands) -> None:
     journal, config = context.journal, context.journal.bot.config
     match journal.bot.status:
         case BotStatus.LEAVING:
-            await give_up_lost(journal, context.spool(), context.clock, cause="host_lost")
+            await give_up_lost(journal, context.spool(), context.clock, cause=journal.away_cause)
             return
         case BotStatus.BOT_DETECTED:  # a host died between the challenge and the retry
             await _challenged(journal, context.clock, Challenged(row="host_lost"))
@@ -114,7 +114,7 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
     avatar = await picture_of(bot, context.objects, allow_private=allow_private)
     insists = bot.config.authentication is not None and bot.config.authentication.always_authenticate
     identity = await _sign_in(context, SignInNeeded(row="order.always_authenticate")) if insists else GUEST
-    failures, refusals, away_cause = PageFailures(context.clock), 0, "host_lost"
+    failures, refusals, away_cause = PageFailures(context.clock), 0, journal.away_cause
     waiting_room_s = bot.config.stop_options.waiting_room_timeout * 60
     limits = EntryLimits(context.clock, waiting_room_s, endless=bot.recording_started_at is not None)
     for number in itertools.count(1):
@@ -227,6 +227,7 @@ async def _try_page(
                 zero = await admit(journal, context.spool(), context.clock, away_cause)
                 outcome = await session.sit(started_ms=unix_ms(zero))
             if isinstance(outcome, Departed):
+                await session.secure()  # a host that dies while it leaves shall take nothing along
                 await depart(journal, context.clock, outcome.departure)
             await _keep_facts(context, session, outcome)
             if isinstance(outcome, Departed):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.meetings.session.stop_rules import Departure
-from sederunt.model.bot import Verdict
+from sederunt.model.bot import HOST_LOST, Verdict
 from sederunt.model.status import StopReason, Trigger
 from sederunt.platforms.admission import Admission
 from sederunt.platforms.page_state import PageState, Reading
@@ -155,8 +155,8 @@ def loss_of(outcome: Outcome) -> tuple[str, StopReason | None]:
         case Broken(cause=cause):
             return cause, None
         case Refused(reason=reason):
-            return "host_lost", _AFTER_LOSS.get(reason)
-    return "host_lost", None
+            return HOST_LOST, _AFTER_LOSS.get(reason)
+    return HOST_LOST, None
 
 
 # --- what is kept of it ------------------------------------------------------------------------------------------

@@ -76,13 +76,17 @@ class Verdict(StrEnum):
     NEVER_ADMITTED = "never_admitted"
 
 
+HOST_LOST = "host_lost"  # its host died, or was cut off
+PLANNED_MOVE = "planned_move"  # its host was asked to end, and gave it back
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gap:
     """A stretch of the recording in which the bot was away. Seconds from the start of the recording."""
 
     start: float
     end: float
-    cause: str  # "host_lost", "page_crashed"
+    cause: str  # HOST_LOST, PLANNED_MOVE, or what befell the page: "page_crashed", "connection_lost"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sederunt.model.bot import Gap
+from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Gap
 from sederunt.model.history import LIVE_TROUBLE, Event
 from sederunt.model.transcript import LiveLine, Transcript
 
 # A track with so much audible sound and not one final segment was not listened to; less may be a cough.
 UNHEARD_S = 5.0
-_HOST_LOST = "host_lost"
+# After which what was being said may never have become final.
+_CUT_SHORT = frozenset({HOST_LOST, PLANNED_MOVE})
 
 
 def transcript_of_lines(lines: Iterable[LiveLine], detected_lang: str | None = None) -> Transcript:
@@ -34,9 +35,9 @@ def doubt(
     for event in events:
         if event.event == LIVE_TROUBLE:
             return f"live transcription had trouble: {event.data.get('message')}"
-        if event.data.get("cause") == _HOST_LOST:
+        if event.data.get("cause") in _CUT_SHORT:
             return "its host was lost in the middle of the meeting"
-    if any(gap.cause == _HOST_LOST for gap in gaps):
+    if any(gap.cause in _CUT_SHORT for gap in gaps):
         return "its host was lost, and what was being said then never became final"
     heard = {line.source for line in lines}
     for track in tracks:

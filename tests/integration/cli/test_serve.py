@@ -161,6 +161,19 @@ def test_the_first_start_shows_a_key_that_works_and_no_caller_is_refused_while_a
         second.wait(90)
 
 
+def test_callers_are_answered_for_as_long_as_a_drain_lasts(served: subprocess.Popen[str], tmp_path: Path) -> None:
+    url, key = greeting(served)
+    host = psutil.Process(int((tmp_path / "run" / "host.pid").read_text()))
+    worker = psutil.Process(int((tmp_path / "run" / "worker.pid").read_text()))
+    host.suspend()  # it takes its time
+    served.send_signal(signal.SIGTERM)
+    worker.wait(60)
+    headers = {"Authorization": f"Bearer {key}"}
+    assert httpx2.get(f"{url}/api/v1/bot/scheduled", headers=headers, timeout=60).json() == []
+    host.resume()
+    assert served.wait(90) == 0
+
+
 def test_a_start_that_did_not_get_far_enough_to_show_the_first_key_leaves_it_to_the_next(tmp_path: Path) -> None:
     nobody = "nats://127.0.0.1:1"
     with start(tmp_path, SEDERUNT_BUS__URL=nobody):

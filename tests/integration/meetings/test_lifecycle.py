@@ -20,9 +20,12 @@ from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
+from sederunt.meetings import lifecycle
 from sederunt.meetings.context import BotContext
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.lifecycle import attend
+from sederunt.meetings.record.spool import PieceSpool
+from sederunt.meetings.record.stored import heard_until_s
 from sederunt.meetings.session import meeting_session, watcher
 from sederunt.meetings.session.commands import Commands
 from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
@@ -312,6 +315,35 @@ async def test_pages_that_each_sit_for_a_moment_are_not_tried_for_ever(make_stag
     bot = await stage.play(for_ever(lambda: Tab([Shown(takes_s=40)])))
     assert bot.status is BotStatus.FINISHED
     assert len(stage.pool.given) == 20
+
+
+@pytest.mark.parametrize(("in_good_order", "cause"), [(True, "planned_move"), (False, "host_lost")])
+async def test_the_gap_of_a_bot_that_its_host_gave_back_is_a_planned_move(
+    make_stage: MakeStage, in_good_order: bool, cause: str
+) -> None:
+    stage = await make_stage()
+    held = await stage.bots.claim(stage.bot.id, "host-a")
+    if in_good_order:
+        await stage.bots.release(held.id, held.epoch)
+    stage.clock.advance(20)
+    bot = await stage.play(ended())
+    assert [gap.cause for gap in bot.gaps] == [cause]
+
+
+async def test_what_was_heard_is_durable_before_a_bot_is_said_to_leave(
+    make_stage: MakeStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, kept = await make_stage(BotStatus.JOINING), []
+    depart = lifecycle.depart
+
+    async def killed_then(journal: Journal, *rest: Any) -> None:
+        spool = PieceSpool(stage.settings.data / "spool", stage.bot.id, stage.objects)
+        kept.append(await heard_until_s(journal, spool))
+        await depart(journal, *rest)
+
+    monkeypatch.setattr(lifecycle, "depart", killed_then)
+    await stage.play(Tab([Shown(takes_s=60), Shown(frames=True), Shown(PageState.OVER)]))
+    assert kept == [pytest.approx(65.05, abs=0.06)]
 
 
 async def test_a_refusal_without_a_word_why_is_tried_again_after_growing_pauses_and_then_believed(

@@ -100,6 +100,11 @@ class Recorder:
         """Make everything heard and seen so far durable."""
         await self._writer.cut()
 
+    async def secure(self) -> None:
+        """Make durable what came so far, also what waits for its order: the stay is over, and the page still open."""
+        self._take(self._timeline.flush())
+        await self._writer.cut()
+
     async def close(self) -> None:
         """Make the rest durable on this disk, within a minute, and try shortly to store what waits there."""
         await self._writer.stop()

@@ -254,6 +254,15 @@ class MeetingSession:
                 facts["backend"] = (await self.page.capture_state()).get("backend")
         return facts
 
+    async def secure(self) -> None:
+        """Make durable what was heard until now."""
+        if self.recorder is None:
+            return
+        if self.answers:
+            with contextlib.suppress(PageError):
+                await self.page.flush()
+        await self.recorder.secure()
+
     async def leave(self) -> None:
         """Leave as a person would; a page that will not is closed anyway."""
         with contextlib.suppress(PageError):
