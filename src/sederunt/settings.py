@@ -67,6 +67,9 @@ class StorageSettings(Section):
     url: str | None = Field(None, description="file:///…, s3://bucket/prefix, gs://… or az://…; default is a folder.")
     options: dict[str, str] = Field(default_factory=dict, description="Options of the object store client.")
     secret_options: dict[str, SecretStr] = Field(default_factory=dict, description="The same, for secrets.")
+    redirect: bool = Field(
+        False, description="Send downloads to the bucket, where callers can reach it; else the api passes them on."
+    )
 
 
 class BrowserSettings(Section):

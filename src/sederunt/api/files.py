@@ -31,7 +31,8 @@ async def get_file(context: ApiContext, request: Request) -> Response:
     if key is None or size is None:
         # One answer for a wrong signature, an expired one and a file that is gone: nothing can be learned by trying.
         return message_response("There is no such file, or its address has expired.", 404)
-    if request.method == "GET" and (elsewhere := await context.objects.presigned(key, REDIRECT_S)):
+    redirects = context.settings.storage.redirect and may_redirect(request.method, request.headers)
+    if redirects and (elsewhere := await context.objects.presigned(key, REDIRECT_S)):
         return RedirectResponse(elsewhere, 302, headers={"Cache-Control": "no-store"})
     try:
         span = requested_span(request.headers.get("range"), size)
@@ -40,6 +41,15 @@ async def get_file(context: ApiContext, request: Request) -> Response:
         return message_response(f"The file has only {size} bytes.", 416, headers)
     headers = {**await _headers(context, key, size), **_SAFE}
     return _answer(context, request, key, size, span, headers)
+
+
+def may_redirect(method: str, headers: Mapping[str, str]) -> bool:
+    """Return whether this request may be sent on to the bucket.
+
+    Not a HEAD, which the signature is not made for, and not the console's player: its content policy loads from its
+    own origin alone.
+    """
+    return method == "GET" and headers.get("sec-fetch-site") != "same-origin"
 
 
 def _answer(

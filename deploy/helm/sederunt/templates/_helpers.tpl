@@ -1,0 +1,45 @@
+{{- define "sederunt.labels" -}}
+app.kubernetes.io/name: sederunt
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .role }}
+{{- end }}
+
+{{/* What every role's pod has: identity, settings, a file system that cannot be written but for its volumes. */}}
+{{- define "sederunt.pod" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets: {{ toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 10001
+  runAsGroup: 10001
+  fsGroup: 10001
+{{- end }}
+
+{{- define "sederunt.container" -}}
+name: {{ .role }}
+image: "{{ .root.Values.image.repository }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}"
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+  seccompProfile: {{ toYaml .seccompProfile | nindent 4 }}
+envFrom:
+  - secretRef:
+      name: {{ .root.Values.existingSecret }}
+env:
+  - name: SEDERUNT_API__PUBLIC_URL
+    value: {{ .root.Values.publicUrl | quote }}
+  - name: SEDERUNT_HOST__NAME
+    valueFrom:
+      fieldRef:
+        fieldPath: metadata.name
+{{- range $name, $value := .root.Values.settings }}
+  - name: {{ $name }}
+    value: {{ $value | quote }}
+{{- end }}
+{{- end }}
