@@ -36,7 +36,7 @@ check: setup-test ## formatting, lint, types, import contracts, JavaScript
 	@scripts/check
 
 fix: setup-test ## format and repair what can be repaired
-	@$(BIN)/ruff check --fix --quiet src tests; $(BIN)/ruff format --quiet src tests
+	@$(BIN)/ruff check --fix --quiet src tests clients; $(BIN)/ruff format --quiet src tests clients
 
 serve: setup ## run the service here (data in ./data)
 	@$(BIN)/sederunt serve --data data
@@ -44,8 +44,8 @@ serve: setup ## run the service here (data in ./data)
 bench: setup-test ## measure capture against a classical bot
 	@$(BIN)/sederunt bench capture
 
-docs: setup-test ## write the generated parts of the documentation
-	@$(BIN)/python scripts/docs.py
+docs: setup-test ## write the generated parts of the documentation and of the Python client
+	@$(BIN)/python scripts/docs.py && $(BIN)/python scripts/client.py
 
 lock: ## resolve the locked requirements anew
 	@scripts/lock

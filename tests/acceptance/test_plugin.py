@@ -19,7 +19,7 @@ ROOM = "https://roundtable.example.org/room/monday"
 async def site(tmp_path: Path) -> AsyncIterator[StaticSite]:
     made = StaticSite(tmp_path)
     await made.start()
-    made.put("/room/monday", (plugin.SOURCE / "room.html").read_text(encoding="utf-8"))
+    made.put("/room/monday", (plugin.PLUGIN / "room.html").read_text(encoding="utf-8"))
     yield made
     await made.stop()
 

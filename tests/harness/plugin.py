@@ -1,4 +1,4 @@
-"""Install the plug-in package of the tests into a folder, as a user would install one, without a network."""
+"""Install a package of this repository into a folder, as a user would install one, without a network."""
 
 import os
 import shutil
@@ -6,13 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-SOURCE = Path(__file__).parent.parent / "plugin"
+PLUGIN = Path(__file__).parent.parent / "plugin"
+PYTHON_CLIENT = Path(__file__).parents[2] / "clients" / "python"
 
 
-def install(folder: Path) -> Path:
+def install(folder: Path, package: Path = PLUGIN) -> Path:
     """Build and install it; the folder belongs on the path for imports."""
     source = folder / "source"
-    shutil.copytree(SOURCE, source)
+    shutil.copytree(package, source)
     target = folder / "installed"
     quiet = ("--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--no-build-isolation")
     subprocess.run([sys.executable, "-m", "pip", "install", *quiet, "--target", target, source], check=True)

@@ -1,0 +1,955 @@
+"""A method for every route of the service, to be awaited.
+
+Written by scripts/client.py from the OpenAPI document; change the service, then `make docs`.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, Literal, TypeVar
+
+from sederunt_client.models import (
+    AuditList,
+    AuthenticationFields,
+    Bot,
+    BotList,
+    BotSummary,
+    Capacity,
+    Comparison,
+    Correction,
+    Credential,
+    CredentialList,
+    Deed,
+    Invitation,
+    KeyList,
+    MeetingAccount,
+    MeetingAccountList,
+    Member,
+    MemberList,
+    Message,
+    NewKey,
+    Prices,
+    Pricing,
+    Recording,
+    RecordingList,
+    RecordingSummary,
+    Replayed,
+    SearchResult,
+    SearchResults,
+    StopOptionFields,
+    Transcript,
+    Usage,
+    WebhookDelivery,
+    WebhookDeliveryList,
+    WebhookSecret,
+)
+from sederunt_client.requests import UNSET, Request, Unset, given, part
+from sederunt_client.uploads import Progress, Source, Upload
+
+T = TypeVar("T")
+
+
+class AsyncRoutes:
+    """What a client can ask for. Every method raises ApiError by the answer's status, and NotReached."""
+
+    async def send(self, request: Request[T]) -> T:
+        """Make a request and read its answer."""
+        raise NotImplementedError
+
+    async def create_bot(
+        self,
+        *,
+        transcription_model: str,
+        service: str,
+        meeting_url: str,
+        bot_name: str,
+        transcription_credentials: str | Unset | None = UNSET,
+        bot_avatar_file: bytes | str | Unset | None = UNSET,
+        bot_avatar_url: str | Unset | None = UNSET,
+        lang: str | Unset | None = UNSET,
+        video: bool | Unset | None = UNSET,
+        webhook_url: str | Unset | None = UNSET,
+        store_recording_for_1_year: bool | Unset | None = UNSET,
+        scheduled_start_time: datetime | int | Unset | None = UNSET,
+        profanity_filter: bool | Unset | None = UNSET,
+        initial_chat_message: str | Unset | None = UNSET,
+        stop_options: StopOptionFields | Unset | None = UNSET,
+        authentication: AuthenticationFields | Unset | None = UNSET,
+        custom_vocabulary: Sequence[str] | Unset | None = UNSET,
+        realtime_audio: bool | Unset | None = UNSET,
+        custom_metadata: Mapping[str, str] | Unset | None = UNSET,
+        metadata: Mapping[str, str] | Unset | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> Bot:
+        """Send a bot into a meeting, now or at a time.
+
+        Args:
+            transcription_model: What transcribes; `none` records only.
+            service: Where the meeting is held.
+            meeting_url: The meeting to join; must be one of `service`.
+            bot_name: The bot's name in the meeting, cut where the service allows less.
+            transcription_credentials: A credential of yours for the model's provider.
+            bot_avatar_file: PNG, JPEG or WebP in base64, with or without a data URI, up to 5 MB. {}
+                counts as absent.
+            bot_avatar_url: A picture; ignored when bot_avatar_file is given.
+            lang: Spoken language: a tag such as `en`, or `multi`, or `auto`.
+            video: Record video too.
+            webhook_url: Receives every change of status.
+            store_recording_for_1_year: Keep the recording 1 year instead of 1 week.
+            scheduled_start_time: When to join: Unix seconds, or milliseconds above 10^11. Past or
+                null: now.
+            profanity_filter: Mask profanity in the transcript.
+            initial_chat_message: Posted to the meeting's chat on joining.
+            stop_options: When the bot leaves by itself.
+            authentication: How to enter a private meeting.
+            custom_vocabulary: Words and phrases to expect.
+            realtime_audio: Open the realtime sockets for a model that is not realtime.
+            custom_metadata: Yours; comes back with the bot and its webhooks.
+            metadata: Another name of custom_metadata, which wins.
+            idempotency_key: By it a repeat is known; absent: a fresh one for each call.
+        """
+        return await self.send(
+            Request(
+                "POST",
+                "/bot",
+                Bot,
+                body=given(
+                    {
+                        "transcription_model": transcription_model,
+                        "service": service,
+                        "meeting_url": meeting_url,
+                        "bot_name": bot_name,
+                        "transcription_credentials": transcription_credentials,
+                        "bot_avatar_file": bot_avatar_file,
+                        "bot_avatar_url": bot_avatar_url,
+                        "lang": lang,
+                        "video": video,
+                        "webhook_url": webhook_url,
+                        "store_recording_for_1_year": store_recording_for_1_year,
+                        "scheduled_start_time": scheduled_start_time,
+                        "profanity_filter": profanity_filter,
+                        "initial_chat_message": initial_chat_message,
+                        "stop_options": stop_options,
+                        "authentication": authentication,
+                        "custom_vocabulary": custom_vocabulary,
+                        "realtime_audio": realtime_audio,
+                        "custom_metadata": custom_metadata,
+                        "metadata": metadata,
+                    }
+                ),
+                is_keyed=True,
+                key=idempotency_key,
+            )
+        )
+
+    async def list_bots(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        status: Literal[
+            "scheduled",
+            "booting",
+            "joining",
+            "recording",
+            "processing",
+            "transcribing",
+            "leaving",
+            "finished",
+            "not_admitted",
+            "bot_detected",
+            "auth_required",
+            "invalid_credentials",
+            "failed",
+        ]
+        | Unset = UNSET,
+        metadata: Mapping[str, str] | Unset = UNSET,
+        search: str | Unset = UNSET,
+    ) -> BotList:
+        """List bots, newest first.
+
+        Args:
+            cursor: `next_cursor` of the page before.
+            metadata: `metadata[room]=7`: only bots with this pair; may be repeated.
+            search: Only bots with this in their name or their meeting's address.
+        """
+        return await self.send(
+            Request(
+                "GET",
+                "/bot",
+                BotList,
+                query=given(
+                    {"limit": limit, "cursor": cursor, "status": status, "metadata": metadata, "search": search}
+                ),
+            )
+        )
+
+    async def iter_bots(
+        self,
+        *,
+        status: Literal[
+            "scheduled",
+            "booting",
+            "joining",
+            "recording",
+            "processing",
+            "transcribing",
+            "leaving",
+            "finished",
+            "not_admitted",
+            "bot_detected",
+            "auth_required",
+            "invalid_credentials",
+            "failed",
+        ]
+        | Unset = UNSET,
+        metadata: Mapping[str, str] | Unset = UNSET,
+        search: str | Unset = UNSET,
+    ) -> AsyncIterator[BotSummary]:
+        """List bots, newest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = await self.list_bots(status=status, metadata=metadata, search=search, cursor=cursor)
+            for each in page.data:
+                yield each
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor
+
+    async def validate_bot(
+        self,
+        *,
+        transcription_model: str,
+        service: str,
+        meeting_url: str,
+        bot_name: str,
+        transcription_credentials: str | Unset | None = UNSET,
+        bot_avatar_file: bytes | str | Unset | None = UNSET,
+        bot_avatar_url: str | Unset | None = UNSET,
+        lang: str | Unset | None = UNSET,
+        video: bool | Unset | None = UNSET,
+        webhook_url: str | Unset | None = UNSET,
+        store_recording_for_1_year: bool | Unset | None = UNSET,
+        scheduled_start_time: datetime | int | Unset | None = UNSET,
+        profanity_filter: bool | Unset | None = UNSET,
+        initial_chat_message: str | Unset | None = UNSET,
+        stop_options: StopOptionFields | Unset | None = UNSET,
+        authentication: AuthenticationFields | Unset | None = UNSET,
+        custom_vocabulary: Sequence[str] | Unset | None = UNSET,
+        realtime_audio: bool | Unset | None = UNSET,
+        custom_metadata: Mapping[str, str] | Unset | None = UNSET,
+        metadata: Mapping[str, str] | Unset | None = UNSET,
+    ) -> Message:
+        """Check a configuration without starting anything.
+
+        Args:
+            transcription_model: What transcribes; `none` records only.
+            service: Where the meeting is held.
+            meeting_url: The meeting to join; must be one of `service`.
+            bot_name: The bot's name in the meeting, cut where the service allows less.
+            transcription_credentials: A credential of yours for the model's provider.
+            bot_avatar_file: PNG, JPEG or WebP in base64, with or without a data URI, up to 5 MB. {}
+                counts as absent.
+            bot_avatar_url: A picture; ignored when bot_avatar_file is given.
+            lang: Spoken language: a tag such as `en`, or `multi`, or `auto`.
+            video: Record video too.
+            webhook_url: Receives every change of status.
+            store_recording_for_1_year: Keep the recording 1 year instead of 1 week.
+            scheduled_start_time: When to join: Unix seconds, or milliseconds above 10^11. Past or
+                null: now.
+            profanity_filter: Mask profanity in the transcript.
+            initial_chat_message: Posted to the meeting's chat on joining.
+            stop_options: When the bot leaves by itself.
+            authentication: How to enter a private meeting.
+            custom_vocabulary: Words and phrases to expect.
+            realtime_audio: Open the realtime sockets for a model that is not realtime.
+            custom_metadata: Yours; comes back with the bot and its webhooks.
+            metadata: Another name of custom_metadata, which wins.
+        """
+        return await self.send(
+            Request(
+                "POST",
+                "/bot/validate",
+                Message,
+                body=given(
+                    {
+                        "transcription_model": transcription_model,
+                        "service": service,
+                        "meeting_url": meeting_url,
+                        "bot_name": bot_name,
+                        "transcription_credentials": transcription_credentials,
+                        "bot_avatar_file": bot_avatar_file,
+                        "bot_avatar_url": bot_avatar_url,
+                        "lang": lang,
+                        "video": video,
+                        "webhook_url": webhook_url,
+                        "store_recording_for_1_year": store_recording_for_1_year,
+                        "scheduled_start_time": scheduled_start_time,
+                        "profanity_filter": profanity_filter,
+                        "initial_chat_message": initial_chat_message,
+                        "stop_options": stop_options,
+                        "authentication": authentication,
+                        "custom_vocabulary": custom_vocabulary,
+                        "realtime_audio": realtime_audio,
+                        "custom_metadata": custom_metadata,
+                        "metadata": metadata,
+                    }
+                ),
+            )
+        )
+
+    async def list_scheduled_bots(self) -> tuple[Bot, ...]:
+        """List scheduled bots, soonest first."""
+        return await self.send(Request("GET", "/bot/scheduled", tuple[Bot, ...]))
+
+    async def get_bot(self, bot_id: str, *, with_speaker_events: bool | Unset = UNSET) -> Bot:
+        """A bot with its transcript, participants and events.
+
+        Args:
+            with_speaker_events: Include when each participant spoke.
+        """
+        return await self.send(
+            Request("GET", f"/bot/{part(bot_id)}", Bot, query=given({"with-speaker-events": with_speaker_events}))
+        )
+
+    async def update_bot(
+        self,
+        bot_id: str,
+        *,
+        transcription_model: str | Unset = UNSET,
+        transcription_credentials: str | Unset | None = UNSET,
+        service: str | Unset = UNSET,
+        meeting_url: str | Unset = UNSET,
+        bot_name: str | Unset = UNSET,
+        bot_avatar_file: bytes | str | Unset | None = UNSET,
+        bot_avatar_url: str | Unset | None = UNSET,
+        lang: str | Unset | None = UNSET,
+        video: bool | Unset | None = UNSET,
+        webhook_url: str | Unset | None = UNSET,
+        store_recording_for_1_year: bool | Unset | None = UNSET,
+        scheduled_start_time: datetime | int | Unset | None = UNSET,
+        profanity_filter: bool | Unset | None = UNSET,
+        initial_chat_message: str | Unset | None = UNSET,
+        stop_options: StopOptionFields | Unset | None = UNSET,
+        authentication: AuthenticationFields | Unset | None = UNSET,
+        custom_vocabulary: Sequence[str] | Unset | None = UNSET,
+        realtime_audio: bool | Unset | None = UNSET,
+        custom_metadata: Mapping[str, str] | Unset | None = UNSET,
+        metadata: Mapping[str, str] | Unset | None = UNSET,
+    ) -> Bot:
+        """Change a scheduled bot; fields that are not sent stay.
+
+        Args:
+            transcription_model: What transcribes; `none` records only.
+            transcription_credentials: A credential of yours for the model's provider.
+            service: Where the meeting is held.
+            meeting_url: The meeting to join; must be one of `service`.
+            bot_name: The bot's name in the meeting, cut where the service allows less.
+            bot_avatar_file: PNG, JPEG or WebP in base64, with or without a data URI, up to 5 MB. {}
+                counts as absent.
+            bot_avatar_url: A picture; ignored when bot_avatar_file is given.
+            lang: Spoken language: a tag such as `en`, or `multi`, or `auto`.
+            video: Record video too.
+            webhook_url: Receives every change of status.
+            store_recording_for_1_year: Keep the recording 1 year instead of 1 week.
+            scheduled_start_time: When to join: Unix seconds, or milliseconds above 10^11. Past or
+                null: now.
+            profanity_filter: Mask profanity in the transcript.
+            initial_chat_message: Posted to the meeting's chat on joining.
+            stop_options: When the bot leaves by itself.
+            authentication: How to enter a private meeting.
+            custom_vocabulary: Words and phrases to expect.
+            realtime_audio: Open the realtime sockets for a model that is not realtime.
+            custom_metadata: Yours; comes back with the bot and its webhooks.
+            metadata: Another name of custom_metadata, which wins.
+        """
+        return await self.send(
+            Request(
+                "PATCH",
+                f"/bot/{part(bot_id)}",
+                Bot,
+                body=given(
+                    {
+                        "transcription_model": transcription_model,
+                        "transcription_credentials": transcription_credentials,
+                        "service": service,
+                        "meeting_url": meeting_url,
+                        "bot_name": bot_name,
+                        "bot_avatar_file": bot_avatar_file,
+                        "bot_avatar_url": bot_avatar_url,
+                        "lang": lang,
+                        "video": video,
+                        "webhook_url": webhook_url,
+                        "store_recording_for_1_year": store_recording_for_1_year,
+                        "scheduled_start_time": scheduled_start_time,
+                        "profanity_filter": profanity_filter,
+                        "initial_chat_message": initial_chat_message,
+                        "stop_options": stop_options,
+                        "authentication": authentication,
+                        "custom_vocabulary": custom_vocabulary,
+                        "realtime_audio": realtime_audio,
+                        "custom_metadata": custom_metadata,
+                        "metadata": metadata,
+                    }
+                ),
+            )
+        )
+
+    async def delete_bot(self, bot_id: str) -> Message:
+        """Delete a bot with its recording and transcript."""
+        return await self.send(Request("DELETE", f"/bot/{part(bot_id)}", Message))
+
+    async def stop_bot(self, bot_id: str) -> Message:
+        """Let a running bot leave its meeting."""
+        return await self.send(Request("POST", f"/bot/{part(bot_id)}/stop", Message))
+
+    async def send_chat_message(self, bot_id: str, *, message: str) -> Message:
+        """Post to the meeting's chat.
+
+        Args:
+            message: What to post.
+        """
+        return await self.send(
+            Request("POST", f"/bot/{part(bot_id)}/chat-message", Message, body=given({"message": message}))
+        )
+
+    async def get_bot_pricing(self, bot_id: str) -> Pricing:
+        """What a bot costs by the operator's rates."""
+        return await self.send(Request("GET", f"/bot/{part(bot_id)}/pricing", Pricing))
+
+    async def list_prices(self) -> Prices:
+        """What each transcription model costs here, and at its vendor."""
+        return await self.send(Request("GET", "/pricing", Prices))
+
+    async def get_reserved_capacity(self) -> Capacity:
+        """Bots booked ahead."""
+        return await self.send(Request("GET", "/reserved-capacity", Capacity))
+
+    async def set_reserved_capacity(self, *, count: int) -> Capacity:
+        """Book bots ahead.
+
+        Args:
+            count: How many bots to book ahead.
+        """
+        return await self.send(Request("PUT", "/reserved-capacity", Capacity, body=given({"count": count})))
+
+    async def create_recording(
+        self,
+        *,
+        transcription_model: str | Unset | None = UNSET,
+        recording_url: str | Unset | None = UNSET,
+        meeting_bot_id: str | Unset | None = UNSET,
+        recording_id: str | Unset | None = UNSET,
+        lang: str | Unset | None = UNSET,
+        webhook_url: str | Unset | None = UNSET,
+        store_recording_for_1_year: bool | Unset | None = UNSET,
+        profanity_filter: bool | Unset | None = UNSET,
+        custom_vocabulary: Sequence[str] | Unset | None = UNSET,
+        transcription_credentials: str | Unset | None = UNSET,
+        recording_file: Source | None = None,
+        on_progress: Progress | None = None,
+        idempotency_key: str | None = None,
+    ) -> Recording:
+        """Transcribe a file, an address, or what is there already anew.
+
+        Args:
+            transcription_model: What transcribes. Required unless meeting_bot_id or recording_id is
+                given.
+            recording_url: Where we fetch the recording.
+            meeting_bot_id: A bot whose recording and settings to take.
+            recording_id: A recording whose file and settings to take.
+            lang: Spoken language: a tag such as `en`, or `multi`, or `auto`.
+            webhook_url: Receives every change of status.
+            store_recording_for_1_year: Keep the recording 1 year instead of 1 day.
+            profanity_filter: Mask profanity in the transcript.
+            custom_vocabulary: Words and phrases to expect.
+            transcription_credentials: A credential of yours for the model's provider.
+            recording_file: Path or open binary file; sent piece by piece.
+            on_progress: Called with the bytes sent so far and all of them (None: not known).
+            idempotency_key: By it a repeat is known; absent: a fresh one for each call.
+        """
+        return await self.send(
+            Request(
+                "POST",
+                "/recording",
+                Recording,
+                body=given(
+                    {
+                        "transcription_model": transcription_model,
+                        "recording_url": recording_url,
+                        "meeting_bot_id": meeting_bot_id,
+                        "recording_id": recording_id,
+                        "lang": lang,
+                        "webhook_url": webhook_url,
+                        "store_recording_for_1_year": store_recording_for_1_year,
+                        "profanity_filter": profanity_filter,
+                        "custom_vocabulary": custom_vocabulary,
+                        "transcription_credentials": transcription_credentials,
+                    }
+                ),
+                upload=Upload.of("recording_file", recording_file, on_progress),
+                is_keyed=True,
+                key=idempotency_key,
+            )
+        )
+
+    async def list_recordings(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        status: Literal["transcribing", "finished", "failed"] | Unset = UNSET,
+        source: str | Unset = UNSET,
+    ) -> RecordingList:
+        """List recordings, newest first.
+
+        Args:
+            cursor: `next_cursor` of the page before.
+            source: Only those that transcribe the sound of this bot or recording anew.
+        """
+        return await self.send(
+            Request(
+                "GET",
+                "/recording",
+                RecordingList,
+                query=given({"limit": limit, "cursor": cursor, "status": status, "source": source}),
+            )
+        )
+
+    async def iter_recordings(
+        self, *, status: Literal["transcribing", "finished", "failed"] | Unset = UNSET, source: str | Unset = UNSET
+    ) -> AsyncIterator[RecordingSummary]:
+        """List recordings, newest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = await self.list_recordings(status=status, source=source, cursor=cursor)
+            for each in page.data:
+                yield each
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor
+
+    async def get_recording(self, recording_id: str) -> Recording:
+        """A recording with its transcript and events."""
+        return await self.send(Request("GET", f"/recording/{part(recording_id)}", Recording))
+
+    async def delete_recording(self, recording_id: str) -> Message:
+        """Delete a recording and its transcript."""
+        return await self.send(Request("DELETE", f"/recording/{part(recording_id)}", Message))
+
+    async def get_bot_transcript(self, bot_id: str, *, corrected: bool | Unset = UNSET) -> Transcript:
+        """A bot's transcript as it is to be read, in a format.
+
+        Args:
+            corrected: False: as it was heard, without corrections.
+        """
+        return await self.send(
+            Request("GET", f"/bot/{part(bot_id)}/transcript", Transcript, query=given({"corrected": corrected}))
+        )
+
+    async def get_bot_transcript_text(
+        self, bot_id: str, *, format: Literal["txt", "srt", "vtt", "md"], corrected: bool | Unset = UNSET
+    ) -> str:
+        """A bot's transcript as it is to be read, in a format: as text.
+
+        Args:
+            format: Of the text.
+            corrected: False: as it was heard, without corrections.
+        """
+        return await self.send(
+            Request(
+                "GET", f"/bot/{part(bot_id)}/transcript", str, query=given({"format": format, "corrected": corrected})
+            )
+        )
+
+    async def correct_bot(
+        self,
+        bot_id: str,
+        *,
+        kind: Literal["word", "speaker", "participant"],
+        after: str,
+        segment: int | Unset | None = UNSET,
+        word: int | Unset | None = UNSET,
+        before: str | Unset | None = UNSET,
+    ) -> Correction:
+        """Put a word, a speaker or a name right in a bot's transcript.
+
+        Args:
+            kind: What is wrong.
+            after: What belongs there.
+            segment: Of a `word` or a `speaker`: which segment, from 0.
+            word: Of a `word`: which one of the segment's, from 0.
+            before: Of a `participant`: the name that is wrong.
+        """
+        return await self.send(
+            Request(
+                "POST",
+                f"/bot/{part(bot_id)}/correction",
+                Correction,
+                body=given({"kind": kind, "after": after, "segment": segment, "word": word, "before": before}),
+            )
+        )
+
+    async def take_back_bot_correction(self, bot_id: str, correction_id: str) -> Message:
+        """Take a correction of a bot's transcript back."""
+        return await self.send(Request("DELETE", f"/bot/{part(bot_id)}/correction/{part(correction_id)}", Message))
+
+    async def get_recording_transcript(self, recording_id: str, *, corrected: bool | Unset = UNSET) -> Transcript:
+        """A recording's transcript as it is to be read, in a format.
+
+        Args:
+            corrected: False: as it was heard, without corrections.
+        """
+        return await self.send(
+            Request(
+                "GET", f"/recording/{part(recording_id)}/transcript", Transcript, query=given({"corrected": corrected})
+            )
+        )
+
+    async def get_recording_transcript_text(
+        self, recording_id: str, *, format: Literal["txt", "srt", "vtt", "md"], corrected: bool | Unset = UNSET
+    ) -> str:
+        """A recording's transcript as it is to be read, in a format: as text.
+
+        Args:
+            format: Of the text.
+            corrected: False: as it was heard, without corrections.
+        """
+        return await self.send(
+            Request(
+                "GET",
+                f"/recording/{part(recording_id)}/transcript",
+                str,
+                query=given({"format": format, "corrected": corrected}),
+            )
+        )
+
+    async def correct_recording(
+        self,
+        recording_id: str,
+        *,
+        kind: Literal["word", "speaker", "participant"],
+        after: str,
+        segment: int | Unset | None = UNSET,
+        word: int | Unset | None = UNSET,
+        before: str | Unset | None = UNSET,
+    ) -> Correction:
+        """Put a word or a speaker right in a recording's transcript.
+
+        Args:
+            kind: What is wrong.
+            after: What belongs there.
+            segment: Of a `word` or a `speaker`: which segment, from 0.
+            word: Of a `word`: which one of the segment's, from 0.
+            before: Of a `participant`: the name that is wrong.
+        """
+        return await self.send(
+            Request(
+                "POST",
+                f"/recording/{part(recording_id)}/correction",
+                Correction,
+                body=given({"kind": kind, "after": after, "segment": segment, "word": word, "before": before}),
+            )
+        )
+
+    async def take_back_recording_correction(self, recording_id: str, correction_id: str) -> Message:
+        """Take a correction of a recording's transcript back."""
+        return await self.send(
+            Request("DELETE", f"/recording/{part(recording_id)}/correction/{part(correction_id)}", Message)
+        )
+
+    async def compare_transcripts(
+        self, *, first: str | None, second: str | None, reference: str | Unset | None = UNSET
+    ) -> Comparison:
+        """Two transcripts side by side, with their word error rates where a reference is given.
+
+        Args:
+            first: The id of a bot or a recording.
+            second: The id of another one, mostly of the same sound.
+            reference: What was really said, as plain text: each transcript gets its word error
+                rate.
+        """
+        return await self.send(
+            Request(
+                "POST",
+                "/comparison",
+                Comparison,
+                body=given({"first": first, "second": second, "reference": reference}),
+            )
+        )
+
+    async def search(self, *, q: str, limit: int | Unset = UNSET, cursor: str | Unset = UNSET) -> SearchResults:
+        """Find words in all transcripts, the newest first.
+
+        Args:
+            q: Words, begun ones too; words in quotes follow one another.
+            cursor: `next_cursor` of the page before.
+        """
+        return await self.send(
+            Request("GET", "/search", SearchResults, query=given({"q": q, "limit": limit, "cursor": cursor}))
+        )
+
+    async def iter_search(self, *, q: str) -> AsyncIterator[SearchResult]:
+        """Find words in all transcripts, the newest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = await self.search(q=q, cursor=cursor)
+            for each in page.data:
+                yield each
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor
+
+    async def create_key(
+        self,
+        *,
+        name: str,
+        scopes: Sequence[Literal["read", "write", "live"]] | Unset | None = UNSET,
+        expires_in_days: int | Unset | None = UNSET,
+    ) -> NewKey:
+        """Make an API key; it is shown this once.
+
+        Args:
+            name: What it is for; shown in lists.
+            scopes: What it may do; absent: everything.
+            expires_in_days: Absent: it does not expire.
+        """
+        return await self.send(
+            Request(
+                "POST", "/key", NewKey, body=given({"name": name, "scopes": scopes, "expires_in_days": expires_in_days})
+            )
+        )
+
+    async def list_keys(self) -> KeyList:
+        """List API keys, oldest first."""
+        return await self.send(Request("GET", "/key", KeyList))
+
+    async def revoke_key(self, key_id: str) -> Message:
+        """Revoke an API key."""
+        return await self.send(Request("DELETE", f"/key/{part(key_id)}", Message))
+
+    async def add_credential(
+        self,
+        *,
+        provider: Literal["deepgram", "assemblyai", "speechmatics", "revai", "elevenlabs", "soniox", "gladia", "salad"],
+        key: str,
+        region: str | Unset | None = UNSET,
+        organisation: str | Unset | None = UNSET,
+    ) -> Credential:
+        """Keep a key at a transcription vendor.
+
+        Args:
+            provider: The vendor.
+            key: The vendor's key. It is sealed, and never shown again.
+            region: Where the vendor has several.
+            organisation: Where the vendor wants one (Salad).
+        """
+        return await self.send(
+            Request(
+                "POST",
+                "/credential",
+                Credential,
+                body=given({"provider": provider, "key": key, "region": region, "organisation": organisation}),
+            )
+        )
+
+    async def list_credentials(self) -> CredentialList:
+        """List credentials, oldest first."""
+        return await self.send(Request("GET", "/credential", CredentialList))
+
+    async def remove_credential(self, credential_id: str) -> Message:
+        """Forget a credential."""
+        return await self.send(Request("DELETE", f"/credential/{part(credential_id)}", Message))
+
+    async def add_meeting_account(
+        self,
+        *,
+        service: str,
+        email: str,
+        password: str | Unset | None = UNSET,
+        state: Mapping[str, Any] | Unset | None = UNSET,
+    ) -> MeetingAccount:
+        """Keep an account that bots sign in with.
+
+        Args:
+            service: Where it belongs.
+            email: The address it signs in with.
+            password: Its password; needed where no `state` is given.
+            state: The storage state of a browser that is signed in.
+        """
+        return await self.send(
+            Request(
+                "POST",
+                "/meeting-account",
+                MeetingAccount,
+                body=given({"service": service, "email": email, "password": password, "state": state}),
+            )
+        )
+
+    async def list_meeting_accounts(self) -> MeetingAccountList:
+        """List meeting accounts, oldest first."""
+        return await self.send(Request("GET", "/meeting-account", MeetingAccountList))
+
+    async def remove_meeting_account(self, meeting_account_id: str) -> Message:
+        """Forget a meeting account."""
+        return await self.send(Request("DELETE", f"/meeting-account/{part(meeting_account_id)}", Message))
+
+    async def get_webhook_secret(self) -> WebhookSecret:
+        """What webhooks are signed with."""
+        return await self.send(Request("GET", "/webhook-secret", WebhookSecret))
+
+    async def rotate_webhook_secret(self, *, overlap_hours: int | Unset = UNSET) -> WebhookSecret:
+        """Make a new secret; the old one signs beside it for a while.
+
+        Args:
+            overlap_hours: For so long webhooks are signed with the old secret, too.
+        """
+        return await self.send(
+            Request("POST", "/webhook-secret/rotate", WebhookSecret, body=given({"overlap_hours": overlap_hours}))
+        )
+
+    async def list_webhook_deliveries(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        state: Literal["pending", "delivered", "given_up"] | Unset = UNSET,
+        resource_id: str | Unset = UNSET,
+    ) -> WebhookDeliveryList:
+        """List webhooks with every attempt, newest first.
+
+        Args:
+            cursor: `next_cursor` of the page before.
+            resource_id: Only those of this bot or recording.
+        """
+        return await self.send(
+            Request(
+                "GET",
+                "/webhook-delivery",
+                WebhookDeliveryList,
+                query=given({"limit": limit, "cursor": cursor, "state": state, "resource_id": resource_id}),
+            )
+        )
+
+    async def iter_webhook_deliveries(
+        self, *, state: Literal["pending", "delivered", "given_up"] | Unset = UNSET, resource_id: str | Unset = UNSET
+    ) -> AsyncIterator[WebhookDelivery]:
+        """List webhooks with every attempt, newest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = await self.list_webhook_deliveries(state=state, resource_id=resource_id, cursor=cursor)
+            for each in page.data:
+                yield each
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor
+
+    async def replay_webhook_deliveries(
+        self, *, since: datetime | int, state: Literal["pending", "delivered", "given_up"] | Unset = UNSET
+    ) -> Replayed:
+        """Send once more what was created since a moment.
+
+        Args:
+            since: Those created then or later: Unix seconds, or milliseconds above 10^11.
+            state: Those in this state.
+        """
+        return await self.send(
+            Request("POST", "/webhook-delivery/replay", Replayed, body=given({"since": since, "state": state}))
+        )
+
+    async def get_webhook_delivery(self, webhook_delivery_id: str) -> WebhookDelivery:
+        """A webhook with every attempt."""
+        return await self.send(Request("GET", f"/webhook-delivery/{part(webhook_delivery_id)}", WebhookDelivery))
+
+    async def replay_webhook_delivery(self, webhook_delivery_id: str) -> WebhookDelivery:
+        """Send a webhook once more, now."""
+        return await self.send(
+            Request("POST", f"/webhook-delivery/{part(webhook_delivery_id)}/replay", WebhookDelivery)
+        )
+
+    async def test_webhook(self, *, webhook_url: str) -> WebhookDelivery:
+        """Try a receiver: one signed webhook, at once.
+
+        Args:
+            webhook_url: Where to send a `test`.
+        """
+        return await self.send(
+            Request("POST", "/webhook/test", WebhookDelivery, body=given({"webhook_url": webhook_url}))
+        )
+
+    async def get_usage(
+        self,
+        *,
+        from_: date | str | Unset = UNSET,
+        to: date | str | Unset = UNSET,
+        group: Literal["month", "day"] | Unset = UNSET,
+    ) -> Usage:
+        """Minutes and amounts by month or day, key and model.
+
+        Args:
+            from_: The first day, in UTC; absent: the first of the month five months before.
+            to: The last day; absent: today.
+        """
+        return await self.send(Request("GET", "/usage", Usage, query=given({"from": from_, "to": to, "group": group})))
+
+    async def get_usage_text(
+        self,
+        *,
+        format: Literal["csv"],
+        from_: date | str | Unset = UNSET,
+        to: date | str | Unset = UNSET,
+        group: Literal["month", "day"] | Unset = UNSET,
+    ) -> str:
+        """Minutes and amounts by month or day, key and model: as text.
+
+        Args:
+            format: Of the text.
+            from_: The first day, in UTC; absent: the first of the month five months before.
+            to: The last day; absent: today.
+        """
+        return await self.send(
+            Request("GET", "/usage", str, query=given({"format": format, "from": from_, "to": to, "group": group}))
+        )
+
+    async def invite_member(self, *, name: str, role: Literal["owner", "member", "viewer"]) -> Invitation:
+        """Make a link that lets somebody into the console, once.
+
+        Args:
+            name: Who they are; they may change it.
+            role: What they may do.
+        """
+        return await self.send(Request("POST", "/member", Invitation, body=given({"name": name, "role": role})))
+
+    async def list_members(self) -> MemberList:
+        """List who may use the console, oldest first."""
+        return await self.send(Request("GET", "/member", MemberList))
+
+    async def change_member(self, member_id: str, *, role: Literal["owner", "member", "viewer"]) -> Member:
+        """Give somebody another role.
+
+        Args:
+            role: What they may do from now on.
+        """
+        return await self.send(Request("PATCH", f"/member/{part(member_id)}", Member, body=given({"role": role})))
+
+    async def remove_member(self, member_id: str) -> Message:
+        """Take somebody out of the account."""
+        return await self.send(Request("DELETE", f"/member/{part(member_id)}", Message))
+
+    async def list_audit(self, *, limit: int | Unset = UNSET, cursor: str | Unset = UNSET) -> AuditList:
+        """What was done, by whom, newest first.
+
+        Args:
+            cursor: `next_cursor` of the page before.
+        """
+        return await self.send(Request("GET", "/audit", AuditList, query=given({"limit": limit, "cursor": cursor})))
+
+    async def iter_audit(self) -> AsyncIterator[Deed]:
+        """What was done, by whom, newest first: all of them, page by page as they are taken."""
+        cursor: str | Unset = UNSET
+        while True:
+            page = await self.list_audit(cursor=cursor)
+            for each in page.data:
+                yield each
+            if page.next_cursor is None:
+                return
+            cursor = page.next_cursor

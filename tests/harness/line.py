@@ -1,0 +1,58 @@
+"""A line between a client and a server that a test can cut."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class Line:
+    """Passes bytes on, both ways, to a port of this machine."""
+
+    def __init__(self, target: int) -> None:
+        self.port = 0
+        self.opened = 0  # connections so far
+        self.losing = 0  # answers that are still to be lost, their connection with them
+        self._target = target
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    def cut(self) -> None:
+        """Break every connection at once, as a network does: without a word."""
+        for writer in self._writers:
+            writer.transport.abort()
+
+    async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection."""
+        self.opened += 1
+        there, back = await asyncio.open_connection("127.0.0.1", self._target)
+        self._writers |= {writer, back}
+        try:
+            await asyncio.gather(self._pass_on(reader, back), self._pass_on(there, writer, is_answer=True))
+        finally:
+            self._writers -= {writer, back}
+
+    async def _pass_on(
+        self, source: asyncio.StreamReader, target: asyncio.StreamWriter, *, is_answer: bool = False
+    ) -> None:
+        with contextlib.suppress(ConnectionError):
+            while block := await source.read(65_536):
+                if is_answer and self.losing:
+                    self.losing -= 1
+                    target.transport.abort()
+                    return
+                target.write(block)
+                await target.drain()
+        target.close()
+
+
+@asynccontextmanager
+async def line_to(port: int) -> AsyncIterator[Line]:
+    """Provide a line to a port, and the port of its own end."""
+    line = Line(port)
+    server = await asyncio.start_server(line.take, "127.0.0.1", 0)
+    line.port = server.sockets[0].getsockname()[1]
+    try:
+        yield line
+    finally:
+        server.close()
+        line.cut()
