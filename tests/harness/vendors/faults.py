@@ -10,6 +10,7 @@ from typing import Any
 ANSWERS = {
     "status": "answers with `status` in the vendor's own form; `retry_after` becomes its header",
     "html": "answers with `status` (502) and a page of HTML",
+    "redirect": "sends the caller on to the address in `message`, or to where it came, with `status` (307)",
     "slow": "answers piece by piece, over `seconds`",
     "half_body": "announces the whole answer, sends half of it and drops the connection",
     "bad_json": "answers with half of the JSON as if it were the whole",

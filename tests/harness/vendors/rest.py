@@ -176,6 +176,8 @@ async def _answered(
             return _refused(vendor, Refusal(fault.status, fault.message or "Told to fail", headers=headers))
         if fault is not None and fault.kind == "html":
             return Reply(status=fault.status or 502, body=HTML, headers={"content-type": "text/html"})
+        if fault is not None and fault.kind == "redirect":
+            return Reply(status=fault.status or 307, headers={"location": fault.message or str(request.url)})
         vendor.authorised(request.headers)
         asked = Asked(
             operation=operation.name,

@@ -60,8 +60,7 @@ ROWS = (
     Row(name="an error, then closed", fault={"kind": "error", "after_s": LATE_S}),
     Row(name="half a message", fault={"kind": "broken_message", "after_s": LATE_S}),
     Row(name="two messages swapped", fault={"kind": "out_of_order", "after_s": LATE_S}),
-    # Both vendors promise that a final comes once, and give it no name by which a second could be known.
-    Row(name="each final twice", fault={"kind": "twice"}, other={"speechmatics": TWICE, "soniox": TWICE}),
+    Row(name="each final twice", fault={"kind": "twice"}),
     Row(name="confidence is a text", fault={"kind": "field", "field": "confidence", "value": "high"}),
     Row(name="session over after 5 s", session_s=5.0),
 )

@@ -12,9 +12,12 @@ from sederunt.transcription.cloud.reading import (
     language,
     number,
     ordered,
+    place,
     record,
     records,
     share,
+    spread,
+    sure,
     text,
     utterances_of,
 )
@@ -23,11 +26,28 @@ from sederunt.transcription.provider import Result
 _MARKS = '.,!?;:…"“”„»«()[]'
 
 
-def parse(body: Any) -> Result:
-    """Return a file's transcript. Everything may be missing: silence has no words."""
+def parse(body: Any, duration_s: float = 0.0) -> Result:
+    """Return a file's transcript. Silence has no words; raises Unreadable where there is no place for any."""
     answer = record(body)
-    utterances = utterances_of(tokens(records(answer.get("words")), Voices()))
-    return Result(utterances=ordered(utterances), detected_lang=language(answer.get("language_code")))
+    place(answer, "words", "utterances", "text")
+    return Result(
+        utterances=ordered(utterances_of(_said(answer, duration_s))),
+        detected_lang=language(answer.get("language_code")),
+    )
+
+
+def _said(answer: Mapping[str, Any], duration_s: float) -> list[Token]:
+    """Return the words; where there are none those of the utterances, else of the text."""
+    voices = Voices()
+    if found := tokens(records(answer.get("words")), voices):
+        return found
+    for each in records(answer.get("utterances")):
+        start, end = number(each.get("start")) / 1000, number(each.get("end")) / 1000
+        found += tokens(records(each.get("words")), voices) or spread(
+            text(each.get("text")), start, end, speaker=voices.number(voice_of(each))
+        )
+    found = found or spread(text(answer.get("text")), 0.0, number(answer.get("audio_duration"), duration_s))
+    return sure(found, records(answer.get("words")), "text")
 
 
 def tokens(words: Iterable[Mapping[str, Any]], voices: Voices) -> list[Token]:

@@ -8,7 +8,17 @@ from typing import Any
 
 from sederunt.transcription.assemblyai.faults import kind_of
 from sederunt.transcription.assemblyai.parse import tokens, voice_of
-from sederunt.transcription.cloud.reading import Voices, language, number, record, records, text, utterances_of
+from sederunt.transcription.cloud.reading import (
+    Voices,
+    flag,
+    language,
+    number,
+    record,
+    records,
+    spread,
+    text,
+    utterances_of,
+)
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, StreamRefused, Told
 from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled, taken_back
 
@@ -28,6 +38,7 @@ class AssemblyCodec:
         self._ask = ask
         self._waiting: Turn | None = None
         self._next = 0  # the number of the turn to come
+        self._until = 0.0  # where the last turn ended
         self._parts: dict[int, int] = {}  # turn → in how many parts it was settled
         self._drafted: set[str] = set()
 
@@ -65,9 +76,9 @@ class AssemblyCodec:
         order = int(number(turn.get("turn_order")))
         if self._waiting is not None and order != self._order(self._waiting):
             yield from self._without_its_twin()
-        if turn.get("end_of_turn") is not True:
+        if not flag(turn.get("end_of_turn")):
             yield from self._draft(turn)
-        elif turn.get("turn_is_formatted") is True:
+        elif flag(turn.get("turn_is_formatted")):
             self._waiting = None
             yield from self._settle(turn)
         else:
@@ -97,7 +108,8 @@ class AssemblyCodec:
             del self._parts[next(iter(self._parts))]
         yield from (Settled(part) for part in said)
         if said:
-            yield Heard(max(part.end for part in said))
+            self._until = max(part.end for part in said)
+            yield Heard(self._until)
 
     def _revised(self, turn: Turn) -> Iterator[Told]:
         """Settle a turn anew whose voice turned out to be another's."""
@@ -114,7 +126,8 @@ class AssemblyCodec:
         words = records(turn.get("words"))
         voices = Voices()
         labels = {voices.number(voice_of(word)): voice_of(word) for word in words}
-        for n, part in enumerate(utterances_of(tokens(words, voices), pause_s=float("inf"))):
+        found = tokens(words, voices) or spread(text(turn.get("transcript")), self._until, self._until)
+        for n, part in enumerate(utterances_of(found, pause_s=float("inf"))):
             label = labels.get(part.speaker) or text(turn.get("speaker_label")) or None
             yield Said(
                 key=f"{self._order(turn)}.{n}",

@@ -12,8 +12,8 @@ from sederunt.transcription.assemblyai.parse import parse
 from sederunt.transcription.assemblyai.rows import MODELS, PROVIDER_ROW
 from sederunt.transcription.assemblyai.stream import AssemblyCodec
 from sederunt.transcription.cloud.faults import Explained
-from sederunt.transcription.cloud.job import Find, Progress, VendorJob
-from sederunt.transcription.cloud.reading import record, records, text
+from sederunt.transcription.cloud.job import Find, VendorJob, Progress
+from sederunt.transcription.cloud.reading import record, records, status_word, text
 from sederunt.transcription.cloud.vendor import TERMS, Live, Vendor
 from sederunt.transcription.provider import Result
 
@@ -32,13 +32,16 @@ async def batch(job: VendorJob) -> Result:
     if not job_id:
         raise job.failed("it took the job and named no id")
     job.leaves(job_id)
-    return parse(await job.poll(requests.transcript(job_id), state))
+    told = await job.poll(requests.transcript(job_id), state)
+    if status_word(record(told).get("status")) == "error":
+        return Result(utterances=(), detected_lang=None)  # nobody speaks in it
+    return parse(told, job.ask.duration_s)
 
 
 def state(told: Any) -> Progress | Explained:
     """Read how far a job is: failures come with a 200, and so does a file without a word."""
     shown = record(told)
-    match text(shown.get("status")):
+    match status_word(shown.get("status")):
         case "completed":
             return Progress.DONE
         case "error":

@@ -7,12 +7,13 @@ import json
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
@@ -21,13 +22,16 @@ from sederunt.errors import ProviderError, ProviderFault
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.addresses import rest_address, same_origin
-from sederunt.transcription.cloud.calls import Reply, VendorCall, joined
-from sederunt.transcription.cloud.faults import Speaker
+from sederunt.transcription.cloud.calls import VendorCall, Reply, joined
+from sederunt.transcription.cloud.faults import Explained, Speaker
 from sederunt.transcription.cloud.vendor import Vendor
 
 CHUNK = 64 * 1024
 LARGEST_REPLY = 128 * 1024 * 1024
 SLOWEST_UPLOAD = 50_000  # bytes a second below which an upload is given up
+
+MOST_REDIRECTS = 4
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 GONE = frozenset({404, 410})
 
@@ -120,7 +124,19 @@ class Client:
         return True
 
     async def once(self, call: VendorCall, act: str, *, sound: Path | None = None, sound_s: float = 0.0) -> Reply:
-        """One try. Raises Unanswered, or ProviderError where another try would be answered alike."""
+        """One try, wherever the vendor sends it on to. Raises Unanswered, or ProviderError where another try would be
+        answered alike.
+        """
+        for _ in range(MOST_REDIRECTS):
+            reply, url = await self._asked(call, act, sound, sound_s)
+            onward = _onward(call, reply, url)
+            if onward is None:
+                return self._judged(call, act, reply)
+            call = onward
+        raise self.speaker.refusal(act, reply.status, Explained(message="it sends us in a circle"))
+
+    async def _asked(self, call: VendorCall, act: str, sound: Path | None, sound_s: float) -> tuple[Reply, str]:
+        """What one request is answered, and where it went."""
         size = sound.stat().st_size if sound is not None and call.sound is not None else 0
         late_s = max(600.0, sound_s) if call.answers_late else 0.0
         deadline_s = self.manners.connect_s + self.manners.reply_s + late_s + size / SLOWEST_UPLOAD
@@ -134,7 +150,7 @@ class Client:
             raise self._unanswered(act, _named(error), may_count=False) from error
         except (httpx2.HTTPError, TimeoutError, OSError) as error:
             raise self._unanswered(act, _named(error), may_count=True) from error
-        return self._judged(call, act, reply)
+        return reply, str(request.url)
 
     def _judged(self, call: VendorCall, act: str, reply: Reply) -> Reply:
         if reply.is_good:
@@ -189,6 +205,21 @@ class Client:
             return json.loads(held) if held else None
         except ValueError:
             return held.decode("utf-8", "replace") or None
+
+
+def _onward(call: Call, reply: Reply, url: str) -> Call | None:
+    """The request that a redirect asks for; None where it asks for none. Sound and wishes stay with the vendor's host;
+    what was stored elsewhere is fetched there, without the key.
+    """
+    place = reply.headers.get("location")
+    if reply.status not in REDIRECTS or not place:
+        return None
+    there = urljoin(url, place)
+    if reply.status == 303:
+        call = replace(call, method="GET", json=None, form=(), sound=None)
+    if urlsplit(there).scheme not in ("http", "https") or not (same_origin(there, url) or call.method == "GET"):
+        return None
+    return replace(call, path=there, query=())
 
 
 async def _chunks(file: Any) -> AsyncIterator[bytes]:

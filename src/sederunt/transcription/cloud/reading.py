@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sederunt.model.transcript import Utterance, Word
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.text import join
+
+T = TypeVar("T")
 
 # A longer pause within one voice begins another utterance.
 PAUSE_S = 0.8
@@ -28,6 +30,25 @@ _PAIRS = """
 _THREE_LETTERS: Mapping[str, str] = dict(pair.split(":") for pair in _PAIRS.split())
 
 
+class Unreadable(Exception):
+    """An answer that lacks the place of its transcript: a fault, for silence has that place too."""
+
+
+def place(answer: Mapping[str, Any], *names: str) -> None:
+    """Raise Unreadable where an answer has none of the fields that its transcript may stand in."""
+    if not any(name in answer for name in names):
+        raise Unreadable(f"its answer has no {' and no '.join(names)}")
+
+
+def sure(found: T, items: Iterable[Mapping[str, Any]], *names: str) -> T:
+    """Return what was found; raises Unreadable where that is nothing, and an item has no field that its word stands in
+    under these names.
+    """
+    if not found and any(not any(name in item for name in names) for item in items):
+        raise Unreadable(f"its words have no {' and no '.join(names)}")
+    return found
+
+
 def number(value: Any, default: float = 0.0) -> float:
     """A finite number, also of one in quotes; else the default."""
     try:
@@ -43,8 +64,22 @@ def share(value: Any, default: float = 0.0) -> float:
 
 
 def text(value: Any) -> str:
-    """A text; of anything that is none, nothing."""
-    return value if isinstance(value, str) else ""
+    """A text, also of a number that stands for one, such as the word 2024 or an id; else nothing."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def status_word(value: Any) -> str:
+    """A word that says how far something is, in small letters."""
+    return text(value).strip().lower()
+
+
+def flag(value: Any) -> bool:
+    """Whether something is so: true, or the word for it."""
+    return value is True or status_word(value) in ("true", "1")
 
 
 def record(value: Any) -> Mapping[str, Any]:
@@ -81,6 +116,22 @@ class Voices:
         return len(self._numbers)
 
 
+class OnceOnly:
+    """Leaves out what a stream tells a second time: a final item with the times and the text of an earlier one."""
+
+    def __init__(self, most: int = 4000) -> None:
+        self._told: dict[Hashable, None] = {}
+        self._most = most
+
+    def fresh(self, items: Sequence[Mapping[str, Any]], identity: Callable[[Mapping[str, Any]], Hashable]) -> list[Any]:
+        """The items of a message that no earlier message had."""
+        found = [item for item in items if identity(item) not in self._told]
+        self._told |= {identity(item): None for item in found}
+        while len(self._told) > self._most:
+            del self._told[next(iter(self._told))]
+        return found
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Token:
     """A word as vendors give it, with how it is written in the text."""
@@ -92,7 +143,7 @@ class Token:
     channel: Hashable = None
 
 
-def spread(transcript: str, start: float, end: float) -> list[Token]:
+def spread(transcript: str, start: float, end: float, *, speaker: int = 0) -> list[Token]:
     """The words of a text without times, evenly over the stretch in which it was said: a guess, but no word is lost."""
     words = transcript.split()
     step = max(0.0, end - start) / max(1, len(words))
@@ -103,7 +154,7 @@ def spread(transcript: str, start: float, end: float) -> list[Token]:
                 start=round(start + n * step, 3),
                 end=round(start + (n + 1) * step, 3),
                 confidence=0.0,
-                speaker=0,
+                speaker=speaker,
             ),
             ends_sentence=word.endswith((".", "?", "!")),
         )

@@ -13,9 +13,11 @@ from sederunt.transcription.cloud.reading import (
     language,
     number,
     ordered,
+    place,
     records,
     share,
     spread,
+    sure,
     text,
     utterances_of,
 )
@@ -23,17 +25,18 @@ from sederunt.transcription.cloud.reading import record as obj
 from sederunt.transcription.provider import Result
 
 
-def parse(body: Any) -> Result:
-    """A file's transcript. Everything may be missing: silence has no words."""
+def parse(body: Any, duration_s: float = 0.0) -> Result:
+    """Return a file's transcript. Silence has no words; raises Unreadable where there is no place for any."""
     results = obj(obj(body).get("results"))
+    place(results, "channels")
     utterances: list[Utterance] = []
     languages: Counter[str] = Counter()
     voices = Voices()
     for n, channel in enumerate(records(results.get("channels"))):
         best = obj(next(iter(records(channel.get("alternatives"))), None))
-        end_s = number(obj(obj(body).get("metadata")).get("duration"))
+        end_s = number(obj(obj(body).get("metadata")).get("duration"), duration_s)
         found = tokens(best, voices, channel=n) or spread(text(best.get("transcript")), 0.0, end_s)
-        utterances += utterances_of(found)
+        utterances += utterances_of(sure(found, records(best.get("words")), "word", "punctuated_word"))
         for tag in (channel.get("detected_language"), *_listed(best.get("languages"))):
             if code := language(tag):
                 languages[code] += len(found) or 1

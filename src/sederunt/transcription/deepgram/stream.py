@@ -9,6 +9,7 @@ from typing import Any
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.reading import (
     Voices,
+    flag,
     language,
     number,
     record,
@@ -66,7 +67,7 @@ class DeepgramCodec:
         return ()
 
     def _results(self, body: Mapping[str, Any]) -> Iterator[Told]:
-        is_final = body.get("is_final") is True
+        is_final = flag(body.get("is_final"))
         start = number(body.get("start"))
         end = start + number(body.get("duration"))
         if end <= self._final_until and self._final_until > 0:  # told again, or late: its window is final

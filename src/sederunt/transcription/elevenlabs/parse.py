@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from sederunt.model.transcript import Word
@@ -12,9 +13,13 @@ from sederunt.transcription.cloud.reading import (
     language,
     number,
     ordered,
+    place,
     record,
     records,
     share,
+    spread,
+    status_word,
+    sure,
     text,
     utterances_of,
 )
@@ -23,19 +28,28 @@ from sederunt.transcription.provider import Result
 _MARKS = '.,!?;:…"“”„»«()[]'
 
 
-def parse(body: Any) -> Result:
-    """Return a file's transcript. Everything may be missing: silence has no words."""
+def parse(body: Any, duration_s: float = 0.0) -> Result:
+    """Return a file's transcript. Silence has no words; raises Unreadable where there is no place for any."""
     answer = record(body)
-    utterances = utterances_of(_tokens(records(answer.get("words"))))
-    return Result(utterances=ordered(utterances), detected_lang=language(answer.get("language_code")))
+    place(answer, "words", "text")
+    items = records(answer.get("words"))
+    found = _tokens(items)
+    if not found and not any(_kind(item) == "audio_event" for item in items):  # its text would be "(laughter)"
+        found = spread(text(answer.get("text")), 0.0, number(answer.get("audio_duration_secs"), duration_s))
+    sure(found, items, "text")
+    return Result(utterances=ordered(utterances_of(found)), detected_lang=language(answer.get("language_code")))
+
+
+def _kind(item: Mapping[str, Any]) -> str:
+    return status_word(item.get("type")) or "word"
 
 
 def _tokens(items: list[Any]) -> list[Token]:
     """Return the words; a word with no space item before it goes on with the last one, as in Japanese."""
-    has_spaces = any(item.get("type") == "spacing" for item in items)
+    has_spaces = any(_kind(item) == "spacing" for item in items)
     voices, found, spaced = Voices(), list[Token](), True
     for item in items:
-        kind = item.get("type", "word")
+        kind = _kind(item)
         if kind == "spacing":
             spaced = True
         if kind != "word" or not (written := text(item.get("text")).strip()):

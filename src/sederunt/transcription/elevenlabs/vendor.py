@@ -29,7 +29,7 @@ async def batch(job: VendorJob) -> Result:
     body = await job.hear(requests.transcribe(job.ask))
     if kept := text(record(body).get("transcription_id")):
         job.leaves(kept)
-    return parse(body)
+    return parse(body, job.ask.duration_s)
 
 
 def refusal(status: int, body: Any) -> Explained:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from sederunt.model.transcript import Utterance, Word
@@ -13,9 +13,12 @@ from sederunt.transcription.cloud.reading import (
     language,
     number,
     ordered,
+    place,
     record,
     records,
     share,
+    spread,
+    sure,
     text,
     utterances_of,
 )
@@ -24,9 +27,11 @@ from sederunt.transcription.provider import Result
 _MARKS = '.,!?;:…"“”„»«()[]'
 
 
-def parse(body: Any) -> Result:
-    """Return a finished job's transcript. Everything may be missing: silence has no words."""
-    transcription = record(record(record(body).get("result")).get("transcription"))
+def parse(body: Any, duration_s: float = 0.0) -> Result:
+    """Return a finished job's transcript. Silence has no words; raises Unreadable where there is no place for any."""
+    result = record(record(body).get("result"))
+    transcription = record(result.get("transcription"))
+    place(transcription, "utterances", "full_transcript")
     voices = Voices()
     utterances: list[Utterance] = []
     seconds: Counter[str] = Counter()
@@ -34,6 +39,12 @@ def parse(body: Any) -> Result:
         utterances += utterances_of(tokens(each, voices))
         if code := language(each.get("language")):
             seconds[code] += max(1, round(number(each.get("end")) - number(each.get("start"))))
+    if not utterances:
+        end = number(record(result.get("metadata")).get("audio_duration"), duration_s)
+        utterances = [*utterances_of(spread(text(transcription.get("full_transcript")), 0.0, end))]
+    told = records(transcription.get("utterances"))
+    sure(utterances, told, "text", "words")
+    sure(utterances, [word for each in told for word in records(each.get("words"))], "word")
     listed = transcription.get("languages")
     for tag in listed if isinstance(listed, list) else []:
         if code := language(tag):
@@ -66,15 +77,14 @@ def tokens(utterance: Mapping[str, Any], voices: Voices) -> list[Token]:
                 written=written,
                 glued=bool(found) and has_spaces and not raw[:1].isspace(),
                 ends_sentence=written.endswith((".", "?", "!")),
-                channel=channel if isinstance(channel, int) else None,
+                channel=channel if isinstance(channel, Hashable) else None,
             )
         )
-    return found
+    start, end = number(utterance.get("start")), number(utterance.get("end"))
+    return found or spread(text(utterance.get("text")), start, end, speaker=voice)
 
 
-def _label(utterance: Mapping[str, Any]) -> tuple[int, int] | None:
+def _label(utterance: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return what tells the voice: the speaker, within its channel; None where nobody was told apart."""
-    speaker, channel = utterance.get("speaker"), utterance.get("channel")
-    if not isinstance(speaker, int):
-        return None
-    return (channel if isinstance(channel, int) else 0, speaker)
+    speaker = text(utterance.get("speaker"))
+    return (text(utterance.get("channel")) or "0", speaker) if speaker else None

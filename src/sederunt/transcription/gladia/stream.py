@@ -7,7 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sederunt.errors import ProviderFault
-from sederunt.transcription.cloud.reading import Voices, average, language, number, record, share, text, utterances_of
+from sederunt.transcription.cloud.reading import (
+    Voices,
+    average,
+    flag,
+    language,
+    number,
+    record,
+    share,
+    text,
+    utterances_of,
+)
 from sederunt.transcription.cloud.vendor import Acknowledged, Ask, Finished, Message, StreamRefused, Told
 from sederunt.transcription.gladia.parse import tokens
 from sederunt.transcription.sessions import Draft, Heard, Onset, Said, Settled, taken_back
@@ -54,16 +64,15 @@ class GladiaCodec:
 
     def _acknowledged(self, body: Mapping[str, Any], data: Mapping[str, Any]) -> Iterable[Told]:
         reached = data.get("byte_range")
-        if body.get("acknowledged") is not True or not isinstance(reached, list) or len(reached) < 2:
+        if not flag(body.get("acknowledged")) or not isinstance(reached, list) or len(reached) < 2:
             return ()
         return (Acknowledged(int(number(reached[1]))),)
 
     def _transcript(self, data: Mapping[str, Any]) -> Iterator[Told]:
-        key, utterance = text(data.get("id")), record(data.get("utterance"))
-        if not key:
-            return
+        utterance = record(data.get("utterance"))
+        key = text(data.get("id")) or f"at {number(utterance.get('start')):g}"
         said = self._said(key, utterance)
-        if data.get("is_final") is not True:
+        if not flag(data.get("is_final")):
             self._open[key] = said.start
             yield Draft(said)
             return

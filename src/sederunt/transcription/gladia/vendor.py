@@ -7,8 +7,8 @@ from typing import Any
 
 from sederunt.transcription.cloud.client import Client
 from sederunt.transcription.cloud.faults import Explained
-from sederunt.transcription.cloud.job import Find, Progress, VendorJob
-from sederunt.transcription.cloud.reading import record, records, text
+from sederunt.transcription.cloud.job import Find, VendorJob, Progress
+from sederunt.transcription.cloud.reading import record, records, status_word, text
 from sederunt.transcription.cloud.vendor import Ask, Live, Vendor
 from sederunt.transcription.gladia import requests
 from sederunt.transcription.gladia.parse import parse
@@ -32,7 +32,7 @@ async def batch(job: VendorJob) -> Result:
     if not job_id:
         raise job.failed("it took the job and named no id")
     job.leaves(job_id)
-    return parse(await job.poll(requests.job(job_id), state))
+    return parse(await job.poll(requests.job(job_id), state), job.ask.duration_s)
 
 
 async def start(client: Client, ask: Ask) -> str:
@@ -47,7 +47,7 @@ async def start(client: Client, ask: Ask) -> str:
 def state(told: Any) -> Progress | Explained:
     """Read how far a job is."""
     shown = record(told)
-    match text(shown.get("status")):
+    match status_word(shown.get("status")):
         case "done":
             return Progress.DONE
         case "error":

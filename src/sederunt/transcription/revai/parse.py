@@ -12,9 +12,12 @@ from sederunt.transcription.cloud.reading import (
     Voices,
     number,
     ordered,
+    place,
     record,
     records,
     share,
+    status_word,
+    sure,
     text,
     utterances_of,
 )
@@ -23,12 +26,16 @@ from sederunt.transcription.provider import Result
 
 
 def parse(body: Any, *, lang: str | None = None) -> Result:
-    """Return a file's transcript; its language is what another job found."""
+    """Return a file's transcript; its language is what another job found. Raises Unreadable where there is no place
+    for words.
+    """
+    place(record(body), "monologues")
     voices = Voices()
     utterances: list[Utterance] = []
     for monologue in records(record(body).get("monologues")):
         voice = voices.number(monologue.get("speaker"))
-        utterances += utterances_of(_tokens(records(monologue.get("elements")), voice))
+        elements = records(monologue.get("elements"))
+        utterances += utterances_of(sure(_tokens(elements, voice), elements, "value"))
     return Result(utterances=ordered(utterances), detected_lang=lang)
 
 
@@ -43,10 +50,11 @@ def _tokens(elements: list[Mapping[str, Any]], voice: int) -> list[Token]:
     parted = True
     for element in elements:
         value = text(element.get("value"))
-        if element.get("type") == "text" and value.strip():
+        kind = status_word(element.get("type")) or ("text" if "ts" in element else "punct")
+        if kind == "text" and value.strip():
             found.append(_token(element, value.strip(), voice, glued=bool(found) and not parted))
             parted = False
-        elif element.get("type") == "punct" and found:
+        elif kind == "punct" and found:
             parted = parted or value != value.strip() or not value
             if mark := value.strip():
                 found[-1] = replace(

@@ -7,8 +7,8 @@ from typing import Any
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.faults import Explained, explain
-from sederunt.transcription.cloud.job import Find, Progress, VendorJob
-from sederunt.transcription.cloud.reading import record, records, text
+from sederunt.transcription.cloud.job import Find, VendorJob, Progress
+from sederunt.transcription.cloud.reading import record, records, status_word, text
 from sederunt.transcription.cloud.vendor import Vendor
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import Result
@@ -60,7 +60,7 @@ async def _language(job: VendorJob) -> str | None:
 def state(told: Any) -> Progress | Explained:
     """Read how far a job of either kind is."""
     shown = record(told)
-    status = text(shown.get("status"))
+    status = status_word(shown.get("status"))
     if status in DONE:
         return Progress.DONE
     if status == "failed":

@@ -11,27 +11,41 @@ from sederunt.transcription.cloud.reading import (
     Voices,
     number,
     ordered,
+    place,
     record,
     records,
     share,
+    spread,
+    sure,
     text,
     utterances_of,
 )
 from sederunt.transcription.provider import Result
 
+_PLACES = ("word_segments", "sentence_level_timestamps", "text")
 
-def parse(output: Any) -> Result:
-    """Return a file's transcript. It never says which language it heard."""
+
+def parse(output: Any, duration_s: float = 0.0) -> Result:
+    """Return a file's transcript: of its words, else sentences, else text. It never says which language it heard.
+
+    Raises Unreadable where there is no place for words.
+    """
     answer = record(output)
+    place(answer, *_PLACES)
     tokens = _tokens(records(answer.get("word_segments")))
-    utterances = utterances_of(tokens) if tokens else _sentences(records(answer.get("sentence_level_timestamps")))
-    return Result(utterances=ordered(utterances), detected_lang=None)
+    utterances = ordered(
+        utterances_of(tokens) if tokens else _sentences(records(answer.get("sentence_level_timestamps")))
+    )
+    if not utterances:
+        utterances = utterances_of(spread(text(answer.get("text")), 0.0, duration_s))
+    sure(utterances, records(answer.get("word_segments")), "word")
+    return Result(utterances=utterances, detected_lang=None)
 
 
 def is_elsewhere(output: Any) -> str | None:
     """Return the address of a transcript that was too large for the answer; None where the answer holds it."""
     answer = record(output)
-    return text(answer.get("url")) or None if "text" not in answer else None
+    return None if any(answer.get(name) is not None for name in _PLACES) else text(answer.get("url")) or None
 
 
 def _tokens(words: list[Mapping[str, Any]]) -> list[Token]:
@@ -56,11 +70,19 @@ def _sentences(sentences: list[Mapping[str, Any]]) -> tuple[Utterance, ...]:
     voices = Voices()
     return tuple(
         Utterance(
-            start=round(number(sentence.get("start")), 3),
-            end=round(max(number(sentence.get("start")), number(sentence.get("end"))), 3),
+            start=round(start, 3),
+            end=round(max(start, end), 3),
             speaker=voices.number(sentence.get("speaker")),
             confidence=0.0,
             transcript=text(sentence.get("text")).strip(),
         )
         for sentence in sentences
+        for start, end in [_stretch(sentence)]
     )
+
+
+def _stretch(sentence: Mapping[str, Any]) -> tuple[float, float]:
+    """Return where a sentence begins and ends, which it tells in one of two ways."""
+    pair = sentence.get("timestamp")
+    start, end = pair if isinstance(pair, list) and len(pair) == 2 else (0.0, 0.0)
+    return number(sentence.get("start"), number(start)), number(sentence.get("end"), number(end))

@@ -7,8 +7,8 @@ from typing import Any
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.faults import Explained
-from sederunt.transcription.cloud.job import Find, Progress, VendorJob
-from sederunt.transcription.cloud.reading import record, records, text
+from sederunt.transcription.cloud.job import Find, VendorJob, Progress
+from sederunt.transcription.cloud.reading import record, records, status_word, text
 from sederunt.transcription.cloud.vendor import Vendor
 from sederunt.transcription.provider import Result
 from sederunt.transcription.salad import requests
@@ -35,13 +35,13 @@ async def batch(job: VendorJob) -> Result:
     if elsewhere := is_elsewhere(output):
         output = await job.fetch(requests.answer(elsewhere))
     await job.erase(copy)
-    return parse(output)
+    return parse(output, job.ask.duration_s)
 
 
 def state(told: Any) -> Progress | Explained:
     """Read how far a job is; some of its successes are failures."""
     shown = record(told)
-    status, output = text(shown.get("status")), record(shown.get("output"))
+    status, output = status_word(shown.get("status")), record(shown.get("output"))
     if status == "succeeded":
         error = output.get("error")
         return Explained(message=str(error)[:300], kind=ProviderFault.MEDIA) if error else Progress.DONE

@@ -14,9 +14,12 @@ from sederunt.transcription.cloud.reading import (
     language,
     number,
     ordered,
+    place,
     record,
     records,
     share,
+    spread,
+    sure,
     text,
     utterances_of,
 )
@@ -34,10 +37,14 @@ _UNSPACED = (
 _MARKS = '.,!?;:…"“”„»«()[]。、！？'
 
 
-def parse(body: Any) -> Result:
-    """Return a file's transcript. Everything may be missing: silence has no words."""
-    pieces = records(record(body).get("tokens"))
-    return Result(utterances=ordered(utterances_of(words_of(pieces, Voices()))), detected_lang=language_of(pieces))
+def parse(body: Any, duration_s: float = 0.0) -> Result:
+    """Return a file's transcript. Silence has no words; raises Unreadable where there is no place for any."""
+    answer = record(body)
+    place(answer, "tokens", "text")
+    pieces = records(answer.get("tokens"))
+    found = words_of(pieces, Voices()) or spread(text(answer.get("text")), 0.0, duration_s)
+    sure(found, pieces, "text")
+    return Result(utterances=ordered(utterances_of(found)), detected_lang=language_of(pieces))
 
 
 def language_of(pieces: Iterable[Piece]) -> str | None:
@@ -57,11 +64,15 @@ def words_of(pieces: Iterable[Piece], voices: Voices) -> list[Token]:
         written = text(piece.get("text"))
         if written in MARKERS or not written:
             continue
-        if run and (_begins(written) or run[-1].get("speaker") != piece.get("speaker")):
+        if run and (_begins(written) or _is_another(run[-1].get("speaker"), piece.get("speaker"))):
             found += _word(run, voices)
             run = []
         run.append(piece)
     return found + (_word(run, voices) if run else [])
+
+
+def _is_another(one: Any, other: Any) -> bool:
+    return one is not None and other is not None and bool(one != other)
 
 
 def _begins(written: str) -> bool:

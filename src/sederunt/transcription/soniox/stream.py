@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sederunt.errors import ProviderFault
-from sederunt.transcription.cloud.reading import Voices, number, record, records, text, utterances_of
+from sederunt.transcription.cloud.reading import OnceOnly, Voices, flag, number, record, records, text, utterances_of
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, StreamRefused, Told
 from sederunt.transcription.sessions import Draft, Heard, Said, Settled, taken_back
 from sederunt.transcription.soniox import requests
@@ -32,6 +32,7 @@ class SonioxCodec:
         self._ask = ask
         self._turn = 0
         self._final: list[Piece] = []  # of this turn
+        self._told_before = OnceOnly()
         self._drafted: set[str] = set()
 
     def opening(self) -> Sequence[Message]:
@@ -54,13 +55,16 @@ class SonioxCodec:
 
     def _told(self, body: Mapping[str, Any]) -> Iterator[Told]:
         pieces = records(body.get("tokens"))
-        is_over = body.get("finished") is True
+        finals = self._told_before.fresh([piece for piece in pieces if _is_word(piece)], _identity)
+        fresh = {id(piece) for piece in finals}
+        is_over = flag(body.get("finished"))
         open_pieces: list[Piece] = []
         for piece in pieces:
             if text(piece.get("text")) in MARKERS:
                 yield from self._settled()
-            elif piece.get("is_final") is True:
-                self._final.append(piece)
+            elif flag(piece.get("is_final")):
+                if id(piece) in fresh:
+                    self._final.append(piece)
             else:
                 open_pieces.append(piece)
         if is_over:
@@ -117,3 +121,11 @@ def _refused(body: Mapping[str, Any]) -> StreamRefused:
     if code == 400 and "duration" in why.lower():
         kind = _F.TRANSIENT
     return StreamRefused(kind=kind, message=why, code=str(code))
+
+
+def _is_word(piece: Piece) -> bool:
+    return flag(piece.get("is_final")) and text(piece.get("text")) not in MARKERS
+
+
+def _identity(piece: Piece) -> tuple[float, float, str]:
+    return number(piece.get("start_ms")), number(piece.get("end_ms")), text(piece.get("text"))

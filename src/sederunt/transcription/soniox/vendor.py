@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from sederunt.transcription.cloud.faults import Explained
-from sederunt.transcription.cloud.job import Find, Progress, VendorJob
-from sederunt.transcription.cloud.reading import record, records, text
+from sederunt.transcription.cloud.job import Find, VendorJob, Progress
+from sederunt.transcription.cloud.reading import record, records, status_word, text
 from sederunt.transcription.cloud.vendor import TERMS, Live, Vendor
 from sederunt.transcription.provider import Result
 from sederunt.transcription.soniox import requests
@@ -35,7 +35,7 @@ async def batch(job: VendorJob) -> Result:
     transcription = f"{requests.TRANSCRIPTIONS}/{job_id}"
     job.leaves(transcription)
     await job.poll(requests.transcription(job_id), state)
-    result = parse(await job.fetch(requests.transcript(job_id)))
+    result = parse(await job.fetch(requests.transcript(job_id)), job.ask.duration_s)
     await job.erase(transcription)
     await job.erase(file)
     return result
@@ -44,7 +44,7 @@ async def batch(job: VendorJob) -> Result:
 def state(told: Any) -> Progress | Explained:
     """Read how far a transcription is."""
     shown = record(told)
-    match text(shown.get("status")):
+    match status_word(shown.get("status")):
         case "completed":
             return Progress.DONE
         case "error":

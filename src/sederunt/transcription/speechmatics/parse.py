@@ -14,9 +14,12 @@ from sederunt.transcription.cloud.reading import (
     language,
     number,
     ordered,
+    place,
     record,
     records,
     share,
+    status_word,
+    sure,
     text,
     utterances_of,
 )
@@ -29,11 +32,13 @@ _NEXT, _BOTH = "next", "both"
 
 
 def parse(body: Any) -> Result:
-    """Return a file's transcript. Everything may be missing: silence has no words."""
+    """Return a file's transcript. Silence has no words; raises Unreadable where there is no place for any."""
     answer = record(body)
+    place(answer, "results")
     metadata = record(answer.get("metadata"))
     delimiter = record(metadata.get("language_pack_info")).get("word_delimiter")
-    found = tokens(records(answer.get("results")), Voices(), spaced=delimiter != "")
+    items = records(answer.get("results"))
+    found = sure(tokens(items, Voices(), spaced=delimiter != ""), items, "alternatives")
     return Result(utterances=ordered(utterances_of(found)), detected_lang=_found_language(metadata))
 
 
@@ -47,7 +52,7 @@ def tokens(items: Iterable[Item], voices: Voices, *, spaced: bool = True) -> lis
         content = text(best.get("content"))
         if not content.strip():
             continue
-        kind, to = item.get("type"), item.get("attaches_to")
+        kind, to = status_word(item.get("type")), item.get("attaches_to")
         if kind == "punctuation" and to == _NEXT:
             before += content
         elif kind == "punctuation":
@@ -55,7 +60,7 @@ def tokens(items: Iterable[Item], voices: Voices, *, spaced: bool = True) -> lis
                 ends = item.get("is_eos") is True or content in ".?!"
                 found[-1] = replace(found[-1], written=found[-1].written + content, ends_sentence=ends)
             attached = to == _BOTH
-        elif kind in ("word", "entity", None):
+        elif kind in ("word", "entity", ""):
             glued = bool(found) and (attached or not spaced)
             found.append(_token(item, best, content, before, voices, glued=glued))
             before, attached = "", False

@@ -8,7 +8,17 @@ from types import MappingProxyType
 from typing import Any
 
 from sederunt.errors import ProviderFault
-from sederunt.transcription.cloud.reading import Voices, number, record, records, text, utterances_of
+from sederunt.transcription.cloud.reading import (
+    OnceOnly,
+    Voices,
+    flag,
+    number,
+    record,
+    records,
+    spread,
+    text,
+    utterances_of,
+)
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, StreamRefused, Told
 from sederunt.transcription.sessions import Draft, Heard, Said, Settled, taken_back
 from sederunt.transcription.speechmatics import requests
@@ -44,6 +54,7 @@ class SpeechmaticsCodec:
         self._frames = 0
         self._turn = 0
         self._final: list[Item] = []  # of this turn
+        self._told = OnceOnly()
         self._drafted: set[str] = set()
 
     def opening(self) -> Sequence[Message]:
@@ -65,7 +76,7 @@ class SpeechmaticsCodec:
             case "RecognitionStarted":
                 return (Ready(),)
             case "AddPartialTranscript":
-                return list(self._drafts([*self._final, *records(body.get("results"))]))
+                return list(self._drafts([*self._final, *_items(body)]))
             case "AddTranscript":
                 return list(self._added(body))
             case "EndOfUtterance":
@@ -79,9 +90,9 @@ class SpeechmaticsCodec:
         return ()
 
     def _added(self, body: Mapping[str, Any]) -> Iterator[Told]:
-        results = records(body.get("results"))
+        results = self._told.fresh(_items(body), _identity)
         self._final += results
-        if results and results[-1].get("is_eos") is True:
+        if results and flag(results[-1].get("is_eos")):
             yield from self._settled()
         else:
             yield from self._drafts(self._final)
@@ -122,3 +133,23 @@ class SpeechmaticsCodec:
                 words=part.words,
                 label=labels.get(part.speaker) if self._ask.diarize else None,
             )
+
+
+def _items(body: Mapping[str, Any]) -> list[Item]:
+    """Return the words of a message; of one that has a text only, the words of that."""
+    metadata = record(body.get("metadata"))
+    start, end = number(metadata.get("start_time")), number(metadata.get("end_time"))
+    return records(body.get("results")) or [
+        {
+            "type": "word",
+            "start_time": token.word.start,
+            "end_time": token.word.end,
+            "alternatives": [{"content": token.word.word}],
+        }
+        for token in spread(text(metadata.get("transcript")), start, end)
+    ]
+
+
+def _identity(item: Item) -> tuple[float, float, str]:
+    best = record(next(iter(records(item.get("alternatives"))), None))
+    return number(item.get("start_time")), number(item.get("end_time")), text(best.get("content"))

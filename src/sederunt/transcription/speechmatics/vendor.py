@@ -7,8 +7,8 @@ from typing import Any
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.faults import Explained, explain
-from sederunt.transcription.cloud.job import Find, Progress, VendorJob
-from sederunt.transcription.cloud.reading import record, records, text
+from sederunt.transcription.cloud.job import Find, VendorJob, Progress
+from sederunt.transcription.cloud.reading import record, records, status_word, text
 from sederunt.transcription.cloud.vendor import Live, Vendor
 from sederunt.transcription.provider import Result
 from sederunt.transcription.speechmatics import requests
@@ -34,8 +34,8 @@ async def batch(job: VendorJob) -> Result:
 
 def state(told: Any) -> Progress | Explained:
     """Read how far a job is."""
-    shown = record(record(told).get("job"))
-    status = text(shown.get("status"))
+    shown = record(record(told).get("job")) or record(told)
+    status = status_word(shown.get("status"))
     if status == "done":
         return Progress.DONE
     if status in ENDED:

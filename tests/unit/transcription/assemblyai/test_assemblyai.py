@@ -56,8 +56,8 @@ def test_milliseconds_are_seconds_and_letters_are_numbers() -> None:
     assert result.detected_lang == "en"
 
 
-@pytest.mark.parametrize("body", [None, [], "text", 7, {"words": None}, {"words": [None, 7, {"text": None}]}])
-def test_nonsense_is_an_empty_transcript(body: Any) -> None:
+@pytest.mark.parametrize("body", [{"words": None}, {"words": [None, 7, {"text": None}]}])
+def test_odd_items_hold_no_words(body: Any) -> None:
     assert parse(body).utterances == ()
 
 
@@ -131,3 +131,16 @@ def test_a_streams_error_is_read_by_its_words_and_then_its_code(code: int, sente
 def test_an_empty_account_is_told_apart_from_a_wrong_key() -> None:
     assert refusal(401, {"error": "Your balance is empty"}).kind is ProviderFault.PAYMENT
     assert refusal(401, {"error": "Authentication error"}).kind is None
+
+
+def test_a_turn_that_has_a_text_only_costs_no_word() -> None:
+    codec = AssemblyCodec(ask("assembly-ai-realtime"))
+    codec.read(turn(0, "one", end=True, formatted=True))
+    body = {
+        "type": "Turn",
+        "turn_order": 1,
+        "end_of_turn": "true",
+        "turn_is_formatted": True,
+        "transcript": "Well then.",
+    }
+    assert settled(codec.read(json.dumps(body))) == ["Well then."]

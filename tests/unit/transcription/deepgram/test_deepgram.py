@@ -103,11 +103,6 @@ def test_several_languages_are_counted_by_words() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        None,
-        "text",
-        [],
-        {},
-        {"results": None},
         {"results": {"channels": "none"}},
         {"results": {"channels": [{"alternatives": []}]}},
         {"results": {"channels": [{"alternatives": [{"words": None}]}]}},

@@ -55,11 +55,11 @@ def test_words_keep_no_space_and_voices_are_numbered_within_their_channel() -> N
     assert result.detected_lang == "en"
 
 
-NONSENSE: list[Any] = [None, [], "text", 7, {"result": {"transcription": {"utterances": [None, {"words": 7}]}}}]
+NONSENSE: list[Any] = [{"result": {"transcription": {"utterances": [None, {"words": 7}]}}}]
 
 
 @pytest.mark.parametrize("body", NONSENSE)
-def test_nonsense_is_an_empty_transcript(body: Any) -> None:
+def test_odd_items_hold_no_words(body: Any) -> None:
     assert parse(body).utterances == ()
 
 
@@ -96,3 +96,11 @@ def test_what_was_acknowledged_is_not_sent_again() -> None:
 def test_a_session_that_is_over_is_not_taken_up_again() -> None:
     assert 4403 in ENDS
     assert 1011 not in ENDS
+
+
+def test_a_final_without_an_id_or_words_costs_no_word() -> None:
+    codec = GladiaCodec(ask("gladia-realtime"))
+    data = {"is_final": True, "utterance": {"start": "1.5", "end": 2.0, "text": "Well then"}}
+    (said, _) = codec.read(json.dumps({"type": "transcript", "data": data}))
+    assert isinstance(said, Settled)
+    assert (said.said.transcript, said.said.start) == ("Well then", 1.5)

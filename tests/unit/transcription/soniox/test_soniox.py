@@ -53,8 +53,8 @@ def test_pieces_become_words_at_spaces_voices_and_scripts_without_spaces() -> No
     assert (result.utterances[0].end, result.detected_lang) == (0.3, "en")
 
 
-@pytest.mark.parametrize("body", [None, [], "text", 7, {"tokens": [None, 7, {"text": None}, {"text": 3}]}])
-def test_nonsense_is_an_empty_transcript(body: Any) -> None:
+@pytest.mark.parametrize("body", [{"tokens": [None, 7, {"text": None}, {"text": []}]}])
+def test_odd_items_hold_no_words(body: Any) -> None:
     assert parse(body).utterances == ()
 
 
@@ -96,3 +96,14 @@ def test_a_refusal_is_read_by_its_code(code: int, message: str, kind: ProviderFa
     (refused,) = SonioxCodec(ask("soniox-realtime")).read(json.dumps({"error_code": code, "error_message": message}))
     assert isinstance(refused, StreamRefused)
     assert refused.kind is kind
+
+
+def test_pieces_that_are_told_twice_count_once() -> None:
+    codec = SonioxCodec(ask("soniox-realtime"))
+    said = [piece("No", 200, 300, is_final=True), piece(" no", 300, 400, is_final=True)]
+    told(codec, *said, done_ms=450)
+    told(codec, *said, done_ms=450)
+    ended = told(codec, piece("<end>", 0, 0, is_final=True), done_ms=900)
+    assert [each.said.transcript for each in ended if isinstance(each, Settled)] == ["No no"]
+    again = told(codec, *said, piece("<end>", 0, 0, is_final=True), done_ms=900)
+    assert not [each for each in again if isinstance(each, Settled)]

@@ -72,12 +72,12 @@ def test_the_language_is_the_one_of_most_of_the_time() -> None:
         return {"start_time": start, "end_time": end, "alternatives": [{"language": tag, "confidence": 0.9}]}
 
     found = {"results": [stretch(0, 5, "en"), stretch(5, 60, "de")]}
-    assert parse({"metadata": {"language_identification": found}}).detected_lang == "de"
-    assert parse({"metadata": {"language_identification": {"error": "NO_SPEECH"}}}).detected_lang is None
+    assert parse({"results": [], "metadata": {"language_identification": found}}).detected_lang == "de"
+    assert parse({"results": [], "metadata": {"language_identification": {"error": "NO_SPEECH"}}}).detected_lang is None
 
 
-@pytest.mark.parametrize("body", [None, [], "text", 7, {"results": [None, {"alternatives": 7}]}])
-def test_nonsense_is_an_empty_transcript(body: Any) -> None:
+@pytest.mark.parametrize("body", [{"results": [None, {"alternatives": 7}]}])
+def test_odd_items_hold_no_words(body: Any) -> None:
     assert parse(body).utterances == ()
 
 
@@ -126,3 +126,20 @@ def test_refusals_are_read_by_their_kind() -> None:
     told = refusal(403, {"code": 403, "error": "Forbidden", "detail": "no rights"})
     assert (told.message, told.code) == ("no rights", "Forbidden")
     assert refusal(423, {"error": "Resource Locked"}).kind is ProviderFault.TRANSIENT
+
+
+def test_words_that_are_told_twice_count_once() -> None:
+    codec = SpeechmaticsCodec(ask("speechmatics-realtime"))
+    sentence = [item("No", 0.2), item("no", 0.6), item(".", 0.8, mark=True, is_eos=True)]
+    for _ in range(2):
+        last = read(codec, "AddTranscript", results=sentence, metadata={"end_time": 1.0})
+    assert not [each for each in last if isinstance(each, Settled)]
+    ended = read(codec, "EndOfTranscript")
+    assert not [each for each in ended if isinstance(each, Settled)]
+
+
+def test_a_final_that_has_a_text_only_costs_no_word() -> None:
+    codec = SpeechmaticsCodec(ask("speechmatics-realtime"))
+    read(codec, "AddTranscript", metadata={"transcript": "Well then", "start_time": 1.0, "end_time": 2.0})
+    (said, _) = read(codec, "EndOfTranscript")
+    assert (said.said.transcript, said.said.start, said.said.end) == ("Well then", 1.0, 2.0)
