@@ -174,6 +174,10 @@ class TranscriptionSettings(Section):
         description="What a vendor hears of a meeting with a track per person: the tracks, silence left out, so that "
         "names are certain; or the mix, whose voices it tells apart.",
     )
+    fallback: tuple[str, ...] = Field(
+        (),
+        description="Models that transcribe in this order where a vendor fails for good and the request names none.",
+    )
 
 
 class PricingSettings(Section):

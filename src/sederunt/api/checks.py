@@ -18,6 +18,7 @@ from sederunt.settings import Settings
 from sederunt.transcription.models import (
     ModelRow,
     ProviderRow,
+    batch_twin,
     find,
     is_live_here,
     missing_key,
@@ -32,6 +33,7 @@ from sederunt.transcription.wishes import wish_faults
 _LINK = frozenset({"service", "meeting_url"})
 _MODEL = frozenset({"transcription_model", "transcription_credentials"})
 _WISHES = frozenset({"transcription_model", "lang", "custom_vocabulary"})
+_FALLBACK = _MODEL | _WISHES | {"transcription_fallback"}
 _ACCOUNT = frozenset({"service", "authentication"})
 
 
@@ -63,6 +65,8 @@ class Checks:
             await self._check_model(account_id, config.transcription_model, config.transcription_credentials, faults)
         if concerns(_WISHES):
             _check_wishes(config, faults)
+        if concerns(_FALLBACK):
+            await self._check_fallback(account_id, config, faults)
         if concerns(_ACCOUNT):
             await self._check_account(account_id, config, faults)
 
@@ -72,21 +76,58 @@ class Checks:
             await self._check_model(account_id, config.transcription_model, config.transcription_credentials, faults)
         if _concerns(_WISHES, faults)(_WISHES):
             _check_wishes(config, faults)
+        if _concerns(_FALLBACK, faults)(_FALLBACK):
+            await self._check_fallback(account_id, config, faults)
 
     async def _check_model(self, account_id: UUID, model: str, credential_id: UUID | None, faults: Faults) -> None:
         row = find(model)
         provider = provider_of(row) if row else None
         if credential_id is not None:
             await self._check_credential(account_id, credential_id, row, provider, faults)
-        if provider is None or _MODEL & set(faults):
+        if row is None or provider is None or _MODEL & set(faults):
             return
+        if lacking := self._lacking(row, provider, has_key=credential_id is not None):
+            add(faults, "transcription_model", lacking)
+
+    def _lacking(self, row: ModelRow, provider: ProviderRow, *, has_key: bool) -> str:
+        """What keeps a model from transcribing here, in one breath: nobody shall buy a key for what cannot use it."""
         lacking = [] if is_installed(provider.name) else [missing_provider(provider)]
-        if credential_id is None and provider.needs_key and not self._has_key(provider):
+        if not has_key and provider.needs_key and not self._has_key(provider):
             lacking.append(missing_key(provider))
-        if row is not None and not lacking and (fault := self._fault(row, provider)):
+        if not lacking and (fault := self._fault(row, provider)):
             lacking.append(fault)
-        if lacking:  # in one breath: nobody shall buy a key for what cannot use it
-            add(faults, "transcription_model", " ".join(lacking))
+        return " ".join(lacking)
+
+    async def _check_fallback(self, account_id: UUID, config: BotConfig | RecordingConfig, faults: Faults) -> None:
+        """Add what is wrong with the models that are to help out: each is judged like the first."""
+        names = config.transcription_fallback or ()
+        if not names:
+            return
+        first = find(config.transcription_model)
+        if first is None or first.provider is None:
+            add(faults, "transcription_fallback", "transcription_fallback was sent, but transcription_model is 'none'.")
+            return
+        rows = [row for name in names if (row := find(name)) is not None]
+        if len({row.identifier for row in (batch_twin(first), *rows)}) <= len(rows):
+            add(faults, "transcription_fallback", "transcription_fallback names a model that is tried before already.")
+        own = await self._provider_of_credential(account_id, config.transcription_credentials)
+        for row in rows:
+            provider = provider_of(row)
+            if provider is None:
+                continue
+            if lacking := self._lacking(row, provider, has_key=own == provider.name):
+                add(faults, "transcription_fallback", f"transcription_fallback cannot use {row.identifier}: {lacking}")
+            wishes = wish_faults(row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary)
+            for sentence in wishes.values():
+                add(faults, "transcription_fallback", f"transcription_fallback cannot use {row.identifier}: {sentence}")
+
+    async def _provider_of_credential(self, account_id: UUID, credential_id: UUID | None) -> str | None:
+        if credential_id is None:
+            return None
+        try:
+            return (await self.credentials.get(credential_id, account_id)).provider
+        except NotFound:
+            return None
 
     async def _check_credential(
         self, account_id: UUID, credential_id: UUID, row: ModelRow | None, provider: ProviderRow | None, faults: Faults

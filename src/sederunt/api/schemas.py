@@ -18,7 +18,9 @@ from sederunt.model.bot import STOP_OPTION_LIMITS, Authentication, BotConfig, Se
 from sederunt.model.recording import RecordingConfig
 from sederunt.platforms.registry import services, services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
-from sederunt.transcription.models import bot_models, find, recording_models
+from sederunt.transcription.models import batch_models, bot_models, find, recording_models
+
+MOST_FALLBACKS = 4
 
 REQUIRED_FOR_BOTS = ("transcription_model", "service", "meeting_url", "bot_name")
 
@@ -28,6 +30,7 @@ _PLAIN = (
     "bot_name",
     "transcription_model",
     "transcription_credentials",
+    "transcription_fallback",
     "bot_avatar_url",
     "lang",
     "video",
@@ -41,6 +44,9 @@ _PLAIN = (
 
 _BotModel = Annotated[str, *v.word(bot_models())]
 _RecordingModel = Annotated[str, *v.word(recording_models())]
+_BotFallback = Annotated[tuple[str, ...], *v.words(batch_models(bot_models()), MOST_FALLBACKS)]
+_RecordingFallback = Annotated[tuple[str, ...], *v.words(recording_models(), MOST_FALLBACKS)]
+_FALLBACK = "Models that transcribe, in this order, where the vendor of transcription_model fails for good."
 _Service = Annotated[str, *v.word(services())]
 _ACCOUNT = f"A meeting account kept here, for {' and '.join(services_taking(AccountKind.SESSION))}."
 _TOKEN = f"An access token of the site, for {' and '.join(services_taking(AccountKind.TOKEN))}."
@@ -99,6 +105,7 @@ class BotFields(Body):
 
     transcription_model: _BotModel = Field("none", description="What transcribes; `none` records only.")
     transcription_credentials: v.Id | None = Field(None, description="A credential of yours for the model's provider.")
+    transcription_fallback: _BotFallback | None = Field(None, description=_FALLBACK)
     service: _Service = Field(services()[0], description="Where the meeting is held.")
     meeting_url: v.Url = Field("", description="The meeting to join; must be one of `service`.")
     bot_name: _Name = Field("", description="The bot's name in the meeting, cut where the service allows less.")
@@ -163,6 +170,7 @@ class RecordingFields(Body):
     profanity_filter: v.Flag = Field(False, description="Mask profanity in the transcript.")
     custom_vocabulary: v.Vocabulary | None = Field(None, description="Words and phrases to expect.")
     transcription_credentials: v.Id | None = Field(None, description="A credential of yours for the model's provider.")
+    transcription_fallback: _RecordingFallback | None = Field(None, description=_FALLBACK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +232,9 @@ def recording_config(fields: RecordingFields, base: Mapping[str, Any] | None = N
     merged = {**(base or {}), **given}
     if base and "transcription_credentials" not in given and not _same_provider(base, merged):
         merged["transcription_credentials"] = None  # it is for the model that was replaced
+    if "transcription_fallback" not in given and merged.get("transcription_fallback"):
+        usable = set(recording_models()) - {merged["transcription_model"]}
+        merged["transcription_fallback"] = tuple(n for n in merged["transcription_fallback"] if n in usable)
     merged["custom_vocabulary"] = tuple(merged.get("custom_vocabulary", ()))
     return RecordingConfig(**merged)
 
@@ -238,6 +249,7 @@ def settings_of_source(config: BotConfig | RecordingConfig) -> dict[str, Any]:
     return {
         "transcription_model": config.transcription_model,
         "transcription_credentials": config.transcription_credentials,
+        "transcription_fallback": config.transcription_fallback,
         "lang": config.lang,
         "profanity_filter": config.profanity_filter,
         "custom_vocabulary": config.custom_vocabulary,

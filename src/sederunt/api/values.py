@@ -213,6 +213,20 @@ def word(names: tuple[str, ...]) -> tuple[PlainValidator, WithJsonSchema]:
     return _type(one_of(names), {"type": "string", "enum": list(names)})
 
 
+def words(names: tuple[str, ...], most: int) -> tuple[PlainValidator, WithJsonSchema]:
+    """Return the annotations of a list of up to `most` of these words."""
+    one = one_of(names)
+
+    def read(value: object) -> tuple[str, ...]:
+        if not isinstance(value, list):
+            raise refusal("must be an array of strings")
+        if len(value) > most:
+            raise refusal(f"must not have more than {most} entries")
+        return tuple(one(entry) for entry in value)
+
+    return _type(read, {"type": "array", "maxItems": most, "items": {"type": "string", "enum": list(names)}})
+
+
 Url = Annotated[str, *_type(url_of, {"type": "string", "format": "uri", "maxLength": LONGEST_URL})]
 Id = Annotated[UUID, *_type(uuid_of, {"type": "string", "format": "uuid"})]
 Flag = Annotated[bool, *_type(flag_of, {"anyOf": [{"type": "boolean"}, {"type": "null"}]})]  # null: see `schemas.Body`

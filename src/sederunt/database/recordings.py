@@ -322,6 +322,8 @@ def _columns(recording: Recording) -> dict[str, Any]:
 def _recording(row: Row) -> Recording:
     config = {name: value for name, value in row["config"].items() if name in _CONFIG_FIELDS}
     config["custom_vocabulary"] = tuple(config["custom_vocabulary"])
+    if config.get("transcription_fallback") is not None:
+        config["transcription_fallback"] = tuple(config["transcription_fallback"])
     if config["transcription_credentials"] is not None:
         config["transcription_credentials"] = UUID(config["transcription_credentials"])
     return Recording(

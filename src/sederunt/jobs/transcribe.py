@@ -3,13 +3,15 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from sederunt import log
 from sederunt.errors import NotFound, ProviderError, ProviderFault, SederuntError
 from sederunt.jobs.context import WorkerContext
+from sederunt.jobs.fallback import chain_of
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.work import GiveUp, Job
 from sederunt.model.bot import Bot, Verdict
@@ -48,11 +50,14 @@ async def _transcribe_bot(job: Job, context: WorkerContext) -> None:
         return
     model = model_of(bot.config.transcription_model)
     transcript = await _told_live(bot, context) if model.realtime else None
+    data: Mapping[str, Any] = {}
     if transcript is None:
-        transcript = await _heard_again(bot, batch_twin(model), job, context)
+        chain = await chain_of(bot, batch_twin(model), job, context)
+        transcript = await chain.first_that_can(lambda row: _heard_again(bot, row, job, context))
+        data = chain.told
     await context.transcripts.save(bot.id, transcript)
     await context.bots.record_transition(
-        bot.id, Trigger.TRANSCRIBED, changes={"detected_lang": transcript.detected_lang}
+        bot.id, Trigger.TRANSCRIBED, data=data, changes={"detected_lang": transcript.detected_lang}
     )
     await context.objects.delete_prefix(f"bots/{bot.id}/transcript/")
     await keep_copies_only(context.objects, bot.id)
@@ -92,25 +97,30 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
 
     model = model_of(recording.config.transcription_model)
 
+    chain = await chain_of(recording, model, job, context)
+    transcript = await chain.first_that_can(lambda row: _of_recording(recording, row, job, context))
+    await context.transcripts.save(recording.id, transcript)
+    changes = {"detected_lang": transcript.detected_lang}
+    await context.recordings.record_transition(recording.id, Trigger.TRANSCRIBED, data=chain.told, changes=changes)
+    await context.objects.delete_prefix(f"recordings/{recording.id}/transcript/")
+    await keep_copies_only(context.objects, recording.id)
+    logger.info("recording transcribed", action="transcribed", recording_id=str(recording.id))
+
+
+async def _of_recording(recording: Recording, model: ModelRow, job: Job, context: WorkerContext) -> Transcript:
+    """Return the transcript of an uploaded or fetched file, or of a bot's tracks."""
     bot = await _source_bot(recording, context)
     async with stoppable(job) as cancelled:
         with scratch_of(context, job) as scratch:
             if bot is None:
-                transcript = await _of_file(recording, model, context, scratch, cancelled)
-            else:
-                transcript = await transcribe_bot(
-                    await _request(bot, model, context, recording),
-                    settings=context.settings,
-                    objects=context.objects,
-                    scratch=scratch,
-                    cancelled=cancelled,
-                )
-    await context.transcripts.save(recording.id, transcript)
-    changes = {"detected_lang": transcript.detected_lang}
-    await context.recordings.record_transition(recording.id, Trigger.TRANSCRIBED, changes=changes)
-    await context.objects.delete_prefix(f"recordings/{recording.id}/transcript/")
-    await keep_copies_only(context.objects, recording.id)
-    logger.info("recording transcribed", action="transcribed", recording_id=str(recording.id))
+                return await _of_file(recording, model, context, scratch, cancelled)
+            return await transcribe_bot(
+                await _request(bot, model, context, recording),
+                settings=context.settings,
+                objects=context.objects,
+                scratch=scratch,
+                cancelled=cancelled,
+            )
 
 
 async def _source_bot(recording: Recording, context: WorkerContext) -> Bot | None:

@@ -50,6 +50,7 @@ class BotConfig:
     bot_name: str
     transcription_model: str  # the identifier as it was sent; an alias stays an alias
     transcription_credentials: UUID | None = None
+    transcription_fallback: tuple[str, ...] | None = None  # models for when it fails; None: what the operator says
     bot_avatar_url: str | None = None
     bot_avatar_object: str | None = None  # where an uploaded picture lies in storage
     lang: str | None = None

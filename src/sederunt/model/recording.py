@@ -13,6 +13,7 @@ class RecordingConfig:
 
     transcription_model: str  # the identifier as it was sent
     transcription_credentials: UUID | None = None
+    transcription_fallback: tuple[str, ...] | None = None  # models for when it fails; None: what the operator says
     lang: str | None = None
     webhook_url: str | None = None
     store_recording_for_1_year: bool = False

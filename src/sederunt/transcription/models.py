@@ -47,6 +47,12 @@ def recording_models() -> tuple[str, ...]:
     return _names(row for row in models() if row.for_recordings)
 
 
+def batch_models(names: Iterable[str]) -> tuple[str, ...]:
+    """Those of the names whose models transcribe what is recorded already."""
+    rows = ((name, find(name)) for name in names)
+    return tuple(name for name, row in rows if row is not None and row.provider is not None and not row.realtime)
+
+
 @cache
 def _by_name() -> Mapping[str, ModelRow]:
     return MappingProxyType({name: row for row in models() for name in row.names})
@@ -131,6 +137,7 @@ __all__ = [
     "Can",
     "ModelRow",
     "ProviderRow",
+    "batch_models",
     "batch_twin",
     "bot_models",
     "find",

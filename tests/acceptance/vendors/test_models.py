@@ -19,7 +19,7 @@ from harness.vendors.control import VendorControl
 from sederunt.bench.words import word_error_rate
 from sederunt.practice.client import MeetingHandle, PracticeClient
 from sederunt.practice.clips import SHIPPED, catalogue
-from sederunt.practice.script import demo
+from sederunt.practice.script import Script, demo
 
 Vendors = Mapping[str, VendorControl]
 
@@ -69,6 +69,25 @@ async def test_every_recording_model_writes_a_file_down_and_is_billed_once(
         assert counts["refusals"] == [], name
 
 
+async def test_a_recording_whose_vendor_fails_is_transcribed_by_the_next_model(
+    client: httpx2.AsyncClient, vendors: Vendors, receiver: Receiver
+) -> None:
+    for name in ("deepgram", "elevenlabs"):
+        vendors[name].clear()
+    vendors["deepgram"].fault("status", on="submit", status=402, times=None)
+    made = await uploaded(client, receiver, "vendor2", transcription_fallback=["vendor6-v2", "vendor8"])
+    await reach(receiver, made, "finished", timeout_s=180)
+    found = (await client.get(f"/recording/{made['id']}")).json()
+    heard = " ".join(segment["transcript"] for segment in found["transcript"])
+    assert word_error_rate(catalogue()["jfk"].text, heard) <= WORST_WER, heard
+    (told,) = [event["data"] for event in found["events"] if event["event"] == "transcription_fallback"]
+    assert (told["model"], told["next_model"]) == ("vendor2", "vendor6-v2")
+    assert "credit" in told["message"]
+    assert found["events"][-1]["data"]["transcribed_by"] == "vendor6-v2"
+    assert (found["transcription_model"], vendors["deepgram"].counts()["billed"]) == ("vendor2", [])
+    vendors["deepgram"].clear()
+
+
 async def test_every_batch_model_brings_a_meeting_back_under_the_right_names(
     client: httpx2.AsyncClient, vendors: Vendors, receiver: Receiver, meetings: PracticeClient
 ) -> None:
@@ -82,6 +101,7 @@ async def test_every_batch_model_brings_a_meeting_back_under_the_right_names(
         found = await look(client, bot)
         assert_said(script, found["transcript"], model)
         assert found["stop_reason"] == "meeting_ended"
+    await transcribed_again(client, receiver, script, bots["vendor2"], "vendor8")
     assert [control.counts()["refusals"] for control in vendors.values()] == [[] for _ in vendors]
 
 
@@ -113,8 +133,25 @@ async def test_every_live_model_tells_drafts_and_finals_in_order(
     assert any(drafted.values()), drafted
 
 
-async def uploaded(client: httpx2.AsyncClient, receiver: Receiver, model: str) -> dict[str, Any]:
-    form = {"transcription_model": model, "lang": "en", "webhook_url": receiver.url}
+async def transcribed_again(
+    client: httpx2.AsyncClient, receiver: Receiver, script: Script, bot: dict[str, Any], model: str
+) -> None:
+    """A bot's recording by another model: two transcripts, each with its model, neither touched by the other."""
+    before = await look(client, bot)
+    fields = {"meeting_bot_id": bot["id"], "transcription_model": model, "webhook_url": receiver.url}
+    answer = await client.post("/recording", json=fields)
+    assert answer.status_code == 200, answer.text
+    await reach(receiver, answer.json(), "finished", timeout_s=180)
+    again = (await client.get(f"/recording/{answer.json()['id']}")).json()
+    assert_said(script, again["transcript"], model)
+    assert (again["transcription_model"], before["transcription_model"]) == (model, bot["transcription_model"])
+    assert await look(client, bot) == before
+    assert (await client.delete(f"/recording/{again['id']}")).status_code == 200
+    assert (await look(client, bot))["transcript"] == before["transcript"]
+
+
+async def uploaded(client: httpx2.AsyncClient, receiver: Receiver, model: str, **fields: Any) -> dict[str, Any]:
+    form = {"transcription_model": model, "lang": "en", "webhook_url": receiver.url, **fields}
     data = (SHIPPED / "jfk.wav").read_bytes()
     answer = await client.post("/recording", data=form, files={"recording_file": ("speech.wav", data)})
     assert answer.status_code == 200, (model, answer.text)

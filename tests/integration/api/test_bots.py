@@ -31,6 +31,34 @@ async def test_a_bot_that_was_just_booked_is_shown_the_same_everywhere(room: Api
     assert await room.look(made) == made
 
 
+@pytest.mark.parametrize("path", ["/bot", "/bot/validate"])
+async def test_models_that_help_out_are_judged_like_the_first(room: ApiRoom, path: str) -> None:
+    async def faults(**fields: Any) -> list[str]:
+        answer = await room.client.post(path, json={**GOOD_BOT, **fields})
+        found: list[str] = answer.json().get("errors", {}).get("transcription_fallback", [])
+        assert answer.status_code == (400 if found else 200), answer.text
+        return found
+
+    assert "No credential for Deepgram" in (await faults(transcription_fallback=["vendor2"]))[0]
+    assert "tried before" in (await faults(transcription_fallback=["whisper"]))[0]
+    assert "'none'" in (await faults(transcription_model="none", transcription_fallback=["whisper"]))[0]
+    own = await room.credentials.add(room.account_id, "deepgram", "key-of-deepgram-1234567890")
+    cloud = {"transcription_model": "vendor2", "transcription_credentials": str(own.id)}
+    assert await faults(**cloud, transcription_fallback=["vendor2-v3", "whisper"]) == []
+    too_long = [f"word{n}" for n in range(101)]
+    with_words = await faults(transcription_fallback=["vendor2"], custom_vocabulary=too_long)
+    assert any("at most" in sentence for sentence in with_words)
+
+
+async def test_what_helps_out_can_be_changed_and_is_shown(room: ApiRoom) -> None:
+    own = await room.credentials.add(room.account_id, "deepgram", "key-of-deepgram-1234567890")
+    cloud = {"transcription_model": "vendor2", "transcription_credentials": str(own.id)}
+    made = await room.bot_in("scheduled", **cloud, transcription_fallback=["whisper"])
+    assert made["transcription_fallback"] == ["whisper"]
+    changed = await room.client.patch(f"/bot/{made['id']}", json={"transcription_fallback": None})
+    assert changed.json()["transcription_fallback"] == []
+
+
 async def test_a_job_for_the_bot_is_on_its_way(room: ApiRoom) -> None:
     queued: asyncio.Queue[str] = asyncio.Queue()
 

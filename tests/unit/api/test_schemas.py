@@ -15,6 +15,7 @@ from sederunt.api.schemas import (
     changed_config,
     new_config,
     recording_config,
+    settings_of_source,
     start_of,
 )
 from sederunt.model.bot import Authentication, BotConfig, StopOptions
@@ -104,6 +105,8 @@ def test_unknown_fields_are_ignored(good_bot: Body) -> None:
         ),
         ("bot_avatar_url", ["https://a.example/p.png", None], ["p.png", "data:image/png;base64,AAAA"]),
         ("transcription_credentials", ["0195f2c4-6a1e-7b3d-9f00-000000000001", None], ["", "7", "{0195f2c4}", 7]),
+        ("transcription_fallback", [[], ["vendor1"], ["deepgram", "vendor8"], None],
+         [["none"], ["vendor2-realtime"], ["nobody"], "vendor1", ["vendor1"] * 5, [7]]),
         ("scheduled_start_time", [0, -1, 1_900_000_000, 1_900_000_000_000, 1.9e9, None], ["1900000000", 1.5, True,
          10**15, 1e300]),
         ("time_limit", [5, 240, 30.0, None], [4, 241, "30", 5.5, True]),
@@ -243,3 +246,15 @@ def test_a_number_or_flag_that_is_null_in_an_inner_object_was_not_sent(good_bot:
     assert not found.faults
     kept = changed_config(config, found.fields).stop_options  # as by a PATCH
     assert kept == StopOptions(time_limit=30, silence_detection=3)
+
+
+def test_a_recording_takes_over_the_bots_fallback_as_far_as_it_can_be_its_own(good_bot: Body) -> None:
+    bot = config_of({**good_bot, "transcription_model": "vendor3", "transcription_fallback": ["vendor2-v3", "vendor8"]})
+    base = settings_of_source(bot)
+
+    def fallback(**fields: Any) -> tuple[str, ...] | None:
+        return recording_config(read(RecordingFields, fields).fields, base).transcription_fallback
+
+    assert fallback() == ("vendor8",)
+    assert fallback(transcription_model="vendor8") == ()
+    assert fallback(transcription_fallback=["vendor1"]) == ("vendor1",)

@@ -63,6 +63,7 @@ class AsyncRoutes:
         meeting_url: str,
         bot_name: str,
         transcription_credentials: str | Unset | None = UNSET,
+        transcription_fallback: Sequence[str] | Unset | None = UNSET,
         bot_avatar_file: bytes | str | Unset | None = UNSET,
         bot_avatar_url: str | Unset | None = UNSET,
         lang: str | Unset | None = UNSET,
@@ -88,6 +89,8 @@ class AsyncRoutes:
             meeting_url: The meeting to join; must be one of `service`.
             bot_name: The bot's name in the meeting, cut where the service allows less.
             transcription_credentials: A credential of yours for the model's provider.
+            transcription_fallback: Models that transcribe, in this order, where the vendor of
+                transcription_model fails for good.
             bot_avatar_file: PNG, JPEG or WebP in base64, with or without a data URI, up to 5 MB. {}
                 counts as absent.
             bot_avatar_url: A picture; ignored when bot_avatar_file is given.
@@ -119,6 +122,7 @@ class AsyncRoutes:
                         "meeting_url": meeting_url,
                         "bot_name": bot_name,
                         "transcription_credentials": transcription_credentials,
+                        "transcription_fallback": transcription_fallback,
                         "bot_avatar_file": bot_avatar_file,
                         "bot_avatar_url": bot_avatar_url,
                         "lang": lang,
@@ -223,6 +227,7 @@ class AsyncRoutes:
         meeting_url: str,
         bot_name: str,
         transcription_credentials: str | Unset | None = UNSET,
+        transcription_fallback: Sequence[str] | Unset | None = UNSET,
         bot_avatar_file: bytes | str | Unset | None = UNSET,
         bot_avatar_url: str | Unset | None = UNSET,
         lang: str | Unset | None = UNSET,
@@ -247,6 +252,8 @@ class AsyncRoutes:
             meeting_url: The meeting to join; must be one of `service`.
             bot_name: The bot's name in the meeting, cut where the service allows less.
             transcription_credentials: A credential of yours for the model's provider.
+            transcription_fallback: Models that transcribe, in this order, where the vendor of
+                transcription_model fails for good.
             bot_avatar_file: PNG, JPEG or WebP in base64, with or without a data URI, up to 5 MB. {}
                 counts as absent.
             bot_avatar_url: A picture; ignored when bot_avatar_file is given.
@@ -277,6 +284,7 @@ class AsyncRoutes:
                         "meeting_url": meeting_url,
                         "bot_name": bot_name,
                         "transcription_credentials": transcription_credentials,
+                        "transcription_fallback": transcription_fallback,
                         "bot_avatar_file": bot_avatar_file,
                         "bot_avatar_url": bot_avatar_url,
                         "lang": lang,
@@ -317,6 +325,7 @@ class AsyncRoutes:
         *,
         transcription_model: str | Unset = UNSET,
         transcription_credentials: str | Unset | None = UNSET,
+        transcription_fallback: Sequence[str] | Unset | None = UNSET,
         service: str | Unset = UNSET,
         meeting_url: str | Unset = UNSET,
         bot_name: str | Unset = UNSET,
@@ -341,6 +350,8 @@ class AsyncRoutes:
         Args:
             transcription_model: What transcribes; `none` records only.
             transcription_credentials: A credential of yours for the model's provider.
+            transcription_fallback: Models that transcribe, in this order, where the vendor of
+                transcription_model fails for good.
             service: Where the meeting is held.
             meeting_url: The meeting to join; must be one of `service`.
             bot_name: The bot's name in the meeting, cut where the service allows less.
@@ -371,6 +382,7 @@ class AsyncRoutes:
                     {
                         "transcription_model": transcription_model,
                         "transcription_credentials": transcription_credentials,
+                        "transcription_fallback": transcription_fallback,
                         "service": service,
                         "meeting_url": meeting_url,
                         "bot_name": bot_name,
@@ -445,6 +457,7 @@ class AsyncRoutes:
         profanity_filter: bool | Unset | None = UNSET,
         custom_vocabulary: Sequence[str] | Unset | None = UNSET,
         transcription_credentials: str | Unset | None = UNSET,
+        transcription_fallback: Sequence[str] | Unset | None = UNSET,
         recording_file: Source | None = None,
         on_progress: Progress | None = None,
         idempotency_key: str | None = None,
@@ -463,6 +476,8 @@ class AsyncRoutes:
             profanity_filter: Mask profanity in the transcript.
             custom_vocabulary: Words and phrases to expect.
             transcription_credentials: A credential of yours for the model's provider.
+            transcription_fallback: Models that transcribe, in this order, where the vendor of
+                transcription_model fails for good.
             recording_file: Path or open binary file; sent piece by piece.
             on_progress: Called with the bytes sent so far and all of them (None: not known).
             idempotency_key: By it a repeat is known; absent: a fresh one for each call.
@@ -484,6 +499,7 @@ class AsyncRoutes:
                         "profanity_filter": profanity_filter,
                         "custom_vocabulary": custom_vocabulary,
                         "transcription_credentials": transcription_credentials,
+                        "transcription_fallback": transcription_fallback,
                     }
                 ),
                 upload=Upload.of("recording_file", recording_file, on_progress),

@@ -152,6 +152,7 @@ class Bot:
     lang: str | None
     detected_lang: str | None
     transcription_model: str
+    transcription_fallback: tuple[str, ...]
     participants: tuple[Participant, ...]
     events: tuple[Event, ...]
     profanity_filter: bool
@@ -219,6 +220,7 @@ class BotSummary:
     lang: str | None
     detected_lang: str | None
     transcription_model: str
+    transcription_fallback: tuple[str, ...]
     profanity_filter: bool
     custom_vocabulary: tuple[str, ...]
     realtime_audio: bool
@@ -333,6 +335,7 @@ class Recording:
     lang: str | None
     detected_lang: str | None
     transcription_model: str
+    transcription_fallback: tuple[str, ...]
     events: tuple[Event, ...]
     profanity_filter: bool
     custom_vocabulary: tuple[str, ...]
@@ -353,6 +356,7 @@ class RecordingSummary:
     lang: str | None
     detected_lang: str | None
     transcription_model: str
+    transcription_fallback: tuple[str, ...]
     profanity_filter: bool
     custom_vocabulary: tuple[str, ...]
     created_at: datetime

@@ -12,7 +12,7 @@ from sederunt.transcription.assemblyai.parse import parse
 from sederunt.transcription.assemblyai.rows import MODELS, PROVIDER_ROW
 from sederunt.transcription.assemblyai.stream import AssemblyCodec
 from sederunt.transcription.cloud.faults import Explained
-from sederunt.transcription.cloud.job import Find, VendorJob, Progress
+from sederunt.transcription.cloud.job import Find, Progress, VendorJob
 from sederunt.transcription.cloud.reading import record, records, status_word, text
 from sederunt.transcription.cloud.vendor import TERMS, Live, Vendor
 from sederunt.transcription.provider import Result

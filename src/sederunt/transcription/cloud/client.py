@@ -22,7 +22,7 @@ from sederunt.errors import ProviderError, ProviderFault
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.addresses import rest_address, same_origin
-from sederunt.transcription.cloud.calls import VendorCall, Reply, joined
+from sederunt.transcription.cloud.calls import Reply, VendorCall, joined
 from sederunt.transcription.cloud.faults import Explained, Speaker
 from sederunt.transcription.cloud.vendor import Vendor
 
@@ -207,7 +207,7 @@ class Client:
             return held.decode("utf-8", "replace") or None
 
 
-def _onward(call: Call, reply: Reply, url: str) -> Call | None:
+def _onward(call: VendorCall, reply: Reply, url: str) -> VendorCall | None:
     """The request that a redirect asks for; None where it asks for none. Sound and wishes stay with the vendor's host;
     what was stored elsewhere is fetched there, without the key.
     """

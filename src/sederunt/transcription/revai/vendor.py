@@ -7,7 +7,7 @@ from typing import Any
 
 from sederunt.errors import ProviderFault
 from sederunt.transcription.cloud.faults import Explained, explain
-from sederunt.transcription.cloud.job import Find, VendorJob, Progress
+from sederunt.transcription.cloud.job import Find, Progress, VendorJob
 from sederunt.transcription.cloud.reading import record, records, status_word, text
 from sederunt.transcription.cloud.vendor import Vendor
 from sederunt.transcription.languages import primary_tag

@@ -1,0 +1,98 @@
+"""Fallback: where a vendor fails for good, the next model of the request (or of the settings) transcribes."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from sederunt import log
+from sederunt.errors import ProviderError
+from sederunt.jobs.context import WorkerContext
+from sederunt.jobs.work import Job
+from sederunt.model.bot import Bot
+from sederunt.model.recording import Recording
+from sederunt.model.transcript import Transcript
+from sederunt.transcription.models import ModelRow, find, provider_of
+from sederunt.transcription.plugs import is_installed
+from sederunt.transcription.wishes import wish_faults
+
+EVENT = "transcription_fallback"
+TRIES_EACH = 5  # of a vendor that is away, before the next model is asked: some eight minutes
+
+logger = log.get(component="jobs")
+
+
+class Chain:
+    """The models that may transcribe one resource, and which of them is asked now.
+
+    The way so far is in the resource's history, so that a worker that is killed goes on with the model it was at.
+    """
+
+    def __init__(
+        self, rows: Sequence[ModelRow], *, tried: int, job: Job, note: Callable[[Mapping[str, Any]], Awaitable[None]]
+    ) -> None:
+        self._rows, self._at, self._job, self._note = rows, min(tried, len(rows) - 1), job, note
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """Return what the last event says of the model that transcribed; nothing where it was the one asked for."""
+        return {"transcribed_by": self._rows[self._at].identifier} if self._at else {}
+
+    async def first_that_can(self, transcribe: Callable[[ModelRow], Awaitable[Transcript]]) -> Transcript:
+        """Return the transcript of the first model that does not fail for good. Raises ProviderError as the last one
+        does.
+        """
+        while True:
+            try:
+                return await transcribe(self._rows[self._at])
+            except ProviderError as error:
+                if self._at + 1 == len(self._rows) or not self._is_for_good(error):
+                    raise
+                await self._go_on(error)
+
+    def _is_for_good(self, error: ProviderError) -> bool:
+        return not error.retryable or self._job.delivered >= TRIES_EACH * (self._at + 1)
+
+    async def _go_on(self, error: ProviderError) -> None:
+        failed, following = self._rows[self._at], self._rows[self._at + 1]
+        await self._note({"model": failed.identifier, "next_model": following.identifier, "message": str(error)[:500]})
+        logger.warning(
+            "the next model transcribes",
+            action="transcription_fallback",
+            id=str(self._job.id),
+            model=failed.identifier,
+            next_model=following.identifier,
+            why=str(error),
+        )
+        self._at += 1
+
+
+async def chain_of(order: Bot | Recording, first: ModelRow, job: Job, context: WorkerContext) -> Chain:
+    """Return the models that may transcribe a bot or a recording, `first` in front."""
+    store = context.bots if isinstance(order, Bot) else context.recordings
+
+    async def note(data: Mapping[str, Any]) -> None:
+        await store.add_event(order.id, EVENT, data)
+
+    rows = [first, *_rows_after(order, first, context)]
+    tried = sum(event.event == EVENT for event in await store.events(order.id)) if len(rows) > 1 else 0
+    return Chain(rows, tried=tried, job=job, note=note)
+
+
+def _rows_after(order: Bot | Recording, first: ModelRow, context: WorkerContext) -> list[ModelRow]:
+    """Return the models to go on with: those of the request, else those of the settings that can do what it wants."""
+    asked = order.config.transcription_fallback
+    names = context.settings.transcription.fallback if asked is None else asked
+    found: list[ModelRow] = []
+    for row in map(find, names):
+        if row is None or row.provider is None or row.realtime or row in (first, *found):
+            continue
+        if is_installed(row.provider) and (asked is not None or _can(row, order)):
+            found.append(row)
+    return found
+
+
+def _can(row: ModelRow, order: Bot | Recording) -> bool:
+    provider = provider_of(row)
+    config = order.config
+    return provider is not None and not wish_faults(
+        row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary
+    )
