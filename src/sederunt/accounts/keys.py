@@ -127,7 +127,10 @@ class Keys:
         if len(self._trusted) >= _MOST_TRUSTED:
             self._trusted.clear()
         self._trusted[digest] = _Trusted(caller=caller, until=self._clock.monotonic() + _TRUSTED_S)
-        self._note_use(found)
+        if found.last_used_at is None or self._clock.now() - found.last_used_at >= _NOTED_EVERY:
+            note = asyncio.create_task(self._accounts.touch_key(found.id))
+            self._notes.add(note)
+            note.add_done_callback(self._noted)
         return caller
 
     async def close(self) -> None:
@@ -136,14 +139,6 @@ class Keys:
 
     def _digest(self, text: str) -> bytes:
         return hmac.new(self._pepper, text.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
-
-    def _note_use(self, key: ApiKey) -> None:
-        """Keep `last_used_at` roughly right, beside the request and not in its way."""
-        if key.last_used_at is not None and self._clock.now() - key.last_used_at < _NOTED_EVERY:
-            return
-        note = asyncio.create_task(self._accounts.touch_key(key.id))
-        self._notes.add(note)
-        note.add_done_callback(self._noted)
 
     def _noted(self, note: asyncio.Task[None]) -> None:
         self._notes.discard(note)

@@ -62,7 +62,13 @@ def create_app(
                 yield
 
     app = Starlette(
-        routes=[*_routes_with_keys(), *_routes_without(), *pages, *_sockets()],
+        routes=[
+            *_routes_with_keys(),
+            *_routes_without(),
+            *pages,
+            WebSocketRoute(sockets.PATH, sockets.realtime),
+            WebSocketRoute("/{path:path}", sockets.nowhere),
+        ],
         lifespan=lifespan,
         middleware=_cors(settings),
         exception_handlers={404: http_exception, 405: http_exception},
@@ -118,10 +124,6 @@ def _routes_without() -> list[Path]:
     return [*open_paths, Path(_FILES, _without_key(files.get_file, _FILES, quiet=False), methods=["GET"])]
 
 
-def _sockets() -> list[WebSocketRoute]:
-    return [WebSocketRoute(sockets.PATH, sockets.realtime), WebSocketRoute("/{path:path}", sockets.nowhere)]
-
-
 def _with_key(table: Mapping[str, Route], path: str) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         visit = visit_of(request)
@@ -134,19 +136,16 @@ def _with_key(table: Mapping[str, Route], path: str) -> Callable[[Request], Awai
             refuse_unpermitted(caller, route.needed)
             answer = await route.handler(Call(context, request, caller))
             if route.changes:
-                await note_deed(context.stores.sign_ins, caller, route.name, _target(request, answer))
+                made = _FIRST_ID.match(bytes(answer.body[:60]))
+                named: str | None = request.path_params.get("id")
+                await note_deed(
+                    context.stores.sign_ins, caller, route.name, named or (made[1].decode() if made else None)
+                )
             return answer
         except Exception as error:
             return answer_to(error)
 
     return endpoint
-
-
-def _target(request: Request, answer: Response) -> str | None:
-    """The id of what was changed: in the path, or at the beginning of what tells of something new."""
-    made = _FIRST_ID.match(bytes(answer.body[:60]))
-    named: str | None = request.path_params.get("id")
-    return named or (made[1].decode() if made else None)
 
 
 def _without_key(handler: OpenHandler, path: str, *, quiet: bool) -> Callable[[Request], Awaitable[Response]]:

@@ -60,7 +60,12 @@ class Checks:
         """`sent`: the fields a caller sent; a check none of whose fields was sent is left out."""
         concerns = _concerns(sent, faults)
         if concerns(_LINK):
-            _check_link(config, faults)
+            try:
+                parse_link(config.service, config.meeting_url)
+            except InvalidLink as error:
+                add(faults, "meeting_url", str(error))
+            except SetupError as error:
+                add(faults, "service", str(error))
         if concerns(_MODEL):
             await self._check_model(account_id, config.transcription_model, config.transcription_credentials, faults)
         if concerns(_WISHES):
@@ -195,12 +200,3 @@ def _check_wishes(config: BotConfig | RecordingConfig, faults: Faults) -> None:
     wishes = wish_faults(row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary)
     for name, sentence in wishes.items():
         add(faults, name, sentence)
-
-
-def _check_link(config: BotConfig, faults: Faults) -> None:
-    try:
-        parse_link(config.service, config.meeting_url)
-    except InvalidLink as error:
-        add(faults, "meeting_url", str(error))
-    except SetupError as error:
-        add(faults, "service", str(error))

@@ -71,7 +71,10 @@ async def answer_once(
     key = key_of(call.request)
     if key is None:
         return await make(None)
-    keyed = KeyedRequest(call=call, key=key, fingerprint=_fingerprint(call, asked))
+    text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+    keyed = KeyedRequest(
+        call=call, key=key, fingerprint=hashlib.sha256(f"{call.request.url.path}\n{text}".encode()).digest()
+    )
     if (again := await keyed.answer_again()) is not None:
         return again
     try:
@@ -90,9 +93,3 @@ def key_of(request: Request) -> str | None:
     if not (0 < len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
         raise InvalidConfig({HEADER: [f"{HEADER} must be 1 to {LONGEST_KEY} printable ASCII characters."]})
     return key
-
-
-def _fingerprint(call: Call, asked: object) -> bytes:
-    """Return the digest of path and wishes; neither spaces nor the order of fields matter."""
-    text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(f"{call.request.url.path}\n{text}".encode()).digest()

@@ -12,7 +12,7 @@ from sederunt.api.failures import json_response, message_response
 from sederunt.api.faults import read
 from sederunt.api.schemas import Body
 from sederunt.api.views import moment
-from sederunt.database.people import Deed, Person
+from sederunt.database.people import Person
 from sederunt.database.search import cursor_number
 from sederunt.errors import InvalidConfig
 
@@ -79,7 +79,19 @@ async def audit_values(call: Call) -> dict[str, Any]:
     deeds = await call.context.stores.sign_ins.people.deeds(call.account_id, before=before, limit=limit + 1)
     shown = deeds[:limit]
     more = len(deeds) > limit
-    return {"data": [_deed_values(deed) for deed in shown], "next_cursor": str(shown[-1].id) if more else None}
+    return {
+        "data": [
+            {
+                "at": moment(deed.at),
+                "who": deed.who,
+                "by": "person" if deed.by_person else "key",
+                "action": deed.action,
+                "target": deed.target,
+            }
+            for deed in shown
+        ],
+        "next_cursor": str(shown[-1].id) if more else None,
+    }
 
 
 def link_of(call: Call, token: str) -> str:
@@ -95,14 +107,4 @@ def member_values(person: Person) -> dict[str, Any]:
         "email": person.email,
         "role": person.role,
         "created_at": moment(person.created_at),
-    }
-
-
-def _deed_values(deed: Deed) -> dict[str, Any]:
-    return {
-        "at": moment(deed.at),
-        "who": deed.who,
-        "by": "person" if deed.by_person else "key",
-        "action": deed.action,
-        "target": deed.target,
     }

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -30,7 +29,18 @@ async def get_usage(call: Call) -> Response:
     if wanted != "csv":
         raise InvalidConfig({"format": ["format must be one of: json, csv."]})
     headers = {"Content-Disposition": f'attachment; filename="usage-{values["from"]}-{values["to"]}.csv"'}
-    return Response(_csv(values["data"]), headers=headers, media_type="text/csv; charset=utf-8")
+    file = io.StringIO()
+    writer = csv.DictWriter(file, COLUMNS)
+    writer.writeheader()
+    for row in values["data"]:
+        # A name that a spreadsheet would take for a formula is written so that it is text.
+        writer.writerow(
+            {
+                name: f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
+                for name, value in row.items()
+            }
+        )
+    return Response(file.getvalue(), headers=headers, media_type="text/csv; charset=utf-8")
 
 
 async def usage_values(call: Call) -> dict[str, Any]:
@@ -106,17 +116,3 @@ def _day(call: Call, name: str) -> date | None:
 
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, datetime.min.time(), UTC)
-
-
-def _csv(rows: Iterable[dict[str, Any]]) -> str:
-    file = io.StringIO()
-    writer = csv.DictWriter(file, COLUMNS)
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: _harmless(value) for name, value in row.items()})
-    return file.getvalue()
-
-
-def _harmless(value: object) -> object:
-    """Write a name that a spreadsheet would take for a formula so that it is text."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

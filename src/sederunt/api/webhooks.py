@@ -16,7 +16,7 @@ from sederunt.api.failures import json_response
 from sederunt.api.faults import read
 from sederunt.api.values import MILLISECONDS_FROM, uuid_of
 from sederunt.api.views import moment
-from sederunt.database.deliveries import Attempt, Delivery
+from sederunt.database.deliveries import Delivery
 from sederunt.database.delivery_lists import trial
 from sederunt.database.search import cursor_number
 from sederunt.errors import InvalidConfig
@@ -84,7 +84,9 @@ async def replay_deliveries(call: Call) -> Response:
     found = read(ReplayFields, await call.body(), ("since",))
     if found.faults:
         raise InvalidConfig(found.faults)
-    since = _moment(found.fields.since)
+    # Unix seconds, or milliseconds where it is too large for seconds; the distant past is the beginning.
+    seconds = found.fields.since / 1000 if found.fields.since > MILLISECONDS_FROM else found.fields.since
+    since = datetime.fromtimestamp(max(seconds, 0), UTC)
     state = found.fields.state
     count = await call.context.stores.deliveries.replay_since(call.account_id, since, state)  # type: ignore[arg-type]
     return json_response({"replayed": count})
@@ -134,12 +136,11 @@ def delivery_values(delivery: Delivery) -> dict[str, Any]:
         "created_at": moment(delivery.created_at),
         "next_attempt_at": moment(delivery.next_attempt_at),
         "payload": json.loads(body_of(delivery)),
-        "attempts": [_attempt_values(attempt) for attempt in delivery.attempts],
+        "attempts": [
+            {"at": moment(attempt.at), "http_status": attempt.status, "ms": attempt.ms, "answer": attempt.answer}
+            for attempt in delivery.attempts
+        ],
     }
-
-
-def _attempt_values(attempt: Attempt) -> dict[str, Any]:
-    return {"at": moment(attempt.at), "http_status": attempt.status, "ms": attempt.ms, "answer": attempt.answer}
 
 
 async def _delivery(call: Call) -> Delivery:
@@ -153,9 +154,3 @@ def _resource_id(text: str | None) -> UUID | None:
         return uuid_of(text)
     except ValueError:
         raise InvalidConfig({"resource_id": ["resource_id must be a UUID."]}) from None
-
-
-def _moment(value: int) -> datetime:
-    """Return Unix seconds, or milliseconds where it is too large for seconds; the distant past is the beginning."""
-    seconds = value / 1000 if value > MILLISECONDS_FROM else value
-    return datetime.fromtimestamp(max(seconds, 0), UTC)

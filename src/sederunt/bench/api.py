@@ -59,9 +59,25 @@ async def bench_api(requests: int, scheduled: int, upload_mb: int) -> int:
     """Print every measurement; 1 where a limit is missed."""
     with tempfile.TemporaryDirectory(prefix="sederunt-bench-") as folder:
         async with api_alone(Path(folder)) as api:
-            good = [await _gets(api, requests)]
+            booked = await _book(api)
+            reached = await _measure_gets(api, "just booked", booked, requests)
+            sat = await _book(api)
+            await _fill(api.data, UUID(sat))
+            await _measure_gets(api, "an hour's meeting", sat, requests // 4)
+            good = [reached >= FLOOR]
             if scheduled:
-                await _bookings(api, scheduled)
+                before, started = api.cpu_s(), time.monotonic()
+                load = await api.caller.load(
+                    api.caller.request("POST", "/bot", _scheduled_bot()), scheduled, CONNECTIONS
+                )
+                print(
+                    f"POST scheduled bots: {load.requests:,} in {time.monotonic() - started:.1f} s, "
+                    f"{load.requests / (api.cpu_s() - before):,.0f} per CPU-second; "
+                    f"p50 {percentile(load.times_ms, 50):.1f} ms, p99 {percentile(load.times_ms, 99):.1f} ms"
+                )
+                for path in ("/bot/scheduled", "/bot?limit=50"):
+                    one = await api.caller.load(api.caller.request("GET", path), 5, 1)
+                    print(f"GET {path}: {percentile(one.times_ms, 50):.0f} ms, {one.answer_bytes / 1e6:,.2f} MB")
             if upload_mb:
                 good.append(await _upload(api, upload_mb))
     return 0 if all(good) else 1
@@ -89,15 +105,6 @@ async def api_alone(data: Path) -> AsyncIterator[Api]:
         await nats.wait()
 
 
-async def _gets(api: Api, requests: int) -> bool:
-    booked = await _book(api)
-    reached = await _measure_gets(api, "just booked", booked, requests)
-    sat = await _book(api)
-    await _fill(api.data, UUID(sat))
-    await _measure_gets(api, "an hour's meeting", sat, requests // 4)
-    return reached >= FLOOR
-
-
 async def _measure_gets(api: Api, name: str, bot_id: str, requests: int) -> float:
     request = api.caller.request("GET", f"/bot/{bot_id}")
     await api.caller.load(request, WARM_UP, CONNECTIONS)
@@ -110,20 +117,6 @@ async def _measure_gets(api: Api, name: str, bot_id: str, requests: int) -> floa
         f"on {CONNECTIONS} connections; {api.resident_mb():.0f} MB resident"
     )
     return per_cpu_s
-
-
-async def _bookings(api: Api, count: int) -> None:
-    """Many bots ahead, then the two lists that hold them."""
-    before, started = api.cpu_s(), time.monotonic()
-    load = await api.caller.load(api.caller.request("POST", "/bot", _scheduled_bot()), count, CONNECTIONS)
-    print(
-        f"POST scheduled bots: {load.requests:,} in {time.monotonic() - started:.1f} s, "
-        f"{load.requests / (api.cpu_s() - before):,.0f} per CPU-second; "
-        f"p50 {percentile(load.times_ms, 50):.1f} ms, p99 {percentile(load.times_ms, 99):.1f} ms"
-    )
-    for path in ("/bot/scheduled", "/bot?limit=50"):
-        one = await api.caller.load(api.caller.request("GET", path), 5, 1)
-        print(f"GET {path}: {percentile(one.times_ms, 50):.0f} ms, {one.answer_bytes / 1e6:,.2f} MB")
 
 
 async def _upload(api: Api, megabytes: int) -> bool:

@@ -241,7 +241,13 @@ def report(cases: Sequence[CaptureCase], results: Mapping[str, Sequence[CaptureR
     """Print the medians, the limits, and the ratios to the classical bot; returns 1 where an alarm is passed."""
     console.print(_table_of_medians(cases, results))
     limits = judged(cases, results)
-    console.print(_table_of_limits(limits))
+    table = Table(title="Limits, of medians", title_justify="left")
+    for heading in ("case", "what", "measured", "target", "alarm", ""):
+        table.add_column(heading, justify="left" if heading in ("case", "what", "") else "right")
+    for each in limits:
+        measured, target, alarm = (f"{value:.4g}" for value in (each.measured, each.limit.target, each.limit.alarm))
+        table.add_row(each.case.title, TOLD[each.what], measured, f"≤ {target}", f"> {alarm}", each.verdict)
+    console.print(table)
     for case in cases:
         name = "classical-cameras" if case.variant.get("video") else "classical"
         if results.get(name):
@@ -271,16 +277,6 @@ def _table_of_medians(cases: Sequence[CaptureCase], results: Mapping[str, Sequen
     for name, (title, _) in CLASSICAL.items():
         if results.get(name):
             table.add_row(*row(title, results[name]))
-    return table
-
-
-def _table_of_limits(limits: Sequence[Judged]) -> Table:
-    table = Table(title="Limits, of medians", title_justify="left")
-    for heading in ("case", "what", "measured", "target", "alarm", ""):
-        table.add_column(heading, justify="left" if heading in ("case", "what", "") else "right")
-    for each in limits:
-        measured, target, alarm = (f"{value:.4g}" for value in (each.measured, each.limit.target, each.limit.alarm))
-        table.add_row(each.case.title, TOLD[each.what], measured, f"≤ {target}", f"> {alarm}", each.verdict)
     return table
 
 

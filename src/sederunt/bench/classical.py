@@ -36,7 +36,10 @@ async def classical_bot(meeting_url: str, host_rules: str, name: str = "Classic"
         sink, pulse = await _sound(stack, folder)
         environment: dict[str, str | float | bool] = {**os.environ, "DISPLAY": display, "PULSE_SERVER": f"unix:{sink}"}
         page = await _browser(stack, environment, host_rules)
-        await _join(page, meeting_url, name)
+        await page.goto(meeting_url, wait_until="domcontentloaded")
+        await page.get_by_label("Your name").fill(name)
+        await page.get_by_role("button", name="Join now").or_(page.get_by_role("button", name="Ask to join")).click()
+        await page.get_by_role("button", name="Leave call").wait_for(timeout=30_000)
         file = folder / "recording.mp4"
         ffmpeg = await _grab(stack, environment, display, file)
         # Playwright's driver and the browser are children of this process: the bench runs this in one of its own.
@@ -95,13 +98,6 @@ async def _browser(stack: AsyncExitStack, environment: dict[str, str | float | b
         ignore_https_errors=True, viewport={"width": 1280, "height": 720}, locale="en-US"
     )
     return await context.new_page()
-
-
-async def _join(page: Page, meeting_url: str, name: str) -> None:
-    await page.goto(meeting_url, wait_until="domcontentloaded")
-    await page.get_by_label("Your name").fill(name)
-    await page.get_by_role("button", name="Join now").or_(page.get_by_role("button", name="Ask to join")).click()
-    await page.get_by_role("button", name="Leave call").wait_for(timeout=30_000)
 
 
 async def _grab(stack: AsyncExitStack, environment: dict[str, str | float | bool], display: str, file: Path) -> int:

@@ -118,22 +118,19 @@ def _run(case: str, talkers: int, model: str, clock: str, folder: Path, data: Pa
     settings = Settings(data=data, live=LiveSettings(model=model, threads=1))
     clips = clips_of(folder)
     if case == "silence":
-        return [_silence(settings, clock)]
+        count = round(SILENCE_S * RATE)
+        tracks = [np.random.default_rng(n).normal(0, 0.0005, count).astype(np.float32) for n in range(SILENT_TRACKS)]
+        return [_cost("silence", 0, FOLLOWERS[f"{clock} {ENGINE}"](settings, tracks))]
     if case == "talkers":
         return [_talkers(settings, clips, talkers, clock)]
-    return _alone(settings, clips, clock)
-
-
-# --- cases -----------------------------------------------------------------------------------------------------------
-
-
-def _alone(settings: Settings, clips: Sequence[SpeechSample], clock: str) -> list[LiveFigures]:
-    """Return one person, all clips one after the other, by the engine and by the baseline."""
     reference = _reference(settings, clips, GAP_S)
     return [
         _heard("alone", system, FOLLOWERS[f"{clock} {system}"](settings, [reference.samples]), reference)
         for system in (ENGINE, BASELINE)
     ]
+
+
+# --- cases -----------------------------------------------------------------------------------------------------------
 
 
 def _reference(settings: Settings, clips: Sequence[SpeechSample], gap_s: float) -> Reference:
@@ -177,13 +174,6 @@ def _talkers(settings: Settings, clips: Sequence[SpeechSample], count: int, cloc
     length = round(TALK_S * RATE)
     tracks = [np.roll(samples, -n * len(samples) // count)[:length] for n in range(count)]
     return _cost("talkers", count, FOLLOWERS[f"{clock} {ENGINE}"](settings, tracks))
-
-
-def _silence(settings: Settings, clock: str) -> LiveFigures:
-    """Open microphones in a quiet room."""
-    count = round(SILENCE_S * RATE)
-    tracks = [np.random.default_rng(n).normal(0, 0.0005, count).astype(np.float32) for n in range(SILENT_TRACKS)]
-    return _cost("silence", 0, FOLLOWERS[f"{clock} {ENGINE}"](settings, tracks))
 
 
 def _cost(case: str, talkers: int, followed: Followed) -> LiveFigures:

@@ -72,7 +72,11 @@ async def follow_service(
             async with served(Path(data), await practice.host_rules(), settings) as client:
                 meeting = await practice.open_meeting(compose(sound, starts))
                 came, ended = await _listen(client, meeting, FIRST_AT_S + starts[-1] + len(sound[-1].samples) / RATE)
-                recorded = await _recording(client, ended, Path(data) / "recording.webm")
+                path = Path(data) / "recording.webm"
+                answer = await client.get(ended["recording_url"])
+                answer.raise_for_status()
+                path.write_bytes(answer.content)
+                recorded = np.concatenate([block.samples for block in read_pcm(path)])
                 begun = [event["at_ms"] / 1000 for event in await meeting.events(kind="said")][1:]
     shift_s = shift_between([word for segment in ended["transcript"] for word in _words(segment)], said)
     told = [_told(each, _on(each.at, begun, starts), shift_s) for each in came]
@@ -109,14 +113,6 @@ async def _listen(
                     came.append(Came(time.time(), message))
                     progress.update(bar, completed=message["data"]["end"])
     return came, await ending(client, bot["id"], within_s=ENDED_S)
-
-
-async def _recording(client: httpx2.AsyncClient, ended: Mapping[str, Any], path: Path) -> Samples:
-    """Return the bot's recording, at the rate of the models."""
-    answer = await client.get(ended["recording_url"])
-    answer.raise_for_status()
-    path.write_bytes(answer.content)
-    return np.concatenate([block.samples for block in read_pcm(path)])
 
 
 def _words(segment: Mapping[str, Any]) -> list[SaidWord]:

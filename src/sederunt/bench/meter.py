@@ -25,7 +25,14 @@ class TreeMeter:
     def sample(self) -> None:
         """Read every process of the trees once."""
         pss_kib = browsers_kib = 0
-        for process in self._processes():
+        found: list[psutil.Process] = []
+        for pid in self.roots:
+            try:
+                root = psutil.Process(pid)
+                found += [root, *root.children(recursive=True)]
+            except psutil.Error:
+                continue
+        for process in found:
             try:
                 times = process.cpu_times()
                 key, name = (process.pid, process.create_time()), process.name()
@@ -50,16 +57,6 @@ class TreeMeter:
     def total_cpu_s(self) -> float:
         """Return the CPU-seconds that the processes now known have spent since each of them began."""
         return sum(self._last.values())
-
-    def _processes(self) -> list[psutil.Process]:
-        found: list[psutil.Process] = []
-        for pid in self.roots:
-            try:
-                root = psutil.Process(pid)
-                found += [root, *root.children(recursive=True)]
-            except psutil.Error:
-                continue
-        return found
 
 
 def pss_of(pid: int) -> int:

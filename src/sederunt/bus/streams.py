@@ -117,34 +117,32 @@ def direct_get_subject(stream: str) -> str:
 async def declare(js: JetStreamContext, *, ack_wait_s: float, replicas: int) -> None:
     """Make streams and consumers what the table says. Safe to repeat, and from many processes at once."""
     for queue in QUEUES.values():
-        await _declare_stream(js, _work_stream(queue, replicas))
-        await js.add_consumer(queue.stream, _holder(queue, ack_wait_s))
+        await _declare_stream(
+            js,
+            StreamConfig(
+                name=queue.stream,
+                subjects=[queue.subjects],
+                retention=RetentionPolicy.WORK_QUEUE,
+                storage=StorageType.FILE,
+                discard=DiscardPolicy.NEW if queue.one_per_resource else DiscardPolicy.OLD,
+                discard_new_per_subject=queue.one_per_resource,
+                max_msgs_per_subject=1 if queue.one_per_resource else -1,
+                duplicate_window=DUPLICATE_WINDOW_S,
+                num_replicas=replicas,
+            ),
+        )
+        await js.add_consumer(
+            queue.stream,
+            ConsumerConfig(
+                durable_name=queue.kind,
+                ack_policy=AckPolicy.EXPLICIT,
+                ack_wait=ack_wait_s,
+                max_deliver=-1,  # giving up is decided by the table of retries, where the resource can be told
+                max_ack_pending=MAX_HELD,
+                filter_subject=queue.subjects,
+            ),
+        )
     await _declare_stream(js, _feed_stream(replicas))
-
-
-def _work_stream(queue: Queue, replicas: int) -> StreamConfig:
-    return StreamConfig(
-        name=queue.stream,
-        subjects=[queue.subjects],
-        retention=RetentionPolicy.WORK_QUEUE,
-        storage=StorageType.FILE,
-        discard=DiscardPolicy.NEW if queue.one_per_resource else DiscardPolicy.OLD,
-        discard_new_per_subject=queue.one_per_resource,
-        max_msgs_per_subject=1 if queue.one_per_resource else -1,
-        duplicate_window=DUPLICATE_WINDOW_S,
-        num_replicas=replicas,
-    )
-
-
-def _holder(queue: Queue, ack_wait_s: float) -> ConsumerConfig:
-    return ConsumerConfig(
-        durable_name=queue.kind,
-        ack_policy=AckPolicy.EXPLICIT,
-        ack_wait=ack_wait_s,
-        max_deliver=-1,  # giving up is decided by the table of retries, where the resource can be told
-        max_ack_pending=MAX_HELD,
-        filter_subject=queue.subjects,
-    )
 
 
 def _feed_stream(replicas: int) -> StreamConfig:

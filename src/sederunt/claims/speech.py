@@ -51,7 +51,9 @@ class Speech:
             case Fact.OWNS:
                 self._own(claim)
             case Fact.SOUND:
-                self._hear(claim)
+                self._sound.take(claim)
+                if claim.holds:
+                    self.last_sound_ms = max(claim.at_ms, self.last_sound_ms or claim.at_ms)
             case _:
                 self._told(claim)
 
@@ -74,11 +76,6 @@ class Speech:
             if known is not None and known[0] < claim.at_ms and known[1] not in ("", subject.key):
                 self._free_ms[subject.media] = claim.at_ms
             self._owns_at[subject.media] = (claim.at_ms, subject.key)
-
-    def _hear(self, claim: Claim) -> None:
-        self._sound.take(claim)
-        if claim.holds:
-            self.last_sound_ms = max(claim.at_ms, self.last_sound_ms or claim.at_ms)
 
     # --- what follows --------------------------------------------------------------------------------------------
 

@@ -65,7 +65,11 @@ class SourceTable:
     def _say(self, subject: Subject, claim: Claim) -> None:
         token, old = subject.token, self.words.get(subject.token)
         if old is None:
-            self._first(token, subject, claim)
+            if len(self.words) < MOST_SUBJECTS or self._forget():
+                if self.snapshot_ms is not None and claim.at_ms < self.snapshot_ms:  # it was left out since
+                    self.words[token] = Statement(subject, False, self.snapshot_ms, self.snapshot_ms, False)
+                else:
+                    self.words[token] = self._word(subject, claim, claim.at_ms)
             return
         if (claim.at_ms, claim.holds, True) < (old.at_ms, old.holds, old.explicit):
             old.subject = old.subject.with_known(subject)
@@ -74,14 +78,6 @@ class SourceTable:
             subject = max(subject, old.subject, key=lambda each: each.order)
         since_ms = old.since_ms if old.holds == claim.holds else claim.at_ms
         self.words[token] = self._word(subject.with_known(old.subject), claim, since_ms)
-
-    def _first(self, token: str, subject: Subject, claim: Claim) -> None:
-        if len(self.words) >= MOST_SUBJECTS and not self._forget():
-            return
-        if self.snapshot_ms is not None and claim.at_ms < self.snapshot_ms:  # it was left out since
-            self.words[token] = Statement(subject, False, self.snapshot_ms, self.snapshot_ms, False)
-        else:
-            self.words[token] = self._word(subject, claim, claim.at_ms)
 
     def _word(self, subject: Subject, claim: Claim, since_ms: int) -> Statement:
         lifetime = claim.lifetime_ms if claim.lifetime_ms is not None else lifetime_of(claim.fact, claim.source)

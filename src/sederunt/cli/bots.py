@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -62,7 +62,21 @@ def show_(
         owner = await context.account(account)
         view = await BotReading(context.database).view(uuid_of(bot_id, "a bot"), owner.id)
         if as_json:
-            typer.echo(json.dumps(_facts(view), default=json_text))
+            bot = asdict(view.bot)
+            del bot["secret"]  # opens its sockets
+            events = [asdict(event) for event in view.events]
+            participants = [asdict(participant) for participant in view.participants]
+            typer.echo(
+                json.dumps(
+                    {
+                        **bot,
+                        "events": events,
+                        "participants": participants,
+                        "transcript": json.loads(view.segments_json),
+                    },
+                    default=json_text,
+                )
+            )
         else:
             _tell(view)
 
@@ -93,14 +107,6 @@ def _print_changes(changes: Sequence[RosterChange]) -> None:
     for change in changes:
         when = datetime.fromtimestamp(change.at_ms / 1000, UTC).isoformat(timespec="milliseconds")
         typer.echo(f"{when}  {journal.words_of(change)}", err=True)
-
-
-def _facts(view: BotView) -> dict[str, Any]:
-    bot = asdict(view.bot)
-    del bot["secret"]  # opens its sockets
-    events = [asdict(event) for event in view.events]
-    participants = [asdict(participant) for participant in view.participants]
-    return {**bot, "events": events, "participants": participants, "transcript": json.loads(view.segments_json)}
 
 
 def _tell(view: BotView) -> None:

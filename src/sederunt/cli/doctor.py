@@ -40,7 +40,20 @@ def doctor(
         raise typer.BadParameter(f"There is no such part; there are: {', '.join(part for part, _ in CHECKS)}.")
     findings = [_examined(part, check, settings, quiet=as_json) for part, check in checks]
     if as_json:
-        typer.echo(json.dumps([_plain(finding) for finding in findings]))
+        typer.echo(
+            json.dumps(
+                [
+                    {
+                        "part": finding.part,
+                        "sound": finding.sound,
+                        "found": finding.found,
+                        "remedy": finding.remedy,
+                        "took_s": round(finding.took_s, 2),
+                    }
+                    for finding in findings
+                ]
+            )
+        )
     else:
         _print(findings)
     if not all(finding.sound for finding in findings):
@@ -79,13 +92,3 @@ def _print(findings: list[Finding]) -> None:
 
 def _safe(text: str) -> str:
     return text.replace("[", "\\[")
-
-
-def _plain(finding: Finding) -> dict[str, object]:
-    return {
-        "part": finding.part,
-        "sound": finding.sound,
-        "found": finding.found,
-        "remedy": finding.remedy,
-        "took_s": round(finding.took_s, 2),
-    }

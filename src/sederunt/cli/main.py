@@ -53,20 +53,16 @@ def main() -> None:
     if names:
         app.callback()(lambda: None)
     if names and names[0] not in ROLES:  # `serve` has said it for those
-        _tell_ignored()
+        from sederunt.settings import ignored  # not for those who only ask what commands there are
+
+        for sentence in ignored(os.environ):
+            print(f"sederunt: ignored: {sentence}", file=sys.stderr)
     try:
         app()
     except SystemExit as end:
         _leave(end.code)
     except SederuntError as error:
         _leave(f"sederunt: {error}")
-
-
-def _tell_ignored() -> None:
-    from sederunt.settings import ignored  # not for those who only ask what commands there are
-
-    for sentence in ignored(os.environ):
-        print(f"sederunt: ignored: {sentence}", file=sys.stderr)
 
 
 def _leave(code: str | int | None) -> NoReturn:

@@ -28,7 +28,11 @@ async def peaks(job: Job, context: WorkerContext) -> None:
     key = peaks_object(job.resource, job.id)
     if await context.objects.size(key) is not None:
         return
-    stored = await _recording_of(job, context)
+    stored = (
+        (await context.bots.get(job.id)).recording_object
+        if job.resource == "bot"
+        else (await context.recordings.get(job.id)).recording_object
+    )
     if stored is None:
         return
     with scratch_of(context, job) as scratch:
@@ -46,12 +50,6 @@ async def give_up(job: Job, context: WorkerContext, error: BaseException) -> Non
     """Keep that there is no shape, so that nobody asks for it again."""
     logger.warning("no shape of a recording", action="peaks_given_up", id=str(job.id), error=str(error))
     await context.objects.put(peaks_object(job.resource, job.id), b'{"duration":0,"peaks":[]}')
-
-
-async def _recording_of(job: Job, context: WorkerContext) -> str | None:
-    if job.resource == "bot":
-        return (await context.bots.get(job.id)).recording_object
-    return (await context.recordings.get(job.id)).recording_object
 
 
 def shape(blocks: Iterator[npt.NDArray[Any]], rate: int = 16_000) -> list[int]:

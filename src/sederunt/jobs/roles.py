@@ -35,7 +35,9 @@ Ready = Callable[[str, dict[str, object]], None]
 async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
     """Take bots while there is room, until `stop`; then let them sit for `drain_timeout_s` and hand back the rest."""
     async with BrowserPool(settings.browser) as pool, open_context(settings, role="host", pool=pool) as context:
-        await _refuse_namesake(context)
+        with suppress(NoResponder, BusAway):
+            await context.bus.request(holds_subject(context.name), {"id": ""}, within_s=1)
+            raise SetupError(f"Another host is called '{context.name}'. Give each its own SEDERUNT_HOST__NAME.")
         consumers: list[Consumer] = []
         room = Capacity(
             settings.host,
@@ -94,13 +96,6 @@ async def _work(
 async def _holds(consumers: Sequence[Consumer], asked: Mapping[str, Any]) -> Mapping[str, Any]:
     """Answer `host.<name>.holds`."""
     return {"holds": any(consumer.holds(str(asked.get("id"))) for consumer in consumers)}
-
-
-async def _refuse_namesake(context: WorkerContext) -> None:
-    """Raise where another host has this name: two would answer for each other's bots."""
-    with suppress(NoResponder, BusAway):
-        await context.bus.request(holds_subject(context.name), {"id": ""}, within_s=1)
-        raise SetupError(f"Another host is called '{context.name}'. Give each its own SEDERUNT_HOST__NAME.")
 
 
 @asynccontextmanager

@@ -233,7 +233,11 @@ class Gallery:
         """Decode a frame; a damaged one changes nothing."""
         decoder = self._decoders.get((frame.source, frame.codec))
         if decoder is None:
-            decoder = self._decoders[frame.source, frame.codec] = _decoder(frame.codec)
+            context = av.CodecContext.create(VIDEO_CODECS[frame.codec], "r")
+            assert isinstance(context, VideoCodecContext)
+            context.thread_count = 1
+            context.flags |= av.codec.context.Flags.low_delay
+            decoder = self._decoders[frame.source, frame.codec] = context
         try:
             pictures = decoder.decode(av.Packet(frame.payload))
         except av.FFmpegError:
@@ -275,14 +279,6 @@ class Gallery:
         planes = cast("Planes", scaled)
         self._scaled[tile.source] = (place, self._versions[tile.source], planes)
         return place, planes
-
-
-def _decoder(codec: Codec) -> VideoCodecContext:
-    context = av.CodecContext.create(VIDEO_CODECS[codec], "r")
-    assert isinstance(context, VideoCodecContext)
-    context.thread_count = 1
-    context.flags |= av.codec.context.Flags.low_delay
-    return context
 
 
 def _encoder(container: OutputContainer, canvas: Canvas) -> VideoStream:

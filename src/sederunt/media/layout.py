@@ -77,18 +77,15 @@ class Stage:
 
     def main(self, at_s: float, visible: Sequence[str]) -> str | None:
         """Return the source to show large among these; None where nothing is to be seen."""
-        self._listen(at_s)
+        while self._next < len(self._spoken) and self._spoken[self._next].start <= at_s:
+            self._talking.append(self._spoken[self._next])
+            self._next += 1
+        self._talking = [spoke for spoke in self._talking if spoke.end > at_s]
         wanted = self._wanted(visible)
         rests = self._main in visible and at_s - self._since_s < MIN_TURN_S and wanted not in self._screens
         if wanted != self._main and not rests:
             self._main, self._since_s = wanted, at_s
         return self._main
-
-    def _listen(self, at_s: float) -> None:
-        while self._next < len(self._spoken) and self._spoken[self._next].start <= at_s:
-            self._talking.append(self._spoken[self._next])
-            self._next += 1
-        self._talking = [spoke for spoke in self._talking if spoke.end > at_s]
 
     def _wanted(self, visible: Sequence[str]) -> str | None:
         for source in visible:

@@ -141,9 +141,19 @@ class OpusEncoder:
 
     def __init__(self, rate: int, bit_rate: int, *, complexity: int = 10) -> None:
         self._rate = rate
-        self._context = _open_encoder(rate, bit_rate, complexity)
+        context = av.CodecContext.create("libopus", "w")
+        assert isinstance(context, AudioCodecContext)
+        context.sample_rate = rate
+        context.layout = "mono"
+        context.format = "s16"
+        context.bit_rate = bit_rate
+        context.time_base = Fraction(1, rate)
+        context.options = {"compression_level": str(complexity), "frame_duration": "20"}
+        context.open()
+        self._context = context
         self._waiting = _NO_SAMPLES
-        self._skip = _look_ahead(self._context)
+        own_header = self._context.extradata or header()
+        self._skip = int.from_bytes(own_header[10:12], "little") * self._context.sample_rate // RATE
         self._taken = self._fed = 0  # samples
         self._last, self._alike = b"", 0  # the last packet, and how many of silence before it are the same
 
@@ -221,27 +231,6 @@ class PcmEncoder:
 
 def _joined(frames: Sequence[av.AudioFrame]) -> npt.NDArray[np.int16]:
     return np.concatenate([_NO_SAMPLES, *(frame.to_ndarray()[0] for frame in frames)])
-
-
-def _open_encoder(rate: int, bit_rate: int, complexity: int) -> AudioCodecContext:
-    context = av.CodecContext.create("libopus", "w")
-    assert isinstance(context, AudioCodecContext)
-    context.sample_rate = rate
-    context.layout = "mono"
-    context.format = "s16"
-    context.bit_rate = bit_rate
-    context.time_base = Fraction(1, rate)
-    context.options = {"compression_level": str(complexity), "frame_duration": "20"}
-    context.open()
-    return context
-
-
-def _look_ahead(context: AudioCodecContext) -> int:
-    """Return the look-ahead in samples at the encoder's rate: the pre-skip in the encoder's own OpusHead, which
-    counts at 48 kHz.
-    """
-    own_header = context.extradata or header()
-    return int.from_bytes(own_header[10:12], "little") * context.sample_rate // RATE
 
 
 class OpusDecoder:

@@ -119,18 +119,14 @@ def _check_whole(path: Path, kind: ContainerKind) -> None:
     size = path.stat().st_size
     with path.open("rb") as file:
         if kind.name == "wav":
-            _check_wav(file, size)
+            name, stated = struct.unpack("<4sI", file.read(8))
+            missing = stated + 8 - size
+            if name == b"RIFF" and OPEN_SIZES[0] < stated < OPEN_SIZES[1] and missing > SLACK_BYTES:
+                raise BrokenMedia(f"The file ends early: {size} of {stated + 8} bytes are there.")
         elif kind.demuxer == "mov":
             _check_boxes(file, size)
         elif kind.demuxer == "matroska":
             _check_segment(file.read(MOST_INDEX_BYTES), size)
-
-
-def _check_wav(file: IO[bytes], size: int) -> None:
-    name, stated = struct.unpack("<4sI", file.read(8))
-    missing = stated + 8 - size
-    if name == b"RIFF" and OPEN_SIZES[0] < stated < OPEN_SIZES[1] and missing > SLACK_BYTES:
-        raise BrokenMedia(f"The file ends early: {size} of {stated + 8} bytes are there.")
 
 
 def _check_boxes(file: IO[bytes], size: int) -> None:

@@ -14,7 +14,6 @@ from typing import cast
 
 import av
 from av.container import OutputContainer
-from av.stream import Stream
 from av.video.stream import VideoStream
 
 from sederunt import log
@@ -195,7 +194,10 @@ def _frames(data: bytes) -> Iterator[VideoFrame]:
         for packet in container.demux():
             if packet.pts is None or not packet.size:
                 continue
-            codec = _codec_of(packet.stream)
+            name = packet.stream.codec_context.name if isinstance(packet.stream, VideoStream) else ""
+            codec = _CODECS_BY_NAME.get(name)
+            if codec is None:
+                raise BrokenMedia(f"Expected a video piece, found a track of {name or packet.stream.type}.")
             payload = bytes(packet)
             yield VideoFrame(
                 source=packet.stream.metadata.get("title", f"track-{packet.stream.index}"),
@@ -204,14 +206,6 @@ def _frames(data: bytes) -> Iterator[VideoFrame]:
                 keyframe=packet.is_keyframe,
                 payload=with_start_codes(payload) if codec is Codec.H264 else payload,
             )
-
-
-def _codec_of(stream: Stream) -> Codec:
-    name = stream.codec_context.name if isinstance(stream, VideoStream) else ""
-    codec = _CODECS_BY_NAME.get(name)
-    if codec is None:
-        raise BrokenMedia(f"Expected a video piece, found a track of {name or stream.type}.")
-    return codec
 
 
 def with_start_codes(payload: bytes) -> bytes:

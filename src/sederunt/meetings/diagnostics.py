@@ -41,11 +41,15 @@ async def keep_diagnostics(
             kept |= await _put(objects, bot_id, kind, name, await take())
         except PageError as error:
             seen = f"{seen} ({error})" if seen else str(error)
+    # Fields are cut short, and addresses go without what may be secret: these files are for people.
     facts = {
         "row": row,
         "seen": seen,
         "address": page.url.split("?")[0],
-        "signals": [{"kind": s.kind, "at_ms": s.at_ms, "data": _brief(s)} for s in signals],
+        "signals": [
+            {"kind": s.kind, "at_ms": s.at_ms, "data": {name: _word(name, value) for name, value in s.data.items()}}
+            for s in signals
+        ],
     }
     return kept | await _put(objects, bot_id, "signals", "signals.json", json.dumps(facts, indent=1).encode())
 
@@ -73,11 +77,6 @@ async def _put(objects: Objects, bot_id: UUID, kind: str, name: str, data: bytes
         logger.exception("evidence not kept", action="evidence_failed", bot_id=str(bot_id), kind=kind)
         return {}
     return {kind: key}
-
-
-def _brief(signal: Signal) -> dict[str, str]:
-    """Return a signal's fields cut short, addresses without what may be secret: these files are for people."""
-    return {name: _word(name, value) for name, value in signal.data.items()}
 
 
 def _word(name: str, value: object) -> str:

@@ -130,7 +130,8 @@ class PageFlow:
             logger.warning("page could not be read", action="look_failed", why=str(error))
             return Reading(state=PageState.LOADING, row="admission.unread", url=self.page.url), {}
         self.seen.frozen_since = None
-        self._note_shown(controls)
+        now = self.clock.monotonic()
+        self.seen.shown_since = {step: self.seen.shown_since.get(step, now) for step in controls}
         return self.pages.judge(snapshot, joined=False, noted=noted), controls
 
     def is_news(self, reading: Reading) -> bool:
@@ -289,10 +290,6 @@ class PageFlow:
         answer = self.answers[step.act]
         assert answer is not None, "a field is filled only with what we have"
         return answer
-
-    def _note_shown(self, controls: Mapping[str, FoundControl]) -> None:
-        now = self.clock.monotonic()
-        self.seen.shown_since = {step: self.seen.shown_since.get(step, now) for step in controls}
 
 
 def _trouble(row: str, reading: Reading) -> Reading:

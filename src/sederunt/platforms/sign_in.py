@@ -71,7 +71,8 @@ async def sign_in(
     doubts = _Doubts(pages=pages, flow=flow)
     await _open(flow)
     while True:
-        reading, controls = await flow.look(_progress(flow))
+        due = () if Act.FILL_PASSWORD in flow.steps.sent else (PASSWORD_DUE,)
+        reading, controls = await flow.look(due if flow.steps.sent else (*due, NOTHING_SENT))
         if flow.is_news(reading):
             on_state(reading)
         ended = flow.ending(reading) or doubts.asked_again(reading, controls) or await doubts.cookies(reading)
@@ -80,11 +81,6 @@ async def sign_in(
         if not (pages.owns(reading.url) and await flow.step(reading, controls)):
             await _load_again(flow, reading)
             await clock.sleep(LOOK_EVERY_S)
-
-
-def _progress(flow: PageFlow) -> tuple[str, ...]:
-    due = () if Act.FILL_PASSWORD in flow.steps.sent else (PASSWORD_DUE,)
-    return due if flow.steps.sent else (*due, NOTHING_SENT)
 
 
 async def _open(flow: PageFlow) -> None:

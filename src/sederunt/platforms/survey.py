@@ -73,7 +73,20 @@ def _plan(
     return json.dumps(
         {
             "rows": [_row(row) for row in rows if row.kind in IN_PAGE],
-            "targets": [_target(target) for target in targets],
+            "targets": [
+                {
+                    "id": target.id,
+                    "selectors": list(target.selectors),
+                    "names": [normalised(name) for name in target.names],
+                    "butNot": [normalised(name) for name in target.but_not],
+                    "backstops": list(target.backstops),
+                    "within": list(target.within),
+                    "holding": [normalised(phrase) for phrase in target.holding],
+                    "showing": target.showing.value,
+                    "disabledToo": target.disabled_too,
+                }
+                for target in targets
+            ],
             "never": list(never),
             "icons": list(ICONS),
             "buttons": BUTTONS,
@@ -95,20 +108,6 @@ def _row(row: EvidenceRow) -> dict[str, Any]:
         "whole": row.whole,
         "showing": row.showing.value,
         "leastPx": list(row.least_px),
-    }
-
-
-def _target(target: Target) -> dict[str, Any]:
-    return {
-        "id": target.id,
-        "selectors": list(target.selectors),
-        "names": [normalised(name) for name in target.names],
-        "butNot": [normalised(name) for name in target.but_not],
-        "backstops": list(target.backstops),
-        "within": list(target.within),
-        "holding": [normalised(phrase) for phrase in target.holding],
-        "showing": target.showing.value,
-        "disabledToo": target.disabled_too,
     }
 
 

@@ -119,7 +119,15 @@ def load(clip_id: str) -> Clip:
     row = catalogue().get(clip_id)
     if row is None:
         raise NotFound(f"There is no clip {clip_id}; there are: {', '.join(catalogue())}.")
-    samples = _whole_frames(_read(row.path, row.start_s, row.end_s))
+    with wave.open(str(row.path), "rb") as source:
+        rate = source.getframerate()
+        data = np.frombuffer(source.readframes(source.getnframes()), np.int16)
+    data = data[round(row.start_s * rate) : None if row.end_s is None else round(row.end_s * rate)]
+    resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+    frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(data).reshape(1, -1), format="s16", layout="mono")
+    frame.sample_rate = rate
+    blocks = [part.to_ndarray().reshape(-1) for part in [*resampler.resample(frame), *resampler.resample(None)]]
+    samples = _whole_frames(np.concatenate(blocks).astype(np.int16))
     return Clip(clip_id, tuple(ClipEncoder().encode(samples)), samples)
 
 
@@ -155,18 +163,6 @@ def loudness(block: Samples) -> int:
     """Return the RMS level in dB below full scale, 0 (loudest) to 127 (silence)."""
     power = float(np.mean((block.astype(np.float64) / 32768) ** 2))
     return 127 if power < 1e-12 else min(127, max(0, round(-10 * np.log10(power))))
-
-
-def _read(path: Path, start_s: float, end_s: float | None) -> Samples:
-    with wave.open(str(path), "rb") as source:
-        rate = source.getframerate()
-        data = np.frombuffer(source.readframes(source.getnframes()), np.int16)
-    data = data[round(start_s * rate) : None if end_s is None else round(end_s * rate)]
-    resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
-    frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(data).reshape(1, -1), format="s16", layout="mono")
-    frame.sample_rate = rate
-    blocks = [part.to_ndarray().reshape(-1) for part in [*resampler.resample(frame), *resampler.resample(None)]]
-    return np.concatenate(blocks).astype(np.int16)
 
 
 def _whole_frames(samples: Samples) -> Samples:

@@ -156,7 +156,9 @@ class Script:
 
     def duration_s(self) -> float:
         """Return when the last act is over."""
-        return max((act.at_s + _length_s(act) for act in self.acts), default=0.0)
+        return max(
+            (act.at_s + (clips.load(act.clip).duration_s if act.do == "say" else 0.0) for act in self.acts), default=0.0
+        )
 
 
 _ADAPTER = TypeAdapter(Script)
@@ -228,7 +230,3 @@ def demo(
         acts=tuple(acts),
         variant=variant or Variant(),
     )
-
-
-def _length_s(act: ScriptedAct) -> float:
-    return clips.load(act.clip).duration_s if act.do == "say" else 0.0

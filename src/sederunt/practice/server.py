@@ -122,15 +122,11 @@ class PracticeServer:
             due = max(due + TICK_S, loop.time() - CATCH_UP_S)
             await asyncio.sleep(max(0.0, due - loop.time()))
             for meeting in list(self.meetings.values()):
-                _tick(meeting)
-
-
-def _tick(meeting: Meeting) -> None:
-    try:
-        meeting.tick()
-    except Exception:
-        logger.exception("A practice meeting failed", action="practice_failed")
-        meeting.end()
+                try:
+                    meeting.tick()
+                except Exception:
+                    logger.exception("A practice meeting failed", action="practice_failed")
+                    meeting.end()
 
 
 class _Server(uvicorn.Server):

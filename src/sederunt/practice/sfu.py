@@ -139,15 +139,13 @@ class Peer:
         if not self.connected.is_set():
             return
         if self.plan.audio_channel:
-            self._send_over_channel(piece, tick)
+            sequence, timestamp = len(self.sent) & 0xFFFF, tick * clips.FRAME & 0xFFFFFFFF
+            if self.send_channel(
+                self.plan.audio_channel, struct.pack("!LL", sequence, timestamp) + piece.frame.payload
+            ):
+                self.sent.append(SentPacket(piece.slot, 0, sequence, timestamp, (), piece.frame.digest, False))
         elif piece.slot < len(self._audio):
             self._send_over_rtp(self._audio[piece.slot], piece, tick)
-
-    def _send_over_channel(self, piece: SlotFrame, tick: int) -> None:
-        """Send a header of 8 bytes (sequence, sample time) and the Opus packet."""
-        sequence, timestamp = len(self.sent) & 0xFFFF, tick * clips.FRAME & 0xFFFFFFFF
-        if self.send_channel(self.plan.audio_channel, struct.pack("!LL", sequence, timestamp) + piece.frame.payload):
-            self.sent.append(SentPacket(piece.slot, 0, sequence, timestamp, (), piece.frame.digest, False))
 
     def _send_over_rtp(self, stream: "_Stream", piece: SlotFrame, tick: int) -> None:
         if self.plan.new_ssrc_every_s and piece.first and stream.age_ticks(tick) * 0.02 > self.plan.new_ssrc_every_s:

@@ -58,7 +58,11 @@ async def serve(request: Request, shape: SignInShape) -> Response:
     if shape.stay_button and not form.get("stay"):
         last = SignInStep(name="stay", field='type="hidden" name="stay" value="1"', button=shape.stay_button, fault="")
         return _page(shape, last, known | {shape.second.name: proof}, question="<p>Stay signed in?</p>")
-    return _way_back(request, shape, account)
+    target = request.query_params.get(shape.return_parameter) or shape.home
+    host = shape.cookie_domain.removeprefix(".")
+    query = {"to": target, "account": account, "cookie": list(shape.cookies), "domain": shape.cookie_domain}
+    door = {"google.com": "accounts.google.com"}.get(host, host)
+    return RedirectResponse(f"https://{door}/practice/session?{urlencode(query, doseq=True)}", 303)
 
 
 def session(request: Request) -> Response:
@@ -87,11 +91,3 @@ def _page(
         f"{step.fault if refused else ''}"
         f"<form method=post>{hidden}<input {step.field}><button {step.button}</button></form>"
     )
-
-
-def _way_back(request: Request, shape: SignInShape, account: str) -> Response:
-    target = request.query_params.get(shape.return_parameter) or shape.home
-    host = shape.cookie_domain.removeprefix(".")
-    query = {"to": target, "account": account, "cookie": list(shape.cookies), "domain": shape.cookie_domain}
-    door = {"google.com": "accounts.google.com"}.get(host, host)
-    return RedirectResponse(f"https://{door}/practice/session?{urlencode(query, doseq=True)}", 303)

@@ -28,10 +28,7 @@ class ScriptTimeline:
         acts = [act for act in self._pending if act.at_s <= now_s]
         self._pending = self._pending[len(acts) :]
         if self.is_over and self._script.loop_s is not None and self._script.acts:
-            self._begin_again(now_s, self._script.loop_s)
+            start_s = (now_s // self._script.loop_s + 1) * self._script.loop_s
+            again = (dataclasses.replace(act, at_s=act.at_s + start_s) for act in self._script.acts)
+            self._pending = sorted(again, key=lambda act: act.at_s)
         return acts
-
-    def _begin_again(self, now_s: float, loop_s: float) -> None:
-        start_s = (now_s // loop_s + 1) * loop_s
-        again = (dataclasses.replace(act, at_s=act.at_s + start_s) for act in self._script.acts)
-        self._pending = sorted(again, key=lambda act: act.at_s)

@@ -37,14 +37,12 @@ def make(folder: Path, hosts: Sequence[str]) -> Certificate:
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
-    made = Certificate(folder / "certificate.pem", folder / "key.pem", _fingerprint(key))
+    public = key.public_key().public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    made = Certificate(
+        folder / "certificate.pem", folder / "key.pem", base64.b64encode(hashlib.sha256(public).digest()).decode()
+    )
     made.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     made.key.write_bytes(
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return made
-
-
-def _fingerprint(key: ec.EllipticCurvePrivateKey) -> str:
-    public = key.public_key().public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
-    return base64.b64encode(hashlib.sha256(public).digest()).decode()

@@ -54,19 +54,14 @@ def pictures() -> tuple[Picture, ...]:
     codec.options = {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0", "auto-alt-ref": "0"}
     packets: list[tuple[bytes, bool]] = []
     for number in range(LENGTH):
-        frame = av.VideoFrame.from_ndarray(_pattern(number), format="gray").reformat(format="yuv420p")
+        noise = np.random.default_rng(1).integers(40, 160, (HEIGHT // 8, WIDTH // 8), dtype=np.uint8)
+        picture = np.roll(noise.repeat(8, axis=0).repeat(8, axis=1), number * 4, axis=1)
+        left = number * WIDTH // LENGTH
+        picture[:, left : left + 40] = 255
+        frame = av.VideoFrame.from_ndarray(picture, format="gray").reformat(format="yuv420p")
         frame.pts = number
         packets += [(bytes(packet), packet.is_keyframe) for packet in codec.encode(frame)]
     return tuple(Picture(_payloads(packet[0]), packet[1]) for packet in packets)
-
-
-def _pattern(number: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
-    """Coarse noise that drifts to the right, and a bright bar that walks faster: enough to keep an encoder busy."""
-    noise = np.random.default_rng(1).integers(40, 160, (HEIGHT // 8, WIDTH // 8), dtype=np.uint8)
-    picture = np.roll(noise.repeat(8, axis=0).repeat(8, axis=1), number * 4, axis=1)
-    left = number * WIDTH // LENGTH
-    picture[:, left : left + 40] = 255
-    return picture
 
 
 def _payloads(data: bytes) -> tuple[bytes, ...]:

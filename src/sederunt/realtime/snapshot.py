@@ -9,7 +9,6 @@ from sederunt.bus.feeds import FeedEvent
 from sederunt.clock import unix_ms
 from sederunt.database.bot_view import BotView
 from sederunt.model.history import CHAT_MESSAGE
-from sederunt.model.participant import Participant
 
 MOST_CHAT = 1000  # messages in a snapshot; anyone in a meeting may write as many as they like
 
@@ -87,16 +86,15 @@ def final_values(view: BotView) -> dict[str, Any]:
     """Return the data of a `connected` message when all is over: what the bot object says."""
     return {
         "transcripts": [segment.spoken() for segment in view.transcript.segments],
-        "participants": [_seen(person) for person in view.participants],
+        "participants": [
+            {
+                "participantId": person.key,
+                "participantName": person.name,
+                "timestamp": unix_ms(person.first_seen_at),
+                "state": {"active": False, **_DEVICES},
+            }
+            for person in view.participants
+        ],
         "chat_messages": [{"user_avatar": None, **event.data} for event in view.events if event.event == CHAT_MESSAGE],
         "status": view.bot.status.value,
-    }
-
-
-def _seen(person: Participant) -> dict[str, Any]:
-    return {
-        "participantId": person.key,
-        "participantName": person.name,
-        "timestamp": unix_ms(person.first_seen_at),
-        "state": {"active": False, **_DEVICES},
     }

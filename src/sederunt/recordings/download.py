@@ -26,7 +26,9 @@ async def download(client: httpx2.AsyncClient, url: str, path: Path, *, most_byt
             asyncio.timeout(DOWNLOAD_S),
             opened(client, url, allow_private=allow_private) as response,
         ):
-            _refuse_early(response, most_bytes)
+            stated = response.headers.get("content-length", "")
+            if stated.isdecimal() and int(stated) > most_bytes:
+                raise too_large(most_bytes)
             with path.open("wb") as file:
                 async for block in response.aiter_bytes():
                     size += len(block)
@@ -40,13 +42,6 @@ async def download(client: httpx2.AsyncClient, url: str, path: Path, *, most_byt
     except TimeoutError:
         raise DestinationError(f"The address did not deliver within {DOWNLOAD_S:g} s.", retryable=True) from None
     return size
-
-
-def _refuse_early(response: httpx2.Response, most_bytes: int) -> None:
-    """Raise at once where the server states a size that is too large: that saves the download."""
-    stated = response.headers.get("content-length", "")
-    if stated.isdecimal() and int(stated) > most_bytes:
-        raise too_large(most_bytes)
 
 
 def too_slow() -> DestinationError:

@@ -33,7 +33,21 @@ class FinishedPart:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for the caller to store."""
-        return {"start": self.start, "end": self.end, "utterances": [_utterance_json(u) for u in self.utterances]}
+        return {
+            "start": self.start,
+            "end": self.end,
+            "utterances": [
+                {
+                    "start": u.start,
+                    "end": u.end,
+                    "speaker": u.speaker,
+                    "confidence": u.confidence,
+                    "transcript": u.transcript,
+                    "words": [[word.word, word.start, word.end, word.confidence, word.speaker] for word in u.words],
+                }
+                for u in self.utterances
+            ],
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -141,17 +155,6 @@ class Provider(Protocol):
 
         Raises Cancelled, ProviderError (retryable or not), MediaError, SetupError.
         """
-
-
-def _utterance_json(utterance: Utterance) -> dict[str, Any]:
-    return {
-        "start": utterance.start,
-        "end": utterance.end,
-        "speaker": utterance.speaker,
-        "confidence": utterance.confidence,
-        "transcript": utterance.transcript,
-        "words": [[word.word, word.start, word.end, word.confidence, word.speaker] for word in utterance.words],
-    }
 
 
 def _read_utterance(data: Mapping[str, Any]) -> Utterance:

@@ -57,7 +57,12 @@ async def send(
             async with request as response:
                 status = response.status_code
                 retry_after_s = retry_after(response.headers.get("retry-after", ""), at)
-                answer = await _beginning(response)
+                read = b""
+                async for block in response.aiter_raw():  # as it is: what is packed may unpack to gigabytes
+                    read += block
+                    if len(read) >= _ANSWER_READ:
+                        break
+                answer = read[:_ANSWER_READ].decode(errors="replace")
     except TimeoutError:
         answer = answer_late(status, timeout_s)
     except DestinationError as error:
@@ -125,13 +130,3 @@ def answer_late(status: int | None, timeout_s: float) -> str:
     if status is None:
         return f"No answer within {timeout_s:g} s."
     return f"(The answer's body did not end within {timeout_s:g} s.)"
-
-
-async def _beginning(response: httpx2.Response) -> str:
-    """Return the first characters of an answer; a receiver may send as much as it likes."""
-    read = b""
-    async for block in response.aiter_raw():  # as it is: what is packed may unpack to gigabytes
-        read += block
-        if len(read) >= _ANSWER_READ:
-            break
-    return read[:_ANSWER_READ].decode(errors="replace")

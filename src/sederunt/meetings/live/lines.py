@@ -163,10 +163,9 @@ class LiveLines:
             own = line.voice == f"source {line.source}" and not line.source.startswith("track-")
             self._numbers[part.voice] = self._numbers[line.voice] if own else self._next_number()
         said = replace(part, utterance=line.segment.utterances[0])  # it may have been revised since
-        return self._replace(line, said, self._numbers[part.voice])
-
-    def _replace(self, line: LiveLine, said: NamedUtterance, number: int) -> LiveLine:
-        new = replace(line, revision=line.revision + 1, voice=said.voice, segment=said.segment(number))
+        new = replace(
+            line, revision=line.revision + 1, voice=said.voice, segment=said.segment(self._numbers[part.voice])
+        )
         self._lines[line.segment_id] = new
         return new
 

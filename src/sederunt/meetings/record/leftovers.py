@@ -54,7 +54,10 @@ class Leftovers:
 
     async def store(self) -> None:
         """Store every piece, or remove it with its deleted bot. Raises what the database raises."""
-        found = _bots_in(self._folder)
+        found = []
+        for path in sorted(self._folder.iterdir()) if self._folder.exists() else ():
+            with suppress(ValueError):  # a folder of nobody we know
+                found.append(UUID(path.name))
         self._spools = {id_: self._spools.get(id_) or PieceSpool(self._folder, id_, self._objects) for id_ in found}
         for bot_id, spool in self._spools.items():
             if self._held(bot_id):
@@ -62,7 +65,11 @@ class Leftovers:
             try:
                 await self._see_to(bot_id, spool)
             except NotFound:
-                self._tell_stranger(bot_id)
+                if bot_id not in self._strangers:
+                    self._strangers.add(bot_id)
+                    logger.warning(
+                        "spool of a bot that nobody knows is kept", action="spool_unknown", bot_id=str(bot_id)
+                    )
 
     async def _see_to(self, bot_id: UUID, spool: PieceSpool) -> None:
         """Remove the folder last: as long as it is here, a host that was killed in between looks again."""
@@ -89,20 +96,6 @@ class Leftovers:
             return True
         media_until = _media_until(bot)
         return bot.delete_requested or (media_until is not None and media_until <= self._clock.now())
-
-    def _tell_stranger(self, bot_id: UUID) -> None:
-        if bot_id not in self._strangers:
-            self._strangers.add(bot_id)
-            logger.warning("spool of a bot that nobody knows is kept", action="spool_unknown", bot_id=str(bot_id))
-
-
-def _bots_in(folder: Path) -> list[UUID]:
-    """Return the bots that have something in the spool."""
-    found = []
-    for path in sorted(folder.iterdir()) if folder.exists() else ():
-        with suppress(ValueError):  # a folder of nobody we know
-            found.append(UUID(path.name))
-    return found
 
 
 def _media_until(bot: Bot) -> datetime | None:

@@ -112,7 +112,7 @@ class PieceSpool:
         async with self._turn:
             if not path.exists():
                 return True  # somebody else stored it
-            key = self._key(path)
+            key = pieces_prefix(self._bot_id, path.suffix) + path.name
             try:
                 await self._objects.put_file(key, path)
                 stored, written = await self._objects.size(key), path.stat().st_size
@@ -126,9 +126,6 @@ class PieceSpool:
                 return False
         self._refused = False
         return True
-
-    def _key(self, path: Path) -> str:
-        return pieces_prefix(self._bot_id, path.suffix) + path.name
 
 
 def _end_s(piece: bytes) -> float:

@@ -28,15 +28,11 @@ async def heard_until_s(journal: Journal, spool: PieceSpool) -> float:
             return max(known_s, await spool.stored_until_s())
     except Exception:
         logger.exception("storage not asked when the bot came back", action="gap_guessed", bot_id=str(journal.bot.id))
-        return max(known_s, await _marked_until_s(journal))
-
-
-async def _marked_until_s(journal: Journal) -> float:
-    """Return by when the bot was there for certain: somebody's speech was marked later."""
-    assert journal.bot.recording_started_at is not None, "a bot that came back was inside before"
-    people = await journal.participants(with_events=True)
-    marked_ms = max((event.timestamp for person in people for event in person.events), default=0)
-    return (marked_ms - unix_ms(journal.bot.recording_started_at)) / 1000 - UNSURE_S
+        # The bot was there for certain when somebody's speech was marked later.
+        assert journal.bot.recording_started_at is not None, "a bot that came back was inside before"
+        people = await journal.participants(with_events=True)
+        marked_ms = max((event.timestamp for person in people for event in person.events), default=0)
+        return max(known_s, (marked_ms - unix_ms(journal.bot.recording_started_at)) / 1000 - UNSURE_S)
 
 
 async def wait_until_stored(journal: Journal, spool: PieceSpool, clock: Clock) -> float:

@@ -57,7 +57,11 @@ class MeetDecoder:
             case "fetch":
                 return self._answer(str(signal.data.get("url", "")), as_bytes(signal.data.get("payload")), signal.at_ms)
             case "capture" if signal.data.get("event") == "stream":
-                return self._stream(signal.data.get("stream"), signal.data.get("track"), signal.at_ms)
+                stream = signal.data.get("stream")
+                track = signal.data.get("track")
+                if isinstance(stream, str) and isinstance(track, int):
+                    self._streams[stream] = track
+                return self._named_pictures(signal.at_ms)
             case _:
                 return self._page.decode(signal)
 
@@ -137,11 +141,6 @@ class MeetDecoder:
             elif kind == _VIDEO and stream and key:
                 self._pictures[stream] = key
         return events + self._named_pictures(at_ms)
-
-    def _stream(self, stream: object, track: object, at_ms: int) -> list[Told]:
-        if isinstance(stream, str) and isinstance(track, int):
-            self._streams[stream] = track
-        return self._named_pictures(at_ms)
 
     def _named_pictures(self, at_ms: int) -> list[Told]:
         """Whose camera or screen each video track shows, as far as both the network and the page have told."""

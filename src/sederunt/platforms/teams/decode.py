@@ -54,21 +54,19 @@ class TeamsDecoder:
         payload = as_bytes(signal.data.get("payload"))
         match signal.kind:
             case "websocket":
-                return self._frame(payload.decode("utf-8", "replace"), signal.at_ms)
+                text = payload.decode("utf-8", "replace")
+                if not text.startswith(_FRAME) or not isinstance(frame := _json(text[len(_FRAME) :]), Mapping):
+                    return []
+                url, body = str(frame.get("url", "")), _body(frame.get("body"))
+                if _END in url:
+                    return self._end(body if isinstance(body, Mapping) else {}, signal.at_ms)
+                return self._people(body, signal.at_ms) if "roster" in url.lower() else []
             case "fetch":
                 return self._people(_json(inflated(payload)), signal.at_ms)
             case "datachannel" if signal.data.get("label") == MAIN_CHANNEL:
                 return self._channel(payload, signal.at_ms)
             case _:
                 return self._page.decode(signal)
-
-    def _frame(self, text: str, at_ms: int) -> list[Told]:
-        if not text.startswith(_FRAME) or not isinstance(frame := _json(text[len(_FRAME) :]), Mapping):
-            return []
-        url, body = str(frame.get("url", "")), _body(frame.get("body"))
-        if _END in url:
-            return self._end(body if isinstance(body, Mapping) else {}, at_ms)
-        return self._people(body, at_ms) if "roster" in url.lower() else []
 
     def _end(self, body: Mapping[str, Any], at_ms: int) -> list[Told]:
         code = _number(body.get("subCode"))

@@ -6,7 +6,7 @@ form of the same meeting stays beside it as a second door.
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, parse_qs, quote, unquote
 
 from sederunt.model.bot import Service
@@ -51,7 +51,8 @@ def parse_link(text: str) -> MeetingLink:
     link = _light(address) if _LIGHT.search(address.path) else _plain(address)
     if link is None:
         raise InvalidLink(f"The meeting_url names no meeting: {EXPECTED}.")
-    return _with_token(link, token.group(1)) if token else link
+    # A registered bot names itself by a token in the fragment; it stays on the plain link.
+    return replace(link, url=f"{link.url}#token={token.group(1)}") if token else link
 
 
 def _plain(address: SplitResult) -> MeetingLink | None:
@@ -144,14 +145,3 @@ def _short_link(host: str, number: str, opaque: str | None) -> MeetingLink:
 def _forced_web(host: str, path: str, query: str) -> str:
     """The address that skips most of the launcher."""
     return f"https://{host}/v2/?meetingjoin=true#{path}?{query + '&' if query else ''}anon=true"
-
-
-def _with_token(link: MeetingLink, token: str) -> MeetingLink:
-    """A registered bot names itself by a token in the fragment; it stays on the plain link."""
-    return MeetingLink(
-        service=link.service,
-        url=f"{link.url}#token={token}",
-        meeting_id=link.meeting_id,
-        passcode=link.passcode,
-        fallback_url=link.fallback_url,
-    )

@@ -90,12 +90,9 @@ class ZoomDecoder:
         if (held := self._tracks.get(track)) is not None and held.node == node:
             return []
         self._tracks[track] = _Held(node, at_ms)
-        return self._nobodys(track, at_ms) + self._named_tracks(at_ms)
-
-    def _nobodys(self, track: str, at_ms: int) -> list[Told]:
-        """From now on it is not who had it before, be it on an earlier page, that is heard on a track."""
+        # From now on it is not who had it before, be it on an earlier page, that is heard on this track.
         before = self._owns(track, "", at_ms) if track in self._owners else []
-        return before + self._owns(source_since(track, at_ms), "", at_ms)
+        return before + self._owns(source_since(track, at_ms), "", at_ms) + self._named_tracks(at_ms)
 
     def _named_tracks(self, at_ms: int) -> list[Told]:
         owners = {track: key for track, held in self._tracks.items() if (key := self._key_of(held.node))}

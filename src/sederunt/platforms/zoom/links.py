@@ -30,7 +30,9 @@ def parse_link(text: str) -> MeetingLink:
         raise InvalidLink(f"The meeting_url is not on zoom.us: {EXPECTED}.")
     refuse_second_address(address, EXPECTED)
     path = decoded(address.path).rstrip("/ ")
-    query = _query(address)
+    # `pwd%3D` is encoded once too often.
+    text_of_query = address.query if "=" in address.query else decoded(address.query)
+    query = {name.lower(): values[0].strip() for name, values in parse_qs(text_of_query).items()}
     password = query.get("pwd") or query.get("password")
     passcode = _told_passcode(text, address) or password
     if personal := _PERSONAL.fullmatch(path):
@@ -42,12 +44,6 @@ def parse_link(text: str) -> MeetingLink:
     return MeetingLink(
         service=Service("zoom"), url=_door(host, number, path, query, password), meeting_id=number, passcode=passcode
     )
-
-
-def _query(address: SplitResult) -> dict[str, str]:
-    """The parameters, also where `pwd%3D` was encoded once too often."""
-    query = address.query if "=" in address.query else decoded(address.query)
-    return {name.lower(): values[0].strip() for name, values in parse_qs(query).items()}
 
 
 def _told_passcode(text: str, address: SplitResult) -> str | None:

@@ -39,20 +39,15 @@ def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
     length_s = len(activity) * FRAME_S
     start = max(0.0, float(np.argmax(active)) * FRAME_S - MARGIN_S)
     limit = start + WINDOW_S
-    silence = _long_silence(active, start)
+    silences = runs(~active, least=round(LONG_SILENCE_S / FRAME_S))
+    begins = [float(first) * FRAME_S for first, _ in silences if first * FRAME_S > start + MARGIN_S]
+    silence = begins[0] if begins else None
     if silence is not None and silence + MARGIN_S <= limit:
         return Window(start, silence + MARGIN_S, clean=True)
     if last and length_s <= limit:
         return Window(start, length_s, clean=True)
     pause = _best_pause(activity, start + WINDOW_S * SEARCH_FROM, limit)
     return Window(start, limit, clean=False) if pause is None else Window(start, pause, clean=True)
-
-
-def _long_silence(active: np.ndarray, start: float) -> float | None:
-    """Return where the first long silence after the start begins."""
-    silences = runs(~active, least=round(LONG_SILENCE_S / FRAME_S))
-    begins = [float(first) * FRAME_S for first, _ in silences if first * FRAME_S > start + MARGIN_S]
-    return begins[0] if begins else None
 
 
 def _best_pause(activity: SpeechActivity, earliest: float, latest: float) -> float | None:

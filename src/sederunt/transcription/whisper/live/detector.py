@@ -4,8 +4,6 @@ The gain follows the voice: up at once, down by half in three seconds. Then a vo
 as the same voice (missed speech 35 %, at 0.3, on seven excerpts of meetings, either way; without gain 36 and 39).
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,20 +27,13 @@ class SpeechDetector:
         levels = np.sqrt(np.einsum("ij,ij->i", frames, frames) / FRAME)
         if float(levels.max()) < FLOOR:
             return np.zeros(len(frames), np.float32)
-        evened = np.clip(frames * self._gains(levels)[:, None], -1.0, 1.0)
-        before = np.concatenate([self._before[None], evened[:-1, -_BEFORE:]])
-        self._before = evened[-1, -_BEFORE:].copy()
-        given = {"input": np.concatenate([before, evened], axis=1).astype(np.float32)}
-        found, *self._state = _network().run(None, {**given, "h": self._state[0], "c": self._state[1]})
-        return np.where(levels < FLOOR, 0.0, np.asarray(found).reshape(-1)).astype(np.float32)
-
-    def _gains(self, levels: NDArray[np.float32]) -> NDArray[np.float32]:
         gains = np.empty(len(levels), np.float32)
         for n, level in enumerate(levels):
             self._level = max(float(level), self._level * _RELEASE, FLOOR)
             gains[n] = min(MOST_GAIN, max(1.0, TARGET / self._level))
-        return gains
-
-
-def _network() -> Any:
-    return detector().session
+        evened = np.clip(frames * gains[:, None], -1.0, 1.0)
+        before = np.concatenate([self._before[None], evened[:-1, -_BEFORE:]])
+        self._before = evened[-1, -_BEFORE:].copy()
+        given = {"input": np.concatenate([before, evened], axis=1).astype(np.float32)}
+        found, *self._state = detector().session.run(None, {**given, "h": self._state[0], "c": self._state[1]})
+        return np.where(levels < FLOOR, 0.0, np.asarray(found).reshape(-1)).astype(np.float32)

@@ -213,7 +213,11 @@ class Track:
         """Have it read, by itself where the machine follows."""
         last = self.closed[-1] if len(self.closed) > self.cuts.most_waiting else None
         if last is not None and (utterance.first - last.first) / RATE + utterance.seconds <= self.cuts.joined_s:
-            _append(last, utterance)
+            silent = (utterance.first - last.first - len(last.samples)) // FRAME
+            last.samples = np.concatenate([last.samples, np.zeros(silent * FRAME, np.int16), utterance.samples])
+            last.speech = np.concatenate([last.speech, np.zeros(silent, np.float32), utterance.speech])
+            last.settled, last.clean = None, utterance.clean
+            last.also += [utterance.key, *utterance.also]
         else:
             self.closed.append(utterance)
         while len(self.closed) > 1 and sum(each.seconds for each in self.closed) > self.cuts.backlog_s:
@@ -230,15 +234,6 @@ class Track:
         whole.samples, whole.speech, whole.settled = whole.samples[: at * FRAME], whole.speech[:at], None
         self._wait(whole)
         return [self.open]
-
-
-def _append(one: OpenUtterance, other: OpenUtterance) -> None:
-    """Put the second behind the first, silence between them."""
-    silent = (other.first - one.first - len(one.samples)) // FRAME
-    one.samples = np.concatenate([one.samples, np.zeros(silent * FRAME, np.int16), other.samples])
-    one.speech = np.concatenate([one.speech, np.zeros(silent, np.float32), other.speech])
-    one.settled, one.clean = None, other.clean
-    one.also += [other.key, *other.also]
 
 
 def best_pause(speech: NDArray[np.float32], cuts: Cuts) -> int | None:
