@@ -22,6 +22,33 @@ WHEN_THERE = """(selector) => new Promise((resolve) => {
   look();
 })"""
 
+# Two connections in one page: `there` speaks, `here` listens. `listen(here)` runs before anything is negotiated.
+CALL = """
+window.call = async ({ listen = () => {}, options = {}, kinds = ["audio"], answerAsks = false } = {}) => {
+  const there = new RTCPeerConnection(options.there || {}), here = new RTCPeerConnection(options.here || {});
+  window.here = here; window.there = there;
+  there.onicecandidate = (e) => here.addIceCandidate(e.candidate);
+  here.onicecandidate = (e) => there.addIceCandidate(e.candidate);
+  if (kinds.includes("audio")) {
+    const context = new AudioContext();
+    const tone = new OscillatorNode(context, { frequency: 440 });
+    const out = context.createMediaStreamDestination();
+    tone.connect(out); tone.start();
+    there.addTrack(out.stream.getAudioTracks()[0], out.stream);
+  }
+  if (kinds.includes("video")) {
+    const canvas = document.createElement("canvas"); const pen = canvas.getContext("2d"); let n = 0;
+    setInterval(() => { pen.fillStyle = `hsl(${n++ * 9},90%,50%)`; pen.fillRect(0, 0, 300, 150); }, 50);
+    there.addTrack(canvas.captureStream(20).getVideoTracks()[0]);
+  }
+  listen(here, there);
+  await there.setLocalDescription();
+  await here.setRemoteDescription(there.localDescription);
+  await here.setLocalDescription();
+  await there.setRemoteDescription(here.localDescription);
+};
+"""
+
 
 @dataclass
 class Ear:

@@ -9,7 +9,7 @@ import base64
 import contextlib
 import hashlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import urldefrag, urlsplit
 
@@ -18,7 +18,8 @@ from playwright.async_api import Error as DriverError
 from playwright.async_api import TimeoutError as DriverTimeout
 
 from sederunt.browser.loopback import PageChannel
-from sederunt.browser.scripts import control_call
+from sederunt.browser.own_world import OwnWorld, Place, ScriptFault
+from sederunt.browser.scripts import gate_call
 from sederunt.browser.signals import Signal
 from sederunt.errors import PageCrashed, PageError, PageStuck
 
@@ -40,7 +41,13 @@ GONE_WORDS = (
     "Browser closed",
     "Connection closed",
 )
-PASSING_WORDS = ("Execution context was destroyed", "Cannot find context", "Frame was detached", "frame got detached")
+PASSING_WORDS = (
+    "Execution context was destroyed",
+    "Cannot find context",
+    "Frame was detached",
+    "frame got detached",
+    "No frame for given id",
+)
 
 
 class MeetingPage:
@@ -51,11 +58,11 @@ class MeetingPage:
         page: Page,
         context: BrowserContext,
         line: PageChannel,
-        name: str,
+        world: OwnWorld,
         on_close: Callable[[bool], Awaitable[None]],
     ) -> None:
         """`on_close` is awaited once, with whether the context could be closed."""
-        self._page, self._context, self._line, self._name, self._on_close = page, context, line, name, on_close
+        self._page, self._context, self._line, self._world, self._on_close = page, context, line, world, on_close
         self._closing = False
         self.gone = asyncio.Event()
         page.on("crash", lambda _page: self.gone.set())
@@ -96,37 +103,33 @@ class MeetingPage:
                 raise
 
     async def evaluate(self, script: str, argument: object = None, *, deadline_s: float = 5) -> Any:
-        """Evaluate a function in the top frame's own world; asked again when a navigation swept it away."""
-        return await self._ask_top(_ask, script, argument, deadline_s)
+        """Evaluate a function among the top frame's own scripts, which can read it and its answer; asked again when a
+        navigation swept it away.
+        """
+        asking = _through_navigations(lambda: self._page.main_frame.evaluate(script, argument))
+        return await self._bounded(asking, deadline_s, "answer a question")
 
     async def evaluate_everywhere(
         self, script: str, argument: object = None, *, deadline_s: float = 5, keep: bool = False
     ) -> list[Any]:
-        """Evaluate a function in each frame that answers; the top frame's answer is first and must come.
+        """Evaluate a function in our own world of each frame that answers; the top frame's answer is first and must
+        come. No page can see what is asked, or answer it.
 
         `keep`: the function, which answers at once, stays with its argument in the frames where our scripts run, and is
         called there by a short name from then on. For what is long and asked often.
         """
-        ask = partial(_ask_kept, self._name) if keep else _ask
-        others = [
-            asyncio.ensure_future(ask(frame, script, argument))
-            for frame in self._page.frames
-            if frame is not self._page.main_frame
-        ]
+        ask = _ask_kept if keep else _ask
+        places = await self._bounded(_through_navigations(self._world.others), deadline_s, "name its frames")
+        others = [asyncio.ensure_future(ask(place, script, argument)) for place in places]
+        top = _through_navigations(lambda: ask(self._world.ask_top, script, argument))
         try:
-            answers = [await self._ask_top(ask, script, argument, deadline_s)]
+            answers = [await self._bounded(top, deadline_s, "answer a question")]
             if others:
                 await asyncio.wait(others, timeout=OTHER_FRAMES_S)
             return answers + [task.result() for task in others if task.done() and task.exception() is None]
         finally:
             for task in others:
                 _abandon(task)
-
-    async def _ask_top(
-        self, ask: Callable[[Frame, str, object], Awaitable[Any]], script: str, argument: object, deadline_s: float
-    ) -> Any:
-        asking = _through_navigations(lambda: ask(self._page.main_frame, script, argument))
-        return await self._bounded(asking, deadline_s, "answer a question")
 
     async def text(self) -> str:
         """Return what a person could read on the page, for evidence; bounded."""
@@ -287,7 +290,7 @@ class MeetingPage:
         return any(await self._ask("showsPicture()"))
 
     async def _ask(self, act: str, argument: object = None) -> list[Any]:
-        return await self.evaluate_everywhere(control_call(self._name, act), argument)
+        return await self.evaluate_everywhere(gate_call(act), argument)
 
     # --- ending --------------------------------------------------------------------------------------------------
 
@@ -324,6 +327,8 @@ class MeetingPage:
             if self.gone.is_set():
                 raise PageCrashed(f"The page went away while it was asked to {what}.")
             raise PageStuck(f"The page did not {what} within {deadline_s:g} s.")
+        except ScriptFault as error:
+            raise PageError(f"The page could not {what}: {str(error)[:300]}") from error
         except DriverTimeout as error:
             raise PageStuck(f"The page did not {what} within {deadline_s:g} s.") from error
         except DriverError as error:
@@ -348,8 +353,8 @@ _EMPTY_PASSWORDS = """() => {
 _VALUE = "(field) => ('value' in field ? field.value : field.innerText)"
 
 
-async def _ask(frame: Frame, script: str, argument: object) -> Any:
-    return await frame.evaluate(script, argument)
+async def _ask(place: Place, script: str, argument: object) -> Any:
+    return await place(script, argument)
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -357,21 +362,21 @@ def _kept_key(script: str, argument: object) -> str:
     return hashlib.sha256(repr((script, argument)).encode()).hexdigest()[:16]
 
 
-async def _ask_kept(name: str, frame: Frame, script: str, argument: object) -> Any:
+async def _ask_kept(place: Place, script: str, argument: object) -> Any:
     key = _kept_key(script, argument)
-    answered = await frame.evaluate(control_call(name, "callKept(argument)"), key)
+    answered = await place(_CALL_KEPT, key)
     if answered is None:
-        answered = await frame.evaluate(_KEEP % (control_call(name, "keep(...argument)"), script), [key, argument])
+        answered = await place(_KEEP % script, [key, argument])
     return answered["answer"]
 
 
 # A document that lets none of our scripts run keeps nothing, and is asked in full each time.
 _KEEP = """([key, argument]) => {
-  const keep = %s;
   const act = %s;
-  keep([key, () => act(argument)]);
+  if (globalThis.gate) globalThis.gate.keep(key, () => act(argument));
   return { answer: act(argument) };
 }"""
+_CALL_KEPT = gate_call("callKept(argument)")
 
 
 async def _matches(frame: Frame, selector: str, within_s: float | None) -> tuple[Locator | None, bool]:

@@ -23,10 +23,11 @@ from sederunt.browser.chromium import Chromium
 from sederunt.browser.driver import BrowserDriver, running_driver
 from sederunt.browser.launch import HEADFUL, SHELL, Mode, find_executable
 from sederunt.browser.loopback import Loopback, PageChannel
+from sederunt.browser.own_world import OwnWorld
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.processes import sweep_orphans
 from sederunt.browser.sandbox import obstacle as sandbox_obstacle
-from sederunt.browser.scripts import page_scripts
+from sederunt.browser.scripts import own_world_scripts, page_scripts
 from sederunt.browser.signals import Signal
 from sederunt.errors import PageCrashed, PageStuck, SetupError
 from sederunt.model.audio import CapturedFrame
@@ -151,8 +152,10 @@ class BrowserPool:
             await context.grant_permissions(["local-network-access"])
             for host in request.hosts:
                 await context.grant_permissions(["microphone", "camera", "local-network-access"], origin=host)
-            await context.add_init_script(page_scripts(_script_config(name, self._loopback.address(line), request)))
+            await context.add_init_script(page_scripts(_script_config(name, request)))
             tab = await context.new_page()
+            world = OwnWorld(context, tab, own_world_scripts(name, self._loopback.address(line)))
+            await world.prepare()
         except BaseException:
             with contextlib.suppress(DriverError):
                 await asyncio.wait_for(context.close(), 5)
@@ -165,7 +168,7 @@ class BrowserPool:
             watcher.cancel()
             await self._unseat(browser)
 
-        page = MeetingPage(tab, context, line, name, closed)
+        page = MeetingPage(tab, context, line, world, closed)
         watcher = asyncio.create_task(_follow(browser.gone, page.gone))
         return page
 
@@ -282,10 +285,9 @@ def _context_options(settings: BrowserSettings, request: PageRequest) -> dict[st
     return options
 
 
-def _script_config(name: str, address: str, request: PageRequest) -> dict[str, Any]:
+def _script_config(name: str, request: PageRequest) -> dict[str, Any]:
     return {
         "name": name,
-        "address": address,
         "backend": request.backend,
         "forward": request.forward,
         "batchMs": request.batch_ms,

@@ -1,4 +1,8 @@
-"""Puts the in-page scripts together: one text per bot, run before the page's own in each document of its tab."""
+"""Puts the in-page scripts together: two texts per bot, run before the page's own in each document of its tab.
+
+One runs among the page's own scripts, because only there the page's connections can be tapped; it knows no secret. The
+other runs in a world of its own, which shares the document with the page and nothing else: it holds the way to Python.
+"""
 
 import json
 from collections.abc import Mapping
@@ -7,9 +11,9 @@ from importlib.resources import files
 from typing import Any
 
 # In this order; each adds to one namespace, `capture`.
-ORDER = (
+PAGE = (
     "natives.js",
-    "line.js",
+    "bridge.js",
     "taps.js",
     "elements.js",
     "graphs.js",
@@ -27,38 +31,54 @@ ORDER = (
     "observers.js",
     "control.js",
 )
+OWN_WORLD = ("natives.js", "line.js", "gate.js")
 # Texts that the scripts start elsewhere: in the worker, and on the audio thread.
 WORKER = ("packing.js", "tap_worker.js")
 PCM_WORKLET = ("pcm_worklet.js",)
 
-# Run twice, or where there is no window to speak of, the scripts do nothing. Nothing may ever throw into the site,
-# and a script that fails must not take the others with it.
-_FRAME = """(() => {
+# Run twice, the scripts do nothing, and there is no mark of them that a page could find. Nothing may ever throw into
+# the site, and a script that fails must not take the others with it.
+_PAGE = """(() => {
 "use strict";
 const config = %(config)s;
-const key = Symbol.for(config.name);
-if (window[key]) return;
+if (!dispatchEvent(new Event(config.name + "!", { cancelable: true }))) return;
+addEventListener(config.name + "!", (event) => event.preventDefault());
 const sources = %(sources)s;
 const capture = {};
 %(scripts)s
-Object.defineProperty(window, key, { value: capture.control, configurable: false, enumerable: false });
+})();"""
+_OWN_WORLD = """(() => {
+"use strict";
+const config = %(config)s;
+if (globalThis.gate) return;
+const capture = {};
+%(scripts)s
 })();"""
 _SCRIPT = "try {\n%s\n} catch (error) { (capture.faults || []).push(String(error)); }\n"
 
 
 def page_scripts(config: Mapping[str, Any]) -> str:
-    """Return the text for one bot. `config` needs name, address, backend, forward, batchMs, video, watch, avatar."""
-    return _FRAME % {
+    """Return the text that runs among a bot's page's own scripts.
+
+    `config` needs name (of the event by which the worlds find each other), backend, forward, batchMs, video, watch,
+    avatar.
+    """
+    return _PAGE % {
         "config": _embedded(config),
         "sources": _embedded({"worker": _text(*WORKER), "pcmWorklet": _text(*PCM_WORKLET)}),
-        "scripts": _scripts(),
+        "scripts": _scripts(PAGE),
     }
 
 
-def control_call(name: str, act: str) -> str:
-    """Return an expression for evaluate: calls one of control.js' functions, null where our scripts do not run."""
-    named = f"window[Symbol.for({json.dumps(name)})]"
-    return f"(argument) => {{ const capture = {named}; return capture ? capture.{act} : null; }}"
+def own_world_scripts(name: str, address: str) -> str:
+    """Return the text that runs in our own world beside it; `address` is the loopback line's."""
+    config = _embedded({"name": name, "address": address})
+    return _OWN_WORLD % {"config": config, "scripts": _scripts(OWN_WORLD)}
+
+
+def gate_call(act: str) -> str:
+    """Return a function, as text, that calls one of gate.js' functions; null where our scripts do not run."""
+    return f"(argument) => {{ const gate = globalThis.gate; return gate ? gate.{act} : null; }}"
 
 
 @cache
@@ -68,8 +88,8 @@ def _text(*names: str) -> str:
 
 
 @cache
-def _scripts() -> str:
-    return "".join(_SCRIPT % _text(name) for name in ORDER)
+def _scripts(names: tuple[str, ...]) -> str:
+    return "".join(_SCRIPT % _text(name) for name in names)
 
 
 def _embedded(value: object) -> str:

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from harness.browser_room import SitIn, Sitting
+from sederunt.browser import pool
+from sederunt.browser.scripts import page_scripts
 from sederunt.model.audio import Codec
 from sederunt.practice.script import CastMember, ScriptedAct
 
@@ -157,20 +159,24 @@ async def test_an_ssrc_that_changes_without_announcement_goes_on_encoded(sit_in:
     assert (await sitting.page.capture_state())["backend"] == "encoded"
 
 
-_DEAF_WORKER = """() => {
+# Runs before our scripts: what a page replaces later, they do not use.
+_DEAF_WORKER = """
   window.unanswered = 0;
+  let answers = false;
+  window.answerAgain = () => (answers = true);
   const native = Worker.prototype.postMessage;
-  window.answerAgain = () => (Worker.prototype.postMessage = native);
   Worker.prototype.postMessage = function (message, ...more) {
-    if (message && message.order === "count") window.unanswered += 1;
-    else native.call(this, message, ...more);
+    if (!answers && message && message.order === "count") window.unanswered += 1;
+    else Reflect.apply(native, this, [message, ...more]);
   };
-}"""
+"""
 
 
-async def test_a_worker_that_is_late_with_its_counts_is_not_taken_for_a_deaf_track(sit_in: SitIn) -> None:
+async def test_a_worker_that_is_late_with_its_counts_is_not_taken_for_a_deaf_track(
+    sit_in: SitIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "page_scripts", lambda config: f"(() => {{{_DEAF_WORKER}}})();{page_scripts(config)}")
     sitting = await sit_in()
-    await sitting.page.evaluate(_DEAF_WORKER)
     await both_have_spoken(sitting, packets=60)
     await sitting.page.evaluate(WHEN % "window.unanswered >= 3", deadline_s=60)
     await sitting.page.evaluate("() => { window.answerAgain(); }")

@@ -10,7 +10,9 @@ import pytest_asyncio
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from harness.browser_room import CALL, OpenPage, Site
 from sederunt.browser.loopback import Loopback, PageChannel
+from sederunt.browser.pool import BrowserPool
 from sederunt.browser.signals import Signal
 
 FLOOD = json.dumps({"kind": "chat", "data": {"id": "1", "sender": "a", "text": "x" * 100_000}, "at_ms": 1})
@@ -59,3 +61,92 @@ async def test_a_page_has_few_connections(loopback: Loopback) -> None:
         await connect(address)
     for connection in connections:
         await connection.close()
+
+
+# Replaces what our scripts could have looked up later, before any other script of the page, and keeps what passes by.
+THIEF = """
+  const loot = { texts: Object.create(null), ports: 0, workers: 0, controls: [] };
+  let busy = false;
+  const isA = (value, kind) => Object.prototype.isPrototypeOf.call(kind.prototype, value);
+  const look = (value, deep = 2) => {
+    if (typeof value === "string") loot.texts[value.slice(0, 4000)] = 1;
+    else if (typeof value === "function") loot.texts[native.toString(value).slice(0, 4000)] = 1;
+    else if (typeof value !== "object" || value === null) return;
+    else if (isA(value, MessagePort)) loot.ports += 1;
+    else if (isA(value, Worker)) loot.workers += 1;
+    else if (deep) for (const name of Object.getOwnPropertyNames(value).slice(0, 50)) {
+      const found = Object.getOwnPropertyDescriptor(value, name);
+      if (found && "value" in found) look(found.value, deep - 1);
+    }
+  };
+  const native = { apply: Reflect.apply, construct: Reflect.construct, toString: (f) => native.apply(source, f, []) };
+  const source = Function.prototype.toString;
+  const noted = (self, values) => { // by index: a spread would pass the iterator that is spied on
+    if (busy) return;
+    busy = true;
+    try { look(self); for (let at = 0; at < values.length; at += 1) look(values[at]); } catch {}
+    busy = false;
+  };
+  const spy = (owner, name) => {
+    const found = owner && Object.getOwnPropertyDescriptor(owner, name);
+    if (!found || !found.configurable) return;
+    const changed = { ...found };
+    for (const part of ["value", "get", "set"]) {
+      const original = found[part];
+      if (typeof original !== "function") continue;
+      changed[part] = function (...args) {
+        noted(this, args);
+        const given = new.target ? native.construct(original, args) : native.apply(original, this, args);
+        noted(given, []);
+        return given;
+      };
+      changed[part].prototype = original.prototype;
+    }
+    Object.defineProperty(owner, name, changed);
+  };
+  const kinds = [MessagePort, MessageEvent, Worker, WebSocket, EventTarget, Event, Blob, Map, WeakMap, Promise];
+  for (const { prototype } of kinds) {
+    for (const name of Reflect.ownKeys(prototype)) if (name !== "constructor") spy(prototype, name);
+  }
+  for (const name of ["Worker", "WebSocket", "Blob", "MessageChannel", "MessageEvent", "eval"]) spy(window, name);
+  for (const name of ["createObjectURL", "revokeObjectURL"]) spy(URL, name);
+  for (const name of ["for", "keyFor"]) spy(Symbol, name);
+  for (const name of ["stringify", "parse"]) spy(JSON, name);
+  for (const name of ["push", "shift", "map", "slice", Symbol.iterator]) spy(Array.prototype, name);
+  for (const name of ["call", "apply", "bind"]) spy(Function.prototype, name);
+  for (const name of ["apply", "construct", "get", "set"]) spy(Reflect, name);
+  for (const name of ["address", "line", "workerLine", "tell", "gate", "order"]) {
+    Object.defineProperty(Object.prototype, name, { configurable: true, set(value) { noted(this, [value]);
+      Object.defineProperty(this, name, { value, writable: true, configurable: true, enumerable: true }); } });
+  }
+  window.search = () => {
+    busy = true;
+    for (const name of Reflect.ownKeys(window)) {
+      const value = (() => { try { return window[name]; } catch {} })();
+      const names = value && typeof value === "object" && value !== window ? Object.getOwnPropertyNames(value) : [];
+      const isControl = typeof name === "symbol" || names.includes("flush") || names.includes("useBackend");
+      if (isControl) loot.controls.push(String(name));
+    }
+    const entries = performance.getEntries().map((entry) => entry.name);
+    return { ...loot, texts: [...Object.keys(loot.texts), ...entries].join(" ") };
+  };
+"""
+
+
+async def test_a_page_that_replaces_what_scripts_use_finds_no_way_to_the_host(
+    open_page: OpenPage, site: Site, pool: BrowserPool
+) -> None:
+    stay = await open_page(watch={"own": ["someone"], "roster": {"row": "li", "id": "id", "name": "b"}})
+    await stay.page.goto(site.page(f"(() => {{{THIEF}}})();{CALL}", body="<li id=a><b>Ada</b></li>"))
+    await stay.page.evaluate("async () => { await call(); }", deadline_s=60)
+    await stay.ear.until(lambda ear: len(ear.packets()) > 40 and ear.of("roster"))
+    assert (await stay.page.capture_state())["faults"] == []
+    await stay.page.flush()
+    await stay.page.evaluate_everywhere("(text) => text", "planned", keep=True)
+    loot = await stay.page.evaluate("() => window.search()", deadline_s=30)
+    seen = loot["texts"]
+    assert "search()" in seen  # what the driver evaluates passes by the thief
+    address = pool._loopback.address(next(iter(pool._loopback._lines.values())))
+    for secret in (address, address.rpartition("/")[2], f":{pool._loopback.port}", "callKept", "planned"):
+        assert secret not in seen
+    assert (loot["ports"], loot["workers"], loot["controls"]) == (0, 0, [])

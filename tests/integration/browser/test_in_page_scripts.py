@@ -9,39 +9,12 @@ import numpy as np
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from harness.browser_room import OpenPage, Site, Stay
+from harness.browser_room import CALL, OpenPage, Site, Stay
 from sederunt.browser.batches import read_batch
 from sederunt.browser.scripts import _text
 from sederunt.model.audio import CapturedFrame, Codec
 
 pytestmark = pytest.mark.chromium
-
-# Two connections in one page: `there` speaks, `here` listens. `listen(here)` runs before anything is negotiated.
-CALL = """
-window.call = async ({ listen = () => {}, options = {}, kinds = ["audio"], answerAsks = false } = {}) => {
-  const there = new RTCPeerConnection(options.there || {}), here = new RTCPeerConnection(options.here || {});
-  window.here = here; window.there = there;
-  there.onicecandidate = (e) => here.addIceCandidate(e.candidate);
-  here.onicecandidate = (e) => there.addIceCandidate(e.candidate);
-  if (kinds.includes("audio")) {
-    const context = new AudioContext();
-    const tone = new OscillatorNode(context, { frequency: 440 });
-    const out = context.createMediaStreamDestination();
-    tone.connect(out); tone.start();
-    there.addTrack(out.stream.getAudioTracks()[0], out.stream);
-  }
-  if (kinds.includes("video")) {
-    const canvas = document.createElement("canvas"); const pen = canvas.getContext("2d"); let n = 0;
-    setInterval(() => { pen.fillStyle = `hsl(${n++ * 9},90%,50%)`; pen.fillRect(0, 0, 300, 150); }, 50);
-    there.addTrack(canvas.captureStream(20).getVideoTracks()[0]);
-  }
-  listen(here, there);
-  await there.setLocalDescription();
-  await here.setRemoteDescription(there.localDescription);
-  await here.setLocalDescription();
-  await there.setRemoteDescription(here.localDescription);
-};
-"""
 
 
 async def calling(open_page: OpenPage, site: Site, script: str, **request: Any) -> Stay:
@@ -91,7 +64,9 @@ BURST = """async () => {
   class Socket { readyState = 1; send(batch) { sent.push(Array.from(new Uint8Array(batch))); } }
   const listen = (name, hear) => { heard[name] = hear; };
   new Function("performance", "WebSocket", "addEventListener", "postMessage", SCRIPTS)(clock, Socket, listen, () => {});
-  heard.message({ data: { order: "start", address: "", batchMs: 50 } });
+  const line = {};
+  heard.message({ data: { order: "start", line, batchMs: 50 } });
+  line.onmessage({ data: { address: "" } });
   const frame = (n) => ({ data: new Uint8Array([n]).buffer, getMetadata: () => (
     { sequenceNumber: n, mimeType: "audio/opus", receiveTime: 1500 + 0.1 * (n >> 1) }) });
   const readable = new ReadableStream({ start(queue) { for (let n = 0; n < 12; n++) queue.enqueue(frame(n)); } });

@@ -4,12 +4,11 @@ import json
 import re
 from importlib.resources import files
 
-from sederunt.browser.scripts import ORDER, PCM_WORKLET, WORKER, page_scripts
+from sederunt.browser.scripts import OWN_WORLD, PAGE, PCM_WORKLET, WORKER, own_world_scripts, page_scripts
 
 FOLDER = files("sederunt.browser") / "js"
 CONFIG = {
     "name": "n",
-    "address": "ws://127.0.0.1:1/t",
     "backend": "encoded",
     "forward": False,
     "batchMs": 200,
@@ -20,18 +19,23 @@ CONFIG = {
 
 def test_every_script_is_put_in_once() -> None:
     written = {entry.name for entry in FOLDER.iterdir() if entry.name.endswith(".js")}
-    assert written == {*ORDER, *WORKER, *PCM_WORKLET}
-    assert len(ORDER) == len(set(ORDER))
+    assert written == {*PAGE, *OWN_WORLD, *WORKER, *PCM_WORKLET}
+    assert len(PAGE) == len(set(PAGE))
 
 
 def test_the_watch_plan_stands_in_the_text_as_data() -> None:
     text = page_scripts(CONFIG)
     assert "</script>" not in text
-    assert json.dumps("ws://127.0.0.1:1/t") in text
+    assert "\\u2028" in text
+
+
+def test_the_way_to_the_host_is_known_in_our_own_world_alone() -> None:
+    assert json.dumps("ws://127.0.0.1:1/t") in own_world_scripts("n", "ws://127.0.0.1:1/t")
+    assert "address" not in json.loads(page_scripts(CONFIG).partition("const config = ")[2].partition(";\n")[0])
 
 
 def test_no_script_writes_markup_or_looks_for_a_selector_of_its_own() -> None:
-    for name in (*ORDER, *WORKER, *PCM_WORKLET):
+    for name in (*PAGE, *OWN_WORLD, *WORKER, *PCM_WORKLET):
         text = FOLDER.joinpath(name).read_text(encoding="utf-8")
         assert "innerHTML" not in text
         assert not re.search(r"(querySelector(All)?|matches|closest)\(\s*[\"'`]", text), name

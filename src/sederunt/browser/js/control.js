@@ -1,4 +1,4 @@
-// What Python may ask of the scripts in a realm.
+// What the scripts among the page's own are asked for, by way of gate.js.
 "use strict";
 
 (() => {
@@ -29,14 +29,14 @@
         plis: entry.plis,
       });
     }
-    const { backend, realm, faults } = capture;
-    return { realm, backend, tracks, faults, graphs: capture.graphs.count(), context: capture.worklet.state() || null };
+    const { backend, faults } = capture;
+    return { backend, tracks, faults, graphs: capture.graphs.count(), context: capture.worklet.state() || null };
   }
 
   /** Send what was captured and has not left yet; how many batches this realm has sent since it began. */
   async function flush() {
     capture.worklet.flush();
-    return { realm: capture.realm, batches: (await taps.flush()).batches };
+    return { batches: (await taps.flush()).batches };
   }
 
   /** Another picture for the bot's camera: whether the page takes pictures from it already. @param {string} avatar */
@@ -48,21 +48,5 @@
 
   const showsPicture = () => Boolean(capture.camera && capture.camera.isOpen());
 
-  const MOST_KEPT = 50;
-  /** @type {Map<string, () => unknown>} */
-  const kept = new Map();
-
-  /** Have a function ready that will be asked for again. @param {string} key @param {() => unknown} act */
-  function keep(key, act) {
-    kept.set(key, act);
-    if (kept.size > MOST_KEPT) kept.delete(/** @type {string} */ (kept.keys().next().value));
-  }
-
-  /** What it gives now; null where it is not kept here. @param {string} key */
-  function callKept(key) {
-    const act = kept.get(key);
-    return act ? { answer: act() } : null;
-  }
-
-  capture.control = { useBackend, state, flush, showPicture, showsPicture, keep, callKept };
+  capture.answers = { __proto__: null, useBackend, state, flush, showPicture, showsPicture };
 })();

@@ -1,5 +1,5 @@
-// The page's line to Python for everything but media. Opened with the first word, so that frames which have nothing to
-// say cost nothing. The layout of a message is described in signals.py.
+// A realm's line to Python for everything but media, in a world of our own. Opened with the first word, so that frames
+// which have nothing to say cost nothing. The layout of a message is described in signals.py.
 "use strict";
 
 (() => {
@@ -16,10 +16,11 @@
    * Say something to Python.
    * @param {string} kind
    * @param {Record<string, unknown>} data
-   * @param {ArrayBuffer | ArrayBufferView} [payload] bytes that go with it
+   * @param {ArrayBuffer | ArrayBufferView | undefined} payload bytes that go with it
+   * @param {number} at_ms
    */
-  function tell(kind, data, payload) {
-    const header = natives.stringify({ kind, data, at_ms: Math.round(capture.wallMs()) });
+  function tell(kind, data, payload, at_ms) {
+    const header = natives.stringify({ kind, data, at_ms: Math.round(at_ms) });
     const message = payload === undefined ? header : withBytes(header, payload);
     if (socket && socket.readyState === 1) {
       socket.send(message);
@@ -57,6 +58,5 @@
     };
   }
 
-  capture.tell = (/** @type {string} */ kind, /** @type {any} */ data, /** @type {any} */ payload) =>
-    capture.quietly(() => tell(kind, data, payload));
+  capture.line = tell;
 })();

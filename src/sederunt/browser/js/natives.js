@@ -1,20 +1,64 @@
 // What the other scripts stand on: the browser's own functions before a page replaces them, and wrappers that a page
-// cannot tell from them. All scripts share one closure: `capture` is their namespace, `config` is what Python handed in.
+// cannot tell from them. All scripts of a world share one closure: `capture` is their namespace, `config` is what Python
+// handed in. What carries a secret goes through `post`, `hear`, `dataOf` and `portsOf` alone: they look nothing up that a
+// page could have replaced since.
 "use strict";
 
 (() => {
+  const { apply, construct } = Reflect;
+  const { iterator } = Symbol;
+
+  /** @param {any} kind @param {string} name @returns {Function} */
+  const getterOf = (kind, name) => (kind && Object.getOwnPropertyDescriptor(kind.prototype, name)?.get) || (() => undefined);
+
+  /**
+   * A list that the browser reads item by item, and not by an iterator that the page may have replaced.
+   * @param {any[]} items
+   */
+  function listed(items) {
+    let at = 0;
+    const next = () => ({ __proto__: null, done: at >= items.length, value: items[at++] });
+    return Object.defineProperty(items, iterator, { value: () => ({ __proto__: null, next }) });
+  }
+
+  const ways = [window.MessagePort, window.Worker].map((kind) => kind && kind.prototype.postMessage);
+  const [toPort, toWorker] = ways;
+  const start = window.MessagePort && MessagePort.prototype.start;
+  const dataGetter = getterOf(window.MessageEvent, "data");
+  const portsGetter = getterOf(window.MessageEvent, "ports");
+  const listen = EventTarget.prototype.addEventListener;
+
   const natives = {
+    apply,
+    construct,
+    /** @param {MessagePort} port @param {any} message @param {Transferable[]} [transfer] */
+    post: (port, message, transfer = []) => apply(toPort, port, [message, listed(transfer)]),
+    /** @param {Worker} worker @param {any} message @param {Transferable[]} [transfer] */
+    order: (worker, message, transfer = []) => apply(toWorker, worker, [message, listed(transfer)]),
+    /** @param {EventTarget} target @param {string} name @param {(event: any) => void} act */
+    hear: (target, name, act) => apply(listen, target, [name, act]),
+    /** @param {MessagePort} port */
+    startPort: (port) => apply(start, port, []),
+    /** @param {Event} event */
+    dataOf: (event) => apply(dataGetter, event, []),
+    /** @param {Event} event @returns {readonly MessagePort[]} */
+    portsOf: (event) => apply(portsGetter, event, []),
+    listed,
+    Event: window.Event,
+    MessageEvent: window.MessageEvent,
+    MessageChannel: window.MessageChannel,
+    createObjectURL: window.URL && window.URL.createObjectURL && window.URL.createObjectURL.bind(window.URL),
+    revokeObjectURL: window.URL && window.URL.revokeObjectURL && window.URL.revokeObjectURL.bind(window.URL),
     WebSocket: window.WebSocket,
     Worker: window.Worker,
     Blob: window.Blob,
-    URL: window.URL,
     MediaStream: window.MediaStream,
     MutationObserver: window.MutationObserver,
     setTimeout: window.setTimeout.bind(window),
     clearTimeout: window.clearTimeout.bind(window),
     setInterval: window.setInterval.bind(window),
     clearInterval: window.clearInterval.bind(window),
-    listen: EventTarget.prototype.addEventListener,
+    listen,
     dispatch: EventTarget.prototype.dispatchEvent,
     now: performance.now.bind(performance),
     stringify: JSON.stringify,
@@ -39,7 +83,7 @@
   }
 
   Function.prototype.toString = wrap(nativeToString, {
-    apply: (native, self, args) => Reflect.apply(native, originals.get(self) || self, args),
+    apply: (native, self, args) => apply(native, originals.get(self) || self, args),
   });
 
   /**
@@ -86,7 +130,7 @@
     const wrapper = wrap(native, {
       construct(target, given, newTarget) {
         const args = (asked && quietly(() => asked(given))) || given;
-        const instance = Reflect.construct(target, args, newTarget === wrapper ? target : newTarget);
+        const instance = construct(target, args, newTarget === wrapper ? target : newTarget);
         quietly(() => made(instance, args));
         return instance;
       },
@@ -118,7 +162,8 @@
   }
 
   /** Unix milliseconds, finer than Date and not moved by a page that replaces it. */
-  const wallMs = () => performance.timeOrigin + natives.now();
+  const { timeOrigin } = performance;
+  const wallMs = () => timeOrigin + natives.now();
 
   Object.assign(capture, { natives, replace, replaceProperty, replaceConstructor, quietly, blame, wallMs });
   capture.faults = [];

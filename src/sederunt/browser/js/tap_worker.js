@@ -225,10 +225,13 @@
   }
 
   const orders = {
-    /** @param {{address: string, batchMs: number}} order */
-    start(order) {
-      ({ address, batchMs } = order);
-      open();
+    /** @param {{line: MessagePort, batchMs: number}} order the address comes by `line` */
+    start({ line, batchMs: ms }) {
+      batchMs = ms;
+      line.onmessage = ({ data }) => {
+        ({ address } = data);
+        open();
+      };
     },
     /** @param {{track: number, mode: any}} order */
     mode: (order) => tapOf(order.track, order.mode),

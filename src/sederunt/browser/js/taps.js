@@ -7,6 +7,8 @@
 
   /** @type {Map<number, any>} track number → entry */
   const entries = new Map();
+  // Made before the page can have a hand in it: the worker speaks to Python in our name.
+  const text = new natives.Blob(natives.listed([sources.worker]), { type: "text/javascript" });
   /** @type {Worker | undefined} */
   let worker;
   let nextTrack = 0;
@@ -17,16 +19,24 @@
   /** The realm's worker, started with the first receiver. @returns {Worker} */
   function theWorker() {
     if (worker) return worker;
-    const address = natives.URL.createObjectURL(new natives.Blob([sources.worker], { type: "text/javascript" }));
+    const address = natives.createObjectURL(text);
     const started = new natives.Worker(address);
-    natives.listen.call(started, "message", (/** @type {any} */ event) => capture.quietly(() => hear(event.data)));
-    order(started, { order: "start", address: `${config.address}/media?realm=${capture.realm}`, batchMs: config.batchMs });
+    natives.revokeObjectURL(address); // the worker has its text; the page need not read it
+    natives.hear(started, "message", (event) => capture.quietly(() => hear(natives.dataOf(event))));
     worker = started;
+    if (capture.workerLine) sendLine();
+    else capture.onWorkerLine = sendLine;
     return started;
   }
 
-  /** @param {Worker} to @param {any} message @param {Transferable[]} [transfer] */
-  const order = (to, message, transfer = []) => Worker.prototype.postMessage.call(to, message, { transfer });
+  /** Give the worker the port that brings it its address: nobody here reads it. */
+  function sendLine() {
+    order(/** @type {Worker} */ (worker), { order: "start", batchMs: config.batchMs, line: capture.workerLine }, [
+      capture.workerLine,
+    ]);
+  }
+
+  const { order } = natives;
 
   /** @param {any} message */
   function hear(message) {

@@ -8,6 +8,7 @@
   const INPUTS = 12; // of a node in our own context; a page's has one: each is paid for with every quantum
   const QUANTUM = 128; // samples rendered at once
 
+  const text = new natives.Blob(natives.listed([sources.pcmWorklet]), { type: "text/javascript" });
   /** @type {AudioContext | undefined} where received tracks are heard */
   let context;
   /** @typedef {{node: AudioWorkletNode, used: number}} PcmNode */
@@ -24,8 +25,8 @@
   function placeIn(where) {
     const known = places.get(where);
     if (known) return known;
-    const module = natives.URL.createObjectURL(new natives.Blob([sources.pcmWorklet], { type: "text/javascript" }));
-    const place = { loaded: natives.addModule.call(where.audioWorklet, module), nodes: /** @type {PcmNode[]} */ ([]) };
+    const module = natives.createObjectURL(text);
+    const place = { loaded: natives.apply(natives.addModule, where.audioWorklet, [module]), nodes: /** @type {PcmNode[]} */ ([]) };
     places.set(where, place);
     return place;
   }
@@ -45,8 +46,8 @@
         channelCountMode: "explicit",
         processorOptions: { block, inputs },
       });
-      const { port1, port2 } = new MessageChannel();
-      node.port.postMessage({ out: port1 }, [port1]);
+      const { port1, port2 } = new natives.MessageChannel();
+      natives.post(node.port, { out: port1 }, [port1]);
       taps.listenTo(port2);
       free = { node, used: 0 };
       nodes.push(free);
@@ -60,7 +61,7 @@
     entry.source = source;
     const { node, input } = await freeInput(source.context);
     if (entry.backend !== "worklet" || taps.entries.get(entry.track) !== entry) return; // given up meanwhile
-    node.port.postMessage({ input, track: entry.track });
+    natives.post(node.port, { input, track: entry.track });
     natives.connect.call(source, node, 0, input);
   }
 
@@ -106,7 +107,7 @@
     /** The page's context is closed, and the nodes in it with it. @param {BaseAudioContext} where */
     leave: (where) => places.delete(where),
     /** Have the nodes hand over what they hold. */
-    flush: () => places.forEach(({ nodes }) => nodes.forEach(({ node }) => node.port.postMessage({ flush: true }))),
+    flush: () => places.forEach(({ nodes }) => nodes.forEach(({ node }) => natives.post(node.port, { flush: true }))),
     /** A context that the browser put to sleep hears nothing and says nothing. */
     revive: () => context && context.state === "suspended" && context.resume(),
     state: () => context && context.state,
