@@ -49,6 +49,9 @@ class ApiSettings(Section):
     twin_bots_answer: Literal["conflict", "first"] = Field(
         "conflict", description="What the second request is answered: a 409, or the first bot."
     )
+    sockets_per_account: int = Field(
+        2000, ge=0, description="Realtime sockets of one account per API process before a 429; 0 for no limit."
+    )
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from.")
 
 

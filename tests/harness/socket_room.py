@@ -13,6 +13,8 @@ from harness.listener import Listener, listening
 from sederunt.bus import streams
 from sederunt.model.bot import Bot
 
+SOCKETS_PER_ACCOUNT = 30  # of a stage
+
 
 @dataclass(frozen=True)
 class Stage:

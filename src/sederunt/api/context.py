@@ -18,6 +18,7 @@ from sederunt.api.checks import Checks
 from sederunt.api.limits import RateLimit
 from sederunt.api.metrics import Metrics
 from sederunt.api.readiness import Readiness
+from sederunt.api.socket_keys import SocketKeys
 from sederunt.api.stores import ApiStores, open_stores
 from sederunt.bus.connection import Bus
 from sederunt.bus.tasks import end
@@ -56,6 +57,7 @@ class ApiContext:
     metrics: Metrics
     readiness: Readiness
     hub: Hub
+    socket_keys: SocketKeys
     links_secret: bytes
 
     def links(self, base_url: str) -> Links:
@@ -112,6 +114,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
             stores=stores,
             metrics=metrics,
             readiness=Readiness(database, bus, objects, settings.data, clock),
+            socket_keys=SocketKeys(Accounts(database), settings.api.sockets_per_account),
             hub=await stack.enter_async_context(_hub(bus, clock, bots)),
             links_secret=await installation_secret(database, sealer, LINKS),
         )

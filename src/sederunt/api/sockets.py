@@ -26,7 +26,7 @@ from sederunt.errors import Conflict, InvalidConfig, LimitReached, NotFound, Una
 from sederunt.model.bot import Bot
 from sederunt.model.status import ENDINGS, BotStatus
 from sederunt.realtime import messages
-from sederunt.realtime.addresses import SocketKind, may_open
+from sederunt.realtime.addresses import SocketKind, key_of, may_open
 from sederunt.realtime.messages import Closing
 from sederunt.realtime.snapshot import final_values
 
@@ -51,13 +51,15 @@ async def realtime(websocket: WebSocket) -> None:
     async with contextlib.AsyncExitStack() as stack:
         try:
             bot, kind = await _opened(context, websocket)
+            key_id = key_of(websocket.path_params["token"])
+            over = await stack.enter_async_context(context.socket_keys.hold(bot.account_id, key_id))
             outgoing = await stack.enter_async_context(_outgoing(context, bot, kind, _since(websocket)))
         except Exception as error:
             await websocket.send_denial_response(answer_to(error))
             return
         await websocket.accept()
         stack.enter_context(context.metrics.listening(kind))
-        await _Connection(websocket, context, bot, kind).serve(outgoing)
+        await _Connection(websocket, context, bot, kind).serve(outgoing, over)
 
 
 async def nowhere(websocket: WebSocket) -> None:
@@ -114,6 +116,11 @@ async def _afterwards(final: str | None) -> Outgoing:
     yield messages.ENDED
 
 
+async def _until_over(over: asyncio.Event) -> Closing:
+    await over.wait()
+    return messages.REVOKED
+
+
 class _Connection:
     """One listener, from the handshake to the end."""
 
@@ -123,12 +130,16 @@ class _Connection:
         self._pace = RateLimit(FRAMES_PER_MINUTE, context.clock.monotonic)
         self._sent = 0
 
-    async def serve(self, outgoing: Outgoing) -> None:
-        """Returns when the socket is closed and what its client asked for is done."""
+    async def serve(self, outgoing: Outgoing, over: asyncio.Event) -> None:
+        """Returns when the socket is closed and what its client asked for is done.
+
+        Args:
+            over: set once the key that the address belongs to is good for nothing any more.
+        """
         opened, facts = time.monotonic(), {"bot_id": str(self._bot.id), "kind": self._kind.value}
         logger.info("listener came", action="socket_opened", **facts)
         acting = asyncio.create_task(self._act())
-        talks = [asyncio.create_task(self._talk(outgoing)), asyncio.create_task(self._listen())]
+        talks = [asyncio.create_task(act) for act in (self._talk(outgoing), self._listen(), _until_over(over))]
         try:
             done, _ = await asyncio.wait(talks, return_when=asyncio.FIRST_COMPLETED)
             closing = self._closing(done.pop())
@@ -136,7 +147,8 @@ class _Connection:
             # Close from our side; where the other side was first, that is over already.
             with contextlib.suppress(WebSocketDisconnect, RuntimeError):
                 await self._websocket.close(closing.code, closing.reason)
-            await self._orders.join()  # whoever says goodbye after an order still means it
+            if closing is not messages.REVOKED:
+                await self._orders.join()  # whoever says goodbye after an order still means it
         finally:
             await end(acting, *talks)
         self._context.metrics.socket_closed(self._kind, closing.code)

@@ -32,6 +32,7 @@ class Addresses:
     base_url: str
     links: Links
     now: datetime
+    key_id: UUID | None = None  # who is told the addresses of sockets; None: a person
     may_act: bool = True  # False: without the address of the socket that takes orders
 
     def link(self, stored: str, until: datetime | None) -> str:
@@ -64,7 +65,7 @@ def list_json(items: Iterable[str]) -> str:
 def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
     """Return a bot's own fields; transcript, participants and events are empty."""
     config = bot.config
-    sockets = socket_addresses(addresses.base_url, bot) if is_realtime(bot) else None
+    sockets = socket_addresses(addresses.base_url, bot, addresses.key_id) if is_realtime(bot) else None
     return {
         "id": str(bot.id),
         "status": bot.status.value,

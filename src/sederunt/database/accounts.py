@@ -65,6 +65,11 @@ class Accounts:
         )
         keys = select(*(column for column in t.api_keys.c if column.key != "digest"))
         self._keys = database.query(keys.where(t.api_keys.c.account_id == _id()).order_by(t.api_keys.c.created_at))
+        self._key_by_id = database.query(
+            keys.where(
+                t.api_keys.c.id == bindparam("key_id", type_=t.api_keys.c.id.type), t.api_keys.c.revoked_at.is_(None)
+            )
+        )
         self._key = database.query(
             keys.where(
                 t.api_keys.c.digest == bindparam("digest", type_=t.api_keys.c.digest.type),
@@ -115,7 +120,14 @@ class Accounts:
 
     async def valid_key(self, digest: bytes) -> ApiKey | None:
         """Return the key of this digest, unless it is unknown, revoked or expired."""
-        row = await self._key.first(digest=digest)
+        return self._unexpired(await self._key.first(digest=digest))
+
+    async def is_valid(self, account_id: UUID | None, key_id: UUID) -> bool:
+        """Return whether a key is there, of this account where one is given, and neither revoked nor expired."""
+        key = self._unexpired(await self._key_by_id.first(key_id=key_id))
+        return key is not None and account_id in (None, key.account_id)
+
+    def _unexpired(self, row: Mapping[str, Any] | None) -> ApiKey | None:
         key = ApiKey(**row) if row else None
         return None if key is None or (key.expires_at and key.expires_at <= self._now()) else key
 

@@ -1,10 +1,14 @@
-"""Where a bot's realtime sockets are. The secret is in the address; one kind's address says nothing of the others'."""
+"""Where a bot's realtime sockets are. The secret is in the address; one kind's address says nothing of the others'.
+
+An address belongs to the API key to which it was told, and ends with it. Those that a person is shown belong to none.
+"""
 
 import base64
 import hashlib
 import hmac
 from dataclasses import dataclass
 from enum import StrEnum
+from uuid import UUID
 
 from sederunt.model.bot import Bot
 
@@ -26,21 +30,31 @@ class SocketAddresses:
     audio: str
 
 
-def socket_addresses(base_url: str, bot: Bot) -> SocketAddresses:
+def socket_addresses(base_url: str, bot: Bot, key_id: UUID | None) -> SocketAddresses:
     """<base>/realtime/<bot id>/<kind>/<token>, with the scheme of a socket for that of `base_url` (http or https)."""
     scheme, _, rest = base_url.rstrip("/").partition("://")
     below = f"{'wss' if scheme == 'https' else 'ws'}://{rest}/realtime/{bot.id}"
-    events, read_only, audio = (f"{below}/{kind}/{socket_token(bot.secret, kind)}" for kind in SocketKind)
+    events, read_only, audio = (f"{below}/{kind}/{socket_token(bot.secret, kind, key_id)}" for kind in SocketKind)
     return SocketAddresses(events=events, read_only=read_only, audio=audio)
 
 
-def socket_token(secret: str, kind: SocketKind) -> str:
-    """Return what opens one kind of a bot's sockets."""
-    digest = hmac.digest(secret.encode(), kind.encode(), hashlib.sha256)
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+def socket_token(secret: str, kind: SocketKind, key_id: UUID | None) -> str:
+    """Return what opens one kind of a bot's sockets for as long as a key is good: the key's id, and what proves it."""
+    what = kind.encode() if key_id is None else kind.encode() + b":" + key_id.bytes
+    proof = base64.urlsafe_b64encode(hmac.digest(secret.encode(), what, hashlib.sha256)).rstrip(b"=").decode()
+    return proof if key_id is None else f"{key_id.hex}.{proof}"
+
+
+def key_of(token: str) -> UUID | None:
+    """Return the key that an address belongs to. Raises ValueError for what is no token."""
+    named, dot, _ = token.partition(".")
+    return UUID(hex=named) if dot else None
 
 
 def may_open(bot: Bot, kind: SocketKind, token: str) -> bool:
     """Return whether a token opens this socket of the bot; compared in constant time."""
-    expected = socket_token(bot.secret, kind)
+    try:
+        expected = socket_token(bot.secret, kind, key_of(token))
+    except ValueError:
+        return False
     return bool(bot.secret) and hmac.compare_digest(expected.encode(), token.encode("utf-8", "replace"))

@@ -7,8 +7,10 @@ import pytest
 
 from harness.api_room import api_room, nats_process, on_a_socket
 from harness.fake_clock import FakeClock
-from harness.socket_room import Stage
+from harness.socket_room import SOCKETS_PER_ACCOUNT, Stage
 from sederunt.settings import BusSettings
+
+_API = {"concurrent_bots": 12, "sockets_per_account": SOCKETS_PER_ACCOUNT}
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +22,12 @@ def bus_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BusSettin
 @pytest.fixture
 async def stage(tmp_path: Path, bus_settings: BusSettings, clock: FakeClock) -> AsyncIterator[Stage]:
     async with (
-        api_room(tmp_path / "data", bus_settings, clock, api={"concurrent_bots": 12}) as room,
+        api_room(
+            tmp_path / "data",
+            bus_settings,
+            clock,
+            api={"concurrent_bots": 12, "sockets_per_account": SOCKETS_PER_ACCOUNT},
+        ) as room,
         on_a_socket(room.app) as port,
     ):
         yield Stage(room, clock, port)

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from websockets.exceptions import InvalidStatus
 
 from harness.api_room import on_a_socket
 from harness.listener import listening
-from harness.socket_room import Stage
+from harness.socket_room import SOCKETS_PER_ACCOUNT, Stage
 from sederunt.api import sockets
 from sederunt.api.sockets import MOST_ORDERS
 from sederunt.bus import feeds
@@ -21,7 +22,7 @@ from sederunt.jobs.publish import sweep
 from sederunt.model.status import Trigger
 from sederunt.model.transcript import Segment, Transcript
 from sederunt.realtime.hub import LINGER_S, LOOK_S, PING_S
-from sederunt.realtime.messages import DELETED, ENDED
+from sederunt.realtime.messages import DELETED, ENDED, REVOKED
 
 SOCKETS = ("websocket_url", "websocket_read_only_url", "websocket_audio_url")
 
@@ -54,9 +55,48 @@ async def test_a_handshake_that_is_refused_says_why(stage: Stage) -> None:
         status, body = await refusal(gone)
         assert (status, list(body)) == (404, ["message"]), gone
     assert (await refusal(address.replace(bot["id"], plain["id"])))[0] == 404
+    assert (await refusal(address.replace(".", "x", 1)))[0] == 401
     for since in ("-1", "soon", "1.5", "9" * 30):
         status, body = await refusal(f"{address}?since={since}")
         assert (status, list(body["errors"])) == (400, ["since"])
+
+
+async def test_a_key_that_is_revoked_takes_its_addresses_with_it(stage: Stage) -> None:
+    bot = await stage.bot()
+    text, kept = await stage.room.keys.create(stage.room.account_id, "leaked")
+    async with stage.room.client_of(text) as leaked, AsyncExitStack() as stack:
+        shown = (await leaked.get(f"/bot/{bot['id']}")).json()
+        assert shown["websocket_url"] != bot["websocket_url"]
+        doomed = [await stack.enter_async_context(stage.listen(shown, kind)) for kind in SOCKETS]
+        other = await stack.enter_async_context(stage.listen(bot))
+        assert (await other.next())["type"] == "connected"
+        await stage.room.keys.revoke(stage.room.account_id, kept.id)
+        assert [(await listener.closed())[0] for listener in doomed] == [REVOKED.code] * 3
+        assert {(await refusal(stage.address(shown, kind)))[0] for kind in SOCKETS} == {401}
+        await stage.tell(bot, ts(1))
+        assert (await other.next())["data"]["transcript"] == "Sentence 1."
+
+
+async def test_a_key_that_expires_takes_its_addresses_with_it(stage: Stage) -> None:
+    bot = await stage.bot()
+    soon = stage.clock.now() + timedelta(hours=1)
+    text, _ = await stage.room.keys.create(stage.room.account_id, "for an hour", expires_at=soon)
+    async with stage.room.client_of(text) as client:
+        shown = (await client.get(f"/bot/{bot['id']}")).json()
+    async with stage.listen(shown) as listener:
+        stage.clock.advance(3601)
+        assert (await listener.closed())[0] == REVOKED.code
+
+
+async def test_an_account_has_so_many_sockets_and_others_have_theirs(stage: Stage) -> None:
+    bot = await stage.bot()
+    async with AsyncExitStack() as stack:
+        for _ in range(SOCKETS_PER_ACCOUNT):
+            await stack.enter_async_context(stage.listen(bot))
+        status, body = await refusal(stage.address(bot))
+        assert (status, str(SOCKETS_PER_ACCOUNT) in body["message"]) == (429, True)
+    async with stage.listen(bot) as listener:
+        assert (await listener.next())["type"] == "connected"
 
 
 async def test_a_deleted_bot_has_no_sockets_and_who_listened_is_told(stage: Stage) -> None:

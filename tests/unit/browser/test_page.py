@@ -36,7 +36,7 @@ def page_of(tab: Tab) -> MeetingPage:
 
     nothing: Any = None
     driver_page: Any = tab
-    return MeetingPage(driver_page, nothing, nothing, "name", closed)
+    return MeetingPage(driver_page, nothing, nothing, nothing, closed)
 
 
 async def test_a_question_that_is_not_answered_in_time_is_the_pages_fault() -> None:
