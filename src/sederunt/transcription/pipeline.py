@@ -29,11 +29,11 @@ class Pipeline:
         *,
         on_event: OnEvent,
         prefix: str,
-        mixed_sources: frozenset[str] = frozenset(),
+        is_mixed: Callable[[str], bool] = lambda _source: False,
         close_s: float = CLOSE_S,
     ) -> None:
         self._settings, self._provider, self._order = settings, provider, order
-        self._on_event, self._prefix, self._mixed, self._close_s = on_event, prefix, mixed_sources, close_s
+        self._on_event, self._prefix, self._is_mixed, self._close_s = on_event, prefix, is_mixed, close_s
         self.terms = provider.terms(order.model)
         self._streams: dict[str, Stream] = {}
         self._numbers, self._labels = itertools.count(1), itertools.count(0)
@@ -47,7 +47,7 @@ class Pipeline:
         for frame in frames:
             stream = self._streams.get(frame.source)
             if stream is None:
-                stream = self._streams[frame.source] = Stream(self, frame.source, mixed=frame.source in self._mixed)
+                stream = self._streams[frame.source] = Stream(self, frame.source, mixed=self._is_mixed(frame.source))
             stream.hear(frame.start, frame.samples)
 
     def tick(self, now: float) -> None:

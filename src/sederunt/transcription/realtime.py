@@ -1,6 +1,6 @@
 """The door to live transcription: open one per bot, give it frames, get segments."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 
 from sederunt.errors import SetupError
 from sederunt.settings import Settings
@@ -32,20 +32,21 @@ def open_live(
     prefix: str,
     lang: str | None = None,
     vocabulary: Sequence[str] = (),
-    mixed_sources: Collection[str] = (),
+    is_mixed: Callable[[str], bool] = lambda _source: False,
     access: Access | None = None,
 ) -> LiveTranscription:
     """A bot's live transcription, on the running event loop.
 
-    `prefix` begins every segment id; choose it so that no earlier host of the bot had the same. `mixed_sources` name
-    the sources that hold several people. `on_event` is called on the event loop's thread.
+    `prefix` begins every segment id; choose it so that no earlier host of the bot had the same. `is_mixed` is asked
+    of a source when it is first heard: whether several people are in it. `on_event` is called on the event loop's
+    thread.
     Raises SetupError where the model's provider does not transcribe live here.
     """
     if model_row.provider is None:
         raise ValueError("the model transcribes nothing")
     provider = realtime_provider(model_row.provider)
     order = Order(model=model_row, lang=lang, vocabulary=tuple(vocabulary), access=access)
-    return Pipeline(settings, provider, order, on_event=on_event, prefix=prefix, mixed_sources=frozenset(mixed_sources))
+    return Pipeline(settings, provider, order, on_event=on_event, prefix=prefix, is_mixed=is_mixed)
 
 
 def prepare_live(settings: Settings, model_row: ModelRow, lang: str | None) -> None:

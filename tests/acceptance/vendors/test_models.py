@@ -19,7 +19,7 @@ from harness.vendors.control import VendorControl
 from sederunt.bench.words import word_error_rate
 from sederunt.practice.client import MeetingHandle, PracticeClient
 from sederunt.practice.clips import SHIPPED, catalogue
-from sederunt.practice.script import Script, demo
+from sederunt.practice.script import Script, Variant, demo
 
 Vendors = Mapping[str, VendorControl]
 
@@ -131,6 +131,26 @@ async def test_every_live_model_tells_drafts_and_finals_in_order(
     # Six simulated vendors listen on the same cores: one that is busy answers with finals alone. That each drafts is
     # tested one by one, beside its simulator.
     assert any(drafted.values()), drafted
+
+
+async def test_of_a_shared_track_live_vendors_are_asked_for_its_voices(
+    client: httpx2.AsyncClient, vendors: Vendors, receiver: Receiver, meetings: PracticeClient
+) -> None:
+    asked = {"vendor2-realtime": ("diarize_model", "latest"), "vendor3-realtime": ("speaker_labels", "true")}
+    for model in asked:
+        vendors[LIVE[model]].clear()
+    script = unhurried(demo(Variant(audio="webaudio"), service="zoom", turns=3), begins=False)
+    meeting = await meetings.open_meeting(script)
+    bots = {model: await seated(client, receiver, meeting, model, lang="en", service="zoom") for model in asked}
+    await all_record(bots, receiver)
+    await meeting.do("start")
+    for model, bot in bots.items():
+        await reach(receiver, bot, "finished", timeout_s=300)
+        assert_said(script, (await look(client, bot))["transcript"], model)
+        streams = vendors[LIVE[model]].counts()["streams"]
+        assert streams, model
+        assert all(list(asked[model]) in stream["query"] for stream in streams), (model, streams)
+        assert vendors[LIVE[model]].counts()["refusals"] == []
 
 
 async def transcribed_again(

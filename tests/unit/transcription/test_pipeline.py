@@ -117,7 +117,7 @@ def bot() -> Callable[..., Bot]:
             order,
             on_event=events.append,
             prefix="e1",
-            mixed_sources=frozenset(mixed),
+            is_mixed=mixed.__contains__,
             close_s=close_s,
         )
         return Bot(scripted, pipeline, events)

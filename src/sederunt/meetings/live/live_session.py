@@ -25,6 +25,7 @@ from sederunt.transcription.access import Access
 from sederunt.transcription.live import Frame, LiveTranscription
 from sederunt.transcription.models import ModelRow, find, has_sockets, provider_of
 from sederunt.transcription.realtime import open_live, prepare_live
+from sederunt.transcripts.attribution import is_mixed
 
 WRITE_S = 60.0  # how long the last lines wait for a database that is away
 
@@ -80,6 +81,7 @@ async def open_live_session(
                 prefix=stay,
                 lang=config.lang,
                 vocabulary=config.custom_vocabulary,
+                is_mixed=lambda source: is_mixed(source, roster.sources),
                 access=await _access(journal.bot, model, keys),
             )
         except SederuntError as error:

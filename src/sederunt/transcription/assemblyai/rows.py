@@ -39,6 +39,7 @@ MODELS = (
         vendor_model="universal-streaming",
         realtime=True,
         can=frozenset(Can),
+        # AssemblyAI's page on multilingual streaming, read 2026-11-22.
         languages=frozenset({"en", "es", "de", "fr", "pt", "it"}),
         vocabulary=VocabularyRule(terms=100, letters=50),
         price=Price(per_hour=0.15, as_of="2026-03-23", note="by stream time; key terms $0.04/h on top"),
