@@ -1,5 +1,6 @@
 """Two accounts for the console: one with something of everything, one without; and people who look at them."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -65,7 +66,7 @@ async def furnish(room: ApiRoom) -> Furnished:
         SpeakingEvent(type=SpeakingKind.STOPPED, timestamp=at + 900),
     )
     people = [Participant(key=n, name=n, avatar=None, first_seen_at=began, events=events) for n in ("Ada", "Charles")]
-    await room.bots.save_participants(bot_id, people)
+    await room.bots.save_participants(bot_id, people, {"ada": "Ada"})
     await room.objects.put(f"bots/{bot_id}/recording.webm", tone_wav(2))
     await room.bots.mark(
         bot_id,
@@ -73,6 +74,9 @@ async def furnish(room: ApiRoom) -> Furnished:
         capture={"packets": 12, "lost": 0},
         evidence={"signals": f"bots/{bot_id}/evidence/signals.json"},  # as of a bot that was asked to leave: no picture
     )
+    await room.objects.put(f"bots/{bot_id}/tracks/0.mka", tone_wav(1))
+    track = {"source": "ada", "file": "0.mka", "packets": 50, "start": 0.1, "end": 1.1, "heard_s": 0.9}
+    await room.objects.put(f"bots/{bot_id}/tracks.json", json.dumps({"sources": [track]}).encode())
     await room.objects.put(f"bots/{bot_id}/peaks.json", b'{"duration": 2.0, "peaks": [10, 90, 40, 70]}')
     await room.transcripts.save(bot_id, TRANSCRIPT)
     await room.bots.record_transition(bot_id, Trigger.TRANSCRIBED, reason=StopReason.MEETING_ENDED)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from sederunt.accounts.credential_check import KeyVerdict
 from sederunt.accounts.keys import Scope
 from sederunt.accounts.sign_in import MemberRole
 from sederunt.api.answer_parts import (
@@ -41,22 +42,23 @@ _MEMBER: Mapping[str, Schema] = {
     "role": words_of(MemberRole),
     "created_at": TIME,
 }
+_CREDENTIAL: Mapping[str, Schema] = {
+    "id": ID,
+    "provider": TEXT,
+    "hint": TEXT,
+    "region": or_null(TEXT),
+    "organisation": or_null(TEXT),
+    "created_at": TIME,
+}
 _RESOURCE: Schema = {"type": "string", "enum": ["bot", "recording"]}
 
 ACCOUNT_ANSWERS: Mapping[str, Schema] = {
     "Key": object_of(_KEY),
     "NewKey": object_of({**_KEY, "key": TEXT}),
     "KeyList": object_of({"data": list_of(ref("Key"))}),
-    "Credential": object_of(
-        {
-            "id": ID,
-            "provider": TEXT,
-            "hint": TEXT,
-            "region": or_null(TEXT),
-            "organisation": or_null(TEXT),
-            "created_at": TIME,
-        }
-    ),
+    "Credential": object_of(_CREDENTIAL),
+    "NewCredential": object_of({**_CREDENTIAL, "verdict": or_null(words_of(KeyVerdict))}),
+    "CheckedCredential": object_of({"verdict": words_of(KeyVerdict), "message": TEXT}),
     "CredentialList": object_of({"data": list_of(ref("Credential"))}),
     "MeetingAccount": object_of(
         {

@@ -66,14 +66,14 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         name="addCredential",
         summary="Keep a key at a transcription vendor",
         tag="Credentials",
-        answer="Credential",
+        answer="NewCredential",
         body=RequestBody(
             model=CredentialFields,
             required=("provider", "key"),
             example={"provider": "deepgram", "key": "0123456789abcdef"},
         ),
         permission="manage",
-        links=("removeCredential",),
+        links=("checkCredential", "removeCredential"),
     ),
     Route(
         method="GET",
@@ -83,6 +83,16 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="List credentials, oldest first",
         tag="Credentials",
         answer="CredentialList",
+    ),
+    Route(
+        method="POST",
+        path="/credential/{id}/check",
+        handler=vault.check_credential,
+        name="checkCredential",
+        summary="Ask the vendor whether it accepts a credential",
+        tag="Credentials",
+        answer="CheckedCredential",
+        permission="manage",
     ),
     Route(
         method="DELETE",

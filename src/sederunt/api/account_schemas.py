@@ -62,6 +62,7 @@ class CredentialFields(Body):
     key: _Secret = Field("", description="The vendor's key. It is sealed, and never shown again.")
     region: _Name | None = Field(None, description="Where the vendor has several.")
     organisation: _Name | None = Field(None, description="Where the vendor wants one (Salad).")
+    check: v.Flag = Field(False, description="Ask the vendor first: a key that it rejects is not kept.")
 
 
 class MeetingAccountFields(Body):

@@ -21,7 +21,9 @@ class ChatData(Body):
 
 
 class AvatarData(Body):
-    avatar_url: v.Url = Field("")
+    """Another picture for the bot's camera."""
+
+    avatar_url: v.Url = Field("", description="Where it is: PNG, JPEG or WebP.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -132,6 +132,17 @@ ANSWERS: Mapping[str, Schema] = {
     "Recording": object_of(_RECORDING),
     "RecordingSummary": object_of(_without(_RECORDING, "events", "transcript")),
     "RecordingList": object_of({"data": list_of(ref("RecordingSummary")), "next_cursor": or_null(TEXT)}),
+    "Track": object_of(
+        {
+            "source": TEXT,
+            "speaker_name": or_null(TEXT),
+            "start": NUMBER,
+            "end": NUMBER,
+            "heard_s": NUMBER,
+            "track_url": URI,
+        }
+    ),
+    "TrackList": object_of({"data": list_of(ref("Track"))}),
     "Pricing": object_of(
         {
             "id": ID,

@@ -9,12 +9,13 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from sederunt import log
+from sederunt.api.actions import AvatarData
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Faults, Read, in_order, read
 from sederunt.api.idempotency import KeyedRequest, answer_once
 from sederunt.api.removal import remove_files
-from sederunt.api.running import order_stop, post_chat
+from sederunt.api.running import change_avatar, order_stop, post_chat
 from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields, Start, changed_config, new_config, start_of
 from sederunt.api.views import bot_json, bot_summary, list_json, plain_bot_json
 from sederunt.database.bot_reading import BotPage
@@ -147,6 +148,15 @@ async def chat(call: Call) -> Response:
     _refuse(found.faults)
     await post_chat(call.context, bot, found.fields.message)
     return message_response("The message was posted.")
+
+
+async def show_avatar(call: Call) -> Response:
+    """Answer POST /bot/{id}/avatar"""
+    bot = await call.context.bots.get(call.id("bot"), call.account_id)
+    found = read(AvatarData, await call.body(), ("avatar_url",))
+    _refuse(found.faults)
+    await change_avatar(call.context, bot, found.fields.avatar_url)
+    return message_response("The bot shows the picture.")
 
 
 async def scheduled_bots(call: Call) -> Response:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from sederunt.api import bots, capacity, recordings
+from sederunt.api import bots, capacity, recordings, tracks
 from sederunt.api.account_routes import ACCOUNT_ROUTES
+from sederunt.api.actions import AvatarData
 from sederunt.api.route import RequestBody, Route
 from sederunt.api.schemas import (
     REQUIRED_FOR_BOTS,
@@ -45,6 +46,7 @@ _BOT_ROUTES: Sequence[Route] = (
             "deleteBot",
             "getBotPricing",
             "getBotTranscript",
+            "listBotTracks",
             "correctBot",
             "sendChatMessage",
         ),
@@ -134,6 +136,29 @@ _BOT_ROUTES: Sequence[Route] = (
         body=RequestBody(model=ChatFields, required=("message",), example={"message": "Hello, I take the minutes."}),
         refusals=(409, 503),
         permission="live",
+    ),
+    Route(
+        method="POST",
+        path="/bot/{id}/avatar",
+        handler=bots.show_avatar,
+        name="changeAvatar",
+        summary="Show another picture as the bot's camera while it is in its meeting",
+        tag="Bots",
+        answer="Message",
+        body=RequestBody(
+            model=AvatarData, required=("avatar_url",), example={"avatar_url": "https://example.org/minutes.png"}
+        ),
+        refusals=(409, 503),
+        permission="live",
+    ),
+    Route(
+        method="GET",
+        path="/bot/{id}/tracks",
+        handler=tracks.list_tracks,
+        name="listBotTracks",
+        summary="What was recorded of each speaker, file by file",
+        tag="Bots",
+        answer="TrackList",
     ),
     Route(
         method="GET",

@@ -4,6 +4,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from sederunt.accounts.credential_check import KeyVerdict, checked_key
 from sederunt.accounts.credentials import Credential
 from sederunt.accounts.meeting_accounts import MeetingAccount, SignIn
 from sederunt.api.account_schemas import CredentialFields, MeetingAccountFields
@@ -13,6 +14,7 @@ from sederunt.api.faults import read
 from sederunt.api.views import moment
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Service
+from sederunt.transcription.access import Access
 
 
 async def add_credential(call: Call) -> Response:
@@ -21,10 +23,27 @@ async def add_credential(call: Call) -> Response:
     if found.faults:
         raise InvalidConfig(found.faults)
     fields = found.fields
+    verdict: KeyVerdict | None = None
+    if fields.check:
+        label = "this key"
+        access = Access(key=fields.key, label=label, region=fields.region, organisation=fields.organisation)
+        checked = await checked_key(call.context.settings, fields.provider, access)
+        if checked.verdict is KeyVerdict.REJECTED:
+            raise InvalidConfig({"key": [checked.message]})
+        verdict = checked.verdict
     kept = await call.context.stores.credentials.add(
         call.account_id, fields.provider, fields.key, region=fields.region, organisation=fields.organisation
     )
-    return json_response(credential_values(kept))
+    return json_response({**credential_values(kept), "verdict": verdict})
+
+
+async def check_credential(call: Call) -> Response:
+    """Answer POST /credential/{id}/check"""
+    opened = await call.context.stores.credentials.open(call.id("credential"), call.account_id)
+    label = "this credential"
+    access = Access(key=opened.key, label=label, region=opened.region, organisation=opened.organisation)
+    checked = await checked_key(call.context.settings, opened.provider, access)
+    return json_response({"verdict": checked.verdict.value, "message": checked.message})
 
 
 async def list_credentials(call: Call) -> Response:

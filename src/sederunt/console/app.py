@@ -48,6 +48,7 @@ PAGES: Sequence[tuple[str, str, Handler, Permission]] = (
     ("GET", "/webhooks", account.webhooks, "read"),
     ("GET", "/keys", account.keys, "manage"),
     ("GET", "/usage", account.usage, "read"),
+    ("GET", "/reference", account.reference, "read"),
     ("GET", "/people", account.people, "read"),
     ("POST", "/profile", account.save_profile, "read"),
     ("GET", "/operations", account.operations, "manage"),

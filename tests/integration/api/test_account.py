@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import httpx2
 import pytest
 from standardwebhooks import Webhook
 
 from harness.api_room import ApiRoom, api_room
 from harness.fake_clock import FakeClock
 from harness.receiver import Receiver
+from harness.vendors.deepgram import Deepgram
 from sederunt.api.routes import ROUTES
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.database.deliveries import Attempt, Deliveries
@@ -94,6 +96,31 @@ async def test_credentials_and_meeting_accounts_never_show_their_secrets(room: A
     assert set(refused.json()["errors"]) == {"provider", "key"}
     bad_state = {"service": "gmeet", "email": "a@example.org", "state": {"cookies": 1}}
     assert set((await room.client.post("/meeting-account", json=bad_state)).json()["errors"]) == {"state"}
+
+
+async def test_a_key_is_checked_with_its_vendor_when_it_is_entered(tmp_path: Path, bus_settings: BusSettings) -> None:
+    nowhere = {"url": "http://127.0.0.1:9"}
+    with Deepgram() as vendor:
+        settings = {"providers": {"deepgram": {"url": vendor.url}, "gladia": nowhere}}
+        async with api_room(tmp_path / "data", bus_settings, FakeClock(), **settings) as room:
+
+            async def entered(provider: str, key: str) -> httpx2.Response:
+                return await room.client.post("/credential", json={"provider": provider, "key": key, "check": True})
+
+            good, bad, unasked = [
+                await entered("deepgram", vendor.key),
+                await entered("deepgram", "not-a-key-of-deepgram"),
+                await entered("gladia", "perhaps-a-key"),
+            ]
+            assert (good.status_code, good.json()["verdict"]) == (200, "accepted")
+            assert (bad.status_code, list(bad.json()["errors"])) == (400, ["key"])
+            assert "not-a-key" not in bad.text
+            assert (unasked.status_code, unasked.json()["verdict"]) == (200, "unreachable")
+            assert len((await room.client.get("/credential")).json()["data"]) == 2
+            vendor.keys.clear()
+            for made, verdict in ((good, "rejected"), (unasked, "unreachable")):
+                told = (await room.client.post(f"/credential/{made.json()['id']}/check")).json()
+                assert told["verdict"] == verdict, told
 
 
 async def test_a_new_webhook_secret_signs_beside_the_old_one(room: ApiRoom) -> None:

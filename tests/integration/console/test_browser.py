@@ -47,6 +47,7 @@ def addresses(of: Furnished) -> list[str]:
         f"/recordings/{of.recording['id']}",
         f"/compare?first={of.finished['id']}&second={of.recording['id']}",
         "/search?q=zanzibar",
+        "/reference",
         "/webhooks",
         "/keys",
         "/usage",
@@ -221,3 +222,43 @@ async def test_a_recording_is_transcribed_again_and_both_stand_side_by_side(
     await page.get_by_role("button", name="Count").click()
     await expect(page.locator("[data-head=second]")).to_contain_text("7 words, 14.3 % wrong")
     assert reader.complaints == []
+
+
+async def test_each_speaker_is_downloaded_by_itself(room: ApiRoom, reader: Reader, furnished: Furnished) -> None:
+    page = reader.page
+    await reader.go(f"/bots/{furnished.finished['id']}")
+    await page.get_by_text("Each speaker by itself").click()
+    async with page.expect_download() as started:
+        await page.locator("#downloads-title ~ details").get_by_role("link", name="Ada").click()
+    assert Path(await (await started.value).path()).read_bytes() == tone_wav(1)
+    [track] = (await room.client.get(f"/bot/{furnished.finished['id']}/tracks")).json()["data"]
+    assert (track["speaker_name"], track["heard_s"]) == ("Ada", 0.9)
+    assert (await room.client.get(f"/bot/{furnished.live['id']}/tracks")).json()["data"] == []
+
+
+async def test_a_picture_that_no_bot_can_show_is_told(reader: Reader, furnished: Furnished) -> None:
+    page = reader.page
+    await reader.go(f"/bots/{furnished.live['id']}")
+    await page.get_by_text("Show another picture in the meeting").click()
+    await page.get_by_label("Address of a picture").fill("no address")
+    await page.get_by_role("button", name="Show it").click()
+    await expect(page.locator("#w-avatar_url")).to_contain_text("Address of a picture must be")
+    await page.get_by_label("Address of a picture").fill("https://example.org/a.png")
+    await page.get_by_role("button", name="Show it").click()
+    await expect(page.locator("form[data-api$='/avatar'] [data-fault='']")).to_contain_text("cannot be reached")
+
+
+async def test_requests_are_sent_from_the_reference_as_oneself_and_with_a_key(room: ApiRoom, reader: Reader) -> None:
+    page = reader.page
+    await reader.go("/reference")
+    await page.locator("#operations-Capacity-setReservedCapacity .opblock-summary-control").click()
+    await page.locator("#operations-Capacity-setReservedCapacity .execute").click()  # the example of the document
+    answer = page.locator("#operations-Capacity-setReservedCapacity .live-responses-table")
+    await expect(answer).to_contain_text('"reserved": 4')
+    await page.get_by_role("button", name="Authorize").first.click()
+    await page.locator("input[aria-label='auth-bearer-value'], #auth-bearer-value").fill("sk_wrong")
+    await page.locator(".auth-btn-wrapper .authorize").click()
+    await page.locator(".btn-done").click()
+    await page.locator("#operations-Capacity-setReservedCapacity .execute").click()
+    await expect(answer).to_contain_text("401")
+    assert [said for said in reader.complaints if "401" not in said] == []

@@ -106,10 +106,12 @@ function follow(form, answer) {
   form.dispatchEvent(new CustomEvent('api:done', { bubbles: true, detail: answer }));
   const then = form.dataset.then ?? 'reload';
   if (then === 'stay') {
+    if (form.dataset.tells) say(String(answer[form.dataset.tells] ?? ''));
     form.closest('dialog')?.close();
     return;
   }
-  if (form.dataset.say) sessionStorage.setItem('say', form.dataset.say);
+  const sentence = answer.verdict === 'unreachable' ? form.dataset.sayUnreachable : form.dataset.say;
+  if (sentence) sessionStorage.setItem('say', sentence);
   if (then === 'reload') window.location.reload();
   else window.location.assign(then.replace('{id}', encodeURIComponent(answer.id ?? '')));
 }

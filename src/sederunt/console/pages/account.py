@@ -58,6 +58,11 @@ async def search(page: Page) -> Response:
     return page.render("search.html", results=found["data"], cursor=found["next_cursor"], names=names, fault=fault)
 
 
+async def reference(page: Page) -> Response:
+    """GET /reference: the API's document, with requests that can be sent."""
+    return page.render("reference.html")
+
+
 async def webhooks(page: Page) -> Response:
     """GET /webhooks"""
     secret = await page.context.stores.webhook_secrets.get(page.account_id) if page.caller.manages else None

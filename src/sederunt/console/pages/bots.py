@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from sederunt.api.bots import bots_page
 from sederunt.api.capacity import pricing_of
 from sederunt.api.failures import json_response
+from sederunt.api.tracks import track_values
 from sederunt.api.transcripts import correction_values
 from sederunt.api.views import event_values
 from sederunt.bus.connection import BusAway, NoResponder
@@ -84,6 +85,7 @@ async def one_bot(page: Page) -> Response:
         deliveries=deliveries.deliveries,
         pricing=pricing_of(bot, page.context.settings.pricing),
         models=[row for row in models() if row.for_recordings],
+        tracks=await track_values(page, view),
         sound=await same_sound(page, bot.id),
     )
 

@@ -93,7 +93,8 @@ class CloudAccount:
         from sederunt.transcription.cloud.client import Client, Manners
 
         async def ask() -> None:
-            async with Client(self._vendor, settings, access, self._manners or Manners()) as client:
+            # One try: who asks is waiting, and can ask again.
+            async with Client(self._vendor, settings, access, self._manners or Manners(tries=1)) as client:
                 await client.fetch(self._vendor.check(access), "check the key")
 
         asyncio.run(ask())

@@ -1,0 +1,51 @@
+"""Whether a vendor accepts a key: asked when somebody enters it, by the vendor's cheapest call that needs one."""
+
+import asyncio
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sederunt import log
+from sederunt.errors import ProviderError, ProviderFault, SetupError
+from sederunt.settings import Settings
+from sederunt.transcription.access import Access
+from sederunt.transcription.models import providers
+from sederunt.transcription.plugs import provider
+
+logger = log.get(component="accounts")
+
+WITHIN_S = 25.0
+_REJECTED = frozenset({ProviderFault.AUTH, ProviderFault.PAYMENT})
+
+
+class KeyVerdict(StrEnum):
+    """What a vendor says of a key."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    UNREACHABLE = "unreachable"  # it said nothing about the key
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedKey:
+    """A verdict, and the sentence for people."""
+
+    verdict: KeyVerdict
+    message: str
+
+
+async def checked_key(settings: Settings, name: str, access: Access) -> CheckedKey:
+    """Ask the vendor of this name about a key, for `WITHIN_S` at the most."""
+    title, keeper = providers()[name].title, provider(name).account
+    if keeper is None:
+        return CheckedKey(KeyVerdict.ACCEPTED, f"{title} needs no key.")
+    try:
+        async with asyncio.timeout(WITHIN_S):
+            await asyncio.to_thread(keeper.check, settings, access)
+    except TimeoutError:
+        return CheckedKey(KeyVerdict.UNREACHABLE, f"{title} did not answer within {WITHIN_S:g} s.")
+    except ProviderError as error:
+        rejected = error.kind in _REJECTED
+        return CheckedKey(KeyVerdict.REJECTED if rejected else KeyVerdict.UNREACHABLE, str(error))
+    except SetupError as error:
+        return CheckedKey(KeyVerdict.UNREACHABLE, str(error))
+    return CheckedKey(KeyVerdict.ACCEPTED, f"{title} accepts this key.")
