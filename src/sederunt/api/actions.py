@@ -20,7 +20,7 @@ class ChatData(Body):
     content: Annotated[str, *v.text()] = Field("")
 
 
-class AvatarData(Body):
+class AvatarFields(Body):
     """Another picture for the bot's camera."""
 
     avatar_url: v.Url = Field("", description="Where it is: PNG, JPEG or WebP.")
@@ -40,7 +40,7 @@ async def _chat(context: ApiContext, bot: Bot, data: ChatData) -> None:
     await post_chat(context, bot, data.content)
 
 
-async def _avatar(context: ApiContext, bot: Bot, data: AvatarData) -> None:
+async def _avatar(context: ApiContext, bot: Bot, data: AvatarFields) -> None:
     await change_avatar(context, bot, data.avatar_url)
 
 
@@ -50,7 +50,7 @@ async def _stop(context: ApiContext, bot: Bot, _data: Body) -> None:
 
 ACTIONS: Mapping[str, Action] = {
     "chat-message": Action(data=ChatData, required=("content",), act=_chat),
-    "change-avatar": Action(data=AvatarData, required=("avatar_url",), act=_avatar),
+    "change-avatar": Action(data=AvatarFields, required=("avatar_url",), act=_avatar),
     "stop": Action(data=Body, required=(), act=_stop, at_once=True),
 }
 

@@ -9,7 +9,7 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from sederunt import log
-from sederunt.api.actions import AvatarData
+from sederunt.api.actions import AvatarFields
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Faults, Read, in_order, read
@@ -153,7 +153,7 @@ async def chat(call: Call) -> Response:
 async def show_avatar(call: Call) -> Response:
     """Answer POST /bot/{id}/avatar"""
     bot = await call.context.bots.get(call.id("bot"), call.account_id)
-    found = read(AvatarData, await call.body(), ("avatar_url",))
+    found = read(AvatarFields, await call.body(), ("avatar_url",))
     _refuse(found.faults)
     await change_avatar(call.context, bot, found.fields.avatar_url)
     return message_response("The bot shows the picture.")

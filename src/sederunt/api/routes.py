@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sederunt.api import bots, capacity, recordings, tracks
 from sederunt.api.account_routes import ACCOUNT_ROUTES
-from sederunt.api.actions import AvatarData
+from sederunt.api.actions import AvatarFields
 from sederunt.api.route import RequestBody, Route
 from sederunt.api.schemas import (
     REQUIRED_FOR_BOTS,
@@ -146,7 +146,7 @@ _BOT_ROUTES: Sequence[Route] = (
         tag="Bots",
         answer="Message",
         body=RequestBody(
-            model=AvatarData, required=("avatar_url",), example={"avatar_url": "https://example.org/minutes.png"}
+            model=AvatarFields, required=("avatar_url",), example={"avatar_url": "https://example.org/minutes.png"}
         ),
         refusals=(409, 503),
         permission="live",

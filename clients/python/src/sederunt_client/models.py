@@ -249,6 +249,25 @@ class Message:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Track:
+    """Track, as the service tells of it."""
+
+    source: str
+    speaker_name: str | None
+    start: float
+    end: float
+    heard_s: float
+    track_url: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackList:
+    """One page: track entries, and where the next page begins."""
+
+    data: tuple[Track, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class PricingBase:
     """Pricing base, as the service tells of it."""
 
@@ -502,6 +521,19 @@ class KeyList:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NewCredential:
+    """New credential, as the service tells of it."""
+
+    id: str
+    provider: str
+    hint: str
+    region: str | None
+    organisation: str | None
+    created_at: datetime
+    verdict: Literal["accepted", "rejected", "unreachable"] | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Credential:
     """Credential, as the service tells of it."""
 
@@ -518,6 +550,14 @@ class CredentialList:
     """One page: credential entries, and where the next page begins."""
 
     data: tuple[Credential, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedCredential:
+    """Checked credential, as the service tells of it."""
+
+    verdict: Literal["accepted", "rejected", "unreachable"]
+    message: str
 
 
 @dataclass(frozen=True, kw_only=True)

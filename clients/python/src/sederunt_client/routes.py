@@ -14,9 +14,9 @@ from sederunt_client.models import (
     BotList,
     BotSummary,
     Capacity,
+    CheckedCredential,
     Comparison,
     Correction,
-    Credential,
     CredentialList,
     Deed,
     Invitation,
@@ -26,6 +26,7 @@ from sederunt_client.models import (
     Member,
     MemberList,
     Message,
+    NewCredential,
     NewKey,
     Prices,
     Pricing,
@@ -36,6 +37,7 @@ from sederunt_client.models import (
     SearchResult,
     SearchResults,
     StopOptionFields,
+    TrackList,
     Transcript,
     Usage,
     WebhookDelivery,
@@ -423,6 +425,20 @@ class Routes:
             Request("POST", f"/bot/{part(bot_id)}/chat-message", Message, body=given({"message": message}))
         )
 
+    def change_avatar(self, bot_id: str, *, avatar_url: str) -> Message:
+        """Show another picture as the bot's camera while it is in its meeting.
+
+        Args:
+            avatar_url: Where it is: PNG, JPEG or WebP.
+        """
+        return self.send(
+            Request("POST", f"/bot/{part(bot_id)}/avatar", Message, body=given({"avatar_url": avatar_url}))
+        )
+
+    def list_bot_tracks(self, bot_id: str) -> TrackList:
+        """What was recorded of each speaker, file by file."""
+        return self.send(Request("GET", f"/bot/{part(bot_id)}/tracks", TrackList))
+
     def get_bot_pricing(self, bot_id: str) -> Pricing:
         """What a bot costs by the operator's rates."""
         return self.send(Request("GET", f"/bot/{part(bot_id)}/pricing", Pricing))
@@ -747,7 +763,8 @@ class Routes:
         key: str,
         region: str | Unset | None = UNSET,
         organisation: str | Unset | None = UNSET,
-    ) -> Credential:
+        check: bool | Unset | None = UNSET,
+    ) -> NewCredential:
         """Keep a key at a transcription vendor.
 
         Args:
@@ -755,19 +772,26 @@ class Routes:
             key: The vendor's key. It is sealed, and never shown again.
             region: Where the vendor has several.
             organisation: Where the vendor wants one (Salad).
+            check: Ask the vendor first: a key that it rejects is not kept.
         """
         return self.send(
             Request(
                 "POST",
                 "/credential",
-                Credential,
-                body=given({"provider": provider, "key": key, "region": region, "organisation": organisation}),
+                NewCredential,
+                body=given(
+                    {"provider": provider, "key": key, "region": region, "organisation": organisation, "check": check}
+                ),
             )
         )
 
     def list_credentials(self) -> CredentialList:
         """List credentials, oldest first."""
         return self.send(Request("GET", "/credential", CredentialList))
+
+    def check_credential(self, credential_id: str) -> CheckedCredential:
+        """Ask the vendor whether it accepts a credential."""
+        return self.send(Request("POST", f"/credential/{part(credential_id)}/check", CheckedCredential))
 
     def remove_credential(self, credential_id: str) -> Message:
         """Forget a credential."""
