@@ -18,7 +18,7 @@ from sederunt.errors import InvalidConfig, NotFound
 from sederunt.model.transcript import Transcript
 from sederunt.transcripts.comparison import (
     ComparedRow,
-    Passage,
+    ComparedPassage,
     SpokenWord,
     TooLong,
     error_rate,
@@ -120,5 +120,5 @@ def _row(row: ComparedRow) -> dict[str, Any]:
     }
 
 
-def _passage(passage: Passage) -> dict[str, Any]:
+def _passage(passage: ComparedPassage) -> dict[str, Any]:
     return {"text": passage.text, "same": passage.same, "speaker_name": passage.speaker}

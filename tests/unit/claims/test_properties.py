@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
 from sederunt.claims.fold import Fold
 from sederunt.claims.journal import ClaimJournal, read, replay, report
-from sederunt.claims.rules import CONTRADICTED_MS, HEARD_MS, HOUR
+from sederunt.claims.rules import CONTRADICTED_MS, HEARD_MS, MINUTE
 from sederunt.model.participant import SpeakingKind
 
 T = 1_000_000_000
+HOUR = 60 * MINUTE
 NAMES = ("Bot", "Ada", "Bob", "Cy")
 PEOPLE = tuple(Subject(key=f"k{n}", name=name) for n, name in enumerate(NAMES))
 ROWS = tuple(Subject(key=name, name=name) for name in NAMES)

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from datetime import datetime
 from typing import Any
 
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from sederunt.api.bots import bots_page
 from sederunt.api.capacity import pricing_of
@@ -147,11 +147,6 @@ async def start_practice(page: Page) -> Response:
 
     bot = await send_practice_bot(page, page.request.app.state.practice_sites)
     return json_response({"id": str(bot.id), "address": f"/bots/{bot.id}"})
-
-
-async def old_address(page: Page) -> Response:
-    """GET /bot/{id}: the address that the API has."""
-    return RedirectResponse(f"/bots/{page.id('bot')}", 308)
 
 
 def _short(segment: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from sederunt.platforms.platform import Told
 if TYPE_CHECKING:
     from sederunt.browser.signals import Signal
 
-_ROSTER, _SPEAKERS = 7937, 12033
 _NODE_BITS = 10  # the low bits of a node id tell a person's streams apart
 _STREAM = re.compile(r"(\d+)\+(?:.*\+)?CS\+")
 _SELF = re.compile(r"\((?:[^()]*,\s*)?me\b[^()]*\)", re.IGNORECASE)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sederunt.practice.people import Occupant
 
-DENIED, REMOVED, ENDED, ANONYMOUS_REFUSED = 5854, 5000, 0, 5723
+DENIED, REMOVED, ENDED = 5854, 5000, 0
 # What stands before the JSON on the main channel; readers look for the first bracket.
 _PREFIX = bytes([0x01, 0x00, 0x00, 0x02])
 

@@ -14,7 +14,6 @@ from sederunt.transcription.diarization.segmentation import FRAME, FRAMES, RATE,
 Samples = NDArray[np.float32]
 Vector = NDArray[np.float32]
 
-DIMENSIONS = 192
 # Pauses within a stretch of one person; whoever goes on after a longer one may be somebody else.
 PAUSE_FRAMES = 12
 # Two at once, or nobody, for so few frames is an error at the border between two people.
