@@ -17,8 +17,8 @@ from sederunt.database.outbox import Resource
 from sederunt.errors import InvalidConfig, NotFound
 from sederunt.model.transcript import Transcript
 from sederunt.transcripts.comparison import (
-    ComparedRow,
     ComparedPassage,
+    ComparedRow,
     SpokenWord,
     TooLong,
     error_rate,

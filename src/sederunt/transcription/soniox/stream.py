@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import Any
 
 from sederunt.errors import ProviderFault
+from sederunt.transcription.cloud.open_turn import OpenTurn, ReadPieces
 from sederunt.transcription.cloud.reading import OnceOnly, Voices, flag, number, record, records, text, utterances_of
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, StreamRefused, Told
-from sederunt.transcription.sessions import Draft, Heard, Said, Settled, taken_back
+from sederunt.transcription.sessions import Heard
 from sederunt.transcription.soniox import requests
 from sederunt.transcription.soniox.parse import MARKERS, Piece, language_of, words_of
 
@@ -23,17 +24,12 @@ KINDS: Mapping[int, ProviderFault] = MappingProxyType(
 
 
 class SonioxCodec:
-    """One stream. Final pieces come once, the others are replaced by each message; an endpoint settles what is final.
-
-    Pieces that are final and not settled yet count as not heard: their sound is sent again, should the line be lost.
-    """
+    """One stream. Final pieces come once, the others are replaced by each message; an endpoint settles the turn."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._turn = 0
-        self._final: list[Piece] = []  # of this turn
+        self._turn = OpenTurn(self._read_pieces)
         self._told_before = OnceOnly()
-        self._drafted: set[str] = set()
 
     def opening(self) -> Sequence[Message]:
         return (json.dumps(requests.stream(self._ask)),)
@@ -61,57 +57,31 @@ class SonioxCodec:
         open_pieces: list[Piece] = []
         for piece in pieces:
             if text(piece.get("text")) in MARKERS:
-                yield from self._settled()
+                yield from self._turn.settle()
             elif flag(piece.get("is_final")):
                 if id(piece) in fresh:
-                    self._final.append(piece)
+                    self._turn.final.append(piece)
             else:
                 open_pieces.append(piece)
         if is_over:
-            yield from self._settled()
+            yield from self._turn.settle()
         else:
-            yield from self._drafts([*self._final, *open_pieces])
+            yield from self._turn.draft(open_pieces)
         until_ms = number(body.get("final_audio_proc_ms"))
-        if self._final:
-            until_ms = min(until_ms, number(self._final[0].get("start_ms"), until_ms))
+        if self._turn.final:
+            until_ms = min(until_ms, number(self._turn.final[0].get("start_ms"), until_ms))
         yield Heard(until_ms / 1000)
         if is_over:
             yield Finished()
 
-    def _settled(self) -> Iterator[Told]:
-        said = list(self._said(self._final))
-        yield from self._taken_back({part.key for part in said})
-        yield from (Settled(part) for part in said)
-        self._final, self._drafted = [], set()
-        self._turn += 1
-
-    def _drafts(self, pieces: Sequence[Piece]) -> Iterator[Told]:
-        said = list(self._said(pieces))
-        keys = {part.key for part in said}
-        yield from self._taken_back(keys)
-        self._drafted = keys
-        yield from (Draft(part) for part in said)
-
-    def _taken_back(self, kept: set[str]) -> Iterator[Told]:
-        for key in sorted(self._drafted - kept):
-            yield taken_back(key)
-
-    def _said(self, pieces: Sequence[Piece]) -> Iterator[Said]:
+    def _read_pieces(self, pieces: Sequence[Piece]) -> ReadPieces:
         voices = Voices()
-        labels = {voices.number(piece.get("speaker")): piece.get("speaker") for piece in pieces}
-        lang = language_of(pieces)
-        for n, part in enumerate(utterances_of(words_of(pieces, voices), pause_s=float("inf"))):
-            label = labels.get(part.speaker) if self._ask.diarize else None
-            yield Said(
-                key=f"{self._turn}.{n}",
-                start=part.start,
-                end=part.end,
-                transcript=part.transcript,
-                confidence=part.confidence,
-                words=part.words,
-                label=None if label is None else str(label),
-                lang=lang,
-            )
+        labels = {voices.number(label): str(label) for piece in pieces if (label := piece.get("speaker")) is not None}
+        return ReadPieces(
+            utterances=utterances_of(words_of(pieces, voices), pause_s=float("inf")),
+            labels=labels if self._ask.diarize else {},
+            lang=language_of(pieces),
+        )
 
 
 def _refused(body: Mapping[str, Any]) -> StreamRefused:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sederunt.errors import ProviderFault
+from sederunt.transcription.cloud.open_turn import OpenTurn, ReadPieces
 from sederunt.transcription.cloud.reading import (
     OnceOnly,
     Voices,
@@ -20,7 +21,7 @@ from sederunt.transcription.cloud.reading import (
     utterances_of,
 )
 from sederunt.transcription.cloud.vendor import Ask, Finished, Message, Ready, StreamRefused, Told
-from sederunt.transcription.sessions import Draft, Heard, Said, Settled, taken_back
+from sederunt.transcription.sessions import Heard
 from sederunt.transcription.speechmatics import requests
 from sederunt.transcription.speechmatics.parse import Item, tokens, voice_of
 
@@ -44,18 +45,13 @@ CLOSES: Mapping[int, ProviderFault] = MappingProxyType(
 
 
 class SpeechmaticsCodec:
-    """One stream. Final words come a few at a time; they are settled at the end of a sentence or an utterance.
-
-    Words that are final and not settled yet count as not heard: their sound is sent again, should the line be lost.
-    """
+    """One stream. Final words come a few at a time; they are settled at the end of a sentence or an utterance."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._frames = 0
-        self._turn = 0
-        self._final: list[Item] = []  # of this turn
+        self._turn = OpenTurn(self._read_items)
         self._told = OnceOnly()
-        self._drafted: set[str] = set()
 
     def opening(self) -> Sequence[Message]:
         return (json.dumps(requests.stream(self._ask)),)
@@ -76,14 +72,14 @@ class SpeechmaticsCodec:
             case "RecognitionStarted":
                 return (Ready(),)
             case "AddPartialTranscript":
-                return list(self._drafts([*self._final, *_items(body)]))
+                return list(self._turn.draft(_items(body)))
             case "AddTranscript":
                 return list(self._added(body))
             case "EndOfUtterance":
                 end = number(record(body.get("metadata")).get("end_time"))
-                return [*self._settled(), *([Heard(end)] if end else [])]
+                return [*self._turn.settle(), *([Heard(end)] if end else [])]
             case "EndOfTranscript":
-                return [*self._settled(), Finished()]
+                return [*self._turn.settle(), Finished()]
             case "Error":
                 code, why = text(body.get("type")), text(body.get("reason"))
                 return (StreamRefused(kind=KINDS.get(code, _F.TRANSIENT), message=why, code=code),)
@@ -91,48 +87,23 @@ class SpeechmaticsCodec:
 
     def _added(self, body: Mapping[str, Any]) -> Iterator[Told]:
         results = self._told.fresh(_items(body), _identity)
-        self._final += results
+        self._turn.final += results
         if results and flag(results[-1].get("is_eos")):
-            yield from self._settled()
+            yield from self._turn.settle()
         else:
-            yield from self._drafts(self._final)
+            yield from self._turn.draft()
         until = number(record(body.get("metadata")).get("end_time"))
-        if self._final:
-            until = min(until, number(self._final[0].get("start_time"), until))
+        if self._turn.final:
+            until = min(until, number(self._turn.final[0].get("start_time"), until))
         yield Heard(until)
 
-    def _settled(self) -> Iterator[Told]:
-        said = list(self._said(self._final))
-        yield from self._taken_back({part.key for part in said})
-        self._final, self._drafted = [], set()
-        self._turn += 1
-        yield from (Settled(part) for part in said)
-
-    def _drafts(self, items: Sequence[Item]) -> Iterator[Told]:
-        said = list(self._said(items))
-        keys = {part.key for part in said}
-        yield from self._taken_back(keys)
-        self._drafted = keys
-        yield from (Draft(part) for part in said)
-
-    def _taken_back(self, kept: set[str]) -> Iterator[Told]:
-        for key in sorted(self._drafted - kept):
-            yield taken_back(key)
-
-    def _said(self, items: Sequence[Item]) -> Iterator[Said]:
+    def _read_items(self, items: Sequence[Item]) -> ReadPieces:
         voices = Voices()
         found = tokens(items, voices)
-        labels = {voices.number(voice_of(item)): voice_of(item) for item in items}
-        for n, part in enumerate(utterances_of(found, pause_s=float("inf"))):
-            yield Said(
-                key=f"{self._turn}.{n}",
-                start=part.start,
-                end=part.end,
-                transcript=part.transcript,
-                confidence=part.confidence,
-                words=part.words,
-                label=labels.get(part.speaker) if self._ask.diarize else None,
-            )
+        labels = {voices.number(label): label for item in items if (label := voice_of(item)) is not None}
+        return ReadPieces(
+            utterances=utterances_of(found, pause_s=float("inf")), labels=labels if self._ask.diarize else {}
+        )
 
 
 def _items(body: Mapping[str, Any]) -> list[Item]:
