@@ -1,8 +1,10 @@
 """Time as an argument: the real clock, and the shape that tests put in its place."""
 
 import asyncio
+import re
 import time
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Protocol
 
 
@@ -55,3 +57,16 @@ SYSTEM_CLOCK = SystemClock()
 def unix_ms(moment: datetime) -> int:
     """Return Unix milliseconds of an aware datetime."""
     return round(moment.timestamp() * 1000)
+
+
+def retry_after_s(header: str | None, now: datetime) -> float | None:
+    """Return the seconds that a Retry-After header asks for, as a number or a date (RFC 9110, 10.2.3); None where it
+    says nothing usable."""
+    if not header:
+        return None
+    if re.fullmatch(r"\s*\d+(\.\d+)?\s*", header, re.ASCII):
+        return float(header)
+    try:
+        return max(0.0, (parsedate_to_datetime(header) - now).total_seconds())
+    except (TypeError, ValueError, IndexError):  # no date, or one without a zone
+        return None

@@ -1,13 +1,13 @@
 """Time within a stay: whoever sets the machine's clock changes no length."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from harness.fake_clock import FakeClock
-from sederunt.clock import SteadyClock
+from sederunt.clock import SteadyClock, retry_after_s
 from sederunt.jobs import attend
 
 
@@ -37,3 +37,22 @@ def test_a_bots_meeting_is_as_long_as_it_lasted_when_the_clock_is_set(
     wall.set_wall(jump_s)
     wall.advance(39)
     assert bot.clock.now() - started_at == timedelta(seconds=39)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("7", 7),
+        ("1.5", 1.5),
+        ("Sat, 21 Nov 2026 12:00:30 GMT", 30),
+        ("Sat, 21 Nov 2026 11:00:00 GMT", 0),
+        ("Sat, 21 Nov 2026 11:00:00 -0000", None),
+        ("soon", None),
+        ("inf", None),
+        ("-3", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_retry_after_is_a_number_or_a_date(header: str | None, seconds: float | None) -> None:
+    assert retry_after_s(header, datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)) == seconds

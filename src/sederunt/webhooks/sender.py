@@ -7,13 +7,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from email.utils import parsedate_to_datetime
 
 import httpx2
 from standardwebhooks import Webhook
 
 from sederunt import __version__
-from sederunt.clock import Clock
+from sederunt.clock import Clock, retry_after_s
 from sederunt.database.deliveries import Attempt, Delivery
 from sederunt.errors import DestinationError
 
@@ -50,13 +49,13 @@ async def send(
     began = clock.monotonic()
     status: int | None = None
     retryable = True
-    retry_after_s: float | None = None
+    asked_s: float | None = None
     try:
         async with asyncio.timeout(timeout_s):
             request = client.stream("POST", delivery.url, content=body.encode(), headers=headers)
             async with request as response:
                 status = response.status_code
-                retry_after_s = retry_after(response.headers.get("retry-after", ""), at)
+                asked_s = retry_after_s(response.headers.get("retry-after"), at)
                 read = b""
                 async for block in response.aiter_raw():  # as it is: what is packed may unpack to gigabytes
                     read += block
@@ -73,7 +72,7 @@ async def send(
         answer = f"{type(error).__name__}: {error}"
     ms = round((clock.monotonic() - began) * 1000)
     attempt = Attempt(at=at, status=status, ms=ms, answer=answer[:ANSWER_KEPT])
-    return AttemptResult(attempt=attempt, retryable=retryable, retry_after_s=retry_after_s)
+    return AttemptResult(attempt=attempt, retryable=retryable, retry_after_s=asked_s)
 
 
 def body_of(delivery: Delivery) -> str:
@@ -113,16 +112,6 @@ def skribby_headers(delivery: Delivery, body: str, secrets: Sequence[str], now: 
         "x-skribby-timestamp": at,
         "x-skribby-webhook-id": str(delivery.id),
     }
-
-
-def retry_after(header: str, now: datetime) -> float | None:
-    """Return the seconds that a Retry-After header asks for (RFC 9110, 10.2.3); None where it says nothing usable."""
-    if header.strip().isdecimal():
-        return float(header)
-    try:
-        return max(0.0, (parsedate_to_datetime(header) - now).total_seconds())
-    except (TypeError, ValueError, IndexError):
-        return None
 
 
 def answer_late(status: int | None, timeout_s: float) -> str:

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -18,6 +17,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx2
 
 from sederunt import log
+from sederunt.clock import retry_after_s
 from sederunt.errors import ProviderError, ProviderFault
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
@@ -160,7 +160,7 @@ class Client:
         error = self.speaker.refusal(act, reply.status, self.vendor.explain(reply.status, reply.body))
         if not error.retryable:
             raise error
-        after_s = retry_after_s(reply.headers.get("retry-after"))
+        after_s = retry_after_s(reply.headers.get("retry-after"), datetime.now(UTC))
         raise Unanswered(error, may_count=error.kind is ProviderFault.TRANSIENT, retry_after_s=after_s)
 
     def _unanswered(self, act: str, why: str, *, may_count: bool) -> Unanswered:
@@ -228,23 +228,8 @@ async def _chunks(file: Any) -> AsyncIterator[bytes]:
         yield chunk
 
 
-def retry_after_s(value: str | None, now: datetime | None = None) -> float | None:
-    """Seconds from a Retry-After header: a number, or a date. None where there is none that makes sense."""
-    if not value:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        then = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(0.0, (then - (now or datetime.now(UTC))).total_seconds())
-
-
 def _named(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-__all__ = ["GONE", "Client", "Manners", "Unanswered", "retry_after_s"]
+__all__ = ["GONE", "Client", "Manners", "Unanswered"]

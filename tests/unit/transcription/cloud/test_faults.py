@@ -1,12 +1,10 @@
 """One form of errors: the right class, the vendor's words, the credential's name and never the key."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from sederunt.errors import ProviderFault
-from sederunt.transcription.cloud.client import retry_after_s
 from sederunt.transcription.cloud.faults import Explained, Speaker, explain
 
 SPEAKER = Speaker(title="Deepgram", label="the credential 0193", secrets=("s3cret",))
@@ -60,12 +58,3 @@ def test_a_vendor_may_know_better_than_the_table() -> None:
 )
 def test_every_shape_of_a_refusal_is_read(body: Any, message: str, code: str) -> None:
     assert explain(400, body) == Explained(message=message, code=code)
-
-
-def test_retry_after_is_a_number_or_a_date() -> None:
-    now = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
-    assert retry_after_s("7") == 7
-    assert retry_after_s("Sat, 21 Nov 2026 12:00:30 GMT", now) == 30
-    assert retry_after_s("Sat, 21 Nov 2026 11:00:00 GMT", now) == 0
-    assert retry_after_s("soon") is None
-    assert retry_after_s(None) is None
