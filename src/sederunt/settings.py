@@ -111,6 +111,9 @@ class HostSettings(Section):
         0.8, gt=0, description="Share of all cores above which no further bot is taken; over 1 the load is not asked."
     )
     min_free_mb: int = Field(700, ge=0, description="Free memory below which no further bot is taken.")
+    seat_wait_minutes: float = Field(
+        15, gt=0, description="Minutes that a bot may wait for a host with room before it ends as failed."
+    )
 
 
 class WhisperSettings(Section):

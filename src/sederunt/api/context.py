@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from sederunt import __version__
 from sederunt.accounts.installation_secrets import LINKS, installation_secret
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import load_sealer
@@ -17,10 +18,10 @@ from sederunt.api.auth import Auth
 from sederunt.api.checks import Checks
 from sederunt.api.limits import RateLimit
 from sederunt.api.metrics import Metrics
-from sederunt.api.readiness import Readiness
 from sederunt.api.socket_keys import SocketKeys
 from sederunt.api.stores import ApiStores, open_stores
 from sederunt.bus.connection import Bus
+from sederunt.bus.pulse import Pulses, beating, hearing
 from sederunt.bus.tasks import end
 from sederunt.clock import Clock
 from sederunt.database.accounts import Accounts
@@ -28,9 +29,11 @@ from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletions
+from sederunt.database.waiting import WaitingBots
 from sederunt.errors import NotFound
 from sederunt.jobs.follow_ups import FOLLOW_UPS
 from sederunt.jobs.publish import open_published
+from sederunt.jobs.readiness import Readiness
 from sederunt.model.bot import Bot
 from sederunt.realtime.hub import Hub
 from sederunt.settings import Settings
@@ -56,6 +59,8 @@ class ApiContext:
     stores: ApiStores
     metrics: Metrics
     readiness: Readiness
+    pulses: Pulses  # of all processes of the installation
+    waiting: WaitingBots
     hub: Hub
     socket_keys: SocketKeys
     links_secret: bytes
@@ -99,6 +104,8 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
         stores = open_stores(database, sealer, keys, client)
         bots = Bots(database, clock, follow_ups=FOLLOW_UPS, seals=sealer)
         objects = open_objects(settings)
+        readiness = Readiness(database, bus, objects, settings.data, clock)
+        await stack.enter_async_context(beating(bus, "api", f"api-{settings.host.name}", _nothing_more))
         yield ApiContext(
             settings=settings,
             clock=clock,
@@ -113,11 +120,18 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
             checks=Checks(settings, stores.credentials, stores.meeting_accounts),
             stores=stores,
             metrics=metrics,
-            readiness=Readiness(database, bus, objects, settings.data, clock),
             socket_keys=SocketKeys(Accounts(database), settings.api.sockets_per_account),
+            readiness=readiness,
+            pulses=await stack.enter_async_context(hearing(bus)),
+            waiting=WaitingBots(database),
             hub=await stack.enter_async_context(_hub(bus, clock, bots)),
             links_secret=await installation_secret(database, sealer, LINKS),
         )
+
+
+async def _nothing_more() -> Mapping[str, object]:
+    """Tell nothing beside that this process is alive: what it can do, /ready says."""
+    return {"version": __version__}
 
 
 @asynccontextmanager

@@ -26,6 +26,12 @@ class Metrics:
         self._closed = Counter(
             "sederunt_sockets_closed_total", "Sockets closed, by the code.", ("kind", "code"), registry=self._registry
         )
+        self._seats = Gauge(
+            "sederunt_seats", "Places for bots on living hosts, by state.", ("state",), registry=self._registry
+        )
+        self._processes = Gauge(
+            "sederunt_processes", "Processes heard of, by role and state.", ("role", "state"), registry=self._registry
+        )
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -44,6 +50,18 @@ class Metrics:
     def socket_closed(self, kind: str, code: int) -> None:
         """Count a socket that was closed, by whom ever."""
         self._closed.labels(kind, str(code)).inc()
+
+    def seats(self, *, wanted: int | None, **states: int) -> None:
+        """Tell of places for bots: `total`, `held` and `free`, and how many bots hold or want one."""
+        for state, count in states.items():
+            self._seats.labels(state).set(count)
+        if wanted is not None:
+            self._seats.labels("wanted").set(wanted)
+
+    def processes(self, role: str, **states: int) -> None:
+        """Tell how many processes of a role are alive, or silent without a last word."""
+        for state, count in states.items():
+            self._processes.labels(role, state).set(count)
 
     def text(self) -> bytes:
         """Write every metric as Prometheus reads it."""

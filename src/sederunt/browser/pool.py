@@ -99,6 +99,14 @@ class BrowserPool:
         """Return browsers running now, empty ones included."""
         return sum(not browser.gone.is_set() for browser in self._browsers)
 
+    def state(self) -> str:
+        """Return "ok", or what keeps this host from opening a page: "missing" where there is no browser to start."""
+        try:
+            find_executable(self._settings, _usual_mode(self._settings))
+        except SetupError:
+            return "missing"
+        return "ok"
+
     def processes(self) -> list[int]:
         """Return the main process of each browser."""
         return [browser.pid for browser in self._browsers if not browser.gone.is_set()]

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "transcribe": ("sederunt.cli.transcribe", "transcribe", "Transcribe a file here and now."),
     "config": ("sederunt.cli.config", "config", "Print the effective settings and where each comes from."),
     "doctor": ("sederunt.cli.doctor", "doctor", "Prove browser, NATS, disk, storage and model with real audio."),
+    "status": ("sederunt.cli.status", "status", "Show every process, what its last self-test found, and seats."),
     "practice": ("sederunt.cli.practice", "app", "Open a practice meeting shaped like the real sites."),
     "demo": ("sederunt.cli.demo", "demo", "The main job, end to end, in a practice meeting."),
     "bench": ("sederunt.cli.bench", "app", "Measurements."),

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
@@ -76,6 +76,18 @@ class Accounts:
                 t.api_keys.c.revoked_at.is_(None),
             )
         )
+
+    async def prove_writable(self) -> float | None:
+        """Write a row as it is; returns the database's time in Unix seconds, None where it has no clock of its own.
+
+        Raises what the driver raises.
+        """
+        itself = update(t.accounts).where(t.accounts.c.id == self._database.default_account_id)
+        async with self._database.begin() as connection:
+            await connection.execute(itself.values(reserved=t.accounts.c.reserved))
+            if self._database.is_sqlite:
+                return None
+            return float(await connection.scalar(select(text("extract(epoch from clock_timestamp())"))) or 0)
 
     async def create(self, name: str) -> Account:
         """Create an account. Raises InvalidConfig when the name is taken."""

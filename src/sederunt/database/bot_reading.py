@@ -80,19 +80,11 @@ class BotReading:
             .select_from(t.bots)
             .where(t.bots.c.account_id == _ACCOUNT, or_(*(t.bots.c.status == status.value for status in AT_WORK)))
         )
-        self._seated = database.query(
-            select(t.bots.c.config).where(or_(*(t.bots.c.status == status.value for status in AT_WORK)))
-        )
+        self._seated = database.query(select(t.bots.c.config).where(t.IS_AT_WORK))
         self._expired = database.query(
             select(t.bots.c.id)
             .where(t.bots.c.media_removed_at.is_(None), t.bots.c.media_until <= _NOW)
             .order_by(t.bots.c.media_until)
-            .limit(_MOST)
-        )
-        self._due = database.query(
-            select(t.bots.c.id)
-            .where(t.IS_SCHEDULED, t.bots.c.scheduled_for <= _NOW)
-            .order_by(t.bots.c.scheduled_for)
             .limit(_MOST)
         )
         self._in_status = database.query(

@@ -328,14 +328,13 @@ class Bots(BotReading):
                 raise Superseded(f"Bot {bot_id} is at epoch {row['epoch']}, the writer at {epoch}.")
             return await _add_event(connection, bot_id, event, data, now)
 
-    async def due(self, now: datetime, *, limit: int = 100) -> list[UUID]:
-        """Send off the scheduled bots whose time has come; each is given out once, whoever asks."""
-        found = [row["id"] for row in await self._due.all(now=now, most=limit)]
-        return [bot_id for bot_id in found if await self._send_off(bot_id, now)]
+    async def send_off(self, bot_ids: Sequence[UUID], until: datetime) -> list[UUID]:
+        """Send scheduled bots to the hosts, unless one was moved beyond `until`; each is sent once, whoever asks."""
+        return [bot_id for bot_id in bot_ids if await self._send_off(bot_id, until)]
 
-    async def _send_off(self, bot_id: UUID, now: datetime) -> bool:
+    async def _send_off(self, bot_id: UUID, until: datetime) -> bool:
         try:
-            return await self.record_transition(bot_id, Trigger.DUE, due_at=now) is not None
+            return await self.record_transition(bot_id, Trigger.DUE, due_at=until) is not None
         except NotFound:  # cancelled meanwhile
             return False
 

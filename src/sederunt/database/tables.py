@@ -4,6 +4,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     ForeignKey,
     Index,
     Integer,
@@ -184,11 +185,14 @@ bots = Table(
 )
 # Written out, not bound: a partial index serves only a query that says the same, word for word.
 IS_SCHEDULED = bots.c.status == literal_column("'scheduled'")
+# At a host, or on the way there. Few of all bots ever.
+IS_AT_WORK: ColumnElement[bool] = literal_column("status IN ('booting', 'joining', 'leaving', 'recording')")
 _MEDIA_LEFT = bots.c.media_removed_at.is_(None)
 Index("bots_due", bots.c.scheduled_for, sqlite_where=IS_SCHEDULED, postgresql_where=IS_SCHEDULED)
 Index(
     "bots_scheduled", bots.c.account_id, bots.c.scheduled_for, sqlite_where=IS_SCHEDULED, postgresql_where=IS_SCHEDULED
 )
+Index("bots_at_work", bots.c.account_id, sqlite_where=IS_AT_WORK, postgresql_where=IS_AT_WORK)
 Index("bots_expiring", bots.c.media_until, sqlite_where=_MEDIA_LEFT, postgresql_where=_MEDIA_LEFT)
 
 # One row per metadata entry, as a digest of name and value: found by index, whatever their length.

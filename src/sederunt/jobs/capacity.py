@@ -15,6 +15,8 @@ START_CORES = 0.25
 START_MB = 110
 # What a bot costs that Whisper transcribes live, once somebody speaks: until then the machine only seems idle.
 LIVE_CORES = 0.2
+# What a bot costs that sits: a guest's share of a headful browser that several have.
+BOT_CORES = 0.06
 SAMPLE_S = 1.0  # shortest time over which CPU use is measured
 
 
@@ -75,6 +77,16 @@ class Capacity:
         load = max(self._load, self._live() * LIVE_CORES / now.cores) + starting * START_CORES / now.cores
         free_mb = now.available_mb - starting * START_MB
         return load < self._settings.max_load and free_mb > self._settings.min_free_mb
+
+    def free_seats(self) -> int:
+        """Return how many bots more this host could seat, one after another, by its measured load and memory."""
+        now, held = self._measure(), self._held()
+        self._sample(now)
+        limits = [self._settings.max_bots - held, (now.available_mb - self._settings.min_free_mb) / START_MB]
+        if self._settings.max_load <= 1:
+            load = max(self._load * now.cores, self._live() * LIVE_CORES, held * BOT_CORES)
+            limits.append((self._settings.max_load * now.cores - load) / BOT_CORES)
+        return max(int(min(limits)), 0 if held else 1)
 
     @property
     def load(self) -> float:

@@ -20,6 +20,7 @@ from sederunt.database.outbox import Outbox, Resource
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletion, Deletions
 from sederunt.jobs.follow_ups import NEEDED, NEEDED_BY_RECORDINGS
+from sederunt.jobs.line import Line
 from sederunt.jobs.publish import sweep
 from sederunt.jobs.scratch import remove_left
 from sederunt.jobs.vendor_deletion import VendorDeletion
@@ -53,6 +54,8 @@ class Tidied:
     """What one pass did."""
 
     due: int = 0
+    waiting: int = 0  # bots that were told their place in the line
+    unseated: int = 0
     unsent: int = 0
     deliveries: int = 0
     requeued: int = 0
@@ -66,8 +69,8 @@ Lost = tuple[str, str]  # (kind of job, id of the resource)
 class Housekeeping:
     """The passes, and the loop around them."""
 
-    def __init__(self, stores: Stores, bus: Bus, clock: Clock) -> None:
-        self._stores = stores
+    def __init__(self, stores: Stores, bus: Bus, clock: Clock, line: Line) -> None:
+        self._stores, self._line = stores, line
         self._bus = bus
         self._clock = clock
         self._suspects: frozenset[Lost] = frozenset()
@@ -105,10 +108,10 @@ class Housekeeping:
 
     async def quick_pass(self) -> Tidied:
         """Do what callers wait for: due bots, due webhooks, and messages that a crash left unsent."""
-        due = await self._stores.bots.due(self._clock.now())
+        walked = await self._line.walk()
         deliveries = await self._call_for_deliveries()
         unsent = await sweep(self._bus, self._stores.outbox, older_than_s=UNSENT_AFTER_S)
-        return Tidied(due=len(due), deliveries=deliveries, unsent=unsent)
+        return Tidied(due=walked.sent, waiting=walked.told, unseated=walked.ended, deliveries=deliveries, unsent=unsent)
 
     async def slow_pass(self) -> Tidied:
         """Do what nobody waits for."""

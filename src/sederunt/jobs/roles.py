@@ -5,20 +5,26 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal
 
-from sederunt import log
+from sederunt import __version__, log
 from sederunt.browser.pool import BrowserPool
 from sederunt.bus.connection import BusAway, NoResponder
 from sederunt.bus.consume import Consumer
+from sederunt.bus.pulse import beating, hearing
 from sederunt.bus.streams import holds_subject
 from sederunt.bus.tasks import end
+from sederunt.database.waiting import WaitingBots
 from sederunt.errors import SetupError
 from sederunt.jobs.capacity import Capacity
 from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS, JobKind
 from sederunt.jobs.housekeeping import Housekeeping, Stores
+from sederunt.jobs.line import Line
+from sederunt.jobs.readiness import PartCheck, Readiness
 from sederunt.jobs.scratch import folder_of
+from sederunt.jobs.seating import SeatLimits
 from sederunt.jobs.shares import Shares
 from sederunt.jobs.vendor_deletion import VendorDeletion
 from sederunt.jobs.work import handler_of
@@ -27,6 +33,7 @@ from sederunt.settings import Settings
 
 logger = log.get(component="jobs")
 
+TEST_EVERY_S = 5.0  # what writes is tried less often: see Readiness
 LOW_PRIORITY = 10  # of workers: a meeting is lost when it is late, a transcript is not
 
 Ready = Callable[[str, dict[str, object]], None]
@@ -47,7 +54,15 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
         consumers += _consumers("host", context, room.has_room)
         answering = await context.bus.serve(holds_subject(context.name), lambda asked: _holds(consumers, asked))
         say_ready = partial(ready, "host", {"name": context.name, "pid": os.getpid()})
-        async with _storing_leftovers(context, consumers):
+
+        def seats() -> Mapping[str, object]:
+            (attending,) = consumers
+            free = 0 if stop.is_set() else room.free_seats()
+            told = {"total": 0 if stop.is_set() else attending.held + free, "held": attending.held, "free": free}
+            return {"seats": told, "cores": os.cpu_count() or 1, "load": round(room.load, 3), "draining": stop.is_set()}
+
+        parts = TestedParts(context, {"browser": pool.state})
+        async with _storing_leftovers(context, consumers), _alive(context, "host", parts, seats):
             await _work(consumers, stop, drain_timeout_s, say_ready)
         await answering.close()
 
@@ -57,7 +72,55 @@ async def run_worker(settings: Settings, stop: asyncio.Event, *, drain_timeout_s
     os.nice(LOW_PRIORITY)
     async with open_context(settings, role="worker") as context, _housekeeping(context):
         consumers = _consumers("worker", context, lambda: True)
-        await _work(consumers, stop, drain_timeout_s, lambda: ready("worker", {"pid": os.getpid()}))
+
+        def at_work() -> Mapping[str, object]:
+            return {"at_work": {consumer.kind: consumer.held for consumer in consumers}, "draining": stop.is_set()}
+
+        async with _alive(context, "worker", TestedParts(context), at_work):
+            await _work(consumers, stop, drain_timeout_s, lambda: ready("worker", {"pid": os.getpid()}))
+
+
+@asynccontextmanager
+async def _alive(
+    context: WorkerContext, role: str, parts: "TestedParts", more: Callable[[], Mapping[str, object]]
+) -> AsyncIterator[None]:
+    """Send this process's pulse, with what its self-tests found, for as long as the block lasts."""
+
+    async def facts() -> Mapping[str, object]:
+        return {"version": __version__, "parts": parts.last, "tested_at": parts.tested_at, **more()}
+
+    testing = asyncio.create_task(parts.run(), name="self-test")
+    try:
+        async with beating(context.bus, role, context.name, facts):
+            yield
+    finally:
+        await end(testing)
+
+
+class TestedParts:
+    """What the last self-test of this process found.
+
+    Args:
+        own: parts that this role alone has.
+    """
+
+    def __init__(self, context: WorkerContext, own: Mapping[str, PartCheck] = MappingProxyType({})) -> None:
+        data = context.settings.data
+        self._readiness = Readiness(context.database, context.bus, context.objects, data, context.clock, own)
+        self._clock = context.clock
+        self.last: Mapping[str, str] = {}
+        self.tested_at: str | None = None
+
+    async def run(self) -> None:
+        """Test for ever."""
+        while True:
+            try:
+                self.last = await self._readiness.parts()
+            except Exception as error:
+                logger.exception("self-test failed", action="self_test_failed")
+                self.last = {"self_test": str(error)[:200] or type(error).__name__}
+            self.tested_at = self._clock.now().isoformat()
+            await asyncio.sleep(TEST_EVERY_S)
 
 
 def _consumers(role: Literal["host", "worker"], context: WorkerContext, has_room: Callable[[], bool]) -> list[Consumer]:
@@ -128,8 +191,18 @@ async def _housekeeping(context: WorkerContext) -> AsyncIterator[None]:
         scratch=folder_of(context.settings),
         vendors=VendorDeletion(context.objects, context.vendor_access, context.settings, context.clock),
     )
-    keeping = asyncio.create_task(Housekeeping(stores, context.bus, context.clock).run(), name="housekeeping")
-    try:
-        yield
-    finally:
-        await end(keeping)
+    settings = context.settings
+    async with hearing(context.bus) as pulses:
+        line = Line(
+            context.bots,
+            WaitingBots(context.database),
+            context.clock,
+            limits=SeatLimits(per_account=settings.api.concurrent_bots, live=settings.live.most_bots),
+            longest_wait_s=settings.host.seat_wait_minutes * 60,
+            pulses=pulses,
+        )
+        keeping = asyncio.create_task(Housekeeping(stores, context.bus, context.clock, line).run(), name="housekeeping")
+        try:
+            yield
+        finally:
+            await end(keeping)

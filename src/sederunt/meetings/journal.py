@@ -18,7 +18,7 @@ from sederunt.errors import Superseded
 from sederunt.meetings.live.messages import line_message, message_of
 from sederunt.meetings.session.roster import Roster, silenced
 from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Bot, Gap
-from sederunt.model.history import LIVE_TROUBLE
+from sederunt.model.history import LIVE_TROUBLE, WAITING_FOR_CAPACITY
 from sederunt.model.participant import Participant
 from sederunt.model.status import StopReason, Trigger
 from sederunt.model.transcript import LiveLine
@@ -77,6 +77,10 @@ class Journal:
             raise Superseded(f"Bot {row.id} is at epoch {row.epoch}, this holder at {self.bot.epoch}.")
         self.bot = row
         return row
+
+    async def waited_for_seat(self) -> bool:
+        """Return whether the bot had to wait for a host."""
+        return any(event.event == WAITING_FOR_CAPACITY for event in await self._bots.events(self.bot.id))
 
     async def is_stop_requested(self) -> bool:
         """Ask the row whether the bot shall leave. A database that is away is asked again later: False."""

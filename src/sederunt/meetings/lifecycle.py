@@ -48,6 +48,7 @@ from sederunt.platforms.links import InvalidLink, MeetingLink
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.registry import platform_of
 
+KNOCK_AHEAD_S = 1.0  # before its time: a waiting room shows who is there only after a moment
 MAX_CHALLENGES = 3  # retries of a bot that was taken for an unwanted robot
 SHORTEST_GAP_S = 1.0
 MAX_PAGES = 3  # fresh pages in a row before a broken one is believed
@@ -116,7 +117,9 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
     identity = await _sign_in(context, SignInNeeded(row="order.always_authenticate")) if insists else GUEST
     failures, refusals, away_cause = PageFailures(context.clock), 0, journal.away_cause
     waiting_room_s = bot.config.stop_options.waiting_room_timeout * 60
-    limits = EntryLimits(context.clock, waiting_room_s, endless=bot.recording_started_at is not None)
+    early_s = (bot.scheduled_for - context.clock.now()).total_seconds() - KNOCK_AHEAD_S if bot.scheduled_for else 0.0
+    came_back = bot.recording_started_at is not None
+    limits = EntryLimits(context.clock, waiting_room_s, endless=came_back, early_s=0.0 if came_back else early_s)
     for number in itertools.count(1):
         if not isinstance(identity, Identity):
             return identity
@@ -306,6 +309,9 @@ async def conclude(journal: Journal, spool: PieceSpool, clock: Clock, outcome: O
 
 async def _never_admitted(journal: Journal, outcome: Refused | SignInNeeded | SignInRejected | Broken) -> None:
     ending = ending_of(outcome)
+    if ending.reason is StopReason.CALL_ALREADY_FINISHED and await journal.waited_for_seat():
+        # The meeting was there in its time, and the bot was not: that is our fault, and nobody else's.
+        ending = replace(ending, verdict=Verdict.NO_CAPACITY, data={**ending.data, "cause": "no_capacity"})
     await journal.move(ending.trigger, reason=ending.reason, data=ending.data, changes={"verdict": ending.verdict})
 
 

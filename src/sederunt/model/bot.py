@@ -75,6 +75,7 @@ class Verdict(StrEnum):
     CAPTURE_FAILED = "capture_failed"
     ENGINE_FAILED = "engine_failed"
     NEVER_ADMITTED = "never_admitted"
+    NO_CAPACITY = "no_capacity"  # no host had room for it in time; the meeting has nothing to do with it
 
 
 HOST_LOST = "host_lost"  # its host died, or was cut off

@@ -9,6 +9,7 @@ from sederunt.model.status import BotStatus
 
 STATUS_UPDATE = "status_update"
 CHAT_MESSAGE = "chat_message"
+WAITING_FOR_CAPACITY = "waiting_for_capacity"  # it has to wait for a seat at a host, and what its place in the line is
 LIVE_TROUBLE = "live_trouble"  # live transcription may have missed something
 
 

@@ -53,6 +53,7 @@ class Trigger(StrEnum):
     CLOSED = "closed"  # stored, and no transcript was asked for
     TRANSCRIBED = "transcribed"
     CRASHED = "crashed"  # our fault
+    UNSEATED = "unseated"  # no host had room for it in time
 
 
 class StopReason(StrEnum):
@@ -73,12 +74,13 @@ class StopReason(StrEnum):
 _S, _T, _R = BotStatus, Trigger, StopReason
 
 TRANSITIONS: Mapping[BotStatus, Mapping[Trigger, BotStatus]] = {
-    _S.SCHEDULED: {_T.DUE: _S.BOOTING},
+    _S.SCHEDULED: {_T.DUE: _S.BOOTING, _T.UNSEATED: _S.FAILED},
     _S.BOOTING: {
         _T.LAUNCHED: _S.JOINING,
         _T.REFUSED: _S.NOT_ADMITTED,
         _T.STOPPED: _S.NOT_ADMITTED,
         _T.CRASHED: _S.FAILED,
+        _T.UNSEATED: _S.FAILED,
     },
     _S.JOINING: {
         _T.ADMITTED: _S.RECORDING,

@@ -166,7 +166,8 @@ class PageFlow:
             )
         if reading.state is PageState.RECONNECTING and held_s >= RECONNECT_S:
             return _trouble("admission.reconnecting", reading)
-        if reading.state is not PageState.LOBBY and now - self.seen.moved_at >= STUCK_S:
+        began = self.limits.knocks_at if self.limits is not None else 0.0  # before that a page may stand ready
+        if reading.state is not PageState.LOBBY and now - max(self.seen.moved_at, began) >= STUCK_S:
             return _trouble("admission.nothing_helped", reading)
         return None
 
@@ -215,6 +216,8 @@ class PageFlow:
 
     def _is_due(self, step: Step, found: FoundControl) -> bool:
         if self.steps.done.get(step.id, 0) >= step.most:
+            return False
+        if step.knocks and self.limits is not None and self.clock.monotonic() < self.limits.knocks_at:
             return False
         now = self.clock.monotonic()
         if step.id in self.steps.done_at and now - self.steps.done_at[step.id] < self._pause_s(step):

@@ -14,12 +14,14 @@ class EntryLimits:
     Args:
         waiting_room_s: the caller's limit for waiting to be let in, in seconds. Until it waits a bot has 60 s and as
             much besides, but at most 120 s.
+        early_s: how long the bot shall wait before it knocks: it was sent to load its page before its time.
         endless: no limit until it waits; for a bot that was inside already and comes back.
     """
 
-    def __init__(self, clock: Clock, waiting_room_s: float, *, endless: bool = False) -> None:
+    def __init__(self, clock: Clock, waiting_room_s: float, *, endless: bool = False, early_s: float = 0.0) -> None:
         self._clock, self._waiting_room_s = clock, waiting_room_s
-        self._entry_s = math.inf if endless else ENTRY_S + min(waiting_room_s, MOST_OF_WAITING_S)
+        self.knocks_at = clock.monotonic() + early_s  # not before
+        self._entry_s = math.inf if endless else ENTRY_S + min(waiting_room_s, MOST_OF_WAITING_S) + max(early_s, 0.0)
         self._entry_until = clock.monotonic() + self._entry_s
         self._waits_since: float | None = None
 

@@ -161,11 +161,22 @@ def test_the_first_start_shows_a_key_that_works_and_no_caller_is_refused_while_a
         second.wait(90)
 
 
+def states(data: Path) -> dict[str, str]:
+    """Role → state, as `sederunt status` says it."""
+    done = subprocess.run(
+        [*COMMAND, "status", "--data", str(data), "--json"], capture_output=True, text=True, timeout=60, check=False
+    )
+    return {row["role"]: row["state"] for row in json.loads(done.stdout)["processes"]} if done.stdout else {}
+
+
 def test_callers_are_answered_for_as_long_as_a_drain_lasts(served: subprocess.Popen[str], tmp_path: Path) -> None:
     url, key = greeting(served)
+    until(lambda: states(tmp_path).get("host") == "ok", "a host that is well")
     host = psutil.Process(int((tmp_path / "run" / "host.pid").read_text()))
     worker = psutil.Process(int((tmp_path / "run" / "worker.pid").read_text()))
     host.suspend()  # it takes its time
+    ready = until(lambda: (seen := httpx2.get(f"{url}/ready", timeout=60)).status_code == 503 and seen, "not ready")
+    assert ready.json()["host"] == "silent"
     served.send_signal(signal.SIGTERM)
     worker.wait(60)
     headers = {"Authorization": f"Bearer {key}"}

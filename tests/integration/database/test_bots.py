@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from harness.fake_clock import FakeClock
+from harness.sent_off import sent_off
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.outbox import Outbox, payload_of
@@ -159,14 +160,14 @@ async def test_a_detected_bot_that_tries_again_is_not_finished_any_more(bots: Bo
     assert (again.finished_at, again.attempts, again.status) == (None, 1, BotStatus.BOOTING)
 
 
-async def test_a_due_bot_is_given_out_once(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:
+async def test_a_due_bot_is_given_out_once(bots: Bots, make_bot: MakeBot, clock: FakeClock, database: Database) -> None:
     times = (clock.now() + timedelta(seconds=wait) for wait in (10, 99))
     soon, later = [make_bot(status=BotStatus.SCHEDULED, scheduled_for=time) for time in times]
     for bot in (soon, later):
         await bots.create(bot, job=False)
-    assert await bots.due(clock.now()) == []
+    assert await sent_off(database, bots, clock.now()) == []
     clock.advance(10)
-    given = await asyncio.gather(*(bots.due(clock.now()) for _ in range(3)))
+    given = await asyncio.gather(*(sent_off(database, bots, clock.now()) for _ in range(3)))
     assert sorted(given) == [[], [], [soon.id]]
     assert [bot.id for bot in await bots.scheduled(soon.account_id)] == [later.id]
 
@@ -190,11 +191,11 @@ async def test_a_due_bot_that_is_moved_before_its_turn_stays(
         )
         for name in ("moved", "other")
     ]
-    assert await bots.due(clock.now()) == [other.id]
+    assert await sent_off(database, bots, clock.now()) == [other.id]
     found = await bots.get(moved.id)
     assert (found.status, found.scheduled_for) == (BotStatus.SCHEDULED, tomorrow)
     assert await bots.events(moved.id) == []
-    assert await bots.due(tomorrow) == [moved.id]
+    assert await sent_off(database, bots, tomorrow) == [moved.id]
 
 
 async def test_only_a_scheduled_bot_can_be_changed(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:

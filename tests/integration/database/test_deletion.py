@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from harness.fake_clock import FakeClock
+from harness.sent_off import sent_off
 from sederunt.database.bots import Bots
 from sederunt.database.corrections import Corrections
 from sederunt.database.deliveries import Attempt, Deliveries
@@ -120,10 +121,12 @@ async def test_a_leaving_bot_finishes_leaving_then_goes(bots: Bots, make_bot: Ma
     assert [row.subject for row in await Outbox(database).unsent() if row.kind == "job"] == []
 
 
-async def test_a_cancelled_bot_is_not_sent_off(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:
+async def test_a_cancelled_bot_is_not_sent_off(
+    bots: Bots, make_bot: MakeBot, clock: FakeClock, database: Database
+) -> None:
     bot = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False)
     await bots.request_deletion(bot.id, bot.account_id)
-    assert await bots.due(clock.now()) == []
+    assert await sent_off(database, bots, clock.now()) == []
     assert (await bots.get(bot.id)).status is BotStatus.SCHEDULED
 
 

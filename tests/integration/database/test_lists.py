@@ -8,11 +8,13 @@ import pytest
 from sqlalchemy import insert, text
 
 from harness.fake_clock import FakeClock
+from harness.sent_off import sent_off
 from sederunt.database.accounts import Accounts
 from sederunt.database.bot_rows import NoSeals, columns_of
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.database.tables import bots as table
+from sederunt.database.waiting import WaitingBots
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Bot
 from sederunt.model.status import BotStatus
@@ -85,8 +87,9 @@ async def test_ten_thousand_waiting_bots_are_found_by_index(
             await connection.execute(insert(table), rows)
         await connection.execute(text("ANALYZE"))
     assert await bots.active_count(database.default_account_id) == 0
-    assert await bots.due(clock.now()) == []
-    for query in (bots._active, bots._due, bots._scheduled):
+    assert await sent_off(database, bots, clock.now()) == []
+    line = WaitingBots(database)
+    for query in (bots._active, bots._scheduled, line._due, line._at_work):
         assert not await _scans(database, query.sql), query.sql
 
 

@@ -6,13 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.fake_clock import FakeClock
 from sederunt.bus.connection import Bus
+from sederunt.bus.pulse import Pulses
 from sederunt.bus.streams import QUEUES
 from sederunt.bus.tasks import end
+from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
 from sederunt.database.engine import Database
@@ -21,8 +24,12 @@ from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletion, Deletions, kept_until
 from sederunt.database.transcripts import Transcripts
+from sederunt.database.waiting import WaitingBots
 from sederunt.jobs.housekeeping import Housekeeping, Stores
-from sederunt.model.bot import Bot
+from sederunt.jobs.line import Line
+from sederunt.jobs.seating import SeatLimits
+from sederunt.model.bot import Bot, Verdict
+from sederunt.model.history import WAITING_FOR_CAPACITY
 from sederunt.model.recording import Recording, RecordingConfig
 from sederunt.model.status import BotStatus, RecordingStatus, StopReason, Trigger
 from sederunt.model.transcript import Transcript
@@ -51,13 +58,104 @@ def stores(database: Database, bots: Bots, outbox: Outbox, objects: Objects, tmp
 
 
 @pytest.fixture
-def housekeeping(stores: Stores, bus: Bus, clock: FakeClock) -> Housekeeping:
-    return Housekeeping(stores, bus, clock)
+def pulses() -> Pulses:
+    """Of no process yet."""
+    return Pulses()
+
+
+@pytest.fixture
+def line(bots: Bots, database: Database, clock: FakeClock, pulses: Pulses) -> Line:
+    limits = SeatLimits(per_account=3, live=2)
+    return Line(bots, WaitingBots(database), clock, limits=limits, longest_wait_s=900, pulses=pulses)
+
+
+@pytest.fixture
+def housekeeping(stores: Stores, bus: Bus, clock: FakeClock, line: Line) -> Housekeeping:
+    return Housekeeping(stores, bus, clock, line)
+
+
+def host_with(free: int, *, name: str = "a", held: int = 0) -> dict[str, Any]:
+    """What a host tells."""
+    seats = {"total": free + held, "held": held, "free": free}
+    return {"role": "host", "name": name, "pid": 1, "parts": {"browser": "ok"}, "seats": seats, "cores": 2}
+
+
+async def told(bots: Bots, bot: Bot) -> list[dict[str, Any]]:
+    """What a bot was told of its place in the line."""
+    return [dict(event.data) for event in await bots.events(bot.id) if event.event == WAITING_FOR_CAPACITY]
+
+
+async def test_bots_without_a_seat_stay_scheduled_know_their_place_and_go_when_one_is_free(
+    housekeeping: Housekeeping, bots: Bots, clock: FakeClock, make_bot: MakeBot, pulses: Pulses
+) -> None:
+    pulses.hear(host_with(1))
+    made = [
+        await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False) for _ in range(4)
+    ]
+    done = await housekeeping.quick_pass()
+    assert (done.due, done.waiting) == (1, 3)
+    made.sort(key=lambda bot: bot.id)
+    waiting = [bot for bot in made if (await bots.get(bot.id)).status is BotStatus.SCHEDULED]
+    places = [await told(bots, bot) for bot in waiting]
+    assert places == [[{"place": place, "waiting": 3, "reason": "no_seat"}] for place in (1, 2, 3)]
+    assert (await housekeeping.quick_pass()).waiting == 0, "nobody is told twice"
+    (gone,) = [bot for bot in made if bot not in waiting]
+    await bots.claim(gone.id, "a")
+    pulses.hear(host_with(1, held=1))
+    assert (await housekeeping.quick_pass()).due == 1
+    assert (await bots.get(waiting[0].id)).status is BotStatus.BOOTING
+
+
+async def test_an_account_at_its_limit_waits_and_keeps_nobody_else_from_a_seat(
+    housekeeping: Housekeeping,
+    bots: Bots,
+    clock: FakeClock,
+    make_bot: MakeBot,
+    pulses: Pulses,
+    database: Database,
+) -> None:
+    pulses.hear(host_with(40))
+    other = (await Accounts(database).create("other")).id
+    many = [make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()) for _ in range(5)]
+    few = [make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now(), account_id=other) for _ in range(2)]
+    for bot in [*many, *few]:
+        await bots.create(bot, job=False)
+    assert (await housekeeping.quick_pass()).due == 5
+    assert all([(await bots.get(bot.id)).status is BotStatus.BOOTING for bot in few])
+    reasons = [data["reason"] for bot in many for data in await told(bots, bot)]
+    assert reasons == ["account_limit"] * 2
+
+
+async def test_a_bot_that_no_host_takes_is_told_why_and_ends_with_a_reason_of_its_own(
+    housekeeping: Housekeeping, bots: Bots, clock: FakeClock, make_bot: MakeBot
+) -> None:
+    scheduled = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False)
+    asked_for = await bots.create(make_bot())
+    clock.advance(2)
+    await housekeeping.quick_pass()
+    assert await told(bots, scheduled) == [{"place": 2, "waiting": 2, "reason": "no_host"}]
+    assert await told(bots, asked_for) == [{"place": 1, "waiting": 2, "reason": "no_seat"}]
+    clock.advance(900)
+    assert (await housekeeping.quick_pass()).unseated >= 1
+    for bot in (await bots.get(asked_for.id),):
+        assert (bot.status, bot.verdict, bot.stop_reason) == (BotStatus.FAILED, Verdict.NO_CAPACITY, None)
+        assert (await bots.events(bot.id))[-1].data["cause"] == "no_capacity"
+
+
+async def test_a_bot_that_a_host_has_is_not_ended_for_lack_of_a_seat(
+    housekeeping: Housekeeping, bots: Bots, clock: FakeClock, make_bot: MakeBot
+) -> None:
+    bot = await bots.create(make_bot())
+    await bots.claim(bot.id, "a")
+    clock.advance(1000)
+    assert (await housekeeping.quick_pass()).unseated == 0
+    assert (await bots.get(bot.id)).status is BotStatus.BOOTING
 
 
 async def test_a_scheduled_bot_is_sent_off_when_its_time_has_come(
-    housekeeping: Housekeeping, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot
+    housekeeping: Housekeeping, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot, pulses: Pulses
 ) -> None:
+    pulses.hear(host_with(9))
     at = clock.now() + timedelta(minutes=5)
     bot = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=at), job=False)
     assert (await housekeeping.quick_pass()).due == 0
@@ -158,7 +256,7 @@ async def test_files_of_an_upload_that_was_cut_off_go_after_a_day(
 
 
 async def test_a_bot_that_is_due_does_not_wait_for_deletions(
-    stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, database: Database, make_bot: MakeBot
+    stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, database: Database, make_bot: MakeBot, line: Line
 ) -> None:
     class Endless(Deletions):
         begun = asyncio.Event()
@@ -169,7 +267,7 @@ async def test_a_bot_that_is_due_does_not_wait_for_deletions(
             return []
 
     deletions = Endless(database)
-    keeping = asyncio.create_task(Housekeeping(replace(stores, deletions=deletions), bus, clock).run())
+    keeping = asyncio.create_task(Housekeeping(replace(stores, deletions=deletions), bus, clock, line).run())
     await deletions.begun.wait()
     bot = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False)
     while (await bots.get(bot.id)).status is BotStatus.SCHEDULED:

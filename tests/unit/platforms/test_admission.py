@@ -113,7 +113,7 @@ class Try:
     async def run(self, within_s: float = 400, **more: Any) -> Admission:
         wishes: dict[str, Any] = {"name": "Ada Lovelace", "waiting_room_s": 60.0, "link": LINK, **more}
         link = wishes.pop("link")
-        limits = EntryLimits(self.clock, wishes.pop("waiting_room_s"))
+        limits = EntryLimits(self.clock, wishes.pop("waiting_room_s"), early_s=wishes.pop("early_s", 0.0))
         joining = asyncio.ensure_future(
             join(
                 self.platform,  # type: ignore[arg-type]
@@ -265,6 +265,21 @@ async def test_a_page_that_never_becomes_a_meeting_is_given_up_by_the_callers_li
     found = (await attempt.run(waiting_room_s=waiting_room_s)).reading
     assert (found.state, found.row) == (PageState.TROUBLE, "admission.deadline")
     assert ended_s <= attempt.passed_s < ended_s + 3
+
+
+async def test_who_was_sent_early_gives_its_name_and_knocks_when_its_time_has_come(clock: FakeClock) -> None:
+    attempt = Try(clock, NAME, replace(KNOCK, knocks=True))
+
+    def scene() -> Scene:
+        if "click knock" in attempt.page.acts:
+            assert attempt.passed_s >= 90
+            return IN_CALL, ()
+        assert attempt.passed_s < 95
+        return PREJOIN, ("name", "knock")
+
+    attempt.show = scene
+    assert (await attempt.run(early_s=90, waiting_room_s=10)).reading.state is PageState.IN_CALL
+    assert attempt.acts() == ["type name Ada Lovela", "click knock"]
 
 
 async def test_the_wait_to_be_let_in_goes_on_over_fresh_pages(clock: FakeClock) -> None:

@@ -161,7 +161,9 @@ class Bot:
     created_at: datetime
     finished_at: datetime | None
     time_limit: int | None
-    verdict: Literal["healthy", "silent_room", "capture_failed", "engine_failed", "never_admitted"] | None
+    verdict: (
+        Literal["healthy", "silent_room", "capture_failed", "engine_failed", "never_admitted", "no_capacity"] | None
+    )
     evidence: Mapping[str, str]
     recording_gaps: tuple[Gap, ...]
     capture: Mapping[str, Any]
@@ -227,7 +229,9 @@ class BotSummary:
     created_at: datetime
     finished_at: datetime | None
     time_limit: int | None
-    verdict: Literal["healthy", "silent_room", "capture_failed", "engine_failed", "never_admitted"] | None
+    verdict: (
+        Literal["healthy", "silent_room", "capture_failed", "engine_failed", "never_admitted", "no_capacity"] | None
+    )
     evidence: Mapping[str, str]
     recording_gaps: tuple[Gap, ...]
     capture: Mapping[str, Any]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sederunt.api import readiness
-from sederunt.api.readiness import state_of
+from sederunt.jobs import readiness
+from sederunt.jobs.readiness import state_of
 
 
 def test_a_folder_that_takes_files_is_fine_and_left_as_it_was(tmp_path: Path) -> None:

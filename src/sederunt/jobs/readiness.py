@@ -1,38 +1,54 @@
-"""Whether this process can work, part by part, found out by using each part."""
+"""Whether a process can work, part by part, found out by using each part. Every role tests itself in this way."""
 
 import asyncio
 import os
 import shutil
 import tempfile
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from sederunt import log
 from sederunt.bus.connection import Bus
-from sederunt.clock import Clock
+from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.database.accounts import Accounts
 from sederunt.database.engine import Database
-from sederunt.errors import SetupError
 from sederunt.storage.objects import Objects
 
 OK, AWAY = "ok", "away"
 LEAST_FREE_BYTES = 100_000_000  # below it a recording of an hour may not be stored any more
 LEAST_FREE_FILES = 1_000
 ANSWER_S = 5.0  # how long a part may take
-STORED_S = 15.0  # how long a trial of the storage counts: in a bucket it costs three requests
+STORED_S = 15.0  # how long a trial counts that writes: in a bucket it costs three requests
+MOST_SKEW_S = 5.0  # between this machine's clock and the database's
 
-logger = log.get(component="api")
+logger = log.get(component="jobs")
+
+PartCheck = Callable[[], str]  # returns "ok", or what is wrong
 
 
 class Readiness:
-    """Looks at the parts of the installation that a request may need."""
+    """Looks at the parts of the installation that a process needs.
 
-    def __init__(self, database: Database, bus: Bus, objects: Objects, data: Path, clock: Clock) -> None:
+    Args:
+        own: the parts that this role has and others have not, such as a browser; each look must be quick.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        bus: Bus,
+        objects: Objects,
+        data: Path,
+        clock: Clock,
+        own: Mapping[str, PartCheck] = MappingProxyType({}),
+    ) -> None:
         self._accounts = Accounts(database)
+        self._own = own
         self._database, self._bus, self._objects, self._clock = database, bus, objects, clock
         # With PostgreSQL and a bucket nothing has to be written here.
         self._data = data if database.is_sqlite or objects.local_path("checks") is not None else None
-        self._stored = AWAY
-        self._stored_until = float("-inf")
+        self._trials: dict[str, tuple[float, str]] = {}  # until when each counts, and what came of it
 
     async def parts(self) -> dict[str, str]:
         """Return a word for each part: "ok", or what is wrong with it."""
@@ -43,6 +59,7 @@ class Readiness:
             "data": data,
             # A trial would make a folder anew that somebody took away, and hide that.
             "storage": await self._storage_state() if data != "missing" else AWAY,
+            **{part: look() for part, look in self._own.items()},
         }
 
     async def _database_state(self) -> str:
@@ -53,20 +70,33 @@ class Readiness:
                 await self._accounts.all()
         except Exception:  # whatever the driver raises: this question is about just that
             return AWAY
-        return OK
+        return await self._tried("database", self._write_row)
+
+    async def _write_row(self) -> str:
+        at = await self._accounts.prove_writable()
+        skew_s = at - SYSTEM_CLOCK.now().timestamp() if at is not None else 0.0
+        return OK if abs(skew_s) < MOST_SKEW_S else f"clock differs by {skew_s:.0f} s"
 
     async def _storage_state(self) -> str:
-        if self._clock.monotonic() < self._stored_until:
-            return self._stored
+        return await self._tried("storage", self._write_object)
+
+    async def _write_object(self) -> str:
+        await self._objects.check()
+        return OK
+
+    async def _tried(self, part: str, trial: Callable[[], Awaitable[str]]) -> str:
+        """Return what came of a trial that writes; it counts for a while."""
+        until, word = self._trials.get(part, (float("-inf"), AWAY))
+        if self._clock.monotonic() < until:
+            return word
         try:
             async with asyncio.timeout(ANSWER_S):
-                await self._objects.check()
-            self._stored = OK
-        except (SetupError, TimeoutError) as error:
-            logger.warning("the storage failed a trial", action="storage_away", error=str(error)[:200])
-            self._stored = AWAY
-        self._stored_until = self._clock.monotonic() + STORED_S
-        return self._stored
+                word = await trial()
+        except Exception as error:  # whatever the driver raises: this question is about just that
+            logger.warning("a part failed its trial", action=f"{part}_away", error=str(error)[:200])
+            word = AWAY
+        self._trials[part] = (self._clock.monotonic() + STORED_S, word)
+        return word
 
 
 def state_of(data: Path) -> str:

@@ -1,0 +1,141 @@
+"""Pulses: each process tells every second that it is alive, what it can do and what it holds; others keep the last.
+
+Nothing is stored. A pulse is sent by the process's own event loop, so one that is frozen, overloaded or cut off falls
+silent by itself, whatever the message server believes of its connection.
+"""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from nats.aio.msg import Msg
+
+from sederunt import log
+from sederunt.bus.connection import Bus
+from sederunt.bus.tasks import end
+
+logger = log.get(component="bus")
+
+EVERY_S = 1.0
+SILENT_S = 6.0  # a process not heard for so long can do nothing for anybody now
+FORGOTTEN_S = 600.0  # … and for so long is not waited for any more
+
+_SUBJECT = "pulse.{}"
+_CALL = "pulses.call"  # whoever hears it sends a pulse at once
+
+Facts = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pulse:
+    """What a process told last."""
+
+    role: str
+    name: str
+    pid: int
+    facts: Facts
+    heard_at: float  # monotonic, of whoever heard it
+
+
+class Pulses:
+    """Everybody's last pulses, as one process hears them."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._last: dict[tuple[str, str, int], Pulse] = {}
+        self._began_at = now()
+
+    @property
+    def listening_s(self) -> float:
+        """Return for how many seconds pulses have been heard here."""
+        return self._now() - self._began_at
+
+    def hear(self, told: Facts) -> None:
+        """Take one pulse; a last one takes its process from the list."""
+        key = (str(told["role"]), str(told["name"]), int(told["pid"]))
+        if told.get("last"):
+            self._last.pop(key, None)
+            return
+        role, name, pid = key
+        self._last[key] = Pulse(role=role, name=name, pid=pid, facts=told, heard_at=self._now())
+
+    def living(self, role: str | None = None) -> list[Pulse]:
+        """Return the processes that were heard just now, by role and name."""
+        return [pulse for pulse in self._known(role) if self.age_s(pulse) < SILENT_S]
+
+    def silent(self, role: str | None = None) -> list[Pulse]:
+        """Return the processes that said no last word and are not heard any more. One whose successor has its name is
+        not among them.
+        """
+        alive = {(pulse.role, pulse.name) for pulse in self.living(role)}
+        return [p for p in self._known(role) if self.age_s(p) >= SILENT_S and (p.role, p.name) not in alive]
+
+    def age_s(self, pulse: Pulse) -> float:
+        """Return the seconds since a pulse was heard."""
+        return self._now() - pulse.heard_at
+
+    def _known(self, role: str | None) -> Iterable[Pulse]:
+        for key in [key for key, pulse in self._last.items() if self.age_s(pulse) > FORGOTTEN_S]:
+            del self._last[key]
+        return sorted(
+            (pulse for pulse in self._last.values() if role in (None, pulse.role)),
+            key=lambda p: (p.role, p.name, p.pid),
+        )
+
+
+@asynccontextmanager
+async def hearing(bus: Bus) -> AsyncIterator[Pulses]:
+    """Hear everybody's pulses for as long as the block lasts, from everybody at once at its beginning."""
+    pulses = Pulses()
+
+    async def on_message(message: Msg) -> None:
+        try:
+            pulses.hear(json.loads(message.data))
+        except (ValueError, KeyError, TypeError):
+            logger.warning("pulse not understood", action="pulse_odd", subject=message.subject)
+
+    subscription = await bus.subscribe(_SUBJECT.format("*"), on_message)
+    await bus.tell(_CALL, b"{}")
+    try:
+        yield pulses
+    finally:
+        await subscription.close()
+
+
+@asynccontextmanager
+async def beating(bus: Bus, role: str, name: str, facts: Callable[[], Awaitable[Facts]]) -> AsyncIterator[None]:
+    """Send this process's pulse every second for as long as the block lasts, and a last one at its end.
+
+    Args:
+        facts: what to tell beside role, name and process; asked each time, and must be quick.
+    """
+    who = {"role": role, "name": name, "pid": os.getpid()}
+
+    async def send(**more: object) -> None:
+        told = {**who, **await facts(), **more}
+        await bus.tell(_SUBJECT.format(role), json.dumps(told).encode())
+
+    async def beat() -> None:
+        while True:
+            try:
+                await send()
+            except Exception:
+                logger.exception("pulse not sent", action="pulse_failed")
+            await asyncio.sleep(EVERY_S)
+
+    async def on_call(_message: Msg) -> None:
+        await send()
+
+    subscription = await bus.subscribe(_CALL, on_call)
+    beats = asyncio.create_task(beat(), name="pulse")
+    try:
+        yield
+    finally:
+        await subscription.close()
+        await end(beats)
+        await bus.tell(_SUBJECT.format(role), json.dumps({**who, "last": True}).encode())

@@ -1,0 +1,88 @@
+"""`sederunt status`: every process of the installation, what its last self-test found, and what it holds."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sederunt import log
+from sederunt.bus import embedded
+from sederunt.bus.connection import Bus
+from sederunt.bus.pulse import EVERY_S, Pulse, hearing
+from sederunt.cli.context import AsJson
+from sederunt.errors import SederuntError
+from sederunt.jobs.installation import NEEDED_ROLES, faults_of, seats_of
+from sederunt.settings import BusSettings, load
+
+LISTEN_S = 1.5 * EVERY_S  # everybody is asked at once; who is busy sends a pulse every second anyway
+_TABLE = ("role", "name", "pid", "state", "faults", "seats", "version")
+
+
+def status(
+    data: Annotated[Path | None, typer.Option(help="Data directory. Default: ./data")] = None, as_json: AsJson = False
+) -> None:
+    """Show every process that is alive and what its last self-test found. Exit code 1 where a needed one is missing."""
+    settings = load(**({} if data is None else {"data": data}))
+    log.configure("lines", "error")
+    try:
+        living = asyncio.run(_living(embedded.address_of(settings.data, settings.bus)))
+    except SederuntError as error:
+        typer.echo(f"sederunt: {error}", err=True)
+        raise typer.Exit(1) from None
+    rows = [row_of(pulse) for pulse in living]
+    seats = seats_of([pulse for pulse in living if pulse.role == "host"])
+    if as_json:
+        told = {"total": seats.total, "held": seats.held, "free": seats.free}
+        typer.echo(json.dumps({"processes": rows, "seats": told}))
+    else:
+        _print(rows)
+        typer.echo(f"seats: {seats.held} held, {seats.free} free")
+    if not all(any(row["role"] == role and row["state"] == "ok" for row in rows) for role in NEEDED_ROLES):
+        raise typer.Exit(1)
+
+
+async def _living(bus_settings: BusSettings) -> list[Pulse]:
+    bus = await Bus.connect(bus_settings, name="status", within_s=10)
+    try:
+        async with hearing(bus) as pulses:
+            await asyncio.sleep(LISTEN_S)
+            return pulses.living()
+    finally:
+        await bus.close()
+
+
+def row_of(pulse: Pulse) -> dict[str, Any]:
+    """Return what is shown of a process."""
+    faults, told = faults_of(pulse), pulse.facts
+    draining = bool(told.get("draining"))
+    return {
+        "role": pulse.role,
+        "name": pulse.name,
+        "pid": pulse.pid,
+        "state": "draining" if draining else "faulty" if faults else "ok",
+        "faults": faults,
+        "parts": told.get("parts", {}),
+        "tested_at": told.get("tested_at"),
+        "seats": told.get("seats"),
+        "load": told.get("load"),
+        "at_work": told.get("at_work"),
+        "version": told.get("version"),
+    }
+
+
+def _print(rows: Sequence[dict[str, Any]]) -> None:
+    table = Table(*_TABLE, box=None, pad_edge=False)
+    for row in rows:
+        seats = row["seats"] or {}
+        cells = {
+            **row,
+            "faults": ", ".join(f"{part}: {word}" for part, word in row["faults"].items()),
+            "seats": f"{seats['held']} of {seats['total']}" if seats else "",
+        }
+        table.add_row(*("" if cells[name] is None else str(cells[name]) for name in _TABLE))
+    Console().print(table)

@@ -1,0 +1,114 @@
+"""Bots that wait for a host: who they are, what is taken already, and what they are told."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Integer, bindparam, insert, select
+
+from sederunt.database import tables as t
+from sederunt.database.columns import Moment
+from sederunt.database.engine import Database
+from sederunt.model.history import WAITING_FOR_CAPACITY
+from sederunt.model.status import BotStatus
+
+MOST = 2000  # bots looked at in one pass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineEntry:
+    """A bot that wants a seat."""
+
+    id: UUID
+    account_id: UUID
+    wanted_at: datetime
+    model: str  # of transcription
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AtWork:
+    """A bot that has a seat, or was sent to the hosts."""
+
+    account_id: UUID
+    model: str
+    unclaimed: bool  # no host ever had it
+    entry: LineEntry
+
+
+class WaitingBots:
+    """The store's view of the line for seats."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        columns = [t.bots.c[name] for name in ("id", "account_id", "created_at", "scheduled_for", "config")]
+        self._due = database.query(
+            select(*columns)
+            .where(t.IS_SCHEDULED, t.bots.c.scheduled_for <= bindparam("until", type_=Moment()))
+            .order_by(t.bots.c.scheduled_for, t.bots.c.id)
+            .limit(bindparam("most", type_=Integer()))
+        )
+        self._at_work = database.query(select(*columns, t.bots.c.epoch, t.bots.c.status).where(t.IS_AT_WORK))
+
+    async def due(self, until: datetime) -> list[LineEntry]:
+        """Return the scheduled bots whose time comes until then, the earliest first."""
+        return [_entry(row) for row in await self._due.all(until=until, most=MOST)]
+
+    async def at_work(self) -> list[AtWork]:
+        """Return every bot that is at a host or on its way there."""
+        return [
+            AtWork(
+                account_id=row["account_id"],
+                model=row["config"]["transcription_model"],
+                unclaimed=row["status"] == BotStatus.BOOTING.value and row["epoch"] == 0,
+                entry=_entry(row),
+            )
+            for row in await self._at_work.all()
+        ]
+
+    async def tell(self, told: Mapping[UUID, Mapping[str, Any]]) -> int:
+        """Write to bots what their place is: the first time, and then each time that it is half of what was told.
+
+        Returns how many were told. A bot that waits no more is told nothing.
+        """
+        count = 0
+        async with self._database.begin() as connection:
+            now = self._database.clock.now()
+            for bot_id, data in told.items():
+                locked = select(t.bots.c.status).where(t.bots.c.id == bot_id).with_for_update()
+                status = await connection.scalar(locked)
+                if status not in (BotStatus.SCHEDULED.value, BotStatus.BOOTING.value):
+                    continue
+                before = await connection.scalar(
+                    select(t.bot_events.c.data)
+                    .where(t.bot_events.c.bot_id == bot_id, t.bot_events.c.event == WAITING_FOR_CAPACITY)
+                    .order_by(t.bot_events.c.id.desc())
+                    .limit(1)
+                )
+                if before is not None and data["place"] * 2 > before["place"]:
+                    continue
+                values = {"bot_id": bot_id, "event": WAITING_FOR_CAPACITY, "data": dict(data), "created_at": now}
+                await connection.execute(insert(t.bot_events).values(values))
+                count += 1
+        return count
+
+
+def by_account(at_work: Iterable[AtWork]) -> Mapping[UUID, int]:
+    """Return how many bots each account has at work."""
+    return Counter(bot.account_id for bot in at_work)
+
+
+def unclaimed(at_work: Sequence[AtWork]) -> list[LineEntry]:
+    """Return the bots that no host ever had, the longest waiting first."""
+    return sorted((bot.entry for bot in at_work if bot.unclaimed), key=lambda entry: (entry.wanted_at, entry.id))
+
+
+def _entry(row: Mapping[str, Any]) -> LineEntry:
+    return LineEntry(
+        id=row["id"],
+        account_id=row["account_id"],
+        wanted_at=row["scheduled_for"] or row["created_at"],
+        model=row["config"]["transcription_model"],
+    )
