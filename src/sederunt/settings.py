@@ -154,7 +154,7 @@ class LiveSettings(Section):
 
     @property
     def most_bots(self) -> int:
-        """`max_bots`, or what this machine can follow: docs/meetings.md says why so many."""
+        """Return `max_bots`, or what this machine can follow: docs/meetings.md says why so many."""
         return self.max_bots if self.max_bots is not None else LIVE_BOTS_PER_CORE * (os.cpu_count() or 1)
 
 

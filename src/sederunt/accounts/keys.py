@@ -74,7 +74,7 @@ class Keys:
 
     @classmethod
     async def open(cls, database: Database, sealer: Sealer, clock: Clock | None = None) -> "Keys":
-        """With the pepper of this installation."""
+        """Open the keys with the pepper of this installation."""
         return cls(database, await installation_secret(database, sealer, PEPPER), clock)
 
     async def create(

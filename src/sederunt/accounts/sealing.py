@@ -62,7 +62,7 @@ class Sealer:
             raise SetupError(f"A secret in {table} is damaged, or was moved there from elsewhere.") from None
 
     def is_current(self, sealed: bytes) -> bool:
-        """Is it sealed with the newest key?"""
+        """Return whether something is sealed with the newest key."""
         return sealed.startswith(self._newest)
 
     def reseal(self, sealed: bytes, table: str, column: str, row: object) -> bytes:

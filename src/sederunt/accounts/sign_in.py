@@ -61,7 +61,7 @@ class SignedIn:
 
     @property
     def caller(self) -> Caller:
-        """Who their requests come from."""
+        """Return who their requests come from."""
         return Caller(
             account_id=self.person.account_id,
             key_id=None,
@@ -82,7 +82,7 @@ class SignIns:
     async def invite(
         self, account_id: UUID, role: MemberRole, *, name: str = FIRST_PERSON, person_id: UUID | None = None
     ) -> str:
-        """The token of a link that lets somebody in once: a new person, or this one."""
+        """Return the token of a link that lets somebody in once: a new person, or this one."""
         token = secrets.token_urlsafe(24)
         expires_at = self._clock.now() + LINK_FOR
         link = Link(account_id=account_id, person_id=person_id, name=name, role=role.value, expires_at=expires_at)
@@ -99,7 +99,8 @@ class SignIns:
         return await self._begin(person_id, link.account_id)
 
     async def sign_in(self, email: str, password: str) -> str:
-        """The token of a session. Raises InvalidConfig; nothing tells an unknown address from a wrong password."""
+        """Begin a session and return its token. Raises InvalidConfig; nothing tells an unknown address from a wrong
+        password."""
         found = await self.people.password_hash(_address(email))
         good = await asyncio.to_thread(_verified, found[1] if found else _nobodys_hash(), password)
         accounts = await self.people.of_person(found[0]) if found and good else []
@@ -110,12 +111,13 @@ class SignIns:
         return await self._begin(accounts[0].id, accounts[0].account_id)
 
     async def visitor(self, token: str) -> SignedIn | None:
-        """Who has this session; None where it is over."""
+        """Return who has this session; None where it is over."""
         person = await self.people.of_session(_digest(token))
         return SignedIn(person, csrf_of(token)) if person else None
 
     async def set_password(self, person: Person, email: str, name: str, password: str) -> None:
-        """Raises InvalidConfig for what cannot be an address or a password."""
+        """Store a person's address, name and password. Raises InvalidConfig for what cannot be an address or a
+        password."""
         faults: dict[str, list[str]] = {}
         address = _address(email)
         if not 3 <= len(address) <= 320 or "@" not in address[1:-1] or any(c.isspace() for c in address):
@@ -140,12 +142,12 @@ class SignIns:
 
 
 def csrf_of(token: str) -> str:
-    """What a page that was given out in this session knows, and no other site can."""
+    """Return what a page that was given out in this session knows, and no other site can."""
     return hmac.new(token.encode("utf-8", "replace"), b"sederunt csrf", hashlib.sha256).hexdigest()[:32]
 
 
 def is_csrf(token: str, sent: str) -> bool:
-    """Whether a request came from a page of this session; compared in constant time."""
+    """Return whether a request came from a page of this session; compared in constant time."""
     return hmac.compare_digest(csrf_of(token).encode(), sent.encode("utf-8", "replace"))
 
 

@@ -16,7 +16,7 @@ class VendorAccess:
         self._credentials, self._settings = credentials, settings
 
     async def of(self, account_id: UUID, credential_id: UUID | None, provider: ProviderRow) -> Access | None:
-        """The access to a vendor; None for one that needs no key.
+        """Return the access to a vendor; None for one that needs no key.
 
         Raises ProviderError (not retryable, `auth`) where there is no key any more: the credential was removed, or the
         operator took theirs back. SetupError where the key that seals credentials is gone.

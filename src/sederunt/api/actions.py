@@ -63,7 +63,7 @@ class ListenerAction:
     data: BaseModel
 
     async def carry_out(self, context: ApiContext, of: Bot) -> None:
-        """Raises what a REST request would have raised: RequestError, BusAway."""
+        """Do what a listener asked for. Raises what a REST request would have raised: RequestError, BusAway."""
         bot = await context.bots.get(of.id, of.account_id)
         await self.action.act(context, bot, self.data)
 

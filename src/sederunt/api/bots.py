@@ -77,7 +77,7 @@ async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> R
 
 
 def announce_created(bot: Bot) -> None:
-    """One line in the log for each new bot, whoever made it."""
+    """Log each new bot in a line, whoever made it."""
     logger.info("bot created", action="bot_created", bot_id=str(bot.id), status=bot.status.value)
 
 
@@ -179,7 +179,7 @@ async def list_bots(call: Call) -> Response:
 
 
 async def bots_page(call: Call) -> BotPage:
-    """The page of bots that the query asks for. Raises InvalidConfig."""
+    """Return the page of bots that the query asks for. Raises InvalidConfig."""
     query = call.request.query_params
     return await call.context.bots.find(
         call.account_id,

@@ -85,7 +85,7 @@ class Call:
             raise InvalidConfig({name: [f"{name} must be one of: {', '.join(words)}."]}) from None
 
     def text(self, name: str, *, most: int = 200) -> str | None:
-        """A short text of the query, None where it is absent or blank. Raises InvalidConfig."""
+        """Return a short text of the query, None where it is absent or blank. Raises InvalidConfig."""
         text = self.request.query_params.get(name, "")
         if len(text) > most or "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
             raise InvalidConfig({name: [f"{name} must be a text of up to {most} characters."]})

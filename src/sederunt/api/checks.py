@@ -46,7 +46,8 @@ class Checks:
     meeting_accounts: MeetingAccounts
 
     async def live_room(self, config: BotConfig, bots: Bots) -> None:
-        """Raises LimitReached where a bot that joins now could not be followed by the model in the box."""
+        """Check that a bot that joins now can be followed by the model in the box. Raises
+        LimitReached."""
         if not is_live_here(config.transcription_model):
             return
         most = self.settings.live.most_bots
@@ -57,7 +58,8 @@ class Checks:
             )
 
     async def bot(self, account_id: UUID, config: BotConfig, sent: Set[str], faults: Faults) -> None:
-        """`sent`: the fields a caller sent; a check none of whose fields was sent is left out."""
+        """Check a bot's configuration. `sent`: the fields a caller sent; a check none of whose fields was sent is left
+        out."""
         concerns = _concerns(sent, faults)
         if concerns(_LINK):
             try:

@@ -25,7 +25,7 @@ _NO_ROOM = (os.strerror(errno.ENOSPC), "database or disk is full")
 
 
 def json_response(values: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Plain values as an answer. ASCII only, so that no string can spoil the encoding."""
+    """Answer with plain values. ASCII only, so that no string can spoil the encoding."""
     return text_response(json.dumps(values), status, headers)
 
 

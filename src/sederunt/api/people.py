@@ -73,7 +73,7 @@ async def list_audit(call: Call) -> Response:
 
 
 async def audit_values(call: Call) -> dict[str, Any]:
-    """The page of the audit list that the query asks for. Raises InvalidConfig."""
+    """Return the page of the audit list that the query asks for. Raises InvalidConfig."""
     before = cursor_number(call.request.query_params.get("cursor"))
     limit = call.integer("limit", default=50, least=1, most=200)
     deeds = await call.context.stores.sign_ins.people.deeds(call.account_id, before=before, limit=limit + 1)
@@ -95,12 +95,12 @@ async def audit_values(call: Call) -> dict[str, Any]:
 
 
 def link_of(call: Call, token: str) -> str:
-    """Where somebody is let in once."""
+    """Return the address where somebody is let in once."""
     return f"{call.base_url}/welcome?token={token}"
 
 
 def member_values(person: Person) -> dict[str, Any]:
-    """Somebody as lists show them."""
+    """Return somebody as lists show them."""
     return {
         "id": str(person.id),
         "name": person.name,

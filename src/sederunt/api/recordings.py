@@ -198,7 +198,7 @@ async def list_recordings(call: Call) -> Response:
 
 
 async def recordings_page(call: Call) -> RecordingPage:
-    """The page of recordings that the query asks for. Raises InvalidConfig."""
+    """Return the page of recordings that the query asks for. Raises InvalidConfig."""
     return await call.context.recordings.find(
         call.account_id,
         status=call.word("status", RecordingStatus),

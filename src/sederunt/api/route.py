@@ -44,7 +44,7 @@ class Route:
 
     @property
     def changes(self) -> bool:
-        """Whether it changes something, and is written down."""
+        """Return whether a request by this route changes something, and is written down."""
         return self.method != "GET" and self.needed != "read"
 
     @property

@@ -17,7 +17,7 @@ _SAFE = frozenset({"GET", "HEAD"})
 
 
 async def caller_of(context: ApiContext, request: Request) -> Caller:
-    """Who asks: by key, or by session. Raises Unauthorized, Forbidden, TooManyRequests."""
+    """Find out who asks: by key, or by session. Raises Unauthorized, Forbidden, TooManyRequests."""
     header = request.headers.get("authorization")
     token = session_token(request) if header is None else None
     if token is None:
@@ -30,7 +30,7 @@ async def caller_of(context: ApiContext, request: Request) -> Caller:
 
 
 def session_token(request: Request) -> str | None:
-    """What the cookie holds. Cookies are read only where there are any."""
+    """Return what the cookie holds. Cookies are read only where there are any."""
     return request.cookies.get(COOKIE) if "cookie" in request.headers else None
 
 

@@ -35,7 +35,7 @@ class Traffic:
 
     @contextlib.contextmanager
     def making_way(self) -> Iterator[None]:
-        """Inside of `answering`: for so long nobody makes way for this one."""
+        """Keep others from making way for this request for so long; used inside of `answering`."""
         self._count(-1)
         try:
             yield

@@ -85,7 +85,7 @@ async def bench_api(requests: int, scheduled: int, upload_mb: int) -> int:
 
 @asynccontextmanager
 async def api_alone(data: Path) -> AsyncIterator[Api]:
-    """nats-server and the api role as children, with a key, and without the limit of requests."""
+    """Run nats-server and the api role as children, with a key, and without the limit of requests."""
     settings = load(data=data)
     async with Database(database_url(settings)) as database:
         keys = await Keys.open(database, load_sealer(settings))

@@ -18,7 +18,7 @@ class Scores:
 
     @property
     def cp_word_errors(self) -> float:
-        """cpWER: 0 is perfect; words under a wrong speaker count twice, missing there and added here."""
+        """Return cpWER: 0 is perfect; words under a wrong speaker count twice, missing there and added here."""
         return self.errors / self.words if self.words else 0.0
 
     @property

@@ -75,7 +75,7 @@ class Composed:
 
 
 def compose(voices: Mapping[str, Sequence[Saying]], *, people: int, turns: int, seed: int) -> Composed:
-    """Turns of a drawn order, nobody twice in a row; every other one begins within the one before it."""
+    """Compose turns of a drawn order, nobody twice in a row; every other one begins within the one before it."""
     draw = random.Random(seed)
     names = draw.sample(sorted(voices), people)
     told: list[ComposedTurn] = []

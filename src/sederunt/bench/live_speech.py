@@ -64,7 +64,7 @@ class Judgement:
 
 
 def recording(clips: Sequence[SpeechSample], gap_s: float) -> tuple[Samples, str]:
-    """Clips one after the other, with room noise that no clip is without."""
+    """Join clips one after the other, with room noise that no clip is without."""
     gap = np.zeros(round(gap_s * RATE), np.float32)
     samples = np.concatenate([piece for clip in clips for piece in (clip.samples, gap)])
     noise = np.random.default_rng(7).normal(0, 0.0001, len(samples)).astype(np.float32)

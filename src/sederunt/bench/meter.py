@@ -60,7 +60,7 @@ class TreeMeter:
 
 
 def pss_of(pid: int) -> int:
-    """Proportional set size of one process in KiB; 0 where it cannot be read."""
+    """Return the proportional set size of one process in KiB; 0 where it cannot be read."""
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):

@@ -40,7 +40,7 @@ def event(number: int) -> dict[str, Any]:
 
 
 async def publish(data: Path, bots: Sequence[str], per_s: float, count: int) -> None:
-    """Each bot's events at an even pace, the bots one after another in each interval."""
+    """Publish each bot's events at an even pace, the bots one after another in each interval."""
     settings = load(data=data)
     bus = await Bus.connect(embedded.address_of(settings.data, settings.bus), name="scenes")
     events = EventPublisher(bus)

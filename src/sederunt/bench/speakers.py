@@ -208,7 +208,7 @@ def faults_of(outcome: Outcome) -> list[str]:
 
 
 async def report_cost(kinds: Sequence[Media], practice: PracticeClient, repeats: int) -> bool:
-    """Ten people against three, by turns, so that other load falls on both; True where it is too much."""
+    """Measure ten people against three, by turns, so that other load falls on both; True where it is too much."""
     missed = False
     for kind in kinds:
         spent: dict[int, list[float]] = {people: [] for people in PEOPLE}

@@ -64,7 +64,7 @@ class VoicesOutcome:
     words_by_events: Scores
 
     def faults(self) -> list[str]:
-        """The targets that are missed."""
+        """Return the targets that are missed."""
         limits = (
             (self.error_with_collar, MOST_ERROR, f"DER over {MOST_ERROR:.0%}"),
             (self.words.cp_word_errors, MOST_CP_WORD_ERRORS, f"cpWER over {MOST_CP_WORD_ERRORS:.0%}"),
@@ -73,7 +73,7 @@ class VoicesOutcome:
         return [sentence for value, limit, sentence in limits if value > limit]
 
     def plain(self) -> dict[str, object]:
-        """For a line of JSON."""
+        """Return the outcome for a line of JSON."""
         own = {key: value for key, value in asdict(self).items() if key not in ("words", "words_by_events")}
         scores = {"words": self.words, "words_by_events": self.words_by_events}
         return own | {
@@ -171,7 +171,7 @@ def measure_voices(folder: Path, settings: Settings, model: str, people: int) ->
 
 
 def judged(meeting: Composed, utterances: Sequence[Utterance], seed: int, *, diarized: bool) -> Scores:
-    """Whose the words are, by events that are late and incomplete, against who said them."""
+    """Return whose the words are by events that are late and incomplete, against who said them."""
     speech_ = SourceSpeech(source="track-1", utterances=utterances, mixed=True, diarized=diarized)
     facts = MeetingFacts(duration_s=meeting.duration_s, participants=participants(meeting, seed))
     transcript: Transcript = attribute([speech_], facts)
@@ -184,7 +184,7 @@ def name_of(who: int) -> str:
 
 
 def participants(meeting: Composed, seed: int) -> tuple[Participant, ...]:
-    """Everybody, with the events of a site."""
+    """Return everybody, with the events of a site."""
     draw = random.Random(seed)
     spoken: dict[int, list[tuple[float, float]]] = {who: [] for who in range(meeting.people)}
     for turn in meeting.turns:
@@ -207,7 +207,7 @@ def participants(meeting: Composed, seed: int) -> tuple[Participant, ...]:
 
 
 def plain_spans(networks: Networks, meeting: Composed) -> list[VoiceSpan]:
-    """The plain way: a detector's speech in short windows, each one person's."""
+    """Return spans found the plain way: a detector's speech in short windows, each one person's."""
     windows = [
         (at, min(at + WINDOW_S, end))
         for start, end in speech.listen(meeting.samples).stretches()

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def as_counted(text: str) -> str:
-    """A text after the Whisper English normaliser, each digit a word of its own.
+    """Return a text after the Whisper English normaliser, each digit a word of its own.
 
     The normaliser makes one number of "one, two, three" but "one 2 3" of "1, 2, 3", so that an engine which counts in
     digits would have as many errors as numbers, and none that anybody hears.

@@ -25,7 +25,7 @@ class ChatLedger:
         self._own = [*self._own[-9:], (at_ms, _bare(text))]
 
     def first_word(self, message: ChatReceived) -> ChatReceived | None:
-        """The message, unless it was told before. Raises nothing, and forgets what is long past."""
+        """Return the message, unless it was told before. Raises nothing, and forgets what is long past."""
         if message.message_id is not None:
             if message.message_id in self._ids:
                 return None
@@ -42,7 +42,7 @@ class ChatLedger:
         return message
 
     def tells_who_we_are(self, message: ChatReceived) -> Claim | None:
-        """A claim of who the bot is, where this is the first line with the words that it wrote itself."""
+        """Return a claim of who the bot is, where this is the first line with the words that it wrote itself."""
         words = _bare(message.content)
         own = next((each for each in self._own if each[1] == words and 0 <= message.at_ms - each[0] <= OWN_MS), None)
         if own is None or message.is_own or not (message.key or message.username):
@@ -53,7 +53,7 @@ class ChatLedger:
 
 
 def signed(message: ChatReceived, fold: Fold) -> ChatReceived:
-    """The message with its sender's name and picture, as far as they are known."""
+    """Return the message with its sender's name and picture, as far as they are known."""
     if message.is_own and (name := fold.own_name):
         return replace(message, username=name)
     if message.key and not message.username and (sender := fold.participant(message.key)):

@@ -55,11 +55,11 @@ class Subject:
 
     @property
     def token(self) -> str:
-        """What the subject is known by within its source."""
+        """Return what the subject is known by within its source."""
         return self.media or self.key or self.name
 
     def with_known(self, other: "Subject") -> "Subject":
-        """This subject, what it does not tell taken from an older word on it."""
+        """Return this subject, what it does not tell taken from an older word on it."""
         return replace(
             self,
             name=self.name or other.name,
@@ -69,7 +69,7 @@ class Subject:
 
     @property
     def order(self) -> tuple[str, str, bool, str, str]:
-        """Breaks ties between words of one moment."""
+        """Return what breaks ties between words of one moment."""
         return (self.name, self.avatar or "", self.is_self, self.key, self.media)
 
 
@@ -87,7 +87,7 @@ class Claim:
     lifetime_ms: int | None = None
 
     def to_data(self) -> dict[str, Any]:
-        """JSON data, defaults left out; `from_data` reads it back."""
+        """Return JSON data, defaults left out; `from_data` reads it back."""
         data = _told(self)
         if self.subjects:
             data["subjects"] = [_told(subject) for subject in self.subjects]
@@ -95,7 +95,7 @@ class Claim:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> "Claim":
-        """Raises ValueError, TypeError or KeyError where the data are no claim."""
+        """Read what `to_data` wrote. Raises ValueError, TypeError or KeyError where the data are no claim."""
         subjects = tuple(Subject(**subject) for subject in data.get("subjects", ()))
         return cls(
             **{

@@ -17,7 +17,8 @@ class Habit:
     left_out: frozenset[str] = field(default_factory=frozenset)
 
     def is_whole(self, claim: Claim, held: frozenset[str], own: frozenset[str]) -> bool:
-        """`held`: whom the source has here; `own`: the bot, by the source's keys."""
+        """Return whether a message names everybody. `held`: whom the source has here; `own`: the bot, by the source's
+        keys."""
         told = frozenset(subject.token for subject in claim.subjects)
         if self.left_out & told:
             self.left_out = frozenset()

@@ -47,12 +47,12 @@ class ClaimJournal:
         self.is_full = len(self._packed) >= self._most
 
     def packed(self) -> bytes:
-        """A gzip file of all lines so far; more may follow."""
+        """Return a gzip file of all lines so far; more may follow."""
         return bytes(self._packed) + self._packer.copy().flush()
 
 
 def read(packed: bytes) -> Iterator[Entry]:
-    """Claims, and what is none as (field, value). Raises ValueError where the bytes are no journal."""
+    """Yield claims, and what is none as (field, value). Raises ValueError where the bytes are no journal."""
     try:
         text = zlib.decompress(packed, _GZIP).decode()
         for line in text.splitlines():
@@ -63,7 +63,7 @@ def read(packed: bytes) -> Iterator[Entry]:
 
 
 def replay(entries: Iterable[Entry], on_changes: Callable[[Sequence[RosterChange]], None] | None = None) -> Fold:
-    """The fold that these entries lead to."""
+    """Return the fold that these entries lead to."""
     fold = Fold()
     for entry in entries:
         changes = fold.take(entry) if isinstance(entry, Claim) else _happened(fold, *entry)
@@ -88,7 +88,7 @@ def _happened(fold: Fold, what: str, value: Any) -> list[RosterChange]:
 
 
 def report(fold: Fold) -> dict[str, Any]:
-    """What a fold has come to, and why: JSON data."""
+    """Return what a fold has come to, and why, as JSON data."""
     why, here, own = fold.why(), fold.company, fold.own_keys
     return {
         "participants": [
@@ -108,7 +108,7 @@ def report(fold: Fold) -> dict[str, Any]:
 
 
 def words_of(change: RosterChange) -> str:
-    """A change in words."""
+    """Return a change in words."""
     match change:
         case PersonTracked():
             return f"{change.participant.name} is here"
@@ -119,7 +119,7 @@ def words_of(change: RosterChange) -> str:
 
 
 def told(reason: Reason) -> str:
-    """A reason in words: whose word, by which rule, since when."""
+    """Return a reason in words: whose word, by which rule, since when."""
     since = datetime.fromtimestamp(reason.since_ms / 1000, UTC).isoformat(timespec="milliseconds")
     return f"{reason.rule} ({reason.source.value}, {since})"
 

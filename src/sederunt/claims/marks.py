@@ -29,7 +29,7 @@ class SpeechMarks:
 
     @property
     def speaking(self) -> frozenset[str]:
-        """Whose last mark goes on."""
+        """Return the people whose last mark goes on."""
         return frozenset(self._speaking)
 
     def of(self, person: str) -> tuple[Mark, ...]:
@@ -40,7 +40,7 @@ class SpeechMarks:
         return self._marks.keys()
 
     def start(self, person: str, source: Source, at_ms: int) -> int:
-        """A mark begins, after all that is told of the person already; → when."""
+        """Begin a mark, after all that is told of the person already; returns when it begins."""
         marks = self._marks.setdefault(person, [])
         start_ms = max(at_ms, (marks[-1].stop_ms or 0) if marks else at_ms)
         marks.append(Mark(source, start_ms))
@@ -48,14 +48,14 @@ class SpeechMarks:
         return start_ms
 
     def stop(self, person: str, at_ms: int) -> int:
-        """The mark that goes on ends; → when."""
+        """End the mark that goes on; returns when it ends."""
         mark = self._marks[person][-1]
         mark.stop_ms = max(at_ms, mark.start_ms)
         self._speaking.discard(person)
         return mark.stop_ms
 
     def confirm(self, person: str, source: Source) -> None:
-        """Another source says of the mark that goes on that it is right."""
+        """Note that another source says of the mark that goes on that it is right."""
         self._marks[person][-1].source = source
 
     def withdraw(self, weaker: Iterable[Source], since_ms: int, spared: Iterable[str]) -> dict[str, int]:
@@ -76,7 +76,7 @@ class SpeechMarks:
         return cut
 
     def events(self, person: str) -> tuple[SpeakingEvent, ...]:
-        """The person's marks as events, in order of time."""
+        """Return the person's marks as events, in order of time."""
         return tuple(
             SpeakingEvent(type=kind, timestamp=moment)
             for mark in self._marks.get(person, ())
@@ -85,11 +85,11 @@ class SpeechMarks:
         )
 
     def keep_last(self, person: str, most: int) -> None:
-        """Of somebody whom no source lists only so much is kept."""
+        """Keep only so many marks of a person: nobody lists them."""
         del self._marks[person][:-most]
 
     def move(self, person: str, to: str) -> None:
-        """Two names turned out to be one person."""
+        """Give one person's marks to another: two names turned out to be one person."""
         moved = self._marks.pop(person, [])
         if person in self._speaking:
             self._speaking.discard(person)

@@ -8,7 +8,8 @@ from sederunt.claims.table import SourceTable
 
 
 def matched(protocol: SourceTable, rows: Iterable[Subject]) -> dict[str, str]:
-    """Page row → key of the protocol's person; a row that is nobody the protocol knows keeps its own token.
+    """Match rows of a page with people of the protocol: row → key; a row that is nobody the protocol knows keeps its
+    own token.
 
     Where several people bear one name, so many of them are matched as there are rows of it, those who are here first.
     A row whose name the protocol spells otherwise is matched where only one person is left who may be meant.

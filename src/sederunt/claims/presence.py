@@ -136,7 +136,7 @@ RULES = (
 
 
 def verdict(testimony: Testimony) -> PresenceVerdict | None:
-    """What the first rule that fits says; None where nothing is said at all."""
+    """Return what the first rule that fits says; None where nothing is said at all."""
     for rule in RULES:
         since_ms = rule.since(testimony)
         if since_ms is not None:

@@ -75,5 +75,5 @@ SPEECH: Mapping[Source, Trust] = {row.source: row for row in TRUST[Fact.SPEAKS]}
 
 
 def lifetime_of(fact: Fact, source: Source) -> int | None:
-    """How long such a claim stands by the table; None where it does not end by itself."""
+    """Return how long such a claim stands by the table; None where it does not end by itself."""
     return next((row.lifetime_ms for row in TRUST.get(fact, ()) if row.source is source), None)

@@ -35,12 +35,12 @@ class Speech:
 
     @property
     def owners(self) -> Mapping[str, str]:
-        """Media source → key of whose it is."""
+        """Return media source → key of whose it is."""
         return {media: key for media, (_, key) in self._owns_at.items()}
 
     @property
     def reigning(self) -> Source | None:
-        """The source whose word on speech counts."""
+        """Return the source whose word on speech counts."""
         return next((source for source in self._spoke() if source not in self._dethroned), None)
 
     # --- claims --------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ class Speech:
     # --- what follows --------------------------------------------------------------------------------------------
 
     def speakers(self, now_ms: int, person_of: Callable[[str], str]) -> dict[str, Reason]:
-        """Who speaks, and why. `person_of`: a key or a page's token → the person."""
+        """Decide who speaks, and why. `person_of`: a key or a page's token → the person."""
         own: dict[str, Reason] = {}
         nobodys_ms: int | None = None
         is_sounding = False

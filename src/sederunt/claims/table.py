@@ -38,7 +38,7 @@ class SourceTable:
 
     @property
     def is_open(self) -> bool:
-        """Whether the source said anything, and still sees."""
+        """Return whether the source said anything, and still sees."""
         return self.opened_ms is not None
 
     def take(self, claim: Claim, *, whole: bool | None = None) -> None:

@@ -13,7 +13,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 @app.callback()
 def quiet() -> None:
-    """Measurements print tables; logs would stand between their lines."""
+    """Switch off logs, which would stand between the lines of the tables."""
     log.configure("lines", "warning")
 
 
@@ -23,7 +23,7 @@ def capture(
     repeats: int = typer.Option(3, min=1, help="Runs per case; the table shows medians."),
     classical: bool = typer.Option(True, help="Measure the classical bot (Xvfb, PulseAudio, ffmpeg) beside ours."),
 ) -> None:
-    """CPU, memory, start and losses of a bot in a practice meeting, beside a classical bot."""
+    """Measure CPU, memory, start and losses of a bot in a practice meeting, beside a classical bot."""
     from sederunt.bench.capture import bench_capture
 
     raise typer.Exit(asyncio.run(bench_capture(case, repeats, classical=classical)))
@@ -31,7 +31,7 @@ def capture(
 
 @app.command()
 def start(repeats: int = typer.Option(10, min=1, help="Bots sent; the figure is their median.")) -> None:
-    """Seconds from POST /bot to the first captured audio, on a warm service, admitted at once."""
+    """Measure the seconds from POST /bot to the first captured audio, on a warm service, admitted at once."""
     from sederunt.bench.start import bench_start
 
     raise typer.Exit(asyncio.run(bench_start(repeats)))
@@ -47,7 +47,7 @@ def transcribe(
     speech: Path | None = typer.Option(None, help="A folder of clips with transcripts.json; default: those shipped."),
     data: Path = typer.Option(Path("data"), help="The data directory, where models lie."),
 ) -> None:
-    """Word errors, lost speech, CPU and memory of the model in the box, beside plain faster-whisper."""
+    """Measure word errors, lost speech, CPU and memory of the model in the box, beside plain faster-whisper."""
     from sederunt.bench.transcribe import bench_transcribe
 
     raise typer.Exit(bench_transcribe(model, case, engine, speech, data))
@@ -62,7 +62,8 @@ def live(
     speech: Path | None = typer.Option(None, help="A folder of clips with transcripts.json; default: those shipped."),
     data: Path = typer.Option(Path("data"), help="The data directory, where models lie."),
 ) -> None:
-    """Live speech: when words are shown and final, word errors beside offline, talkers per core, and a baseline."""
+    """Measure live speech: when words are shown and final, word errors beside offline, talkers per core, and a
+    baseline."""
     from sederunt.bench.live import bench_live, bench_live_service
 
     if through == "service":

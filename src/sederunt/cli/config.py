@@ -67,7 +67,7 @@ def _text(value: object) -> str:
 
 
 def origin_of(name: str, environment: Mapping[str, str], given: frozenset[str] = frozenset()) -> str:
-    """ "command line", the environment variable (or file) that sets it, or "default"."""
+    """Return "command line", the environment variable (or file) that sets it, or "default"."""
     if name.partition(".")[0] in given:
         return "command line"
     prefix = str(Settings.model_config["env_prefix"])

@@ -37,7 +37,7 @@ ROLES = frozenset({"api", "host", "worker"})
 
 
 def main() -> None:
-    """Entry point: find the command, import its module, run it."""
+    """Find the command, import its module, and run it."""
     # Before numpy is loaded: its library multiplies small matrices in threads that spin while they wait. Live Whisper
     # took 0.155 CPU-seconds per second of speech with them, 0.083 without, and was not faster.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -56,7 +56,7 @@ PAGES: Sequence[tuple[str, str, Handler, Permission]] = (
 
 
 def create_application(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
-    """The whole api role: the API with the console in front of it."""
+    """Return the whole api role: the API with the console in front of it."""
     return create_app(settings, clock, pages=_routes(), beside=_children)
 
 

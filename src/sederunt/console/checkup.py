@@ -30,11 +30,11 @@ class Checkup:
 
     @property
     def was_asked(self) -> bool:
-        """Whether there is, or will soon be, something to show."""
+        """Return whether there is, or will soon be, something to show."""
         return self._running is not None
 
     def look(self, settings: Settings, *, again: bool = False) -> Findings:
-        """The findings so far; a check-up is begun where there was none, or another one is wanted."""
+        """Return the findings so far; a check-up is begun where there was none, or another one is wanted."""
         idle = self._running is None or self._running.done()
         if idle and (again or not (self._findings.rows or self._findings.fault)):
             self._findings = Findings(under_way=True)
@@ -42,7 +42,7 @@ class Checkup:
         return self._findings
 
     async def close(self) -> None:
-        """Nobody waits for it any more."""
+        """End the check-up: nobody waits for it any more."""
         if self._running is not None:
             await end(self._running)
 

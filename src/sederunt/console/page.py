@@ -32,15 +32,15 @@ class Page(Call):
 
     @property
     def addresses(self) -> Addresses:
-        """Below this page's own origin, whatever the address that others are told."""
+        """Return addresses below this page's own origin, whatever the address that others are told."""
         return replace(super().addresses, base_url="", links=self.context.links(""))
 
     def word(self, name: str, words: type[W]) -> W | None:
-        """A choice of a form: none made is sent as an empty text."""
+        """Return a choice of a form: none made is sent as an empty text."""
         return super().word(name, words) if self.request.query_params.get(name) else None
 
     def render(self, template: str, status: int = 200, **values: Any) -> Response:
-        """A template with what every page shows around it."""
+        """Render a template with what every page shows around it."""
         around: Mapping[str, Any] = {
             "visitor": self.visitor,
             "path": self.request.url.path,
@@ -57,7 +57,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
-    """What Starlette calls: only for who is signed in; a refusal is a page."""
+    """Return what Starlette calls: only for who is signed in; a refusal is a page."""
 
     async def answer(request: Request) -> Response:
         visit_of(request).route = path

@@ -45,7 +45,8 @@ class PracticeSites:
         self._reading: asyncio.Task[None] | None = None
 
     async def open_meeting(self) -> tuple[str, str]:
-        """(address of a meeting, what leads a browser there). Raises Conflict where the sites are not installed."""
+        """Open a meeting; returns its address, and what leads a browser there. Raises Conflict where the sites are not
+        installed."""
         async with self._starting:
             if self._process is None or self._process.returncode is not None:
                 await self._start()

@@ -20,7 +20,8 @@ ASSETS = HERE / "assets"
 
 
 def page_response(template: str, values: Mapping[str, Any], status: int = 200, *, media: str = "'self'") -> Response:
-    """A template as a page. Nothing is loaded from elsewhere and nothing inline runs; styles need the page's nonce.
+    """Answer with a template as a page. Nothing is loaded from elsewhere and nothing inline runs; styles need the
+    page's nonce.
 
     Args:
         media: where recordings may come from: ourselves, or the bucket that we redirect to.
@@ -53,7 +54,7 @@ def _headers(nonce: str, media: str) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """Templates; what comes out of the database is escaped everywhere."""
+    """Return the templates' environment, in which what comes out of the database is escaped everywhere."""
     made = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
@@ -70,7 +71,7 @@ def environment() -> Environment:
 
 @lru_cache(maxsize=1)
 def assets_version() -> str:
-    """Changes with any asset, so that browsers may keep them for ever."""
+    """Return what changes with any asset, so that browsers may keep them for ever."""
     digest = hashlib.sha256()
     for path in sorted(ASSETS.rglob("*")):
         if path.is_file():
@@ -79,7 +80,7 @@ def assets_version() -> str:
 
 
 def asset_address(name: str) -> str:
-    """Where a file of `assets` is served. One folder for all: modules import each other by relative addresses."""
+    """Return where a file of `assets` is served: one folder for all, as modules import each other by relative paths."""
     return f"/assets/{assets_version()}/{name}"
 
 

@@ -58,7 +58,7 @@ class Story:
 
 
 def story_of(view: BotView) -> Story:
-    """The story of a bot so far."""
+    """Return the story of a bot so far."""
     changes = [event for event in view.events if event.event == STATUS_UPDATE]
     first = changes[0].data["old_status"] if changes else view.bot.status.value
     steps = [StoryStep(str(first), view.bot.created_at, None, None, is_now=not changes)]

@@ -13,7 +13,7 @@ from sederunt.storage.names import peaks_object
 
 
 async def waveform(page: Page, resource: Resource, resource_id: UUID, *, has_recording: bool) -> Response:
-    """The peaks; 202 while they are being made. Raises NotFound where there is no recording."""
+    """Answer with the peaks; 202 while they are being made. Raises NotFound where there is no recording."""
     if not has_recording:
         raise NotFound("There is no recording any more.")
     key = peaks_object(resource, resource_id)

@@ -153,7 +153,7 @@ class BotReading:
         return [bot_of(row) for row in await self._in_status.all(status=status.value)]
 
     async def expired(self, now: datetime, *, limit: int = 100) -> list[UUID]:
-        """Ended bots whose media has had its time; see `Bots.media_removed`."""
+        """Return ended bots whose media has had its time; see `Bots.media_removed`."""
         return [row["id"] for row in await self._expired.all(now=now, most=limit)]
 
     async def find(

@@ -138,7 +138,7 @@ class Database:
         return Query(statement, self._engine.dialect, self._reader)
 
     async def empty_log(self) -> bool:
-        """SQLite: take what the write-ahead log holds into the file, and leave no old page in it.
+        """Take what SQLite's write-ahead log holds into the file, and leave no old page in it.
 
         False where readers were in the way; True with PostgreSQL, which tidies up by itself.
         """

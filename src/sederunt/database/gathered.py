@@ -45,7 +45,7 @@ EVENT_COLUMNS = ("id", "event", "data", "created_at")
 
 
 def events_of(text: str | None) -> tuple[Event, ...]:
-    """Gathered events, oldest first."""
+    """Return gathered events, oldest first."""
     return tuple(
         Event(id=id_, event=event, data=json.loads(data), created_at=moment_of(created_at))
         for id_, event, data, created_at in sorted(rows_of(text))

@@ -103,30 +103,30 @@ class People:
         )
 
     async def any(self) -> bool:
-        """Whether anybody was ever let in."""
+        """Return whether anybody was ever let in."""
         row = await self._count.first()
         return bool(row and row["people"])
 
     async def of_account(self, account_id: UUID) -> list[Person]:
-        """Who has a role in an account, the oldest first."""
+        """Return who has a role in an account, the oldest first."""
         return [_person(row) for row in await self._of_account.all(account=account_id)]
 
     async def of_person(self, person_id: UUID) -> list[Person]:
-        """One person in each of their accounts."""
+        """Return one person in each of their accounts."""
         return [_person(row) for row in await self._of_person.all(id=person_id)]
 
     async def of_session(self, digest: bytes) -> Person | None:
-        """Whose session this is, in which account; None where it is over."""
+        """Return whose session this is, in which account; None where it is over."""
         row = await self._session.first(digest=digest, now=self._now())
         return _person(row) if row else None
 
     async def password_hash(self, email: str) -> tuple[UUID, str] | None:
-        """(person, hash) for an address; None where nobody has it, or has no password."""
+        """Return (person, hash) for an address; None where nobody has it, or has no password."""
         row = await self._password.first(email=email)
         return (row["id"], row["password_hash"]) if row and row["password_hash"] else None
 
     async def add(self, name: str, account_id: UUID, role: str) -> UUID:
-        """A new person with a role in an account."""
+        """Store a new person with a role in an account."""
         person_id = new_id(self._now())
         async with self._database.begin() as connection:
             await connection.execute(insert(t.people).values(id=person_id, name=name, created_at=self._now()))
@@ -161,19 +161,19 @@ class People:
             await connection.execute(delete(t.sessions).where(*gone))
 
     async def add_session(self, digest: bytes, person_id: UUID, account_id: UUID, expires_at: datetime) -> None:
-        """Somebody signed in. Sessions that are over go."""
+        """Store the session of somebody who signed in. Sessions that are over go."""
         values = {"person_id": person_id, "account_id": account_id, "created_at": self._now(), "expires_at": expires_at}
         async with self._database.begin() as connection:
             await connection.execute(delete(t.sessions).where(t.sessions.c.expires_at <= self._now()))
             await connection.execute(insert(t.sessions).values(digest=digest, **values))
 
     async def end_session(self, digest: bytes) -> None:
-        """They signed out."""
+        """Delete the session of somebody who signed out."""
         async with self._database.begin() as connection:
             await connection.execute(delete(t.sessions).where(t.sessions.c.digest == digest))
 
     async def end_sessions(self, person_id: UUID) -> None:
-        """They signed out everywhere."""
+        """Delete every session of somebody who signed out everywhere."""
         async with self._database.begin() as connection:
             await connection.execute(delete(t.sessions).where(t.sessions.c.person_id == person_id))
 
@@ -185,12 +185,12 @@ class People:
             await connection.execute(insert(t.sign_in_links).values(digest=digest, **values))
 
     async def link(self, digest: bytes) -> Link | None:
-        """What a link is for; None where it was used, or is too old."""
+        """Return what a link is for; None where it was used, or is too old."""
         row = await self._link.first(digest=digest, now=self._now())
         return Link(**row) if row else None
 
     async def use_link(self, digest: bytes) -> bool:
-        """Whether it could be used: each only once."""
+        """Use up a link; returns whether it could be used: each only once."""
         async with self._database.begin() as connection:
             using = delete(t.sign_in_links).where(t.sign_in_links.c.digest == digest)
             return bool((await connection.execute(using)).rowcount)
@@ -202,7 +202,7 @@ class People:
             await connection.execute(insert(t.audit).values(account_id=account_id, at=self._now(), **deed))
 
     async def deeds(self, account_id: UUID, *, before: int | None = None, limit: int = 100) -> list[Deed]:
-        """What was done in an account, the newest first."""
+        """Return what was done in an account, the newest first."""
         rows = await self._deeds.all(account=account_id, before=before or 2**62, most=limit)
         return [Deed(**{**row, "by_person": bool(row["by_person"])}) for row in rows]
 

@@ -77,7 +77,8 @@ class Deletions:
         return [Deletion(**row) for row in await self._unfinished.all(now=self._database.clock.now(), most=limit)]
 
     async def expect_row(self, resource: Resource, resource_id: UUID, account_id: UUID) -> None:
-        """Files are about to be stored under an id that has no row yet; if it never gets one, they go after a day."""
+        """Note that files are about to be stored under an id that has no row yet; if it never gets one, they go after a
+        day."""
         at = self._database.clock.now() + CUT_OFF_AFTER
         async with self._database.begin() as connection:
             await write_receipt(connection, resource, resource_id, account_id, at)

@@ -134,7 +134,7 @@ class Rosters:
 
 
 async def check_holder(connection: AsyncConnection, bot_id: UUID, epoch: int | None) -> None:
-    """Raises NotFound where there is no such bot, Superseded where it has another holder."""
+    """Check who holds a bot. Raises NotFound where there is no such bot, Superseded where it has another holder."""
     found = await connection.scalar(select(t.bots.c.epoch).where(t.bots.c.id == bot_id))
     if found is None:
         raise unknown_bot()

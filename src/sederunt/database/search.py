@@ -74,7 +74,7 @@ class Search:
         return [SearchableLine(**row) for row in rows]
 
     async def forget_deleted(self) -> None:
-        """SQLite: merge the index until no word of a deleted line is left in it; in steps, others write in between."""
+        """Merge SQLite's index until no word of a deleted line is left in it; in steps, others write in between."""
         if not self._database.is_sqlite:
             return
         step = -_MERGE_PAGES  # negative: begin a merge of everything

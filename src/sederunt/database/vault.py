@@ -59,14 +59,14 @@ class Vault:
         return [CredentialRow(**row) for row in await self._credentials.all(account=account_id)]
 
     async def credential(self, credential_id: UUID, account_id: UUID) -> CredentialRow:
-        """Raises NotFound."""
+        """Return a credential. Raises NotFound."""
         row = await self._credential.first(id=credential_id, account=account_id)
         if row is None:
             raise NotFound("There is no credential with this id.")
         return CredentialRow(**row)
 
     async def remove_credential(self, credential_id: UUID, account_id: UUID) -> None:
-        """Raises NotFound."""
+        """Delete a credential. Raises NotFound."""
         if not await self._remove(t.credentials, credential_id, account_id):
             raise NotFound("There is no credential with this id.")
 
@@ -78,7 +78,7 @@ class Vault:
         return [MeetingAccountRow(**row) for row in await self._meeting_accounts.all(account=account_id)]
 
     async def meeting_account(self, meeting_account_id: UUID, account_id: UUID) -> MeetingAccountRow:
-        """Raises NotFound."""
+        """Return a meeting account. Raises NotFound."""
         row = await self._meeting_account.first(id=meeting_account_id, account=account_id)
         if row is None:
             raise NotFound("There is no meeting account with this id.")
@@ -94,7 +94,7 @@ class Vault:
                 raise NotFound("There is no meeting account with this id.")
 
     async def remove_meeting_account(self, meeting_account_id: UUID, account_id: UUID) -> None:
-        """Raises NotFound."""
+        """Delete a meeting account. Raises NotFound."""
         if not await self._remove(t.meeting_accounts, meeting_account_id, account_id):
             raise NotFound("There is no meeting account with this id.")
 

@@ -29,7 +29,8 @@ class VendorDeletion:
         self._waits: dict[UUID, tuple[float, float]] = {}  # resource → (not before, last pause)
 
     async def erase(self, resource_id: UUID) -> int | None:
-        """How many copies were deleted; None where some are still there and have to be tried again later.
+        """Delete the copies; returns how many were deleted, None where some are still there and have to be tried again
+        later.
 
         A copy that can never be deleted from here, for its key is gone or refused, is logged and given up.
         """

@@ -43,7 +43,7 @@ class Anchor(Generic[Item]):
         return self._end_ms
 
     def set(self, frames: Iterable[tuple[int, float]]) -> None:
-        """Anchor by the least delayed of these (tick, at_ms)."""
+        """Set the anchor by the least delayed of these (tick, at_ms)."""
         first: int | None = None
         for tick, at_ms in frames:
             zero_ms = at_ms - tick / self._per_ms

@@ -252,7 +252,7 @@ class Gallery:
         return [source for source in self._versions if at_s - self._seen[source] < SEEN_S]
 
     def version(self, source: str) -> int:
-        """Grows with each picture of the source."""
+        """Return a number that grows with each picture of the source."""
         return self._versions.get(source, 0)
 
     def paint(self, tiles: Iterable[Tile], canvas: Canvas) -> Planes:

@@ -33,7 +33,7 @@ def is_recording(container: Container) -> bool:
 
 
 def check_whole(data: bytes) -> None:
-    """BrokenMedia unless `data` is one complete Matroska file whose checksums fit."""
+    """Raise BrokenMedia unless `data` is one complete Matroska file whose checksums fit."""
     header, segment = next_element(data, 0), None
     if header is not None and header.id == EBML and header.end is not None:
         segment = next_element(data, header.end)

@@ -90,7 +90,8 @@ class Mixer:
         return self._base
 
     def advance(self, to: int, voices: Iterator[Voice]) -> None:
-        """Sound before sample `to` has all been added, but for endings of voices, which are added here."""
+        """Give out what lies before sample `to`: its sound has all been added, but for endings of voices, which are
+        added here."""
         to = to if self._end is None else min(to, self._end)
         if to - self._base < BLOCK + HELD:
             return
@@ -99,7 +100,7 @@ class Mixer:
             self._let_go(BLOCK, sounding)
 
     def add(self, at: int, samples: Samples) -> None:
-        """Sound beginning at a sample of the recording. What lies before the buffer or after the end is dropped."""
+        """Add sound beginning at a sample of the recording. What lies before the buffer or after the end is dropped."""
         first = at - self._base
         if first < 0:
             samples, first = samples[-first:], 0

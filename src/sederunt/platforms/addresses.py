@@ -24,7 +24,7 @@ _WRAPPERS = (
 
 
 def decoded(text: str) -> str:
-    """Percent-decoded until nothing changes."""
+    """Return the text percent-decoded until nothing changes."""
     for _ in range(6):
         further = unquote(text)
         if further == text:
@@ -34,7 +34,7 @@ def decoded(text: str) -> str:
 
 
 def the_address(text: str, expected: str) -> SplitResult:
-    """The only web address in a text, scheme https, its host in lower case and without "www.".
+    """Return the only web address in a text, scheme https, its host in lower case and without "www.".
 
     `expected` ends the sentence of an InvalidLink. The parts are as written, percent-encoding included.
     """
@@ -56,7 +56,7 @@ def refuse_second_address(address: SplitResult, expected: str) -> None:
 
 
 def base64_text(token: str) -> str:
-    """What a base64 token (either alphabet, padding optional) says as text; empty where it is none."""
+    """Return what a base64 token (either alphabet, padding optional) says as text; empty where it is none."""
     token = token.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return base64.b64decode(token + "=" * (-len(token) % 4)).decode("utf-8")
@@ -103,7 +103,7 @@ def _base64_texts(text: str) -> list[str]:
 
 
 def with_parameter(url: str, name: str, value: str) -> str:
-    """The address with one more parameter."""
+    """Return the address with one more parameter."""
     parts = urlsplit(url)
     query = "&".join(part for part in (parts.query, urlencode({name: value})) if part)
     return urlunsplit(parts._replace(query=query))

@@ -45,7 +45,7 @@ _OWN_NAMES = frozenset({"you", "me"})
 
 
 def bare_name(name: str) -> str:
-    """A display name without the site's remarks."""
+    """Return a display name without the site's remarks."""
     name = " ".join(name.split())
     while (stripped := _SUFFIX.sub("", name)) != name:
         name = stripped
@@ -78,7 +78,7 @@ class DomSignals:
         )
 
     def decode(self, signal: Signal) -> Sequence[Told]:
-        """The claims of one signal; of any other kind none but the bot's own name, first of all."""
+        """Return the claims of one signal; of any other kind none but the bot's own name, first of all."""
         return [*self.introduce(signal.at_ms), *self._decode(signal)]
 
     def _decode(self, signal: Signal) -> Sequence[Told]:
@@ -141,7 +141,7 @@ def _banner(data: Mapping[str, Any], at_ms: int) -> list[Told]:
 
 
 def as_person(entry: Mapping[str, Any]) -> Subject | None:
-    """A row of a list, or a tile; None where it is nobody: a shared screen, or one without a name."""
+    """Read a row of a list, or a tile; None where it is nobody: a shared screen, or one without a name."""
     shown = str(entry.get("name") or "")
     name = bare_name(shown)
     if not name or _SHARE.search(shown):

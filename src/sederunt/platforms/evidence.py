@@ -79,7 +79,7 @@ class PageSnapshot:
 
 
 def normalised(text: str) -> str:
-    """The form in which texts are compared; survey.js does the same."""
+    """Return the form in which texts are compared; survey.js does the same."""
     text = text.replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "...")
     text = re.sub(r"[\u00ad\u200b-\u200f\u2060\ufeff]", "", text)
     return re.sub(r"\s+", " ", text).strip().lower()
@@ -88,7 +88,7 @@ def normalised(text: str) -> str:
 def decide(
     rows: Sequence[EvidenceRow], snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()
 ) -> Reading:
-    """What a look means. LOADING where no row matches."""
+    """Return what a look means; LOADING where no row matches."""
     matched = {row.id: found for row in rows if (found := _found(row, snapshot, noted))}
     phase = Phase.AFTER if joined else Phase.BEFORE
     for row in rows:

@@ -115,7 +115,7 @@ class PageFlow:
         self.seen.moved_at = self.clock.monotonic()
 
     async def look(self, noted: Collection[str]) -> tuple[Reading, Mapping[str, FoundControl]]:
-        """One look. A page that does not answer reads as LOADING until it has been frozen for too long."""
+        """Look once. A page that does not answer reads as LOADING until it has been frozen for too long."""
         started = self.clock.monotonic()
         try:
             snapshot, controls = await self.pages.survey(self.page, [step.target for step in self.pages.journey.steps])
@@ -147,7 +147,7 @@ class PageFlow:
         return True
 
     def ending(self, reading: Reading) -> Reading | None:
-        """The reading that ends the try, once it has been seen for long enough to be believed."""
+        """Return the reading that ends the try, once it has been seen for long enough to be believed."""
         now = self.clock.monotonic()
         held_s = now - self.seen.state_since
         if reading.state in ENDINGS or reading.state in ARRIVED:
@@ -187,7 +187,7 @@ class PageFlow:
         return False
 
     async def load_again_if_premature(self, reading: Reading) -> bool:
-        """Some refusals are shown too early: the page is loaded again a few times before they are believed."""
+        """Load the page again a few times before a refusal is believed: some are shown too early."""
         pause_s, times = self.pages.journey.load_again.get(reading.row, (0.0, 0))
         if self.loaded_again >= times:
             return False
@@ -200,8 +200,8 @@ class PageFlow:
         return True
 
     async def load_again_if_stalled(self, reading: Reading) -> None:
-        """A page that stays unknown is loaded again, by the other door where the site has one; after a knock it may
-        be a waiting room in words we do not know, which is not left for that."""
+        """Load a page again that stays unknown, by the other door where the site has one; after a knock it may be a
+        waiting room in words we do not know, which is not left for that."""
         journey = self.pages.journey
         stalled = reading.state is PageState.LOADING and (
             self.clock.monotonic() - max(self.seen.moved_at, max(self.steps.done_at.values(), default=0.0))

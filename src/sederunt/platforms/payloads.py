@@ -8,14 +8,15 @@ LARGEST = 8_000_000  # bytes after decompression; a roster of thousands is far b
 
 
 def as_bytes(value: object) -> bytes:
-    """A payload as bytes, whichever way it came; empty where it is neither bytes nor text."""
+    """Return a payload as bytes, whichever way it came; empty where it is neither bytes nor text."""
     if isinstance(value, bytes):
         return value
     return value.encode("utf-8", "replace") if isinstance(value, str) else b""
 
 
 def inflated(payload: bytes) -> bytes:
-    """The payload without its compression: gzip, zlib, or none. At most LARGEST bytes; empty where it is damaged."""
+    """Return the payload without its compression: gzip, zlib, or none. At most LARGEST bytes; empty where it is
+    damaged."""
     try:
         if payload[:2] == b"\x1f\x8b":
             return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(payload, LARGEST)
@@ -27,7 +28,7 @@ def inflated(payload: bytes) -> bytes:
 
 
 def from_base64(body: bytes) -> bytes:
-    """The bytes of a base64 text, either alphabet, padding optional; the body itself where it is none."""
+    """Return the bytes of a base64 text, either alphabet, padding optional; the body itself where it is none."""
     text = body.strip().replace(b"-", b"+").replace(b"_", b"/")
     try:
         return base64.b64decode(text + b"=" * (-len(text) % 4), validate=True)

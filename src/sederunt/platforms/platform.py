@@ -32,15 +32,15 @@ class Decoder(Protocol):
     """
 
     def decode(self, signal: Signal) -> Sequence[Told]:
-        """What one signal tells, nothing where it tells nothing. Never raises, whatever the site sends."""
+        """Return what one signal tells, nothing where it tells nothing. Never raises, whatever the site sends."""
 
     @property
     def noted(self) -> Collection[str]:
-        """Words for evidence rows of kind `signal`, such as "conversation_end:5854"."""
+        """Return words for evidence rows of kind `signal`, such as "conversation_end:5854"."""
 
     @property
     def roster_heard(self) -> bool:
-        """Whether a signal of the network told of the roster; else the page's own list has to be read."""
+        """Return whether a signal of the network told of the roster; else the page's own list has to be read."""
 
 
 class Platform(Protocol):
@@ -48,48 +48,48 @@ class Platform(Protocol):
 
     @property
     def service(self) -> Service:
-        """The name under which the platform is installed, and which callers send."""
+        """Return the name under which the platform is installed, and which callers send."""
 
     @property
     def title(self) -> str:
-        """The site's name as people write it."""
+        """Return the site's name as people write it."""
 
     @property
     def name_limit(self) -> int:
-        """The longest name a guest may have, in UTF-16 units (what a field's maxlength counts)."""
+        """Return the longest name a guest may have, in UTF-16 units (what a field's maxlength counts)."""
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """Origins that get microphone and camera permission."""
+        """Return the origins that get microphone and camera permission."""
 
     @property
     def journey(self) -> Journey:
-        """The steps of the way in, for admission."""
+        """Return the steps of the way in, for admission."""
 
     @property
     def accounts(self) -> AccountUse:
-        """How bots enter as somebody who has an account."""
+        """Return how bots enter as somebody who has an account."""
 
     def parse_link(self, text: str) -> MeetingLink:
-        """The meeting that a text names. Raises InvalidLink, and nothing else, whatever the text."""
+        """Return the meeting that a text names. Raises InvalidLink, and nothing else, whatever the text."""
 
     def with_token(self, link: MeetingLink, token: str) -> MeetingLink:
-        """The same meeting, entered as the person that a token of the site belongs to. Pure."""
+        """Return the meeting, entered as the person that a token of the site belongs to. Pure."""
 
     def watch_plan(self) -> Mapping[str, Any]:
-        """What the in-page scripts shall report: JSON, see browser/."""
+        """Return what the in-page scripts shall report, as JSON; see browser/."""
 
     def decoder(self, own_name: str = "") -> Decoder:
-        """A fresh decoder for one stay in one meeting. Some rosters have no mark of one's own entry: there the bot is
-        known by `own_name`, as it was given to `join`."""
+        """Return a fresh decoder for one stay in one meeting. Some rosters have no mark of one's own entry: there the
+        bot is known by `own_name`, as it was given to `join`."""
 
     async def survey(
         self, page: MeetingPage, targets: Sequence[Target] = ()
     ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
-        """What is on the page now, and which of the targets. Raises PageStuck and PageCrashed."""
+        """Return what is on the page now, and which of the targets. Raises PageStuck and PageCrashed."""
 
     def judge(self, snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
-        """What a look means by this site's evidence table. Pure."""
+        """Return what a look means by this site's evidence table. Pure."""
 
     async def read(self, page: MeetingPage, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         """Look and judge; an ending is looked at twice. `noted` is the decoder's word on signals. In the call
@@ -102,5 +102,5 @@ class Platform(Protocol):
         """Leave the meeting or its waiting room by the site's own button; harmless where there is none."""
 
     async def settle(self, page: MeetingPage, *, roster_heard: bool = False, camera: bool = False) -> None:
-        """After admission: answer notices, join the sound, switch the bot's camera on or off, and open the roster
-        unless the network told of it (`roster_heard`, see Decoder). Safe to repeat."""
+        """Settle in after admission: answer notices, join the sound, switch the bot's camera on or off, and open the
+        roster unless the network told of it (`roster_heard`, see Decoder). Safe to repeat."""

@@ -13,12 +13,12 @@ class Message:
     fields: tuple[tuple[int, int, int | bytes], ...]
 
     def number(self, field: int) -> int | None:
-        """The last integer of this field."""
+        """Return the last integer of this field."""
         found = [value for number, _, value in self.fields if number == field and isinstance(value, int)]
         return found[-1] if found else None
 
     def text(self, field: int) -> str:
-        """The last string of this field; empty where there is none or where it is no text."""
+        """Return the last string of this field; empty where there is none or where it is no text."""
         found = [value for number, _, value in self.fields if number == field and isinstance(value, bytes)]
         try:
             return found[-1].decode("utf-8") if found else ""
@@ -26,7 +26,7 @@ class Message:
             return ""
 
     def messages(self, *path: int) -> Iterator["Message"]:
-        """Every message at the end of a path of field numbers."""
+        """Return every message at the end of a path of field numbers."""
         for number, _, value in self.fields:
             if number == path[0] and isinstance(value, bytes) and (inner := parse(value)) is not None:
                 if len(path) == 1:
@@ -35,7 +35,7 @@ class Message:
                     yield from inner.messages(*path[1:])
 
     def walk(self, depth: int = 12) -> Iterator["Message"]:
-        """This message and everything inside it that reads as a message."""
+        """Yield this message and everything inside it that reads as a message."""
         yield self
         if depth:
             for _, _, value in self.fields:
@@ -44,7 +44,7 @@ class Message:
 
 
 def parse(data: bytes) -> Message | None:
-    """The fields of a message; None where the bytes are no message."""
+    """Return the fields of a message; None where the bytes are no message."""
     fields: list[tuple[int, int, int | bytes]] = []
     at = 0
     try:

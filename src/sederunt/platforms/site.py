@@ -78,14 +78,14 @@ class Site:
     async def survey(
         self, page: MeetingPage, targets: Sequence[Target] = ()
     ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
-        """The raw look behind a reading, with the targets that are there."""
+        """Return the raw look behind a reading, with the targets that are there."""
         return await survey(page, rows=self.rows, targets=targets, never=self.never)
 
     def judge(self, snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         return decide(self.rows, snapshot, joined=joined, noted=noted)
 
     async def read(self, page: MeetingPage, *, joined: bool, noted: Collection[str] = ()) -> Reading:
-        """One look; an ending is looked at once more after a pause, since pages pass through odd states."""
+        """Look once; an ending is looked at once more after a pause, since pages pass through odd states."""
         reading = self.judge((await self.survey(page))[0], joined=joined, noted=noted)
         if reading.state not in ENDINGS:
             return reading

@@ -38,7 +38,7 @@ async def survey(
     never: Sequence[str] = (),
     tally: Tally | None = None,
 ) -> tuple[PageSnapshot, Mapping[str, FoundControl]]:
-    """What is on the page now. `never` are subtrees that people fill: their text and buttons do not count.
+    """Return what is on the page now. `never` are subtrees that people fill: their text and buttons do not count.
 
     Raises PageStuck past the deadline, PageCrashed when the renderer is gone.
     """

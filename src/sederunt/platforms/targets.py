@@ -39,7 +39,7 @@ class FoundControl:
 
     @property
     def takes_pointer(self) -> bool:
-        """Whether a click of the pointer would reach it now."""
+        """Return whether a click of the pointer would reach it now."""
         return not (self.covered or self.boxless)
 
 

@@ -11,12 +11,12 @@ _VARIATION = {"\ufe0e", "\ufe0f", "\u20e3"}
 
 
 def length(text: str) -> int:
-    """UTF-16 units."""
+    """Return the length in UTF-16 units."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def graphemes(text: str) -> Iterator[str]:
-    """The characters as people see them: marks, joined emoji, flags and skin tones stay whole."""
+    """Return the characters as people see them: marks, joined emoji, flags and skin tones stay whole."""
     cluster = ""
     for letter in text:
         if cluster and not _continues(cluster, letter):
@@ -28,7 +28,7 @@ def graphemes(text: str) -> Iterator[str]:
 
 
 def cut(text: str, limit: int) -> str:
-    """The text, white space folded, at most `limit` units long."""
+    """Return the text, white space folded, at most `limit` units long."""
     kept, size = [], 0
     for grapheme in graphemes(" ".join(text.split())):
         size += length(grapheme)
@@ -39,7 +39,8 @@ def cut(text: str, limit: int) -> str:
 
 
 def parts(text: str, limit: int) -> list[str]:
-    """The text in parts of at most `limit` units, split at white space where there is any, else between characters."""
+    """Return the text in parts of at most `limit` units, split at white space where there is any, else between
+    characters."""
     pieces: list[str] = []
     rest = text.strip()
     while length(rest) > limit:

@@ -64,7 +64,7 @@ class MeetingHandle:
         self._client = client
 
     async def do(self, deed: str, **arguments: Any) -> None:
-        """Any deed of the control API."""
+        """Do any deed of the control API."""
         await self._client.ask("POST", f"/meetings/{self.code}/{deed}", arguments)
 
     async def admit(self, bot: str | None = None) -> None:

@@ -34,7 +34,7 @@ class EventLog:
         return event
 
     def after(self, number: int = 0, kind: str | None = None) -> list[LoggedEvent]:
-        """Events with a higher number, of one kind or of all."""
+        """Return events with a higher number, of one kind or of all."""
         return [event for event in self._events[number:] if kind in (None, event.kind)]
 
     async def wait_for(self, kind: str | None, *, after: int = 0, timeout_s: float = 60, **match: Any) -> LoggedEvent:

@@ -191,7 +191,7 @@ class Meeting:
     # --- the script ---
 
     def start(self) -> None:
-        """Meeting time 0. Does nothing when it runs already."""
+        """Begin meeting time. Does nothing when it runs already."""
         if self.started.is_set():
             return
         self.started.set()
@@ -203,7 +203,7 @@ class Meeting:
             self._tell_full_lists()
 
     def tick(self) -> None:
-        """20 ms of meeting time."""
+        """Advance the meeting by 20 ms of meeting time."""
         if not self.started.is_set() or self.is_over:
             return
         self._ticks += 1
@@ -393,7 +393,7 @@ class Meeting:
 
     @property
     def maps_sources(self) -> bool:
-        """Whether the site tells by now whose a source is."""
+        """Return whether the site tells by now whose a source is."""
         late_s = self._quirks.mapping_s
         return late_s == 0 or (late_s > 0 and self._ticks * TICK_S >= late_s)
 

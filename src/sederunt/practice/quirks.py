@@ -33,7 +33,7 @@ class Quirks:
 
 
 def disagreeing(script: "Script", seed: int) -> "Script":
-    """The script at a site that disagrees with itself in some of these ways, by seed. Who speaks is not touched."""
+    """Return the script at a site that disagrees with itself in some ways, by seed. Who speaks is not touched."""
     from sederunt.practice.script import CastMember, ScriptedAct
 
     chance = random.Random(seed)

@@ -74,7 +74,7 @@ class PeerPlan:
 
     @property
     def channels(self) -> frozenset[str]:
-        """Labels of the channels that must be open before anybody is told anything."""
+        """Return the labels of the channels that must be open before anybody is told anything."""
         return frozenset({self.channel, self.page_channel, self.audio_channel} - {""})
 
     @classmethod

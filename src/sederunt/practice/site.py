@@ -22,7 +22,7 @@ class SiteShape(Protocol):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Real host names that lead here."""
+        """Return the real host names that lead here."""
 
     def new_code(self) -> str:
         """Return the code of a new meeting, as the real site makes them."""

@@ -31,7 +31,8 @@ class SocketAddresses:
 
 
 def socket_addresses(base_url: str, bot: Bot, key_id: UUID | None) -> SocketAddresses:
-    """<base>/realtime/<bot id>/<kind>/<token>, with the scheme of a socket for that of `base_url` (http or https)."""
+    """Return <base>/realtime/<bot id>/<kind>/<token>, with the scheme of a socket for that of `base_url` (http or
+    https)."""
     scheme, _, rest = base_url.rstrip("/").partition("://")
     below = f"{'wss' if scheme == 'https' else 'ws'}://{rest}/realtime/{bot.id}"
     events, read_only, audio = (f"{below}/{kind}/{socket_token(bot.secret, kind, key_id)}" for kind in SocketKind)

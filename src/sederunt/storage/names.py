@@ -2,5 +2,5 @@
 
 
 def peaks_object(resource: str, resource_id: object) -> str:
-    """Where the shape of a resource's sound lies; it goes with the other media."""
+    """Return where the shape of a resource's sound lies; it goes with the other media."""
     return f"{resource}s/{resource_id}/peaks.json"

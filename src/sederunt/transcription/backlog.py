@@ -51,7 +51,7 @@ class Backlog:
 
     @property
     def seconds(self) -> float:
-        """How much sound there is."""
+        """Return how much sound there is."""
         return sum(chunk.count for chunk in (*self._on_disk, *self._in_memory)) / RATE
 
     def append(self, start: float, samples: Samples) -> None:
@@ -68,7 +68,7 @@ class Backlog:
                 self._forget(queue)
 
     def take(self) -> tuple[float, Samples] | None:
-        """The oldest stretch, which is forgotten; None where there is nothing."""
+        """Return the oldest stretch, which is forgotten; None where there is nothing."""
         queue = self._on_disk or self._in_memory
         if not queue:
             return None
@@ -77,7 +77,7 @@ class Backlog:
         return found
 
     def all(self) -> Iterator[tuple[float, Samples]]:
-        """Everything, oldest first; it stays."""
+        """Return everything, oldest first; it stays."""
         for chunk in (*self._on_disk, *self._in_memory):
             yield chunk.start, self._read(chunk)
 

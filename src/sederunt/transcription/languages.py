@@ -5,7 +5,7 @@ DETECT = frozenset({"", "auto", "multi"})
 
 
 def primary_tag(lang: str | None) -> str | None:
-    """The language of a tag without region or script, lower case; None where detection is asked for.
+    """Return the language of a tag without region or script, lower case; None where detection is asked for.
 
     "en-US" → "en", "zh-Hans" → "zh", "auto" → None.
     """

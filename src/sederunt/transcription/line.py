@@ -32,12 +32,12 @@ class SessionTimeline:
         self._anchors: deque[tuple[float, float]] = deque(maxlen=_ANCHORS)
 
     def anchor(self, session_s: float, recording_s: float) -> None:
-        """From this second of the session on, sound comes from that second of the recording."""
+        """Note that from this second of the session on, sound comes from that second of the recording."""
         if not self._anchors or abs(self.at(session_s) - recording_s) > 0.001:
             self._anchors.append((session_s, recording_s))
 
     def at(self, session_s: float) -> float:
-        """The recording's second."""
+        """Return the recording's second."""
         found = max(0, bisect_right(self._anchors, session_s, key=lambda anchor: anchor[0]) - 1)
         session, recording = self._anchors[found]
         return max(0.0, recording + session_s - session)
@@ -66,7 +66,7 @@ class Line:
         self.settled_until = 0.0  # the end of the last final
 
     def take(self, event: Onset | Draft | Settled) -> list[Event]:
-        """The caller's events for a session's."""
+        """Return the caller's events for a session's."""
         if isinstance(event, Onset):
             at = self.timeline.at(event.at)
             if event.key in self._ids or not self.start <= at < self.end:
@@ -78,17 +78,17 @@ class Line:
         return self._settle(said)
 
     def heard(self, until: float) -> None:
-        """The vendor is through with the sound up to this second of the session."""
+        """Note that the vendor is through with the sound up to this second of the session."""
         self.settled_until = max(self.settled_until, self.timeline.at(until))
 
     def leftovers(self) -> list[LiveSegment]:
-        """The drafts that no final followed, in order; they are not known here afterwards."""
+        """Return the drafts that no final followed, in order; they are not known here afterwards."""
         found = [known.segment for known in self._open.values()]
         self._open.clear()
         return sorted(found, key=lambda segment: segment.start)
 
     def spans(self) -> list[Span]:
-        """When which of the vendor's voices spoke lately, drafts included. Seconds of the recording."""
+        """Return when which of the vendor's voices spoke lately, drafts included. Seconds of the recording."""
         drafts = [(k.segment.start, k.segment.end, k.label) for k in self._open.values() if k.label]
         return [*self._spans, *drafts]
 
@@ -148,7 +148,7 @@ class Line:
 
 
 def within(said: Said, start: float, end: float) -> Said | None:
-    """The words of a segment whose middle lies in [start, end), with their punctuation; None where none does."""
+    """Return the words of a segment whose middle lies in [start, end), with their punctuation; None where none does."""
     if not said.transcript.strip():
         return None
     if not said.words:
@@ -171,7 +171,7 @@ def within(said: Said, start: float, end: float) -> Said | None:
 
 
 def linked(ours: Iterable[tuple[float, float, int]], theirs: Iterable[Span]) -> Mapping[str, int]:
-    """Which of our labels each of another session's stands for, by the time they spoke at once.
+    """Return which of our labels each of another session's stands for, by the time they spoke at once.
 
     One to one, the pair with the most common speech first; pairs with hardly any stay apart.
     """

@@ -96,7 +96,7 @@ class LiveTranscription(Protocol):
         """Take sound. Never blocks and never raises for odd sound; each source's frames come in order."""
 
     def tick(self, now: float) -> None:
-        """Every frame that begins before `now` has been heard: what did not come is silence."""
+        """Take every frame that begins before `now` as heard: what did not come is silence."""
 
     async def close(self, *, patient: bool = False) -> None:
         """Make everything open final, then return; no event comes after that.

@@ -20,14 +20,15 @@ NONE = "none"
 
 @cache
 def providers() -> Mapping[str, ProviderRow]:
-    """Every provider, by name."""
+    """Return every provider, by name."""
     rows = {plug.row.name: plug.row for plug in plugs().values()}
     return MappingProxyType(dict(sorted(rows.items(), key=lambda item: _first_model(item[0]))))
 
 
 @cache
 def models() -> tuple[ModelRow, ...]:
-    """Every model, "none" first, then in the order of their identifiers. Raises SetupError where two share a name."""
+    """Return every model, "none" first, then in the order of their identifiers. Raises SetupError where two share a
+    name."""
     brought = [row for plug in plugs().values() for row in plug.models]
     rows = sorted(brought, key=lambda row: _natural(row.identifier))
     table = (ModelRow(identifier=NONE, aliases=(), provider=None), *rows)
@@ -37,18 +38,18 @@ def models() -> tuple[ModelRow, ...]:
 
 @cache
 def bot_models() -> tuple[str, ...]:
-    """Every name a bot may give, canonical names first: what validation lists."""
+    """Return every name a bot may give, canonical names first: what validation lists."""
     return _names(row for row in models() if row.for_bots)
 
 
 @cache
 def recording_models() -> tuple[str, ...]:
-    """Every name a recording may give, canonical names first."""
+    """Return every name a recording may give, canonical names first."""
     return _names(row for row in models() if row.for_recordings)
 
 
 def batch_models(names: Iterable[str]) -> tuple[str, ...]:
-    """Those of the names whose models transcribe what is recorded already."""
+    """Return those of the names whose models transcribe what is recorded already."""
     rows = ((name, find(name)) for name in names)
     return tuple(name for name, row in rows if row is not None and row.provider is not None and not row.realtime)
 
@@ -59,29 +60,29 @@ def _by_name() -> Mapping[str, ModelRow]:
 
 
 def find(identifier: str) -> ModelRow | None:
-    """The row an identifier or an alias names; None where there is no such model."""
+    """Return the row an identifier or an alias names; None where there is no such model."""
     return _by_name().get(identifier)
 
 
 def has_sockets(identifier: str, *, realtime_audio: bool) -> bool:
-    """Whether a bot with this model has realtime sockets: the model is a live one, or the caller asked for them."""
+    """Return whether a bot with this model has realtime sockets: it is a live model, or the caller asked for them."""
     row = find(identifier)
     return realtime_audio or (row is not None and row.realtime)
 
 
 def is_live_here(identifier: str) -> bool:
-    """Whether this machine itself transcribes while the meeting goes on: it can follow only so many bots."""
+    """Return whether this machine itself transcribes while the meeting goes on: it can follow only so many bots."""
     row = find(identifier)
     return row is not None and row.realtime and row.provider == "whisper"
 
 
 def provider_of(row: ModelRow) -> ProviderRow | None:
-    """Who transcribes for this model; None for "none"."""
+    """Return who transcribes for this model; None for "none"."""
     return providers()[row.provider] if row.provider else None
 
 
 def missing_key(provider: ProviderRow) -> str:
-    """The sentence for a caller who named a model whose provider has no key, theirs or the operator's."""
+    """Return the sentence for a caller who named a model whose provider has no key, theirs or the operator's."""
     return (
         f"No credential for {provider.title}. Add one with 'sederunt credentials add {provider.name}' and send its id "
         f"as transcription_credentials, or let the operator set SEDERUNT_PROVIDERS__{provider.name.upper()}__KEY."
@@ -89,7 +90,7 @@ def missing_key(provider: ProviderRow) -> str:
 
 
 def missing_provider(provider: ProviderRow) -> str:
-    """The sentence for a caller who named a model that this installation has nothing to transcribe with."""
+    """Return the sentence for a caller who named a model that this installation has nothing to transcribe with."""
     return (
         f"{provider.title} is not part of this installation: no package introduces '{provider.name}' as a transcriber. "
         "Choose another transcription_model, or let the operator install one."
@@ -97,7 +98,8 @@ def missing_provider(provider: ProviderRow) -> str:
 
 
 def batch_twin(row: ModelRow) -> ModelRow:
-    """The model that re-transcribes what a realtime one heard: same provider, same generation where there is one."""
+    """Return the model that re-transcribes what a realtime one heard: same provider, same generation where there is
+    one."""
     if not row.realtime:
         return row
     offline = [other for other in models() if other.provider == row.provider and not other.realtime]

@@ -97,7 +97,7 @@ class Pipeline:
         return next(self._labels)
 
     def one_is_over(self) -> None:
-        """A session has ended; when the bot is closing and it was the last, closing can go on."""
+        """Note that a session has ended; when the bot is closing and it was the last, closing can go on."""
         if self._closed and not any(stream.is_settling for stream in self._streams.values()):
             self._all_over.set()
 

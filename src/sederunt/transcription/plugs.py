@@ -21,7 +21,8 @@ logger = log.get(component="transcription")
 
 @cache
 def plugs() -> Mapping[str, Provider]:
-    """Every installed provider, by name. One that cannot be loaded is logged and left out: the others shall work."""
+    """Return every installed provider, by name. One that cannot be loaded is logged and left out: the others shall
+    work."""
     found: dict[str, Provider] = {}
     for entry in entry_points(group=GROUP):
         try:
@@ -36,7 +37,7 @@ def plugs() -> Mapping[str, Provider]:
 
 
 def provider(name: str) -> Provider:
-    """The installed provider of this name. Raises SetupError where there is none."""
+    """Return the installed provider of this name. Raises SetupError where there is none."""
     try:
         return plugs()[name]
     except KeyError:
@@ -46,7 +47,7 @@ def provider(name: str) -> Provider:
 
 
 def realtime_provider(name: str) -> RealtimeProvider:
-    """The live half of the installed provider of this name. Raises SetupError where there is none."""
+    """Return the live half of the installed provider of this name. Raises SetupError where there is none."""
     found = provider(name)
     if found.realtime is None:
         raise SetupError(f"{found.row.title} does not transcribe live in this installation.")
@@ -54,5 +55,5 @@ def realtime_provider(name: str) -> RealtimeProvider:
 
 
 def is_installed(name: str) -> bool:
-    """Whether a provider of this name introduces itself."""
+    """Return whether a provider of this name introduces itself."""
     return name in plugs()

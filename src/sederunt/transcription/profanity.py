@@ -60,7 +60,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def mask(transcript: Transcript, lang: str | None = None) -> Transcript:
-    """The transcript with profanity masked at every level; `lang` is its language where that is known."""
+    """Return the transcript with profanity masked at every level; `lang` is its language where that is known."""
     bad = _vocabulary(primary_tag(lang) or "en")
     return replace(transcript, segments=tuple(_segment(segment, bad) for segment in transcript.segments))
 

@@ -32,7 +32,7 @@ class FinishedPart:
     utterances: tuple[Utterance, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for the caller to store."""
+        """Return plain values, for the caller to store."""
         return {
             "start": self.start,
             "end": self.end,
@@ -51,7 +51,7 @@ class FinishedPart:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The part that `to_json` wrote."""
+        """Return the part that `to_json` wrote."""
         utterances = tuple(_read_utterance(utterance) for utterance in data["utterances"])
         return cls(start=float(data["start"]), end=float(data["end"]), utterances=utterances)
 
@@ -63,7 +63,7 @@ class Memory(Protocol):
     """
 
     def read(self) -> Mapping[str, Any]:
-        """What was written last; nothing on the first try."""
+        """Return what was written last; nothing on the first try."""
 
     def write(self, notes: Mapping[str, Any]) -> None:
         """Keep this. Returns when it is safe."""
@@ -124,28 +124,29 @@ class Provider(Protocol):
 
     @property
     def row(self) -> ProviderRow:
-        """Who it is."""
+        """Return who it is."""
 
     @property
     def models(self) -> tuple[ModelRow, ...]:
-        """Its models, batch and realtime."""
+        """Return its models, batch and realtime."""
 
     @property
     def account(self) -> VendorAccount | None:
-        """What needs a key beside transcribing; None where nothing does."""
+        """Return what needs a key beside transcribing; None where nothing does."""
 
     @property
     def realtime(self) -> RealtimeProvider | None:
-        """Its live half; None where it has none."""
+        """Return its live half; None where it has none."""
 
     def fault(self, settings: Settings, model: ModelRow) -> str | None:
-        """Why this installation cannot use the model, as a sentence with the remedy; None where it can.
+        """Return why this installation cannot use the model, as a sentence with the remedy; None where it can.
 
         Called while a request is validated: it may look at files, never at the network.
         """
 
     def language(self, settings: Settings, task: Task) -> str | None:
-        """The primary tag of what is spoken in a file, where that is sure; None where it is not, or would cost much.
+        """Return the primary tag of what is spoken in a file, where that is sure; None where it is not, or would cost
+        much.
 
         Blocks. `lang` of the task does not count. Raises as `transcribe` does.
         """

@@ -35,7 +35,7 @@ def open_live(
     is_mixed: Callable[[str], bool] = lambda _source: False,
     access: Access | None = None,
 ) -> LiveTranscription:
-    """A bot's live transcription, on the running event loop.
+    """Open a bot's live transcription, on the running event loop.
 
     `prefix` begins every segment id; choose it so that no earlier host of the bot had the same. `is_mixed` is asked
     of a source when it is first heard: whether several people are in it. `on_event` is called on the event loop's
@@ -56,7 +56,7 @@ def prepare_live(settings: Settings, model_row: ModelRow, lang: str | None) -> N
 
 
 def live_fault(settings: Settings, model_row: ModelRow) -> str | None:
-    """Why a bot cannot be transcribed live by this model here, as a sentence with the remedy; None where it can."""
+    """Return why this model cannot transcribe a bot live here, as a sentence with the remedy; None where it can."""
     if model_row.provider is None:
         return None
     try:

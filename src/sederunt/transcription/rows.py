@@ -83,5 +83,5 @@ class ModelRow:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name a caller may write, the canonical one first."""
+        """Return every name a caller may write, the canonical one first."""
         return (self.identifier, *self.aliases, *self.keys)

@@ -111,10 +111,10 @@ class Session(Protocol):
     """One connection, or one place in the engine. Methods are called on the event loop and never block."""
 
     def feed(self, samples: NDArray[np.int16]) -> None:
-        """The next samples, mono at 16 kHz, right behind the last."""
+        """Take the next samples, mono at 16 kHz, right behind the last."""
 
     def finish(self) -> None:
-        """No more sound comes: settle what is open, then tell Over."""
+        """End the sound: settle what is open, then tell Over."""
 
     def abandon(self) -> None:
         """Give up at once; nothing more is told."""
@@ -125,15 +125,15 @@ class RealtimeProvider(Protocol):
 
     @property
     def name(self) -> str:
-        """The key in `models.providers()`."""
+        """Return the key in `models.providers()`."""
 
     def terms(self, model: ModelRow) -> Terms: ...
 
     def fault(self, settings: Settings, model: ModelRow) -> str | None:
-        """Why this installation cannot use the model live, as a sentence with the remedy; None where it can."""
+        """Return why this installation cannot use the model live, as a sentence with the remedy; None where it can."""
 
     def prepare(self, settings: Settings, lang: str | None) -> None:
-        """A session is about to be opened: do now what takes long. Blocks. Raises SetupError."""
+        """Do what takes long: a session is about to be opened. Blocks. Raises SetupError."""
 
     def open(self, settings: Settings, order: Order, tell: Tell) -> Session:
         """Begin a session. Returns at once; sound fed before the connection stands is kept. Raises SetupError."""

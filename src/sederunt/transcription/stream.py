@@ -75,7 +75,7 @@ class Stream:
 
     @property
     def is_settling(self) -> bool:
-        """Whether a session still has to end."""
+        """Return whether a session still has to end."""
         return bool(self._leaving)
 
     # --- sound --------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class Stream:
             self._replace_in_time(in_pause=silent_s >= JITTER_S)
 
     def drop(self) -> None:
-        """The end. What has not settled stays as its drafts were."""
+        """End at once. What has not settled stays as its drafts were."""
         for opened in self._leaving:
             if opened.session is not None:
                 opened.session.abandon()
@@ -180,7 +180,7 @@ class Stream:
             self._voices[new.line, label] = number
 
     def finish(self) -> None:
-        """No more sound comes, for now: everything open settles."""
+        """End the sound, for now: everything open settles."""
         for opened in (self._current, self._coming):
             if opened is not None:
                 self._leave(opened)

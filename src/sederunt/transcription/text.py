@@ -14,7 +14,7 @@ _UNSPACED = ("CJK ", "HIRAGANA ", "KATAKANA ", "IDEOGRAPHIC ", "THAI ", "LAO ", 
 
 
 def join(parts: Iterable[str]) -> str:
-    """Texts one after the other, with a space between them where their scripts use any."""
+    """Join texts one after the other, with a space between them where their scripts use any."""
     joined = ""
     for part in (part.strip() for part in parts):
         if joined and part and not (_is_unspaced(joined[-1]) and _is_unspaced(part[0])):

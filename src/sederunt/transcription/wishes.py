@@ -9,7 +9,7 @@ from sederunt.transcription.rows import Can, ModelRow, VocabularyRule
 
 
 def wish_faults(model: ModelRow, title: str, *, lang: str | None, vocabulary: Sequence[str]) -> Mapping[str, str]:
-    """Field → what this model cannot do of it, and what to do instead; empty where it can do all of it.
+    """Return field → what this model cannot do of it, and what to do instead; empty where it can do all of it.
 
     Args:
         title: the vendor's name, as people write it.

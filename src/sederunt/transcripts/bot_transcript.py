@@ -58,7 +58,7 @@ class BotTranscriptRequest:
 
     @property
     def order(self) -> Bot | Recording:
-        """Whose wishes count, and whose id the work is remembered under."""
+        """Return whose wishes count, and whose id the work is remembered under."""
         return self.recording or self.bot
 
 
@@ -137,13 +137,13 @@ class TrackTranscriber:
 
     @property
     def joins(self) -> bool:
-        """Whether the provider is given tracks together: one that is paid by the second."""
+        """Return whether the provider is given tracks together: one that is paid by the second."""
         return isinstance(self._provider, TrackJoiner)
 
     async def results(
         self, tracks: Sequence[dict[str, Any]], likely_lang: str | None
     ) -> AsyncIterator[tuple[dict[str, Any], bool, Result]]:
-        """Each track with whether several people are in it, and what was said there."""
+        """Return each track with whether several people are in it, and what was said there."""
         mixed = [is_mixed(track["source"], self._request.roster.sources) for track in tracks]
         if self.joins and self._settings.transcription.participants == "mix" and len(tracks) > 1:
             mix = {"source": MIX, "file": "recording.webm", "heard_s": sum(track["heard_s"] for track in tracks)}

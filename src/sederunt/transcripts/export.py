@@ -22,7 +22,7 @@ class Cue:
 
 
 def as_text(transcript: Transcript, title: str) -> str:
-    """Who said what, one paragraph per segment."""
+    """Write who said what, one paragraph per segment."""
     return "".join(
         f"[{clock(segment.start)}] {speaker_of(segment)}: {_line(segment.transcript)}\n\n"
         for segment in transcript.segments
@@ -30,7 +30,7 @@ def as_text(transcript: Transcript, title: str) -> str:
 
 
 def as_markdown(transcript: Transcript, title: str) -> str:
-    """Minutes: a heading, who spoke, what was said."""
+    """Write minutes: a heading, who spoke, what was said."""
     names = list(dict.fromkeys(map(speaker_of, transcript.segments)))
     lines = [f"# {_escaped(title)}\n\n"]
     if names:
@@ -46,7 +46,7 @@ def as_markdown(transcript: Transcript, title: str) -> str:
 
 
 def as_srt(transcript: Transcript, title: str) -> str:
-    """SubRip captions."""
+    """Write SubRip captions."""
     return "".join(
         f"{number}\n{_stamp(cue.start, ',')} --> {_stamp(cue.end, ',')}\n{cue.speaker}: {cue.text}\n\n"
         for number, cue in enumerate(cues(transcript), 1)
@@ -54,7 +54,7 @@ def as_srt(transcript: Transcript, title: str) -> str:
 
 
 def as_vtt(transcript: Transcript, title: str) -> str:
-    """WebVTT captions, the speakers as voices."""
+    """Write WebVTT captions, the speakers as voices."""
     body = "".join(
         f"\n{_stamp(cue.start, '.')} --> {_stamp(cue.end, '.')}\n<v {_plain(cue.speaker)}>{_plain(cue.text)}\n"
         for cue in cues(transcript)
@@ -71,7 +71,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[Transcript, str], str]]] = {
 
 
 def cues(transcript: Transcript) -> Iterator[Cue]:
-    """The captions: whole segments where they are short, else cut between words."""
+    """Return the captions: whole segments where they are short, else cut between words."""
     for segment in transcript.segments:
         words = [word for utterance in segment.utterances for word in utterance.words]
         who = speaker_of(segment)
@@ -82,7 +82,7 @@ def cues(transcript: Transcript) -> Iterator[Cue]:
 
 
 def speaker_of(segment: Segment) -> str:
-    """The name to print: the one that is sure, else the likeliest."""
+    """Return the name to print: the one that is sure, else the likeliest."""
     guesses = segment.potential_speaker_names or ()
     likeliest = max(guesses, key=lambda guess: guess.confidence, default=None)
     name = segment.speaker_name or (f"{likeliest.name} (?)" if likeliest else f"{UNKNOWN} {segment.speaker + 1}")
@@ -90,7 +90,7 @@ def speaker_of(segment: Segment) -> str:
 
 
 def clock(seconds: float) -> str:
-    """h:mm:ss."""
+    """Return h:mm:ss."""
     whole = int(seconds)
     return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
 

@@ -98,7 +98,7 @@ async def transcribe_recording(
 
 
 def owner_of(request: RecordingTranscriptRequest) -> Owner:
-    """With whose key the vendor is asked."""
+    """Return with whose key the vendor is asked."""
     recording = request.recording
     assert request.model.provider is not None, "the model 'none' transcribes nothing"
     return Owner(

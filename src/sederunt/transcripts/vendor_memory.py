@@ -62,7 +62,7 @@ class VendorMemory:
 
 
 async def keep_copies_only(objects: Objects, resource_id: UUID) -> None:
-    """The transcript is saved: forget what was remembered for another try."""
+    """Forget what was remembered for another try: the transcript is saved."""
     for key in await objects.keys(prefix_of(resource_id)):
         stored = await _read(objects, key)
         copies = {name: {"copies": notes["copies"]} for name, notes in _files(stored) if notes.get("copies")}
@@ -73,7 +73,7 @@ async def keep_copies_only(objects: Objects, resource_id: UUID) -> None:
 
 
 async def copies_of(objects: Objects, resource_id: UUID) -> dict[str, list[VendorCopy]]:
-    """What vendors keep of a resource, by the object that notes it."""
+    """Return what vendors keep of a resource, by the object that notes it."""
     found: dict[str, list[VendorCopy]] = {}
     for key in await objects.keys(prefix_of(resource_id)):
         stored = await _read(objects, key)
@@ -92,7 +92,7 @@ async def copies_of(objects: Objects, resource_id: UUID) -> dict[str, list[Vendo
 
 
 def prefix_of(resource_id: UUID) -> str:
-    """Where the notes about a resource lie."""
+    """Return where the notes about a resource lie."""
     return f"vendor/{resource_id}/"
 
 

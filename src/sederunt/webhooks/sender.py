@@ -87,7 +87,8 @@ def body_of(delivery: Delivery) -> str:
 
 
 def headers_of(delivery: Delivery, body: str, secrets: Sequence[str], now: datetime) -> dict[str, str]:
-    """`webhook-id` is the same in every attempt, so a receiver can tell a repeat; timestamp and signature are not.
+    """Return the headers of an attempt. `webhook-id` is the same in every attempt, so a receiver can tell a repeat;
+    timestamp and signature are not.
 
     One signature for each secret: a receiver takes the message when one of them is by a secret it knows.
     """

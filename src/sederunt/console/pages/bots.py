@@ -167,7 +167,7 @@ def _short(segment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def lanes_of(view: BotView) -> list[dict[str, Any]]:
-    """Who spoke when, as spans in seconds of the recording."""
+    """Return who spoke when, as spans in seconds of the recording."""
     began = view.bot.recording_started_at
     if began is None:
         return []

@@ -24,7 +24,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def open_endpoint(handler: Open, path: str) -> Endpoint:
-    """A page that needs no session."""
+    """Return the endpoint of a page that needs no session."""
 
     async def answer(request: Request) -> Response:
         visit_of(request).route = path

@@ -19,7 +19,7 @@ _NOT_A_MEETING = frozenset({"new", "landing", "lookup"})
 
 
 def parse_link(text: str) -> MeetingLink:
-    """The meeting that a text names. Raises InvalidLink."""
+    """Return the meeting that a text names. Raises InvalidLink."""
     address = the_address(text, EXPECTED)
     if address.netloc != HOST:
         raise InvalidLink(f"The meeting_url is not on {HOST}: {EXPECTED}.")

@@ -120,7 +120,7 @@ class TeamsDecoder:
 
 
 def person_in_row(entry: Mapping[str, Any]) -> Subject | None:
-    """A row of the people panel, or a tile: what a row's label says behind the name is cut off."""
+    """Read a row of the people panel, or a tile: what a row's label says behind the name is cut off."""
     name = _REMARK.split(str(entry.get("name") or ""))[0]
     return as_person({**entry, "name": name, "key": _REMARK.split(str(entry.get("key") or ""))[0]})
 

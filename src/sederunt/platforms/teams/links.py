@@ -40,7 +40,7 @@ class _Classic:
 
 
 def parse_link(text: str) -> MeetingLink:
-    """The meeting that a text names. Raises InvalidLink."""
+    """Return the meeting that a text names. Raises InvalidLink."""
     if "://" not in text and "/" not in text and (told := _told_meeting(text)):
         return told
     address = the_address(text, EXPECTED)

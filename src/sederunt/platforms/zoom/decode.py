@@ -146,7 +146,7 @@ class ZoomDecoder:
 
 
 def person_in_row(entry: Mapping[str, Any]) -> Subject | None:
-    """A row of the participants panel: the label, handed over as key, says who is oneself."""
+    """Read a row of the participants panel: the label, handed over as key, says who is oneself."""
     name, label = str(entry.get("name") or ""), str(entry.get("key") or "")
     if name == label:  # no element for the name alone: the label begins with it
         name = re.split(r",\s*\(|,\s*(?:computer|phone|no) audio|\s*\((?:host|me|guest|co-host)", name, flags=re.I)[0]
@@ -158,7 +158,7 @@ def person_in_row(entry: Mapping[str, Any]) -> Subject | None:
 
 
 def message_in_row(entry: Mapping[str, Any]) -> tuple[str, str]:
-    """(sender, text) of a chat row; rows without parts of their own are read from their label."""
+    """Return (sender, text) of a chat row; rows without parts of their own are read from their label."""
     sender, text = str(entry.get("sender") or ""), str(entry.get("text") or "")
     labelled_sender, labelled_text = _LABELLED.match(sender), _LABELLED.match(text)
     if labelled_sender and (labelled_text or sender.endswith(text)):

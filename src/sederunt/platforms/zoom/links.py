@@ -21,7 +21,7 @@ _PASSCODE_TEXT = re.compile(r"pass(?:code|word)\s*[:=]\s*([^\s)>\]\"',;]{1,32})"
 
 
 def parse_link(text: str) -> MeetingLink:
-    """The meeting that a text names. Raises InvalidLink."""
+    """Return the meeting that a text names. Raises InvalidLink."""
     address = the_address(text, EXPECTED)
     host = re.sub(r"zoom\.com$", "zoom.us", address.netloc)
     if _EVENTS.fullmatch(address.netloc):

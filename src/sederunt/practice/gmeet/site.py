@@ -109,7 +109,7 @@ class MeetSite:
         }
 
     def page_sent(self, meeting: Meeting, visitor: Visitor, label: str, data: bytes | str) -> None:
-        """Nothing that the page sends on its channels matters here."""
+        """Take nothing: what the page sends on its channels does not matter here."""
 
     def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Occupant]) -> None:
         _send(visitor, signals.roster_event([*changed], visitor.person, sources=meeting.maps_sources))
@@ -118,7 +118,7 @@ class MeetSite:
         _send(visitor, signals.chat_event(message))
 
     def speaking_changed(self, meeting: Meeting, visitor: Visitor, csrcs: Sequence[int]) -> None:
-        """Meet says it by CSRC alone, but for the sessions whose audio reaches no receiver."""
+        """Say nothing but to sessions whose audio reaches no receiver: Meet tells by CSRC who speaks."""
         if meeting.variant.audio == "webaudio" and visitor.peer is not None:
             visitor.peer.send_channel(SPEAKERS_CHANNEL, signals.speakers_event(meeting.present(), csrcs))
 
@@ -127,10 +127,10 @@ class MeetSite:
             _send(visitor, signals.roster_event([visitor.person], visitor.person))
 
     def denied(self, meeting: Meeting, visitor: Visitor) -> None:
-        """The page's text says it."""
+        """Say nothing on a channel: the page's text tells."""
 
     def ended(self, meeting: Meeting, visitor: Visitor) -> None:
-        """The page's text says it."""
+        """Say nothing on a channel: the page's text tells."""
 
 
 def space(code: str) -> str:

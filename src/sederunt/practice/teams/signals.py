@@ -14,7 +14,7 @@ _PREFIX = bytes([0x01, 0x00, 0x00, 0x02])
 
 
 def roster_frame(number: int, people: Iterable[Occupant]) -> str:
-    """Joins, leaves and changes: base64 of deflated JSON in a trouter frame."""
+    """Return joins, leaves and changes: base64 of deflated JSON in a trouter frame."""
     body = base64.b64encode(zlib.compress(json.dumps(roster(people)).encode())).decode()
     return _frame(number, "rosterUpdate/", body)
 

@@ -118,13 +118,13 @@ class TeamsSite:
         }
 
     def page_sent(self, meeting: Meeting, visitor: Visitor, label: str, data: bytes | str) -> None:
-        """Subscriptions of video: all bots get all video anyway."""
+        """Take subscriptions of video, which change nothing: all bots get all video anyway."""
 
     def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Occupant]) -> None:
         self._frame(visitor, signals.roster_frame(next(self._numbers), changed))
 
     def chat_sent(self, meeting: Meeting, visitor: Visitor, message: ChatMessage) -> None:
-        """The chat pane shows it."""
+        """Say nothing on a channel: the chat pane shows it."""
 
     def speaking_changed(self, meeting: Meeting, visitor: Visitor, csrcs: Sequence[int]) -> None:
         if visitor.peer is not None:

@@ -104,7 +104,7 @@ class ZoomSite:
         }
 
     def page_sent(self, meeting: Meeting, visitor: Visitor, label: str, data: bytes | str) -> None:
-        """Nothing that the page sends on its channels matters here."""
+        """Take nothing: what the page sends on its channels does not matter here."""
 
     def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Occupant]) -> None:
         if visitor.line is None:
@@ -118,20 +118,20 @@ class ZoomSite:
         self._event(visitor, signals.roster_event(added, updated, gone))
 
     def chat_sent(self, meeting: Meeting, visitor: Visitor, message: ChatMessage) -> None:
-        """The chat panel shows it."""
+        """Say nothing on a channel: the chat panel shows it."""
 
     def speaking_changed(self, meeting: Meeting, visitor: Visitor, csrcs: Sequence[int]) -> None:
         if meeting.variant.marks:
             self._event(visitor, signals.speakers_event(list(reversed(csrcs))))
 
     def removed(self, meeting: Meeting, visitor: Visitor) -> None:
-        """The modal says it."""
+        """Say nothing on a channel: the modal tells."""
 
     def denied(self, meeting: Meeting, visitor: Visitor) -> None:
-        """The modal says it."""
+        """Say nothing on a channel: the modal tells."""
 
     def ended(self, meeting: Meeting, visitor: Visitor) -> None:
-        """The modal says it."""
+        """Say nothing on a channel: the modal tells."""
 
     def _event(self, visitor: Visitor, event: str) -> None:
         if visitor.line is not None:

@@ -10,13 +10,13 @@ from sederunt.transcription.rows import ProviderRow, Region
 
 
 def rest_address(settings: Settings, row: ProviderRow, region: str | None) -> str:
-    """The root of the vendor's requests. Raises SetupError for a region that it does not have."""
+    """Return the root of the vendor's requests. Raises SetupError for a region that it does not have."""
     given = settings.providers.get(row.name)
     return (given and given.url) or _region(row, region).url
 
 
 def socket_address(settings: Settings, row: ProviderRow, region: str | None) -> str:
-    """The root of the vendor's sockets; where the settings name only its URL, the socket is there, too."""
+    """Return the root of the vendor's sockets; where the settings name only its URL, the socket is there, too."""
     given = settings.providers.get(row.name)
     if given and given.socket_url:
         return given.socket_url
@@ -29,7 +29,7 @@ def socket_address(settings: Settings, row: ProviderRow, region: str | None) -> 
 
 
 def same_origin(one: str, other: str) -> bool:
-    """Whether a key that goes to one address may go to the other."""
+    """Return whether a key that goes to one address may go to the other."""
     first, second = urlsplit(one), urlsplit(other)
     return (first.scheme, first.hostname, first.port) == (second.scheme, second.hostname, second.port)
 

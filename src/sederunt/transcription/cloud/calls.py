@@ -43,12 +43,12 @@ class Reply:
 
     @property
     def is_good(self) -> bool:
-        """Whether it is one of the 2xx."""
+        """Return whether the status is one of the 2xx."""
         return 200 <= self.status < 300
 
 
 def joined(base: str, path: str) -> str:
-    """The whole address: a base may already hold the beginning of the path ("https://host/v1" + "/v1/files")."""
+    """Return the whole address: a base may already hold the beginning of the path ("https://host/v1" + "/v1/files")."""
     if urlsplit(path).scheme:
         return path
     base = base.rstrip("/")

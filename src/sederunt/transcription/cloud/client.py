@@ -87,7 +87,7 @@ class Client:
         await self._http.__aexit__(kind, error, trace)
 
     async def fetch(self, call: VendorCall, act: str = "answer") -> Any:
-        """The JSON of a request that may be repeated without harm.
+        """Return the JSON of a request that may be repeated without harm.
 
         Raises ProviderError when it is refused, or when no try was answered.
         """
@@ -102,7 +102,7 @@ class Client:
                 raise
 
     async def retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        """The first try that is answered. Pauses grow with full jitter; a vendor that names a pause gets it."""
+        """Return the first try that is answered. Pauses grow with full jitter; a vendor that names a pause gets it."""
         for number in range(1, self.manners.tries + 1):
             try:
                 return await attempt()
@@ -124,9 +124,8 @@ class Client:
         return True
 
     async def once(self, call: VendorCall, act: str, *, sound: Path | None = None, sound_s: float = 0.0) -> Reply:
-        """One try, wherever the vendor sends it on to. Raises Unanswered, or ProviderError where another try would be
-        answered alike.
-        """
+        """Try once, wherever the vendor sends it on to. Raises Unanswered, or ProviderError where another try would be
+        answered alike."""
         for _ in range(MOST_REDIRECTS):
             reply, url = await self._asked(call, act, sound, sound_s)
             onward = _onward(call, reply, url)

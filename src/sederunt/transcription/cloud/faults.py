@@ -49,13 +49,13 @@ class Speaker:
     def refusal(
         self, act: str, status: int, explained: Explained, *, table: Mapping[int, ProviderFault] = STATUSES
     ) -> ProviderError:
-        """The error for a status that is none of the good ones."""
+        """Return the error for a status that is none of the good ones."""
         kind = explained.kind or STATUSES.get(status) or (_F.TRANSIENT if status >= 500 else _F.INVALID_REQUEST)
         code = " ".join(filter(None, (str(status), explained.code)))
         return self.error(kind, act, f"{code}: {explained.message}" if explained.message else code, status=status)
 
     def error(self, kind: ProviderFault, act: str, why: str, *, status: int | None = None) -> ProviderError:
-        """An error of this class: "Deepgram did not accept the operator's key (401: Invalid credentials)"."""
+        """Return an error of this class: "Deepgram did not accept the operator's key (401: Invalid credentials)"."""
         sentence = (
             f"{self.title} {_SAID[kind].format(act=act, label=self.label or 'the credential')} ({self._clean(why)})."
         )

@@ -60,7 +60,7 @@ class Notes:
         self.save()
 
     def forget(self) -> None:
-        """The vendor's job came to nothing: the next try submits another. Copies remain to be deleted."""
+        """Forget a job that came to nothing: the next try submits another. Copies remain to be deleted."""
         self.begun, self.replies = [], {}
         self.save()
 
@@ -76,7 +76,7 @@ class VendorJob:
         self._sound, self._client, self._notes = sound, client, notes
 
     async def once(self, step: str, call: VendorCall, *, find: Find | None = None, act: str = "take the job") -> Any:
-        """The JSON that a request with consequences answered, now or in an earlier try.
+        """Return the JSON that a request with consequences answered, now or in an earlier try.
 
         That it is sent is noted before it is sent. Where no answer came, though it may have been taken, the job is
         looked up (`find`) before it is sent again; a vendor without a look-up gets it again, and may bill it again.
@@ -94,7 +94,7 @@ class VendorJob:
         return reply
 
     async def hear(self, call: VendorCall, act: str = "transcribe") -> Any:
-        """The JSON of a request that transcribes while we wait. Its reply is not kept: the transcript is."""
+        """Return the JSON of a request that transcribes while we wait. Its reply is not kept: the transcript is."""
         if "hear" in self._notes.begun:
             logger.warning("sent again, may be billed again", action="submit_repeated", reference=self.ask.reference)
         else:
@@ -102,11 +102,12 @@ class VendorJob:
         return await self._sent("hear", call, None, act)
 
     async def fetch(self, call: VendorCall, act: str = "hand out the transcript") -> Any:
-        """The JSON of a request without consequences, tried again where that may help. Raises ProviderError."""
+        """Return the JSON of a request without consequences, tried again where that may help. Raises ProviderError."""
         return await self._client.fetch(call, act)
 
     async def poll(self, call: VendorCall, state: Callable[[Any], Progress | Explained]) -> Any:
-        """The JSON of this request when the job is done; asked for ever more seldom, up to a share of its length.
+        """Return the JSON of this request when the job is done; asked for ever more seldom, up to a share of its
+        length.
 
         Raises ProviderError: what `state` explained, or retryable where the job takes too long (it is polled again
         later) or is not known any more (it is submitted again).
@@ -147,7 +148,7 @@ class VendorJob:
         self._notes.save()
 
     def failed(self, message: str, kind: ProviderFault = ProviderFault.PROVIDER_FAILED) -> ProviderError:
-        """The error for a failure that hides in a success."""
+        """Return the error for a failure that hides in a success."""
         self._notes.forget()
         return self._client.speaker.error(kind, "transcribe", message)
 

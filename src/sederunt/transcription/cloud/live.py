@@ -61,7 +61,7 @@ class CloudRealtime:
         return self._live.terms
 
     def fault(self, settings: Settings, _model: ModelRow) -> str | None:
-        """Why no socket can be opened, as far as settings tell."""
+        """Return why no socket can be opened, as far as settings tell."""
         given = settings.providers.get(self.name)
         try:
             socket_address(settings, self._vendor.row, given.region if given else None)
@@ -70,7 +70,7 @@ class CloudRealtime:
         return None
 
     def prepare(self, _settings: Settings, _lang: str | None) -> None:
-        """Nothing takes long here."""
+        """Do nothing: nothing takes long here."""
 
     def open(self, settings: Settings, order: Order, tell: Tell) -> Session:
         """Begin a session. Raises SetupError where there is no key."""

@@ -56,7 +56,7 @@ class PlannedFile:
 
 
 def whole(duration_s: float, levels: Levels | None, most_s: float | None, *, linked_voices: bool) -> list[PlannedFile]:
-    """One source in as few files as a vendor's limit allows. `levels` are needed only where it has to be cut."""
+    """Plan one source in as few files as a vendor's limit allows. `levels` are needed only where it has to be cut."""
     if most_s is None or duration_s <= most_s:
         return [PlannedFile(pieces=(Piece(source=0, start=0.0, end=duration_s),))]
     assert levels is not None
@@ -77,7 +77,7 @@ def whole(duration_s: float, levels: Levels | None, most_s: float | None, *, lin
 
 
 def joined_tracks(levels: Sequence[Levels], most_s: float | None) -> list[PlannedFile]:
-    """The speech of several sources, one after the other, in as few files as the limit allows."""
+    """Plan the speech of several sources, one after the other, in as few files as the limit allows."""
     files: list[list[Piece]] = [[]]
     at = 0.0
     for source, loud in enumerate(levels):
@@ -93,7 +93,7 @@ def joined_tracks(levels: Sequence[Levels], most_s: float | None) -> list[Planne
 
 
 def speech(levels: Levels) -> list[tuple[float, float]]:
-    """The stretches of a source with sound, padded, those with little between them as one."""
+    """Return the stretches of a source with sound, padded, those with little between them as one."""
     loud = np.flatnonzero(levels > SILENT)
     if not len(loud):
         return []
@@ -107,7 +107,7 @@ def speech(levels: Levels) -> list[tuple[float, float]]:
 
 
 def returned(file: PlannedFile, utterances: Iterable[Utterance]) -> dict[int, list[Utterance]]:
-    """What was heard in a file, by source, in the source's seconds: pieces cut apart, overlaps told once."""
+    """Return what was heard in a file, by source, in the source's seconds: pieces cut apart, overlaps told once."""
     found: dict[int, list[Utterance]] = {}
     for utterance in utterances:
         for piece, part in _by_piece(file, utterance):
@@ -120,7 +120,8 @@ def returned(file: PlannedFile, utterances: Iterable[Utterance]) -> dict[int, li
 def relabelled(
     earlier: Sequence[Utterance], later: Sequence[Utterance], overlap: Sequence[Utterance]
 ) -> list[Utterance]:
-    """A later file's utterances with the voices' numbers of the files before, by who spoke at once in the overlap.
+    """Return a later file's utterances with the voices' numbers of the files before, by who spoke at once in the
+    overlap.
 
     Args:
         earlier: of all files before, as the recording knows them.

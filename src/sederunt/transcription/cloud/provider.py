@@ -51,7 +51,7 @@ class CloudProvider:
         return CloudRealtime(self.vendor, self.vendor.live)
 
     def fault(self, settings: Settings, _model: ModelRow) -> str | None:
-        """Nothing is lacking here but a key, and who brings it is known elsewhere."""
+        """Return None: nothing is lacking here but a key, and who brings it is known elsewhere."""
         from sederunt.transcription.cloud.addresses import rest_address
 
         given = settings.providers.get(self.row.name)
@@ -62,7 +62,7 @@ class CloudProvider:
         return None
 
     def language(self, _settings: Settings, _task: Task) -> str | None:
-        """Not asked of a vendor: it would be paid like a transcript."""
+        """Return None: a vendor is not asked, it would be paid like a transcript."""
         return None
 
     def transcribe(self, settings: Settings, task: Task) -> Result:

@@ -50,7 +50,7 @@ def sure(found: T, items: Iterable[Mapping[str, Any]], *names: str) -> T:
 
 
 def number(value: Any, default: float = 0.0) -> float:
-    """A finite number, also of one in quotes; else the default."""
+    """Read a finite number, also one in quotes; else return the default."""
     try:
         found = float(value)
     except (TypeError, ValueError):
@@ -59,12 +59,12 @@ def number(value: Any, default: float = 0.0) -> float:
 
 
 def share(value: Any, default: float = 0.0) -> float:
-    """A confidence, between 0 and 1."""
+    """Read a confidence, between 0 and 1."""
     return round(min(1.0, max(0.0, number(value, default))), 4)
 
 
 def text(value: Any) -> str:
-    """A text, also of a number that stands for one, such as the word 2024 or an id; else nothing."""
+    """Read a text, also from a number that stands for one, such as the word 2024 or an id; else return nothing."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -73,27 +73,28 @@ def text(value: Any) -> str:
 
 
 def status_word(value: Any) -> str:
-    """A word that says how far something is, in small letters."""
+    """Read a word that says how far something is, in small letters."""
     return text(value).strip().lower()
 
 
 def flag(value: Any) -> bool:
-    """Whether something is so: true, or the word for it."""
+    """Read whether something is so: true, or the word for it."""
     return value is True or status_word(value) in ("true", "1")
 
 
 def record(value: Any) -> Mapping[str, Any]:
-    """An object; of anything that is none, an empty one."""
+    """Read an object; from anything that is none, an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
 def records(value: Any) -> list[Mapping[str, Any]]:
-    """The objects of a list; of anything that is none, nothing."""
+    """Read the objects of a list; from anything that is none, nothing."""
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, Sequence) else []
 
 
 def language(value: Any) -> str | None:
-    """A primary tag of two letters where there is one: "en-US" → "en", "deu" → "de"; None of what is no language."""
+    """Read a primary tag of two letters where there is one: "en-US" → "en", "deu" → "de"; None from what is no
+    language."""
     tag = primary_tag(text(value))
     if not tag or not tag.isalpha() or tag in ("unknown", "und", "none", "null"):
         return None
@@ -107,7 +108,7 @@ class Voices:
         self._numbers: dict[Hashable, int] = {}
 
     def number(self, label: Any) -> int:
-        """The label's number; of no label 0, without counting it as a voice."""
+        """Return the label's number; of no label 0, without counting it as a voice."""
         if label is None or label == "" or not isinstance(label, Hashable):
             return 0
         return self._numbers.setdefault(label, len(self._numbers))
@@ -124,7 +125,7 @@ class OnceOnly:
         self._most = most
 
     def fresh(self, items: Sequence[Mapping[str, Any]], identity: Callable[[Mapping[str, Any]], Hashable]) -> list[Any]:
-        """The items of a message that no earlier message had."""
+        """Return the items of a message that no earlier message had."""
         found = [item for item in items if identity(item) not in self._told]
         self._told |= {identity(item): None for item in found}
         while len(self._told) > self._most:
@@ -144,7 +145,8 @@ class Token:
 
 
 def spread(transcript: str, start: float, end: float, *, speaker: int = 0) -> list[Token]:
-    """The words of a text without times, evenly over the stretch in which it was said: a guess, but no word is lost."""
+    """Spread the words of a text without times evenly over the stretch in which it was said: a guess, but no word is
+    lost."""
     words = transcript.split()
     step = max(0.0, end - start) / max(1, len(words))
     return [
@@ -163,7 +165,8 @@ def spread(transcript: str, start: float, end: float, *, speaker: int = 0) -> li
 
 
 def utterances_of(tokens: Iterable[Token], *, pause_s: float = PAUSE_S) -> tuple[Utterance, ...]:
-    """Words as utterances: cut where the voice or the channel changes, at pauses, and in long talk at sentences."""
+    """Group words into utterances: cut where the voice or the channel changes, at pauses, and in long talk at
+    sentences."""
     found: list[Utterance] = []
     run: list[Token] = []
     for token in tokens:
@@ -177,7 +180,7 @@ def utterances_of(tokens: Iterable[Token], *, pause_s: float = PAUSE_S) -> tuple
 
 
 def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
-    """Utterances by time, their voices numbered anew by first appearance, empty ones left out."""
+    """Return utterances by time, their voices numbered anew by first appearance, empty ones left out."""
     voices = Voices()
     numbered: list[Utterance] = []
     for each in sorted(utterances, key=lambda utterance: (utterance.start, utterance.end)):
@@ -190,7 +193,7 @@ def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
 
 
 def average(values: Iterable[float]) -> float:
-    """The mean; of nothing 0."""
+    """Return the mean; of nothing 0."""
     listed = list(values)
     return round(sum(listed) / len(listed), 4) if listed else 0.0
 

@@ -40,11 +40,11 @@ class TaskSound:
         self.paths, self._caller_file_s, self._cancelled = paths, caller_file_s, cancelled
 
     def facts(self) -> MediaFacts:
-        """What the one file holds. Raises MediaError."""
+        """Return what the one file holds. Raises MediaError."""
         return probe(self.paths[0]) if self._caller_file_s is None else probe_apart(self.paths[0])
 
     def read(self, source: int, start_s: float = 0.0, end_s: float | None = None) -> Iterator[Samples]:
-        """The samples of a source between two moments. Raises Cancelled, MediaError."""
+        """Return the samples of a source between two moments. Raises Cancelled, MediaError."""
         path, length_s = self.paths[source], self._caller_file_s
         if length_s is None:
             blocks = read_pcm(path, start_s=start_s, end_s=end_s)
@@ -63,12 +63,12 @@ class TaskSound:
 
 
 def media_type_as_it_is(facts: MediaFacts) -> str | None:
-    """The media type of a file that every vendor reads as it is; None of any other."""
+    """Return the media type of a file that every vendor reads as it is; None of any other."""
     return None if facts.has_video else _AS_IT_IS.get(facts.container)
 
 
 def levels_of(sound: TaskSound, source: int) -> Levels:
-    """How loud each STEP_S of a file is: what cuts and silence are found by. Raises Cancelled, MediaError."""
+    """Return how loud each STEP_S of a file is: what cuts and silence are found by. Raises Cancelled, MediaError."""
     step = round(STEP_S * RATE)
     found: list[Levels] = []
     for samples in sound.read(source):

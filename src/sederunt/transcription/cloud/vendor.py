@@ -48,7 +48,7 @@ def asked(
     mask_profanity: bool,
     mixed: bool,
 ) -> Ask:
-    """What to ask of this model: nothing that it cannot do."""
+    """Return what to ask of this model: nothing that it cannot do."""
     tag = (lang or "").strip()
     finds = tag.lower() in DETECT
     default = None if Can.DETECT_LANGUAGE in model.can else model.default_lang
@@ -99,16 +99,16 @@ class StreamCodec(Protocol):
     """The messages of one session, both ways. Pure: no socket, no clock; times are seconds of the session's sound."""
 
     def opening(self) -> Sequence[Message]:
-        """What is sent first."""
+        """Return what is sent first."""
 
     def audio(self, pcm: bytes) -> Message:
-        """A frame of sound: 16 bit, little endian, mono, 16 kHz."""
+        """Return the message for a frame of sound: 16 bit, little endian, mono, 16 kHz."""
 
     def read(self, message: Message) -> Iterable[Told]:
-        """What a message of the vendor means. Never raises for an odd one: it means nothing."""
+        """Return what a message of the vendor means. Never raises for an odd one: it means nothing."""
 
     def closing(self) -> Sequence[Message]:
-        """What is sent when there is no more sound; `Finished` or a close comes back."""
+        """Return what is sent when there is no more sound; `Finished` or a close comes back."""
 
 
 # Everything that was not answered is kept for the next session; the vendor counts the seconds that a socket is open.
@@ -137,7 +137,7 @@ class Live:
 
 
 def no_calls(_access: Access, _copy: str) -> Sequence[VendorCall]:
-    """Nothing is kept, so there is nothing to delete."""
+    """Return no calls: nothing is kept, so there is nothing to delete."""
     return ()
 
 

@@ -36,7 +36,7 @@ class Work:
         self._memory: dict[str, Any] = dict(task.memory.read()) if task.memory else {}
 
     async def results(self, tracks: Sequence[Path], *, join: bool) -> list[Result]:
-        """One result per track."""
+        """Return one result per track."""
         ask = asked(
             self._task.model,
             self._access,
@@ -114,7 +114,7 @@ class Work:
 def put_together(
     files: Sequence[PlannedFile], heard: Sequence[Result], tracks: int, *, diarized: bool, masked: bool
 ) -> list[Result]:
-    """Results by file as results by track: times mapped back, voices numbered through, the language by speech."""
+    """Join results by file into results by track: times mapped back, voices numbered through, language by speech."""
     said: list[list[Utterance]] = [[] for _ in range(tracks)]
     languages: list[Counter[str]] = [Counter() for _ in range(tracks)]
     for file, result in zip(files, heard, strict=True):
@@ -140,13 +140,13 @@ def put_together(
 
 
 def json_of(result: Result) -> dict[str, Any]:
-    """A result as plain values, for the memory of a task."""
+    """Return a result as plain values, for the memory of a task."""
     part = FinishedPart(start=0.0, end=0.0, utterances=result.utterances)
     return {"part": part.to_json(), "lang": result.detected_lang, "copies": list(result.copies)}
 
 
 def result_of(data: Mapping[str, Any]) -> Result:
-    """The result that `json_of` wrote."""
+    """Return the result that `json_of` wrote."""
     part = FinishedPart.from_json(data["part"])
     return Result(utterances=part.utterances, detected_lang=data["lang"], copies=tuple(data["copies"]))
 

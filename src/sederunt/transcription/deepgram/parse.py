@@ -48,7 +48,7 @@ def parse(body: Any, duration_s: float = 0.0) -> Result:
 
 
 def tokens(alternative: Mapping[str, Any], voices: Voices, *, channel: int = 0) -> list[Token]:
-    """The words of an alternative, times in seconds, voices by first appearance."""
+    """Return the words of an alternative, times in seconds, voices by first appearance."""
     found = []
     for word in records(alternative.get("words")):
         plain = text(word.get("word")) or text(word.get("punctuated_word"))

@@ -14,17 +14,17 @@ Query = list[tuple[str, str]]
 
 
 def headers(access: Access) -> dict[str, str]:
-    """A key is a "Token"; "Bearer" is for short-lived tokens only."""
+    """Return the headers. A key is a "Token"; "Bearer" is for short-lived tokens only."""
     return {"authorization": f"Token {access.key}"}
 
 
 def check(_access: Access) -> VendorCall:
-    """The key's own projects: free, and refused without a good key."""
+    """Ask for the key's own projects: free, and refused without a good key."""
     return VendorCall(method="GET", path="/v1/projects")
 
 
 def listen(ask: Ask) -> VendorCall:
-    """A file: its sound is the body, the transcript is the answer."""
+    """Send a file: its sound is the body, the transcript is the answer."""
     query = [*_common(ask), *_file_language(ask), ("tag", ask.reference)]
     return VendorCall(
         method="POST",
@@ -37,7 +37,7 @@ def listen(ask: Ask) -> VendorCall:
 
 
 def stream(ask: Ask) -> str:
-    """The path of a stream's socket."""
+    """Return the path of a stream's socket."""
     query = [
         *_common(ask),
         ("language", ask.lang or "multi"),

@@ -24,7 +24,8 @@ _KINDS = {"FloatStorage": np.dtype("<f4"), "LongStorage": np.dtype("<i8")}
 
 
 def read_tensors(path: Path, *, within: str = "") -> Tensors:
-    """All floating-point tensors of a checkpoint by name; `within` names the entry of the checkpoint that holds them.
+    """Read all floating-point tensors of a checkpoint by name; `within` names the entry of the checkpoint that holds
+    them.
 
     Raises SetupError where the file is no such checkpoint, or wants to build anything but tensors.
     """

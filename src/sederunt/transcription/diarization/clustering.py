@@ -28,7 +28,7 @@ Labels = list[tuple[int, ...]]
 
 
 def clustered(stretches: Sequence[VoiceStretch]) -> Labels:
-    """A number for each person who speaks in a stretch; the same number is the same person."""
+    """Return a number for each person who speaks in a stretch; the same number is the same person."""
     single: list[int | None] = [None] * len(stretches)
     groups = _founded(stretches)
     for number, members in enumerate(groups):
@@ -66,7 +66,7 @@ def _grouped(stretches: Sequence[VoiceStretch], known: Sequence[int]) -> list[li
 
 
 def linked(likeness: NDArray[np.float32], alike: float) -> list[list[int]]:
-    """Average linkage: groups of rows, merged from the most alike on while they are at least so alike on average."""
+    """Group rows by average linkage, merged from the most alike on while they are at least so alike on average."""
     table = likeness.astype(np.float64)
     np.fill_diagonal(table, -np.inf)
     members = [[n] for n in range(len(table))]

@@ -51,13 +51,13 @@ class VoiceSpan:
 
 
 def diarize(ears: Ears, source: Source, *, cancelled: threading.Event | None = None) -> list[VoiceSpan]:
-    """Who speaks when, by begin; spans of two voices may overlap. Raises Cancelled once `cancelled` is set."""
+    """Find out who speaks when, by begin; spans of two voices may overlap. Raises Cancelled once `cancelled` is set."""
     found = list(stretches_of(ears, source, cancelled=cancelled))
     return spans(found, clustered(found))
 
 
 def stretches_of(ears: Ears, source: Source, *, cancelled: threading.Event | None = None) -> Iterator[VoiceStretch]:
-    """What the networks hear, in order of time."""
+    """Yield what the networks hear, in order of time."""
     stitcher, cutter = Stitcher(), Cutter(ears)
     for first, samples in _windows(source):
         if cancelled is not None and cancelled.is_set():
@@ -73,7 +73,7 @@ def stretches_of(ears: Ears, source: Source, *, cancelled: threading.Event | Non
 
 
 def spans(found: Sequence[VoiceStretch], labels: Sequence[tuple[int, ...]]) -> list[VoiceSpan]:
-    """Stretches and who speaks in each, as spans of one voice."""
+    """Return stretches and who speaks in each, as spans of one voice."""
     numbers: dict[int, int] = {}
     last: dict[int, int] = {}
     told: list[VoiceSpan] = []

@@ -17,7 +17,8 @@ _FULL_SCALE = 32_768  # Kaldi hears integers
 
 
 def features(samples: Samples) -> Features:
-    """(frames, 80): log energy per band and frame, each band's mean over the stretch taken away; at least one frame."""
+    """Return (frames, 80): log energy per band and frame, each band's mean over the stretch taken away; at least one
+    frame."""
     padded = np.pad(samples, (0, max(0, _FRAME - len(samples))))
     frames = np.lib.stride_tricks.sliding_window_view(padded, _FRAME)[::FRAME_STEP] * np.float32(_FULL_SCALE)
     frames = frames - frames.mean(axis=1, keepdims=True)

@@ -22,7 +22,8 @@ _EPSILON = 1e-5  # PyTorch's, in every normalisation
 
 
 def segmentation_graph(tensors: Tensors) -> bytes:
-    """(batch, samples) at 16 kHz → "classes" (batch, frames, 7): log-probabilities of sets of at most two of three."""
+    """Build (batch, samples) at 16 kHz → "classes" (batch, frames, 7): log-probabilities of sets of at most two of
+    three."""
     graph = Graph("segmentation")
     x = graph.input("samples", ("batch", "samples"))
     x = graph.add("Unsqueeze", x, graph.constant(np.array([1])))
@@ -47,7 +48,7 @@ def segmentation_graph(tensors: Tensors) -> bytes:
 
 
 def sinc_filters(tensors: Tensors) -> Array:
-    """The first layer's filters (80, 1, 251): a windowed band pass per pair of frequencies, and its odd twin."""
+    """Return the first layer's filters (80, 1, 251): a windowed band pass per pair of frequencies, and its odd twin."""
     half = _FILTER // 2
     name = "sincnet.conv1d.0.filterbank"
     low = _LOWEST_HZ + np.abs(tensors[f"{name}.low_hz_"].astype(np.float64))
@@ -110,7 +111,7 @@ def _linear(graph: Graph, x: str, tensors: Tensors, name: str) -> str:
 
 
 def voice_graph(tensors: Tensors) -> bytes:
-    """ "features" (batch, frames, 80) → "voices" (batch, 192).
+    """Build "features" (batch, frames, 80) → "voices" (batch, 192).
 
     Two more inputs say how the context of a frame is pooled, since that depends on the number of frames: "pool"
     (half the frames, stretches) and "spread" (stretches, half the frames); see `embedding`.

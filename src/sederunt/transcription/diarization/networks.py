@@ -23,7 +23,7 @@ _loading = threading.Lock()
 
 
 def load_networks(settings: Settings) -> "Networks | None":
-    """Both networks; quick from the second time on. None where their weights are not here, or not wanted. Blocks.
+    """Load both networks; quick from the second time on. None where their weights are not here, or not wanted. Blocks.
 
     Raises SetupError where a file of weights is not the one we know.
     """
@@ -51,12 +51,12 @@ class Networks:
         )
 
     def classes(self, samples: Samples) -> NDArray[np.float32]:
-        """(frames, 7): log-probabilities of each set of speakers in a window of ten seconds."""
+        """Return (frames, 7): log-probabilities of each set of speakers in a window of ten seconds."""
         found: Any = self._segmentation.run(None, {"samples": samples[None]})[0]
         return np.asarray(found[0], np.float32)
 
     def voice(self, samples: Samples) -> Vector:
-        """What a voice is like: 192 numbers, of length 1. Its cosine with another tells how alike they are."""
+        """Return what a voice is like: 192 numbers, of length 1. Its cosine with another tells how alike they are."""
         heard = features(samples)
         pool, spread = context(len(heard))
         found: Any = self._voice.run(None, {"features": heard[None], "pool": pool, "spread": spread})[0]
@@ -64,7 +64,8 @@ class Networks:
 
 
 def context(frames: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """How the voice network pools the context of its steps: over all of them, plus over the stretch each lies in.
+    """Return how the voice network pools the context of its steps: over all of them, plus over the stretch each lies
+    in.
 
     Gives "pool" (steps, stretches), and "spread" (stretches, steps), which takes it back to the steps.
     """

@@ -30,7 +30,7 @@ class Graph:
         self._outputs: list[bytes] = []
 
     def input(self, name: str, shape: Sequence[str | int]) -> str:
-        """A float tensor from outside; a dimension without a fixed size has a name."""
+        """Add a float tensor from outside; a dimension without a fixed size has a name."""
         self._inputs.append(_value(name, shape))
         return name
 
@@ -48,13 +48,13 @@ class Graph:
         return name
 
     def add(self, operator: str, *inputs: str, **attributes: Attribute) -> str:
-        """A node with one output; an input "" is left out."""
+        """Add a node with one output; an input "" is left out."""
         name = self._new(operator.lower())
         self._nodes.append(_node(operator, inputs, [name], attributes))
         return name
 
     def file(self) -> bytes:
-        """The model as it is stored."""
+        """Return the model as it is stored."""
         graph = b"".join(
             [
                 *(_bytes(1, node) for node in self._nodes),

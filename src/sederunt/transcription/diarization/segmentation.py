@@ -29,7 +29,7 @@ _TABLE = np.array([[voice in members for voice in range(VOICES)] for members in 
 
 
 def active(classes: NDArray[np.float32]) -> Activity:
-    """Who speaks in each frame of a window, by the likeliest class."""
+    """Return who speaks in each frame of a window, by the likeliest class."""
     return np.asarray(_TABLE[classes.argmax(axis=-1)])
 
 
@@ -50,7 +50,7 @@ class Stitcher:
         self._held: FrameRegion | None = None  # what its successor may still cut short
 
     def add(self, first: int, window: Activity) -> Iterator[FrameRegion]:
-        """The next window, by its first frame; gives what is settled by it."""
+        """Take the next window, by its first frame; gives what is settled by it."""
         before = self._held
         begin = first
         known: dict[int, int] = {}
@@ -72,7 +72,7 @@ class Stitcher:
         self._held = FrameRegion(begin, tuple(threads), window[begin - first :])
 
     def end(self) -> Iterator[FrameRegion]:
-        """The rest."""
+        """Give the rest."""
         if self._held is not None:
             yield self._held
         self._held = None
@@ -91,11 +91,11 @@ def _same(before: Activity, after: Activity) -> dict[int, int]:
 
 
 def runs(flags: Sequence[bool] | NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """(first, one past the last) of every run of True."""
+    """Return (first, one past the last) of every run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
     return [(int(first), int(last)) for first, last in edges.reshape(-1, 2)]
 
 
 def moment(frame: int) -> float:
-    """Seconds at which a frame begins."""
+    """Return the seconds at which a frame begins."""
     return max(0.0, FIRST_S + (frame - 0.5) * FRAME_S)

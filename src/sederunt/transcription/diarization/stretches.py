@@ -35,7 +35,7 @@ class VoiceStretch:
     heard_s: float = 0.0  # how much sound the voice was taken from
 
     def joined(self, after: "VoiceStretch") -> "VoiceStretch":
-        """This one with what follows it."""
+        """Return this one with what follows it."""
         heard_s = self.heard_s + after.heard_s
         voice: Vector | None = self.voice if after.voice is None else after.voice
         if self.voice is not None and after.voice is not None:
@@ -58,11 +58,11 @@ class Cutter:
     _held: VoiceStretch | None = None  # goes on, perhaps, in the next region
 
     def remember(self, first: int, samples: Samples) -> None:
-        """A window's sound, by its first frame."""
+        """Keep a window's sound, by its first frame."""
         self._sounds = [*self._sounds[-1:], (first, samples)]
 
     def add(self, region: FrameRegion) -> Iterator[VoiceStretch]:
-        """The stretches that are settled by it."""
+        """Yield the stretches that are settled by a region."""
         for stretch in self._heard(region):
             held = self._held
             if held is not None and _goes_on(held, stretch):
@@ -119,7 +119,7 @@ def _goes_on(held: VoiceStretch, after: VoiceStretch) -> bool:
 
 
 def shares(lengths: list[float]) -> list[float]:
-    """How much of each stretch a voice is taken from (seconds): evenly, within what a region may cost."""
+    """Return how much of each stretch a voice is taken from (seconds): evenly, within what a region may cost."""
     found = [0.0] * len(lengths)
     wanted = [n for n in sorted(range(len(lengths)), key=lambda n: lengths[n]) if lengths[n] >= LEAST_S]
     left = REGION_S
@@ -155,5 +155,5 @@ def _runs(active: NDArray[np.bool_]) -> list[tuple[int, int, tuple[int, ...]]]:
 
 
 def unit(vector: Vector) -> Vector:
-    """The same direction, of length 1."""
+    """Return a vector of length 1 in the same direction."""
     return np.asarray(vector / (np.linalg.norm(vector) + 1e-9), np.float32)

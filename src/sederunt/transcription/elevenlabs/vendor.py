@@ -25,7 +25,7 @@ KINDS: Mapping[str, ProviderFault] = {
 
 
 async def batch(job: VendorJob) -> Result:
-    """One request that answers with the transcript, which stays there until it is deleted."""
+    """Transcribe by one request that answers with the transcript, which stays there until it is deleted."""
     body = await job.hear(requests.transcribe(job.ask))
     if kept := text(record(body).get("transcription_id")):
         job.leaves(kept)

@@ -197,7 +197,7 @@ def chosen(known: Collection[str], lang: str | None, guess: Language | None, lik
 
 
 def pooled(odds: Sequence[dict[str, float]]) -> Language:
-    """Several windows' odds as one guess: the geometric mean, so that one odd window neither decides nor hides."""
+    """Pool several windows' odds into one guess: the geometric mean, so that one odd window decides nothing."""
     tags = odds[0].keys()
     means = {
         tag: math.exp(sum(math.log(max(1e-9, window.get(tag, 0.0))) for window in odds) / len(odds)) for tag in tags

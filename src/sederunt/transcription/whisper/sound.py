@@ -42,7 +42,7 @@ class UnreadSound:
         return self._first / RATE
 
     def look(self, seconds: float) -> tuple[Samples, bool]:
-        """Up to so many seconds of the rest, and whether that is all there is."""
+        """Return up to so many seconds of the rest, and whether that is all there is."""
         wanted = round(seconds * RATE)
         self._fill(wanted)
         return self._buffer[:wanted], self._waiting is None and len(self._buffer) <= wanted

@@ -78,7 +78,7 @@ class SpeechActivity:
 
 
 def loudness(samples: Samples) -> NDArray[np.float32]:
-    """Root mean square per frame; the last frame may be shorter."""
+    """Return the root mean square per frame; the last frame may be shorter."""
     whole = len(samples) // FRAME * FRAME
     frames = samples[:whole].reshape(-1, FRAME)
     levels: NDArray[np.float32] = np.sqrt(np.einsum("ij,ij->i", frames, frames) / FRAME).astype(np.float32)
@@ -127,7 +127,7 @@ def _around(values: NDArray[np.float32], fold: Callable[..., Any]) -> NDArray[np
 
 
 def runs(flags: NDArray[np.bool_], *, least: int) -> NDArray[np.int64]:
-    """Rows (first, one past the last) of the runs of True that are at least so many frames long."""
+    """Return rows (first, one past the last) of the runs of True that are at least so many frames long."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
     pairs = edges.reshape(-1, 2)
     return np.asarray(pairs[(pairs[:, 1] - pairs[:, 0]) >= least])

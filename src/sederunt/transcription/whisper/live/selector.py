@@ -61,13 +61,13 @@ class LanguageSelector:
         self.found: str | None = None  # the language that was found out
 
     def reader(self) -> Reader:
-        """For drafts."""
+        """Return the reader for drafts."""
         if self._reader is None:
             self._reader = self._reading(self._lang)
         return self._reader
 
     def reader_for(self, utterance: OpenUtterance) -> Reader:
-        """For a final, which may tell the language."""
+        """Return the reader for a final, which may tell the language."""
         if not self._decided and utterance.seconds >= _LEAST_S:
             self._ask(utterance)
         return self.reader()

@@ -55,7 +55,7 @@ class WhisperSession:
 
 
 def engine_of(settings: Settings) -> Engine:
-    """This process's engine, begun when first asked for."""
+    """Return this process's engine, begun when first asked for."""
     live = settings.live
     with _making:
         key = (live.threads, live.step_s)

@@ -112,7 +112,7 @@ class Track:
         return opened
 
     def skip(self, samples: int) -> list[OpenUtterance]:
-        """So many samples were lost; returns utterances as `take` does. What is open ends before the gap."""
+        """Note that so many samples were lost; returns utterances as `take` does. What is open ends before the gap."""
         silent = min(samples, self.wants)  # stands behind what was less than a block
         opened = self.take(np.zeros(silent, np.int16))
         self._close()
@@ -121,7 +121,7 @@ class Track:
         return opened
 
     def finish(self) -> list[OpenUtterance]:
-        """No more sound comes: what is open is closed."""
+        """End the sound: what is open is closed."""
         opened = self.take(np.zeros(self.wants, np.int16)) if len(self._rest) else []
         self._close()
         self.finished = True
@@ -147,7 +147,7 @@ class Track:
         return (Turn.DRAFT, self.open, waited_s) if waited_s >= 0 else None
 
     def overdue(self, kind: Turn, utterance: OpenUtterance, step_s: float) -> float:
-        """For how many seconds of sound a reading has been due; negative where it is not yet."""
+        """Return for how many seconds of sound a reading has been due; negative where it is not yet."""
         if kind is Turn.FINAL:
             return (self._taken - utterance.first - len(utterance.samples)) / RATE
         if kind is Turn.SETTLE:
@@ -155,13 +155,14 @@ class Track:
         return (len(utterance.samples) - utterance.drafted) / RATE - step_s
 
     def settle(self, utterance: OpenUtterance, reading: tuple[Said, float]) -> None:
-        """The open utterance has been read in a pause; where it reads like a whole sentence, that pause is its end."""
+        """Note that the open utterance was read in a pause; where it reads like a whole sentence, that pause is its
+        end."""
         utterance.settled, utterance.drafted = reading, len(utterance.samples)
         if utterance.spoken_s(self.cuts) >= self.cuts.whole_s and ends_sentence(reading[0].transcript):
             self._close()
 
     def done(self, utterance: OpenUtterance, end_s: float) -> None:
-        """The first closed utterance has been read, up to there; the rest belongs to the next."""
+        """Note that the first closed utterance was read, up to there; the rest belongs to the next."""
         self.closed.popleft()
         rest = utterance.samples[round(end_s * RATE) // FRAME * FRAME :]
         following = self.closed[0] if self.closed else self.open
