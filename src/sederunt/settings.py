@@ -49,6 +49,9 @@ class ApiSettings(Section):
     twin_bots_answer: Literal["conflict", "first"] = Field(
         "conflict", description="What the second request is answered: a 409, or the first bot."
     )
+    connections: int = Field(
+        10_000, ge=64, description="Connections open at once per API process, sockets not counted."
+    )
     sockets_per_account: int = Field(
         2000, ge=0, description="Realtime sockets of one account per API process before a 429; 0 for no limit."
     )

@@ -1,4 +1,4 @@
-"""uvicorn's protocols: what is no HTTP is answered in JSON too, and a listener that does not read is let go.
+"""uvicorn's protocols: what is no HTTP is answered in JSON too, and who does not read or does not send is let go.
 
 uvicorn waits for ever for room in the line, also before it says goodbye, and keeps a connection until everything was
 taken. Nothing in ASGI can cut one off.
@@ -6,12 +6,16 @@ taken. Nothing in ASGI can cut one off.
 
 import asyncio
 import json
+import resource
 import socket
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from sederunt.api.connections import RESERVED_FILES, Connections, Limits
 
 LINE_BYTES = 256 * 1024  # what the system may hold for one listener: some seconds of sound, an hour of events
 GOODBYE_S = 5.0  # a listener may take so long to read what is on the line before its connection is cut
@@ -44,10 +48,39 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One connection, whose first fault is told like every other, and whose headers come to an end."""
+    """One connection, whose first fault is told like every other, and whose headers and bodies come to an end."""
 
+    known: Connections  # of the process
     _brought_something = False
     _idle_bytes = 0  # since something of a request was whole: its head, a piece of its body, itself
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)  # type: ignore[arg-type]
+        if not self.known.came(self, self.client[0] if self.client else ""):
+            self._refuse("503 Service Unavailable", "There are too many connections. Try again in a moment.")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.known.left(self)
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        self.known.left(self)  # a listener's account has a limit of its own
+        super().handle_websocket_upgrade()
+
+    def is_held_up(self) -> bool:
+        """Return whether it is us who do not read."""
+        return self.flow is not None and self.flow.read_paused
+
+    def cut(self) -> None:
+        """End it at once."""
+        self.transport.abort()
+
+    def time_out(self) -> None:
+        """End it with an answer, where none has begun."""
+        if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
+            self.transport.abort()
+        elif not self.transport.is_closing():
+            self._refuse("408 Request Timeout", "The request took too long to arrive.")
 
     def data_received(self, data: bytes) -> None:
         self._brought_something = False
@@ -58,15 +91,26 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._brought_something = True
+        self.known.begun(self)
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         self._brought_something = True
+        self.known.has_head(self)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._brought_something = True
+        self.known.has_body(self, len(body))
         super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self.known.is_whole(self)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        self.known.is_answered(self)
+        super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
         self._refuse("400 Bad Request", msg)
@@ -78,9 +122,8 @@ class HttpProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-# For uvicorn's configuration. Small messages to many listeners: compressing each for each costs more than it saves.
-PROTOCOLS: Mapping[str, Any] = {
-    "http": HttpProtocol,
+# Small messages to many listeners: compressing each for each costs more than it saves.
+_SOCKETS: Mapping[str, Any] = {
     "timeout_keep_alive": KEEP_ALIVE_S,
     "ws": SocketProtocol,
     "ws_max_size": FRAME_BYTES,
@@ -88,3 +131,16 @@ PROTOCOLS: Mapping[str, Any] = {
     "ws_ping_timeout": 20.0,
     "ws_per_message_deflate": False,
 }
+
+
+def protocols(limits: Limits) -> Mapping[str, Any]:
+    """Return what goes into uvicorn's configuration of one process."""
+    known = Connections(limits, time.monotonic)
+    return {**_SOCKETS, "http": type("CountedHttpProtocol", (HttpProtocol,), {"known": known})}
+
+
+def limits_of(connections: int) -> Limits:
+    """Return the limits for so many connections, fewer where this process may not open so many files."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = connections if files == resource.RLIM_INFINITY else min(connections, max(files - RESERVED_FILES, 64))
+    return Limits(most=most)

@@ -108,7 +108,7 @@ def _until_signalled(run: Callable[[asyncio.Event], Awaitable[None]]) -> None:
 
 
 def _serve_api(settings: Settings, fd: int | None) -> None:
-    from sederunt.api.wire import PROTOCOLS
+    from sederunt.api.wire import limits_of, protocols
     from sederunt.console.app import create_application
 
     listener = socket.socket(fileno=fd) if fd is not None else listen(settings.api)
@@ -117,7 +117,7 @@ def _serve_api(settings: Settings, fd: int | None) -> None:
     config = uvicorn.Config(
         create_application(known),
         loop="uvloop",
-        **PROTOCOLS,
+        **protocols(limits_of(known.api.connections)),
         log_config=None,
         access_log=False,
         server_header=False,

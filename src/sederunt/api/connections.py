@@ -1,0 +1,163 @@
+"""The connections of an API process, and which of them have to go: no caller without a key may shut the others out.
+
+A connection that has not brought a whole request head costs its opener nothing. So there may be few of them from one
+address, each has little time, and where the process is full the oldest of them makes room. Connections that wait for
+their next request go after those; one that is being answered is never cut off for another.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from sederunt import log
+
+HEAD_S = 20.0  # from the connection, or the first byte of a further request, to the end of its headers
+BODY_S, BODY_BYTES = 30.0, 32 * 1024  # a body that is being sent brings so much in that time, or its end
+LOOK_S = 1.0
+RESERVED_FILES = 256  # for the database, the storage, the bus and everything else
+
+logger = log.get(component="api")
+
+
+class Connection(Protocol):
+    """What is counted: a protocol of the server."""
+
+    def is_held_up(self) -> bool:
+        """Return whether it is us who do not read."""
+
+    def cut(self) -> None:
+        """End it at once."""
+
+    def time_out(self) -> None:
+        """End it with an answer."""
+
+
+@dataclass(slots=True)
+class _Body:
+    since: float
+    came: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """How many connections, and how long they may take."""
+
+    most: int
+    most_half_per_address: int = 256
+    head_s: float = HEAD_S
+    body_s: float = BODY_S
+
+
+class Connections:
+    """Counts them for one process. `monotonic` in seconds."""
+
+    def __init__(self, limits: Limits, monotonic: Callable[[], float]) -> None:
+        self._limits, self._monotonic = limits, monotonic
+        self._all: dict[Connection, str] = {}  # → the address at the other end
+        self._half: dict[Connection, float] = {}  # → since when, oldest first
+        self._half_of: Counter[str] = Counter()
+        self._idle: dict[Connection, None] = {}  # oldest first
+        self._bodies: dict[Connection, _Body] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self.ended = 0  # how many were cut off or timed out
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def came(self, connection: Connection, address: str) -> bool:
+        """Count a new connection; False where there is no room for it, and none could be made."""
+        if self._half_of[address] >= self._limits.most_half_per_address:
+            self._end(next(one for one in self._half if self._all[one] == address))
+        if len(self._all) >= self._limits.most:
+            victim = next(iter(self._half), None) or next(iter(self._idle), None)
+            if victim is None:
+                self.ended += 1
+                return False
+            self._end(victim)
+        self._all[connection] = address
+        self.begun(connection)
+        return True
+
+    def begun(self, connection: Connection) -> None:
+        """Note that a request begins to come in."""
+        if connection not in self._all or connection in self._half:
+            return
+        self._idle.pop(connection, None)
+        self._half[connection] = self._monotonic()
+        self._half_of[self._all[connection]] += 1
+        self._watch()
+
+    def has_head(self, connection: Connection) -> None:
+        """Note that the headers are whole, and a body may follow."""
+        self._no_longer_half(connection)
+        if connection in self._all:
+            self._bodies[connection] = _Body(self._monotonic())
+            self._watch()
+
+    def has_body(self, connection: Connection, count: int) -> None:
+        """Note that so many bytes of a body came."""
+        if body := self._bodies.get(connection):
+            body.came += count
+
+    def is_whole(self, connection: Connection) -> None:
+        """Note that the request is whole."""
+        self._bodies.pop(connection, None)
+
+    def is_answered(self, connection: Connection) -> None:
+        """Note that nothing goes on there until the next request."""
+        self._bodies.pop(connection, None)
+        if connection in self._all and connection not in self._half:
+            self._idle[connection] = None
+
+    def left(self, connection: Connection) -> None:
+        """Forget a connection that is over, or became a socket."""
+        self._no_longer_half(connection)
+        self._idle.pop(connection, None)
+        self._bodies.pop(connection, None)
+        self._all.pop(connection, None)
+
+    def _no_longer_half(self, connection: Connection) -> None:
+        if self._half.pop(connection, None) is None:
+            return
+        address = self._all[connection]
+        self._half_of[address] -= 1
+        if not self._half_of[address]:
+            del self._half_of[address]
+
+    def _end(self, connection: Connection) -> None:
+        self.ended += 1
+        self.left(connection)
+        connection.cut()
+
+    def _watch(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(LOOK_S, self._look_again)
+
+    def _look_again(self) -> None:
+        self._timer = None
+        self.look()
+        if self._half or self._bodies:
+            self._watch()
+
+    def look(self) -> None:
+        """End what takes too long."""
+        now = self._monotonic()
+        slow = []
+        for connection, since in self._half.items():
+            if now - since < self._limits.head_s:
+                break  # the oldest come first
+            slow.append(connection)
+        for connection, body in self._bodies.items():
+            if now - body.since < self._limits.body_s:
+                continue
+            if body.came < BODY_BYTES and not connection.is_held_up():
+                slow.append(connection)
+            body.since, body.came = now, 0
+        for connection in slow:
+            self.ended += 1
+            self.left(connection)
+            connection.time_out()
+        if slow:
+            logger.info("connections took too long", action="connections_timed_out", count=len(slow))

@@ -1,0 +1,87 @@
+"""Connections that bring no request: they have little time, and never shut others out."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from harness.api_room import on_a_socket
+from sederunt.api.connections import Limits
+from sederunt.api.wire import protocols
+
+HALF = b"GET /health HTTP/1.1\r\nHost: a\r\nX-"
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """Read the whole body, then say yes."""
+    while (await receive()).get("more_body"):
+        pass
+    await PlainTextResponse("yes")(scope, receive, send)
+
+
+async def open_and_say(stack: AsyncExitStack, port: int, text: bytes) -> asyncio.StreamReader:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    stack.callback(writer.close)
+    writer.write(text)
+    await writer.drain()
+    return reader
+
+
+async def whole_answer(port: int) -> bytes:
+    async with AsyncExitStack() as stack:
+        asked = await open_and_say(stack, port, b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        return await asyncio.wait_for(asked.read(), 60)
+
+
+@pytest.mark.parametrize(
+    "limits", [Limits(most=10_000), Limits(most=100, most_half_per_address=10_000), Limits(most=100)]
+)
+async def test_half_requests_without_a_key_shut_nobody_out(limits: Limits) -> None:
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(on_a_socket(application, **protocols(limits)))
+        for _ in range(1_100):
+            await open_and_say(stack, port, HALF)
+        assert (await whole_answer(port)).endswith(b"yes")
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        b"",
+        HALF,
+        b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nxxx",
+        b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" + HALF,
+    ],
+    ids=["nothing", "half a head", "half a body", "half a second head"],
+)
+async def test_a_request_that_does_not_come_to_an_end_is_told_so(half: bytes) -> None:
+    limits = Limits(most=100, head_s=0.1, body_s=0.1)
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(on_a_socket(application, **protocols(limits)))
+        waiting = await open_and_say(stack, port, half)
+        answer = await asyncio.wait_for(waiting.read(), 60)
+        assert b"HTTP/1.1 408 Request Timeout" in answer
+        assert answer.endswith(b'{"message": "The request took too long to arrive."}')
+
+
+async def test_an_answer_that_takes_long_is_waited_for() -> None:
+    release, entered = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        entered.release()
+        await release.wait()
+        await application(scope, receive, send)
+
+    limits = Limits(most=3, head_s=0.1, body_s=0.1)
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(on_a_socket(slow, **protocols(limits)))
+        request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        answered = [await open_and_say(stack, port, request) for _ in range(3)]
+        for _ in answered:
+            await entered.acquire()
+        one_more = await open_and_say(stack, port, request)
+        assert b"503 Service Unavailable" in await asyncio.wait_for(one_more.read(), 60)
+        release.set()
+        assert all([(await asyncio.wait_for(reader.read(), 60)).endswith(b"yes") for reader in answered])
