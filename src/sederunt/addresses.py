@@ -79,6 +79,16 @@ def refusal(url: str, *, allow_private: bool = False) -> str | None:
     return None if is_public(address) else "This address leads into a private network."
 
 
+async def leads_into_private(url: str, *, within_s: float = 5.0) -> bool:
+    """Return whether the host of a web address has an address that is not public. False where it has none at all."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or 443
+        return not all(is_public(address) for address in await _resolve(host, port, within_s))
+    except (ValueError, httpcore2.ConnectError, httpcore2.ConnectTimeout):
+        return False
+
+
 def guarded_client(*, allow_private: bool, timeout_s: float, **options: typing.Any) -> httpx2.AsyncClient:
     """Return an HTTP client that reaches public addresses only.
 

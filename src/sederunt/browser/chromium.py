@@ -31,6 +31,7 @@ class Chromium:
     """Async context manager around one browser process. `seats` counts the bots in it, also those on their way.
 
     Args:
+        endpoints: address:port on this machine that its pages may reach.
         display: of a headful browser; None makes one of its own.
         authority: file with that display's cookie.
     """
@@ -42,6 +43,7 @@ class Chromium:
         mode: Mode,
         *,
         private: bool = False,
+        endpoints: tuple[str, ...] = (),
         display: str | None = None,
         authority: Path | None = None,
     ) -> None:
@@ -52,6 +54,7 @@ class Chromium:
         self.spoiled = False  # a page in it could not be closed: it takes no more bots
         self._driver, self._settings = driver, settings
         self._launch = uuid4().hex
+        self._endpoints = endpoints
         self._display_name, self._authority = display, authority
         self._display: Display | None = None
         self._browser: Browser | None = None
@@ -80,6 +83,7 @@ class Chromium:
             temporary=self._driver.folder,
             display=self._display_name,
             authority=self._authority,
+            endpoints=self._endpoints,
         )
         try:
             async with asyncio.timeout(START_S):

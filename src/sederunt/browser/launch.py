@@ -52,10 +52,6 @@ FLAGS: tuple[Flag, ...] = (
         why="a fresh AudioContext is suspended without it, silently: the worklet backend would hear nothing",
     ),
     Flag(
-        text="--use-fake-ui-for-media-stream",
-        why="answers the device prompt, which nobody sees; no fake device comes with it (that costs 7 to 10 % core)",
-    ),
-    Flag(
         text="--disable-background-networking",
         why="no start-up requests of the browser itself: they cost CPU, and wait for ever in a closed network",
     ),
@@ -107,7 +103,6 @@ DRIVER_DISABLES = (
 DISABLED_FEATURES: Mapping[str, str] = {
     "AudioServiceOutOfProcess": "-15 MiB private, CPU unchanged (measured)",
     "SpareRendererForSitePerProcess": "no spare renderer: -6 MiB private, -0.2 CPU-s per start (measured)",
-    "LocalNetworkAccessChecks": "a page from a public address may open our socket on 127.0.0.1",
     "WebRtcHideLocalIpsWithMdns": "host candidates as addresses: no mDNS responder per connection",
     "Translate": "no language guessing on each page",
     "AcceptCHFrame": "no extra round trip before the first page",
@@ -139,6 +134,7 @@ def launch_profile(
     temporary: Path,
     display: str | None = None,
     authority: Path | None = None,
+    endpoints: Iterable[str] = (),
 ) -> LaunchProfile:
     """Return how to start a browser of this mode. Raises SetupError when the program is missing.
 
@@ -146,6 +142,7 @@ def launch_profile(
         temporary: where it is to write what it needs while it runs.
         display: the X display of a headful one.
         authority: the file with that display's cookie; None leaves the one of our own environment.
+        endpoints: address:port on this machine or network that its pages may reach.
     """
     environment = {name: value for name, value in os.environ.items() if _may_know(name)}
     environment[OWNER_VARIABLE] = owner_mark()
@@ -160,9 +157,22 @@ def launch_profile(
         executable=executable,
         headless=mode != HEADFUL,
         sandbox=sandbox,
-        arguments=(*arguments(settings, mode, sandbox=sandbox),),
+        arguments=(*arguments(settings, mode, sandbox=sandbox, endpoints=endpoints),),
         environment=environment,
     )
+
+
+def public_endpoints(host_rules: str | None) -> Iterable[str]:
+    """Yield address:port of what the rules map hosts to.
+
+    Whoever maps a meeting's host to this machine or network means that place, and no other one beside it.
+    """
+    for rule in (host_rules or "").split(","):
+        words = rule.split()
+        target = words[2] if len(words) == 3 and words[0].upper() == "MAP" else ""
+        host, _, port = target.rpartition(":")
+        if port.isdigit():
+            yield f"{'127.0.0.1' if host.lower() == 'localhost' else host}:{port}"
 
 
 def _may_know(name: str) -> bool:
@@ -170,8 +180,17 @@ def _may_know(name: str) -> bool:
     return name in KNOWN_VARIABLES or name.startswith(KNOWN_PREFIXES)
 
 
-def arguments(settings: BrowserSettings, mode: Mode, *, sandbox: bool = False) -> Iterable[str]:
-    """Yield the command line of one browser, from the flag table and what the operator chose."""
+def arguments(
+    settings: BrowserSettings, mode: Mode, *, sandbox: bool = False, endpoints: Iterable[str] = ()
+) -> Iterable[str]:
+    """Yield the command line of one browser, from the flag table and what the operator chose.
+
+    Pages of public sites reach nothing on this machine or in its network: the browser asks for a permission that
+    nobody gives. `endpoints` (address:port) count as public, so that they may be reached: our own socket for one.
+    """
+    yield "--ip-address-space-overrides=" + ",".join(
+        f"{endpoint}=public" for endpoint in (*endpoints, *public_endpoints(settings.host_rules))
+    )
     yield from (flag.text for flag in FLAGS if mode in flag.modes)
     yield "--disable-features=" + ",".join((*DRIVER_DISABLES, *DISABLED_FEATURES))
     if not sandbox:

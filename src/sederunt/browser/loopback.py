@@ -189,16 +189,16 @@ class Loopback:
         except ConnectionClosed:
             pass  # pages end as they please
         except Overrun as overrun:
-            self._drop(line, str(overrun))
+            self.drop(line, str(overrun))
         finally:
             self._connections.get(token, set()).discard(connection)
 
-    def _drop(self, line: PageChannel, why: str) -> None:
-        """Hear nothing more of a page that sends more than it may."""
+    def drop(self, line: PageChannel, why: str) -> None:
+        """Hear nothing more of a page that does more than it may."""
         if line.is_overrun:
             return
         line.is_overrun = True
-        logger.error("a page sends too much and is dropped", action="page_overran", why=why)
+        logger.error("a page does too much and is dropped", action="page_overran", why=why)
         for connection in list(self._connections.get(line.token, ())):
             connection.transport.abort()
         line.on_overrun()

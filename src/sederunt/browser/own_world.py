@@ -14,6 +14,8 @@ from typing import Any
 from playwright.async_api import BrowserContext, CDPSession, Frame, Page
 from playwright.async_api import Error as DriverError
 
+from sederunt.browser.places import Places
+
 Place = Callable[[str, object], Awaitable[Any]]  # asks a function with its argument in one frame
 WORLD = "sederunt"
 SWEPT_WORDS = ("Cannot find context", "Execution context was destroyed", "No frame for given id", "Frame was detached")
@@ -26,18 +28,26 @@ class ScriptFault(Exception):
 class OwnWorld:
     """The worlds of one tab's frames, and the way to ask in them."""
 
-    def __init__(self, context: BrowserContext, page: Page, script: str) -> None:
+    def __init__(self, context: BrowserContext, page: Page, script: str, places: Places) -> None:
         """`script` is what each of the worlds begins with."""
-        self._context, self._page, self._script = context, page, script
+        self._context, self._page, self._script, self._places = context, page, script, places
         self._top: _Frames | None = None
         self._apart: dict[Frame, _Frames] = {}  # frames of other sites, which have processes of their own
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def prepare(self) -> None:
-        """Have the script run in every document to come. Raises the driver's errors."""
+        """Have the script run in every document to come, of which the tab opens those that it may.
+
+        Raises the driver's errors.
+        """
         self._top = await _Frames.of(self._context, self._page, self._script)
+        await self._top.open_only(self._places.may_open)
         self._page.on("framenavigated", self._frame_changed)
         self._page.on("framedetached", self._frame_gone)
+
+    def sent(self, url: str) -> None:
+        """Note that we send the tab to this address."""
+        self._places.sent(url)
 
     def _frame_changed(self, frame: Frame) -> None:
         if frame is self._page.main_frame or self._is_known(frame):
@@ -83,6 +93,7 @@ class _Frames:
         self._session, self._script = session, script
         self._contexts: dict[str, int] = {}
         self._tree: list[str] | None = None
+        self._judging: set[asyncio.Task[None]] = set()
         self.is_over = False
         for event in ("Page.frameAttached", "Page.frameDetached", "Page.frameNavigated"):
             session.on(event, self._changed)
@@ -95,6 +106,25 @@ class _Frames:
         await frames._session.send("Page.enable")
         await frames._session.send("Page.addScriptToEvaluateOnNewDocument", {"source": script, "worldName": WORLD})
         return frames
+
+    async def open_only(self, may_open: Callable[[str], Awaitable[bool]]) -> None:
+        """Ask before the outermost frame opens an address; what other frames open the browser itself judges."""
+        outermost = await self.root()  # keeps its name; nobody answers for it while a navigation waits
+
+        async def judge(paused: Mapping[str, Any]) -> None:
+            refused = paused["frameId"] == outermost and not await may_open(str(paused["request"]["url"]))
+            failing = {"errorReason": "Aborted"} if refused else {}
+            with contextlib.suppress(DriverError):  # the page is gone, or went on
+                what = "Fetch.failRequest" if refused else "Fetch.continueRequest"
+                await self._session.send(what, {"requestId": paused["requestId"], **failing})
+
+        def paused(event: Mapping[str, Any]) -> None:
+            task = asyncio.create_task(judge(event))
+            self._judging.add(task)
+            task.add_done_callback(self._judging.discard)
+
+        self._session.on("Fetch.requestPaused", paused)
+        await self._session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
 
     async def enter(self) -> None:
         """Run the script in the documents that stand already."""

@@ -86,6 +86,7 @@ class MeetingPage:
         Opened again it is loaded again, also where its fragment would let the document stay. Raises PageError when it
         cannot be reached at all.
         """
+        self._world.sent(url)
         if "#" in url and urldefrag(self._page.url).url == urldefrag(url).url:
             await self._bounded(self._page.goto("about:blank"), CLOSE_S, "leave the page before")
         try:

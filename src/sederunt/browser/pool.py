@@ -12,11 +12,13 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal
 from uuid import UUID
 
 from playwright.async_api import Error as DriverError
+from playwright.async_api import Page
 
 from sederunt import log
 from sederunt.browser.chromium import Chromium
@@ -25,6 +27,7 @@ from sederunt.browser.launch import HEADFUL, SHELL, Mode, find_executable
 from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.own_world import OwnWorld
 from sederunt.browser.page import MeetingPage
+from sederunt.browser.places import Places
 from sederunt.browser.processes import sweep_orphans
 from sederunt.browser.sandbox import obstacle as sandbox_obstacle
 from sederunt.browser.scripts import own_world_scripts, page_scripts
@@ -154,15 +157,18 @@ class BrowserPool:
 
     async def _open_page(self, browser: Chromium, line: PageChannel, request: PageRequest) -> MeetingPage:
         context = await browser.new_context(_context_options(self._settings, request))
+        windows = _Windows(partial(self._loopback.drop, line))
         try:
             name = secrets.token_urlsafe(12)
-            # Our socket on 127.0.0.1 for every frame; microphone and camera for the meeting's own origins only.
-            await context.grant_permissions(["local-network-access"])
+            # Nothing for anybody; microphone and camera for the meeting's own origins.
+            await context.grant_permissions([])
             for host in request.hosts:
-                await context.grant_permissions(["microphone", "camera", "local-network-access"], origin=host)
+                await context.grant_permissions(["microphone", "camera"], origin=host)
             await context.add_init_script(page_scripts(_script_config(name, request)))
             tab = await context.new_page()
-            world = OwnWorld(context, tab, own_world_scripts(name, self._loopback.address(line)))
+            context.on("page", windows.close)
+            places = Places(request.host_rules or self._settings.host_rules)
+            world = OwnWorld(context, tab, own_world_scripts(name, self._loopback.address(line)), places)
             await world.prepare()
         except BaseException:
             with contextlib.suppress(DriverError):
@@ -215,7 +221,8 @@ class BrowserPool:
         settings = self._settings
         if host_rules is not None:
             settings = settings.model_copy(update={"host_rules": host_rules, "ignore_certificate_errors": True})
-        browser = Chromium(self._driver, settings, mode, private=private)
+        endpoints = (f"127.0.0.1:{self._loopback.port}",)
+        browser = Chromium(self._driver, settings, mode, private=private, endpoints=endpoints)
         self._browsers.append(browser)
         self._starting[browser] = asyncio.create_task(self._start(browser))
         return browser
@@ -268,6 +275,29 @@ class BrowserPool:
             self._starting[browser].add_done_callback(_say_why_cold)
 
 
+class _Windows:
+    """Closes every window that a page opens: a bot has one. A page that goes on and on is dropped."""
+
+    MOST = 20
+
+    def __init__(self, drop: Callable[[str], None]) -> None:
+        self._drop, self._count = drop, 0
+        self._closing: set[asyncio.Future[None]] = set()
+
+    def close(self, window: Page) -> None:
+        self._count += 1
+        if self._count > self.MOST:
+            self._drop(f"more than {self.MOST} windows")
+        closing = asyncio.ensure_future(window.close())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closed)
+
+    def _closed(self, closing: "asyncio.Future[None]") -> None:
+        self._closing.discard(closing)
+        if not closing.cancelled():
+            closing.exception()  # it may be gone already
+
+
 def _say_why_cold(start: "asyncio.Task[None]") -> None:
     if not start.cancelled() and start.exception() is not None:
         logger.warning(str(start.exception()), action="browser_not_warmed")
@@ -287,6 +317,7 @@ def _context_options(settings: BrowserSettings, request: PageRequest) -> dict[st
         "viewport": VIEWPORT,
         "ignore_https_errors": settings.ignore_certificate_errors or request.host_rules is not None,
         "service_workers": "allow",
+        "accept_downloads": False,
     }
     if request.storage_state is not None:
         options["storage_state"] = dict(request.storage_state)

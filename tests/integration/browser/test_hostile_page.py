@@ -10,7 +10,7 @@ import pytest_asyncio
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from harness.browser_room import CALL, OpenPage, Site
+from harness.browser_room import CALL, OpenPage, Site, SitIn
 from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.pool import BrowserPool
 from sederunt.browser.signals import Signal
@@ -150,3 +150,102 @@ async def test_a_page_that_replaces_what_scripts_use_finds_no_way_to_the_host(
     for secret in (address, address.rpartition("/")[2], f":{pool._loopback.port}", "callKept", "planned"):
         assert secret not in seen
     assert (loot["ports"], loot["workers"], loot["controls"]) == (0, 0, [])
+
+
+class Neighbour:
+    """A service on this machine that is none of a page's business; `asked` counts who said a word."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not await reader.read(1):  # the browser looks where a name leads by connecting, and goes away again
+            writer.close()
+            return
+        self.asked += 1
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nsecret")
+        await writer.drain()
+        writer.close()
+
+
+# Each of the ways gives how it ended.
+WAYS_OUT = """async (port) => {
+  const ways = {
+    fetch: (host) => fetch(`http://${host}:${port}/`, { mode: "no-cors" }),
+    image: (host) => new Promise((onload, onerror) => {
+      Object.assign(new Image(), { onload, onerror, src: `http://${host}:${port}/` });
+    }),
+    socket: (host) => new Promise((onopen, onerror) => {
+      Object.assign(new WebSocket(`ws://${host}:${port}/`), { onopen, onerror });
+    }),
+    worker: (host) => new Promise((good, bad) => {
+      const asks = `fetch("http://${host}:${port}/", { mode: "no-cors" })`;
+      const text = `${asks}.then(() => postMessage(1), () => postMessage(0))`;
+      new Worker(URL.createObjectURL(new Blob([text]))).onmessage = ({ data }) => (data ? good() : bad());
+    }),
+    frame: (host) => new Promise((good, bad) => {
+      const frame = Object.assign(document.createElement("iframe"), { onload: bad, src: `http://${host}:${port}/` });
+      document.body.append(frame);
+    }),
+    beacon: (host) => (navigator.sendBeacon(`http://${host}:${port}/`), Promise.reject()),
+  };
+  const late = () => new Promise((_, bad) => setTimeout(bad, 3000));
+  const reached = [];
+  for (const host of ["127.0.0.1", "localhost", "0.0.0.0"]) {
+    for (const [name, way] of Object.entries(ways)) {
+      await Promise.race([way(host), late()]).then(() => reached.push(`${name} ${host}`), () => undefined);
+    }
+  }
+  return reached;
+}"""
+
+
+async def test_a_page_of_a_meeting_reaches_nothing_else_on_this_machine(sit_in: SitIn) -> None:
+    sitting = await sit_in()
+    neighbour = Neighbour()
+    async with await asyncio.start_server(neighbour.hear, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        assert await sitting.page.evaluate(WAYS_OUT, port, deadline_s=120) == []
+    assert neighbour.asked == 0
+    await sitting.ear.until(lambda ear: len(ear.packets()) > 40)  # its own meeting goes on
+
+
+async def test_a_page_gets_no_download_no_window_and_no_device_for_others(sit_in: SitIn) -> None:
+    sitting = await sit_in()
+    context = sitting.page._context
+    asked = await sitting.page.evaluate(
+        """async () => {
+          const save = Object.assign(document.createElement("a"), { download: "big.bin" });
+          save.href = URL.createObjectURL(new Blob([new Uint8Array(50_000_000)]));
+          save.click();
+          for (let n = 0; n < 10; n += 1) window.open("about:blank");
+          const states = {};
+          for (const name of ["microphone", "geolocation", "notifications", "clipboard-read", "persistent-storage"]) {
+            states[name] = (await navigator.permissions.query({ name })).state;
+          }
+          return states;
+        }"""
+    )
+    assert asked.pop("microphone") == "granted"
+    assert set(asked.values()) == {"denied"}
+    await sitting.ear.until(lambda ear: len(ear.packets()) > 40)
+    while len(context.pages) > 1:  # each is closed as it comes
+        await context.pages[-1].wait_for_event("close")
+
+
+async def test_a_page_that_opens_windows_without_end_is_dropped(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page()
+    await stay.page.goto(site.page("setInterval(() => window.open('about:blank'), 20)"))
+    await asyncio.wait_for(stay.page.gone.wait(), 60)
+
+
+async def test_a_page_cannot_lead_the_bot_to_another_service_on_this_machine(sit_in: SitIn) -> None:
+    sitting = await sit_in()
+    neighbour = Neighbour()
+    async with await asyncio.start_server(neighbour.hear, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        for host in ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]"):
+            await sitting.page.evaluate("(url) => { location.href = url; }", f"http://{host}:{port}/")
+            await sitting.page.evaluate("() => new Promise((on) => setTimeout(on, 300))")
+    assert neighbour.asked == 0
+    assert sitting.page.url.startswith("https://meet.google.com/")

@@ -36,6 +36,14 @@ def test_host_rules_reach_the_command_line() -> None:
     assert "--host-resolver-rules=MAP a b" in line(host_rules="MAP a b")
 
 
+def test_what_the_rules_map_to_may_be_reached_and_nothing_else_of_this_machine() -> None:
+    rules = "MAP meet.google.com 127.0.0.1:4000, MAP *.zoom.us localhost:4001,EXCLUDE a,MAP b 10.0.0.1"
+    told = [flag for flag in arguments(BrowserSettings(host_rules=rules), "shell", endpoints=["127.0.0.1:9"])]
+    spaces = "127.0.0.1:9=public,127.0.0.1:4000=public,127.0.0.1:4001=public"
+    assert f"--ip-address-space-overrides={spaces}" in told
+    assert not [flag for flag in told if "LocalNetworkAccess" in flag or "use-fake-ui" in flag]
+
+
 def test_the_sandbox_is_left_out_only_where_it_is_not_wanted() -> None:
     assert "--no-sandbox" in list(arguments(BrowserSettings(), "shell", sandbox=False))
     assert "--no-sandbox" not in list(arguments(BrowserSettings(), "shell", sandbox=True))
