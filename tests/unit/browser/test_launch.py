@@ -38,7 +38,7 @@ def test_host_rules_reach_the_command_line() -> None:
 
 def test_what_the_rules_map_to_may_be_reached_and_nothing_else_of_this_machine() -> None:
     rules = "MAP meet.google.com 127.0.0.1:4000, MAP *.zoom.us localhost:4001,EXCLUDE a,MAP b 10.0.0.1"
-    told = [flag for flag in arguments(BrowserSettings(host_rules=rules), "shell", endpoints=["127.0.0.1:9"])]
+    told = list(arguments(BrowserSettings(host_rules=rules), "shell", endpoints=["127.0.0.1:9"]))
     spaces = "127.0.0.1:9=public,127.0.0.1:4000=public,127.0.0.1:4001=public"
     assert f"--ip-address-space-overrides={spaces}" in told
     assert not [flag for flag in told if "LocalNetworkAccess" in flag or "use-fake-ui" in flag]
