@@ -175,6 +175,9 @@ class ProviderSettings(Section):
     key: SecretStr | None = Field(None, description="The operator's own key, used where a caller brings none.")
     region: str | None = Field(None, description="The vendor's region that the key belongs to.")
     organisation: str | None = Field(None, description="The organisation that the key belongs to, for Salad.")
+    max_audio_minutes: float | None = Field(
+        None, gt=0, description="The longest file that the vendor takes by your contract, where that is not its usual."
+    )
 
 
 class TranscriptionSettings(Section):
@@ -236,7 +239,7 @@ class Settings(BaseSettings):
     live: LiveSettings = LiveSettings()
     webhooks: WebhookSettings = WebhookSettings()
     providers: dict[str, ProviderSettings] = Field(
-        default_factory=dict, description="Per vendor: url, socket_url, key, region, organisation."
+        default_factory=dict, description="Per vendor: url, socket_url, key, region, organisation, max_audio_minutes."
     )
     transcription: TranscriptionSettings = TranscriptionSettings()
     pricing: PricingSettings = PricingSettings()

@@ -7,6 +7,7 @@ people cost a bot against three.
 
 import asyncio
 import json
+import os
 import statistics
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -96,14 +97,27 @@ class Outcome:
     unnamed: int  # words without a name
 
 
-async def bench_speakers(kinds: Sequence[str], model: str, *, cpu: bool, repeats: int) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Transcriber:
+    """What transcribes the meetings."""
+
+    whisper: str  # the size of the model in the box
+    model: str = "whisper"  # as a caller names it; a vendor's key and address come from the environment
+
+    def settings(self) -> dict[str, str]:
+        """Return what the service under test is told of it."""
+        given = {name: value for name, value in os.environ.items() if name.startswith("SEDERUNT_PROVIDERS__")}
+        return {"SEDERUNT_WHISPER__MODEL": self.whisper, **given}
+
+
+async def bench_speakers(kinds: Sequence[str], transcriber: Transcriber, *, cpu: bool, repeats: int) -> int:
     """Play all meetings at once, then measure the cost; JSON lines on standard output, tables on standard error.
 
     Returns 1 where a target is missed.
     """
     chosen = [kind for kind in KINDS if not kinds or kind.name in kinds]
     async with practice_process() as practice:
-        outcomes = await _play_all(chosen, practice, model)
+        outcomes = await _play_all(chosen, practice, transcriber)
         for outcome in outcomes:
             print(json.dumps(asdict(outcome)), flush=True)
         missed = report(outcomes)
@@ -133,17 +147,19 @@ def compose(kind: Media, people: int) -> scripts.Script:
     )
 
 
-async def _play_all(kinds: Sequence[Media], practice: PracticeClient, model: str) -> list[Outcome]:
-    settings = {"SEDERUNT_WHISPER__MODEL": model, "SEDERUNT_HOST__MAX_LOAD": "9"}
+async def _play_all(kinds: Sequence[Media], practice: PracticeClient, transcriber: Transcriber) -> list[Outcome]:
+    settings = {**transcriber.settings(), "SEDERUNT_HOST__MAX_LOAD": "9"}
     with tempfile.TemporaryDirectory(prefix="sederunt-bench-", ignore_cleanup_errors=True) as data:
         async with served(Path(data), await practice.host_rules(), settings) as client:
             with Progress(console=console, transient=True) as progress:
                 progress.add_task(f"{len(kinds) * len(PEOPLE)} meetings at once", total=None)
-                plays = [_play(kind, people, practice, client) for people in PEOPLE for kind in kinds]
+                plays = [
+                    _play(kind, people, practice, client, transcriber.model) for people in PEOPLE for kind in kinds
+                ]
                 return list(await asyncio.gather(*plays))
 
 
-async def _play(kind: Media, people: int, practice: PracticeClient, client: httpx2.AsyncClient) -> Outcome:
+async def _play(kind: Media, people: int, practice: PracticeClient, client: httpx2.AsyncClient, model: str) -> Outcome:
     script = compose(kind, people)
     meeting = await practice.open_meeting(script)
     answer = await client.post(
@@ -152,7 +168,7 @@ async def _play(kind: Media, people: int, practice: PracticeClient, client: http
             "service": kind.service,
             "meeting_url": meeting.url,
             "bot_name": "Bench",
-            "transcription_model": "whisper",
+            "transcription_model": model,
             "lang": "en",
         },
     )

@@ -77,6 +77,9 @@ def speakers(
         [], help="Only this: voices (one track, no service), tracks, sources, events; may be repeated. Default: all."
     ),
     model: str = typer.Option("tiny.en", help="Whisper model."),
+    transcriber: str = typer.Option(
+        "whisper", help="The transcription_model of the bots; a vendor's key and address are read from the environment."
+    ),
     cpu: bool = typer.Option(True, help="Measure what ten people cost a bot against three."),
     repeats: int = typer.Option(3, min=1, help="Runs of the cost; the figures are medians."),
     speech: Path | None = typer.Option(None, help="For voices: clips with transcripts.json; default: those shipped."),
@@ -85,12 +88,14 @@ def speakers(
     """Measure who said what, in composed meetings of three and ten people: cpWER, names, and the cost of a
     larger meeting.
     """
-    from sederunt.bench.speakers import bench_speakers
+    from sederunt.bench.speakers import Transcriber, bench_speakers
     from sederunt.bench.voices import bench_voices
 
     missed = bench_voices(speech, data, model) if not kind or "voices" in kind else False
     if kind != ["voices"]:
-        missed |= bool(asyncio.run(bench_speakers(kind, model, cpu=cpu, repeats=repeats)))
+        missed |= bool(
+            asyncio.run(bench_speakers(kind, Transcriber(whisper=model, model=transcriber), cpu=cpu, repeats=repeats))
+        )
     raise typer.Exit(int(missed))
 
 

@@ -11,6 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from harness.commands import Commands
+from harness.vendors.catalogue import VENDORS
 from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn
@@ -29,10 +30,12 @@ class Command:
 
     def __init__(self, commands: Commands, data: Path) -> None:
         self._commands, self.settings = commands, Settings(data=data)
+        self.environment: dict[str, str] = {}
 
     def __call__(self, *arguments: str, given: str = "", code: int = 0, keys: Sequence[str] = ()) -> str:
         """Its standard output, or what it complains of where another code than 0 is expected."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SEDERUNT_")}
+        clean |= self.environment
         done = self._commands.run(
             [*arguments, "--data", str(self.settings.data)],
             environment={**clean, **({"SEDERUNT_SECRET_KEYS": json.dumps(keys)} if keys else {})},
@@ -197,3 +200,25 @@ async def test_a_sealing_key_is_changed_without_losing_a_secret_and_the_old_one_
         await keys.close()
     said = command("accounts", "webhook-secret", code=1, keys=[old])
     assert "SEDERUNT_SECRET_KEYS" in said
+
+
+@pytest.mark.parametrize("name", sorted(VENDORS))
+def test_a_vendor_is_asked_whether_it_accepts_a_key(command: Command, name: str) -> None:
+    with VENDORS[name]() as vendor:
+        command.environment = vendor.settings
+        assert "accepts the operator's key" in command("credentials", "check", name)
+        command.environment = {
+            variable: value for variable, value in vendor.settings.items() if "__KEY" not in variable
+        }
+        organisation = ["--organisation", vendor.organisation] if vendor.organisation else []
+        good, wrong = (
+            command("credentials", "add", name, *organisation, given=f"{key}\n").split()[-1]
+            for key in (vendor.key, "wrong-key-1234567890")
+        )
+        assert f"accepts the credential {good}" in command("credentials", "check", good)
+        refused = command("credentials", "check", wrong, code=1)
+        assert f"did not accept the credential {wrong}" in refused
+        assert "wrong-key" not in refused
+        assert "is not set" in command("credentials", "check", name, code=1)
+        assert len(vendor.ledger.requests) == 3
+        assert vendor.ledger.billed == []

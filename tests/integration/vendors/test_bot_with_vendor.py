@@ -16,7 +16,7 @@ from harness.vendors.deepgram import Deepgram
 from harness.vendors.live import pcm_of
 from sederunt.errors import ProviderError
 from sederunt.model.bot import Bot, BotConfig, Service
-from sederunt.model.participant import Participant
+from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.status import BotStatus
 from sederunt.model.transcript import Transcript
 from sederunt.practice.clips import SHIPPED
@@ -30,6 +30,7 @@ from sederunt.transcripts.vendor_memory import prefix_of
 BOT = UUID(int=7)
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 SILENCE_S = 60
+MIX = f"bots/{BOT}/recording.wav"
 
 
 @pytest.fixture
@@ -56,6 +57,7 @@ async def objects() -> Objects:
     await made.put(f"bots/{BOT}/tracks.json", json.dumps({"duration_s": 80.0, "sources": sources}).encode())
     for name, samples in tracks.items():
         await made.put(f"bots/{BOT}/tracks/{name}.mka", wav(samples))
+    await made.put(MIX, wav(np.concatenate([first, quiet[len(first) :], second])))
     return made
 
 
@@ -77,20 +79,30 @@ def bot(**config: object) -> Bot:
     )
 
 
-async def transcribe(vendor: Deepgram, objects: Objects, scratch: Path, key: str = "") -> Transcript:
+def spoken(start_s: float, end_s: float) -> tuple[SpeakingEvent, ...]:
+    began_ms = round(NOW.timestamp() * 1000)
+    return (
+        SpeakingEvent(type=SpeakingKind.STARTED, timestamp=began_ms + round(start_s * 1000)),
+        SpeakingEvent(type=SpeakingKind.STOPPED, timestamp=began_ms + round(end_s * 1000)),
+    )
+
+
+async def transcribe(
+    vendor: Deepgram, objects: Objects, scratch: Path, key: str = "", hears: str = "tracks"
+) -> Transcript:
     row = find("deepgram")
     assert row is not None
     people = tuple(
-        Participant(key=key, name=name, avatar=None, first_seen_at=NOW, events=())
-        for key, name in (("k1", "Ada"), ("k2", "Ben"))
+        Participant(key=key, name=name, avatar=None, first_seen_at=NOW, events=spoken(*stretch))
+        for key, name, stretch in (("k1", "Ada", (0.3, 10.5)), ("k2", "Ben", (SILENCE_S, SILENCE_S + 15.0)))
     )
     request = BotTranscriptRequest(
-        bot=bot(),
+        bot=replace(bot(), recording_object=MIX),
         model=row,
         access=Access(key=key or vendor.key, label="the credential 0193"),
         roster=StoredRoster(participants=people, sources={"a": "k1", "b": "k2"}),
     )
-    settings = Settings(providers={"deepgram": {"url": vendor.url}})
+    settings = Settings(providers={"deepgram": {"url": vendor.url}}, transcription={"participants": hears})
     return await transcribe_bot(
         request, settings=settings, objects=objects, scratch=scratch, cancelled=threading.Event()
     )
@@ -111,6 +123,22 @@ async def test_tracks_go_as_one_file_without_their_silence_and_words_have_their_
     assert vendor.ledger.seconds_billed < 35  # of two tracks of more than a minute each
     assert len(vendor.ledger.billed) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_the_mix_goes_once_and_speaking_events_name_its_voices(
+    vendor: Deepgram, objects: Objects, tmp_path: Path
+) -> None:
+    transcript = await transcribe(vendor, objects, tmp_path, hears="mix")
+    said = {
+        name: " ".join(s.transcript for s in transcript.segments if s.speaker_name == name) for name in ("Ada", "Ben")
+    }
+    assert "country" in said["Ada"]
+    assert "times" in said["Ben"]
+    assert "country" not in said["Ben"]
+    (bill,) = vendor.ledger.billed
+    assert bill.seconds == pytest.approx(SILENCE_S + 15, abs=1)  # the whole meeting, silence and all
+    (request,) = vendor.ledger.of("submit")
+    assert ("diarize_model", "latest") in request.query
 
 
 async def test_a_worker_that_was_killed_with_the_transcript_in_hand_pays_nothing_again(

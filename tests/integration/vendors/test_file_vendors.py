@@ -8,8 +8,9 @@ import pytest
 
 from harness.vendors.catalogue import VENDORS
 from harness.vendors.vendor import Vendor as Simulator
+from sederunt.bench.words import word_error_rate
 from sederunt.errors import ProviderError, ProviderFault
-from sederunt.practice.clips import SHIPPED
+from sederunt.practice.clips import SHIPPED, catalogue
 from sederunt.settings import Settings
 from sederunt.transcription import assemblyai, elevenlabs, gladia, revai, salad, soniox, speechmatics
 from sederunt.transcription.access import Access
@@ -44,10 +45,12 @@ class Desk:
 
     name: str
     simulator: Simulator
+    max_audio_minutes: float | None = None
 
     @property
     def settings(self) -> Settings:
-        return Settings(providers={self.name: {"url": self.simulator.url}})
+        given = {"url": self.simulator.url, "max_audio_minutes": self.max_audio_minutes}
+        return Settings(providers={self.name: given})
 
     def access(self, key: str | None = None) -> Access:
         organisation = getattr(self.simulator, "organisation", None)
@@ -79,6 +82,22 @@ def test_a_file_is_transcribed_billed_once_and_its_words_have_times_and_voices(d
     assert all(0 <= word.start <= word.end <= 11.1 and word.speaker == 0 for word in words)
     assert result.diarized
     assert desk.simulator.ledger.seconds_billed == pytest.approx(11, abs=0.1)
+    assert desk.simulator.ledger.refusals == []
+
+
+@pytest.mark.parametrize("several_voices", [False, True])
+def test_what_is_longer_than_the_vendor_takes_is_cut_and_put_together(desk: Desk, several_voices: bool) -> None:
+    desk.simulator.limits.audio_s = 6.0
+    desk.max_audio_minutes = 0.1
+    result = desk.transcribe(several_voices=several_voices)
+    assert word_error_rate(catalogue()["jfk"].text, heard(result)) <= 0.3, heard(result)
+    starts = [word.start for utterance in result.utterances for word in utterance.words]
+    assert starts == sorted(starts)
+    assert starts[-1] > 8
+    bills = desk.simulator.ledger.billed
+    assert len(bills) >= 2
+    assert all(bill.seconds <= 6 for bill in bills)
+    assert {word.speaker for utterance in result.utterances for word in utterance.words} == {0}
     assert desk.simulator.ledger.refusals == []
 
 

@@ -60,10 +60,12 @@ def whole(duration_s: float, levels: Levels | None, most_s: float | None, *, lin
     if most_s is None or duration_s <= most_s:
         return [PlannedFile(pieces=(Piece(source=0, start=0.0, end=duration_s),))]
     assert levels is not None
-    overlap_s = OVERLAP_S if linked_voices else 0.0
+    # Of a small limit a third each at most, so that every file goes on beyond the one before it.
+    overlap_s = min(OVERLAP_S, most_s / 3) if linked_voices else 0.0
+    look_back_s = min(LOOK_BACK_S, most_s / 3)
     cuts, start = [0.0], 0.0
     while duration_s - start > most_s:
-        cut = _quiet(levels, start + most_s - LOOK_BACK_S, start + most_s)
+        cut = _quiet(levels, start + most_s - look_back_s, start + most_s)
         cuts.append(cut)
         start = cut - overlap_s
     files = []

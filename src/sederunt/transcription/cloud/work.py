@@ -68,8 +68,9 @@ class Work:
         return plan.whole(facts.duration_s, levels, most_s, linked_voices=diarize), media_type
 
     def _most_s(self) -> float | None:
-        row = self._vendor.row
-        by_time = row.max_audio_minutes * 60 * MARGIN if row.max_audio_minutes else None
+        row, given = self._vendor.row, self._settings.providers.get(self._vendor.row.name)
+        minutes = (given and given.max_audio_minutes) or row.max_audio_minutes
+        by_time = minutes * 60 * MARGIN if minutes else None
         by_size = row.max_file_bytes * 8 / BITS_PER_S / 2 if row.max_file_bytes else None
         return min(filter(None, (by_time, by_size)), default=None)
 
