@@ -7,14 +7,17 @@ have their tests in `test_main_job` and `test_live_transcript`.
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx2
 
+from harness.client_script import run_script
 from harness.journeys import look, reach, send_bot, unhurried
 from harness.listener import Listener, listening
 from harness.live_lines import assert_said, lines, shown
 from harness.receiver import Receiver
+from harness.service import Service
 from harness.vendors.control import VendorControl
 from sederunt.bench.words import word_error_rate
 from sederunt.practice.client import MeetingHandle, PracticeClient
@@ -151,6 +154,65 @@ async def test_of_a_shared_track_live_vendors_are_asked_for_its_voices(
         assert streams, model
         assert all(list(asked[model]) in stream["query"] for stream in streams), (model, streams)
         assert vendors[LIVE[model]].counts()["refusals"] == []
+
+
+# Headings of the client's README with an example below them.
+EXAMPLES = {
+    "Quick Start",
+    "Create a Bot",
+    "Get a Bot by ID",
+    "Get Bot Pricing",
+    "Get All Scheduled Bots",
+    "Update a Scheduled Bot",
+    "Stop a Bot",
+    "Delete a Bot",
+    "Send a Chat Message",
+    "Create a Recording from URL",
+    "Re-transcribe from a Meeting Bot",
+    "Get a Recording by ID",
+    "Refresh Recording Data",
+    "Delete a Recording",
+    "Real-time Transcription",
+}
+
+
+async def test_the_examples_of_the_published_clients_readme_work_as_they_are_printed(
+    cloud: Service,
+    client: httpx2.AsyncClient,
+    vendors: Vendors,
+    receiver: Receiver,
+    meetings: PracticeClient,
+    client_folder: Path,
+) -> None:
+    script = unhurried(demo(turns=3), begins=False, ends=False)
+    meeting = await meetings.open_meeting(script)
+    scheduled = await seated(client, receiver, meeting, "none", scheduled_start_time=4_000_000_000)
+    recording = await uploaded(client, receiver, "groq/whisper-large-v3-turbo")
+    over = await seated(client, receiver, meeting, "none")
+    live = await seated(client, receiver, meeting, "deepgram/nova-2-realtime")
+    await all_record({"over": over, "live": live}, receiver)
+    await meeting.do("start")
+    await client.post(f"/bot/{over['id']}/stop")
+    await reach(receiver, over, "finished", timeout_s=180)
+    await reach(receiver, recording, "finished", timeout_s=180)
+    subjects = [bot["id"] for bot in (live, scheduled, over)]
+    done = await run_script(client_folder, "readme.mjs", cloud.url, cloud.key, meeting.url, *subjects, recording["id"])
+    assert set(done) == EXAMPLES
+    assert {title: each["failed"] for title, each in done.items() if "failed" in each} == {}
+    assert done["Get Bot Pricing"]["said"][0] == "USD"
+    assert done["Refresh Recording Data"]["said"] == ["finished"]
+    program = await asyncio.create_subprocess_exec(
+        "node", done["Quick Start"]["program"], stdout=asyncio.subprocess.PIPE
+    )
+    assert program.stdout is not None
+    async with asyncio.timeout(120):
+        assert (await program.stdout.readline()).decode().strip() == "Initial transcripts received: 0"
+        await meeting.do("start")
+        assert " said: " in (await program.stdout.readline()).decode()
+        await meeting.end()
+        await program.wait()
+    said = [line["text"] for line in (await meeting.state())["chat"]]
+    assert "Hello from the bot!" in said
 
 
 async def transcribed_again(
