@@ -19,9 +19,11 @@ from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import load_sealer
 from sederunt.accounts.sign_in import MemberRole, SignIns
 from sederunt.bus import embedded, torn
+from sederunt.bus.tasks import end
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
 from sederunt.cli.supervisor import Child, Role, Supervisor
+from sederunt.cli.watch import end_frozen
 from sederunt.database.engine import Database, database_url
 from sederunt.errors import SetupError
 from sederunt.settings import BusSettings, Settings, load
@@ -111,7 +113,10 @@ async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: flo
     if await _ready_or_stopped(children[0], stop):
         key, link = await _first_key(settings), await _first_link(settings)
         _greet((settings.api.public_url or address).rstrip("/"), address, key, link)
+    bus = settings.bus if settings.bus.url is not None else embedded.address_of(settings.data, settings.bus)
+    watching = asyncio.create_task(end_frozen(supervisor, bus), name="watch")
     await stop.wait()
+    await end(watching)
     await _drain(supervisor, hurry, drain_timeout_s)
 
 

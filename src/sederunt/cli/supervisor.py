@@ -99,6 +99,14 @@ class Supervisor:
         killed = await asyncio.gather(*(child.stop(within_s) for child in children))
         return [child.role.name for child, was_killed in zip(children, killed, strict=True) if was_killed]
 
+    def pids(self) -> dict[str, int | None]:
+        """Return the process of each role; None where none runs at the moment."""
+        return {name: child.pid for name, child in self._children.items()}
+
+    def kill(self, name: str) -> None:
+        """Kill a role's process; its successor is started as after any other end."""
+        self._children[name].kill()
+
     def hurry(self) -> None:
         """Kill whatever still drains."""
         for child in self._children.values():
@@ -260,6 +268,9 @@ class Child:
         self.hurry()
         await self.task
         return True
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
 
     def hurry(self) -> None:
         self._stopping.set()

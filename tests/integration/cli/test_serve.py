@@ -185,6 +185,16 @@ def test_callers_are_answered_for_as_long_as_a_drain_lasts(served: subprocess.Po
     assert served.wait(90) == 0
 
 
+def test_a_role_that_freezes_is_replaced(served: subprocess.Popen[str], tmp_path: Path) -> None:
+    greeting(served)
+    until(lambda: states(tmp_path).get("worker") == "ok", "a worker that is well")
+    frozen = psutil.Process(int((tmp_path / "run" / "worker.pid").read_text()))
+    frozen.suspend()
+    until(lambda: int((tmp_path / "run" / "worker.pid").read_text()) != frozen.pid, "another worker", timeout_s=120)
+    assert not frozen.is_running()
+    assert '"action": "role_frozen"' in (tmp_path / "serve.log").read_text()
+
+
 def test_a_start_that_did_not_get_far_enough_to_show_the_first_key_leaves_it_to_the_next(tmp_path: Path) -> None:
     nobody = "nats://127.0.0.1:1"
     with start(tmp_path, SEDERUNT_BUS__URL=nobody):

@@ -1,0 +1,81 @@
+"""Ends roles that are frozen: they hold their sockets, answer nobody, and would sit there for ever.
+
+A role's pulse comes from its own event loop. `serve` hears everybody's, and its own: where it does not hear itself, the
+message server is what hangs.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from typing import NoReturn
+
+from sederunt import log
+from sederunt.bus.connection import Bus
+from sederunt.bus.pulse import Pulse, Pulses, beating, hearing
+from sederunt.cli.supervisor import Supervisor
+from sederunt.settings import BusSettings
+
+logger = log.get(component="cli")
+
+LOOK_EVERY_S = 2.0
+FROZEN_S = 30.0  # longer than any machine that is merely busy keeps an event loop from running
+OWN_ROLE, BUS_ROLE = "serve", "nats"
+
+
+class FrozenRoles:
+    """Decides which roles are frozen. Pure but for its memory of when it looked last.
+
+    Args:
+        pulses: of all processes, our own among them.
+    """
+
+    def __init__(self, pulses: Pulses, now: Callable[[], float] = time.monotonic) -> None:
+        self._pulses, self._now = pulses, now
+        self._looked_at = self._awake_since = now()
+        self._last: dict[str, Pulse] = {}  # by role, the last pulse of a process of ours
+
+    def found(self, pids: Mapping[str, int | None]) -> list[str]:
+        """Return the roles whose processes are frozen.
+
+        Args:
+            pids: of our roles' processes; None where none runs.
+        """
+        now = self._now()
+        if now - self._looked_at > 3 * LOOK_EVERY_S:  # we slept, or could not run: so could nobody else
+            self._awake_since = now
+        self._looked_at = now
+        for pulse in self._pulses.living():
+            if pulse.pid == pids.get(pulse.role) or pulse.role == OWN_ROLE:
+                self._last[pulse.role] = pulse
+        if now - self._awake_since < FROZEN_S:
+            return []
+        silent = [role for role, pulse in self._last.items() if self._pulses.age_s(pulse) >= FROZEN_S]
+        if OWN_ROLE in silent:
+            return [BUS_ROLE] if pids.get(BUS_ROLE) is not None else []
+        return [role for role in silent if pids.get(role) == self._last[role].pid]
+
+    def forget(self, role: str) -> None:
+        """Take a role's successor for one that was never heard; it has its time to start, and to be heard."""
+        self._last.pop(role, None)
+        if role == BUS_ROLE:
+            self._last, self._awake_since = {}, self._now()
+
+
+async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings) -> NoReturn:
+    """End frozen roles for ever; the supervisor starts them anew."""
+    bus = await Bus.connect(bus_settings, name="serve", within_s=3600)
+    try:
+        async with hearing(bus) as pulses, beating(bus, OWN_ROLE, "serve", _nothing_more):
+            roles = FrozenRoles(pulses)
+            while True:
+                await asyncio.sleep(LOOK_EVERY_S)
+                for role in roles.found(supervisor.pids()):
+                    logger.error("role is frozen, it is ended and started anew", action="role_frozen", frozen=role)
+                    roles.forget(role)
+                    supervisor.kill(role)
+    finally:
+        await bus.close()
+
+
+async def _nothing_more() -> Mapping[str, object]:
+    return {}
