@@ -229,15 +229,27 @@ PAGES = {
 }
 
 
+def link_faults() -> list[str]:
+    """Return the links of our pages that lead to no file, and pages that the index does not name."""
+    root = DOCS.parent
+    index = (DOCS / "README.md").read_text(encoding="utf-8")
+    faults = [f"docs/README.md does not name {page.name}" for page in DOCS.glob("*.md") if page.name not in index]
+    for page in (*DOCS.rglob("*.md"), root / "README.md", root / "CONTRIBUTING.md"):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if not (page.parent / target).exists():
+                faults.append(f"{page.relative_to(root)} leads to {target}, which is not there")
+    return faults
+
+
 def main() -> int:
     """Write the pages, or say which are out of date."""
     stale = [name for name, page in PAGES.items() if not _is_current(name, page())]
     if "--check" in sys.argv:
         for name in stale:
             print(f"docs/{name} is out of date: run 'make docs'", file=sys.stderr)
-        faults = glossary_faults()
+        faults = [f"docs/glossary.md {fault}" for fault in glossary_faults()] + link_faults()
         for fault in faults:
-            print(f"docs/glossary.md {fault}", file=sys.stderr)
+            print(fault, file=sys.stderr)
         return 1 if stale or faults else 0
     for name in stale:
         (DOCS / name).write_text(PAGES[name](), encoding="utf-8")

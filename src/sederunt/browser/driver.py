@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -19,9 +20,11 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from playwright._impl._driver import compute_driver_executable
 from playwright.async_api import Playwright, async_playwright
 
 from sederunt import log
+from sederunt.errors import SetupError
 
 PREFIX = "sederunt-browsers-"
 
@@ -45,11 +48,29 @@ async def running_driver() -> AsyncIterator[BrowserDriver]:
     with own_folder() as folder:
         with _environment(_options(folder)):
             starting = async_playwright()
-            playwright = await starting.__aenter__()
+            try:
+                playwright = await starting.__aenter__()
+            except Exception as error:
+                raise SetupError(await _why_not_started()) from error
         try:
             yield BrowserDriver(playwright, folder)
         finally:
             await starting.__aexit__(None, None, None)
+
+
+async def _why_not_started() -> str:
+    """Return what the driver's program says when it is started by itself: its client only knows that it is gone."""
+    program = compute_driver_executable()[0]
+    try:
+        process = await asyncio.create_subprocess_exec(
+            program, "--version", stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+        )
+        said = (await process.communicate())[1].decode(errors="replace").strip()
+    except OSError as error:
+        said = str(error)
+    library = re.search(r"(lib\w+)\.so\.(\d+): cannot open", said)
+    remedy = f" Install it: apt-get install {library[1]}{library[2]}." if library else ""
+    return f"The browser's driver did not start: {said or 'it ended at once'}.{remedy}"
 
 
 @contextmanager
