@@ -36,7 +36,10 @@ class ApiSettings(Section):
     requests_per_minute: int = Field(
         1200, ge=0, description="Requests per key and minute before a 429; 0 for no limit."
     )
-    concurrent_bots: int = Field(100, ge=0, description="Bots of one account at work at once before a 403.")
+    concurrent_bots: int = Field(
+        100, ge=0, description="Bots of one account at work at once before a 403; those that are due wait."
+    )
+    scheduled_bots: int = Field(10_000, ge=0, description="Scheduled bots of one account before a 403.")
     idempotency_hours: float = Field(
         24, gt=0, description="How long the answer to a request with an Idempotency-Key is kept, to be given again."
     )

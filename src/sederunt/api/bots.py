@@ -17,6 +17,7 @@ from sederunt.api.idempotency import KeyedRequest, answer_once
 from sederunt.api.removal import remove_files
 from sederunt.api.running import change_avatar, order_stop, post_chat
 from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields, Start, changed_config, new_config, start_of
+from sederunt.api.values import METADATA_KEYS
 from sederunt.api.views import bot_json, bot_summary, list_json, plain_bot_json
 from sederunt.database.bot_reading import BotPage
 from sederunt.database.ids import new_id
@@ -61,7 +62,7 @@ async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> R
         text = plain_bot_json(bot, call.addresses)
         await call.context.bots.create(
             bot,
-            most=settings.concurrent_bots if start.is_now else None,
+            most=settings.concurrent_bots if start.is_now else settings.scheduled_bots,
             answer=keyed.answered(bot.id, text) if keyed else None,
             twin_s=settings.twin_bots_s,
         )
@@ -200,6 +201,8 @@ def _metadata_filter(query: QueryParams) -> dict[str, str]:
             if not name.endswith("]") or "[" in inside or "]" in inside:
                 raise InvalidConfig({"metadata": ["metadata must be given as metadata[name]=value."]})
             pairs[inside] = value
+    if len(pairs) > METADATA_KEYS:
+        raise InvalidConfig({"metadata": [f"metadata must not ask for more than {METADATA_KEYS} pairs."]})
     return pairs
 
 

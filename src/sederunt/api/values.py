@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 LONGEST_URL = 8192
 LONGEST_TEXT = 10_000
 METADATA_KEYS, METADATA_CHARACTERS = 50, 500
+METADATA_NAME_CHARACTERS = 200
 VOCABULARY_ENTRIES, VOCABULARY_CHARACTERS = 1000, 100
 AVATAR_BYTES = 5_000_000
 
@@ -117,6 +118,8 @@ def metadata_of(value: object) -> dict[str, str]:
         raise refusal(f"must not have more than {METADATA_KEYS} keys")
     for name, entry in value.items():
         _string(name)
+        if len(name) > METADATA_NAME_CHARACTERS:
+            raise refusal(f"must have keys of at most {METADATA_NAME_CHARACTERS} characters; '{name[:40]}…' is longer")
         if not isinstance(entry, str):
             raise refusal(f"must have string values only; '{name[:100]}' is none")
         _string(entry)
@@ -252,6 +255,7 @@ Metadata = Annotated[
         {
             "type": "object",
             "maxProperties": METADATA_KEYS,
+            "propertyNames": {"maxLength": METADATA_NAME_CHARACTERS},
             "additionalProperties": {"type": "string", "maxLength": METADATA_CHARACTERS},
         },
     ),

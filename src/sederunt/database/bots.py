@@ -27,7 +27,7 @@ from sederunt.database.deliveries import enqueue
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.first_answers import FirstAnswer, keep_first_answer
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
-from sederunt.database.seats import refuse_full, refuse_twin
+from sederunt.database.seats import refuse_booked_up, refuse_full, refuse_twin
 from sederunt.errors import Conflict, NotFound, Superseded
 from sederunt.model.bot import Bot, BotConfig
 from sederunt.model.history import STATUS_UPDATE, Event
@@ -96,7 +96,7 @@ class Bots(BotReading):
         """Store a new bot and, unless it waits for its time, the call for the job of its status.
 
         Args:
-            most: bots that its account may have at work.
+            most: bots that its account may have at work, or scheduled where this one is.
             answer: what the request is answered, where it has an Idempotency-Key.
             twin_s: seconds for which the same key may not send a second bot into the meeting.
 
@@ -110,7 +110,8 @@ class Bots(BotReading):
             if twin_s:
                 await refuse_twin(connection, bot, twin_s)
             if most is not None:
-                await refuse_full(connection, bot.account_id, most)
+                refuse = refuse_booked_up if bot.status is BotStatus.SCHEDULED else refuse_full
+                await refuse(connection, bot.account_id, most)
             await connection.execute(insert(t.bots).values(columns_of(bot, self._seals)))
             if bot.config.bot_avatar_object is not None:
                 await row_is_there(connection, bot.id)

@@ -1,4 +1,6 @@
-"""What holds for all bots of an account, whatever process asks: how many are at work, and none twice in a meeting."""
+"""What holds for all bots of an account, whatever process asks: how many are at work or wait for their time, and none
+twice in a meeting.
+"""
 
 from datetime import timedelta
 from uuid import UUID
@@ -10,7 +12,7 @@ from sederunt.database import tables as t
 from sederunt.database.bot_rows import bot_of
 from sederunt.errors import Conflict, LimitReached
 from sederunt.model.bot import Bot
-from sederunt.model.status import AT_WORK, ENDINGS
+from sederunt.model.status import AT_WORK, ENDINGS, BotStatus
 
 
 class TwinBot(Conflict):
@@ -36,6 +38,20 @@ async def refuse_full(connection: AsyncConnection, account_id: UUID, most: int) 
     )
     if int(seated or 0) >= most:
         raise LimitReached(f"The limit of {most} bots at work at once is reached: stop one, or wait for one to end.")
+
+
+async def refuse_booked_up(connection: AsyncConnection, account_id: UUID, most: int) -> None:
+    """Raise LimitReached where the account has so many scheduled bots; until the end of this transaction nobody else
+    gives it another.
+    """
+    await _lock_account(connection, account_id)
+    waiting = await connection.scalar(
+        select(func.count())
+        .select_from(t.bots)
+        .where(t.bots.c.account_id == account_id, t.bots.c.status == BotStatus.SCHEDULED.value)
+    )
+    if int(waiting or 0) >= most:
+        raise LimitReached(f"The limit of {most} scheduled bots is reached: delete one, or wait until one is due.")
 
 
 async def refuse_twin(connection: AsyncConnection, bot: Bot, within_s: float) -> None:

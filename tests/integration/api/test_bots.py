@@ -194,6 +194,12 @@ async def test_patches_of_the_same_moment_are_all_kept(room: ApiRoom) -> None:
     assert left["scheduled_for"] != made["scheduled_for"]
 
 
+async def test_too_many_metadata_filters_are_refused(room: ApiRoom) -> None:
+    asked = await room.client.get("/bot", params={f"metadata[{n}]": "1" for n in range(1_001)})
+    assert (asked.status_code, list(asked.json()["errors"])) == (400, ["metadata"])
+    assert (await room.client.get("/bot", params={f"metadata[{n}]": "1" for n in range(50)})).json()["data"] == []
+
+
 async def test_a_patch_replaces_metadata_and_null_clears_it(room: ApiRoom) -> None:
     made = await room.bot_in("scheduled", metadata={"a": "1", "b": "2"})
     address = f"/bot/{made['id']}"

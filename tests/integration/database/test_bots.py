@@ -198,6 +198,14 @@ async def test_a_due_bot_that_is_moved_before_its_turn_stays(
     assert await sent_off(database, bots, tomorrow) == [moved.id]
 
 
+async def test_an_account_has_so_many_scheduled_bots(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:
+    for _ in range(2):
+        await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False, most=2)
+    with pytest.raises(LimitReached, match="2 scheduled bots"):
+        await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False, most=2)
+    await bots.create(make_bot(status=BotStatus.BOOTING), job=False, most=2)
+
+
 async def test_only_a_scheduled_bot_can_be_changed(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:
     bot = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False)
     changed = replace(bot.config, bot_name="Other", custom_metadata={"a": "b"})

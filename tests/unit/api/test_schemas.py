@@ -173,6 +173,12 @@ def test_the_deprecated_time_limit_fills_the_option_only_where_it_is_absent(good
     assert config_of(both).stop_options.time_limit == 60
 
 
+@pytest.mark.parametrize("metadata", [{"n" * 201: "1"}, {str(n): "1" for n in range(51)}, {"a": "v" * 501}])
+@pytest.mark.parametrize("name", ["metadata", "custom_metadata"])
+def test_metadata_has_an_end_and_the_field_is_named(good_bot: Body, name: str, metadata: Body) -> None:
+    assert list(read(BotFields, {**good_bot, name: metadata}, REQUIRED_FOR_BOTS).faults) == [name]
+
+
 def test_custom_metadata_wins_over_its_other_name(good_bot: Body) -> None:
     assert config_of({**good_bot, "metadata": {"a": "1"}}).custom_metadata == {"a": "1"}
     both = {**good_bot, "metadata": {"a": "1"}, "custom_metadata": {"b": "2"}}
