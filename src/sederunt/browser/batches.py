@@ -26,6 +26,7 @@ Little-endian throughout. One WebSocket message is one batch:
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 from struct import Struct, error, unpack_from
 
 from sederunt.model.audio import CapturedFrame, Codec
@@ -34,6 +35,7 @@ MARK, VERSION = 0x53, 1
 BATCH = Struct("<BBHId")
 FRAME = Struct("<HBBIIHBxfII")
 KEY_FRAME, HAS_LEVEL = 1, 2
+MOST_ASTRAY_MS = 24 * 3_600_000  # a page's clock may be set; it is not of another century
 TRACKS_PER_REALM = 100  # track numbers of a bot: 100 for each realm, in order of their first word
 
 _CODECS = tuple(Codec)
@@ -51,12 +53,21 @@ class Batch:
     frames: list[CapturedFrame]
 
 
-def read_batch(data: bytes, *, realm: int = 0) -> Batch:
-    """Return the frames of one message; `realm` is the ordinal of the realm within its bot. Raises BrokenBatch."""
+def read_batch(data: bytes, *, realm: int = 0, now_ms: float | None = None) -> Batch:
+    """Return the frames of one message.
+
+    Args:
+        realm: ordinal of the realm within its bot.
+        now_ms: Unix milliseconds; a batch of another day is none.
+
+    Raises BrokenBatch.
+    """
     try:
         mark, version, count, sequence, base_ms = BATCH.unpack_from(data)
         if mark != MARK or version != VERSION:
             raise BrokenBatch(f"expected a batch of version {VERSION}, found mark {mark:#x}, version {version}")
+        if not isfinite(base_ms) or (now_ms is not None and abs(base_ms - now_ms) > MOST_ASTRAY_MS):
+            raise BrokenBatch("its time is none")
         frames = list(_frames(data, count, base_ms, realm * TRACKS_PER_REALM))
     except (error, IndexError) as cause:
         raise BrokenBatch(f"a batch of {len(data)} bytes ends too early") from cause

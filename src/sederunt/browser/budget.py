@@ -29,6 +29,7 @@ ALLOWANCES: Mapping[str, Allowance] = MappingProxyType(
     {
         "signals": Allowance(burst=5_000, per_s=300),
         "signal bytes": Allowance(burst=64e6, per_s=4e6),
+        "people": Allowance(burst=100_000, per_s=3_000),  # in lists, and among those who speak
         "frames": Allowance(burst=200_000, per_s=15_000),
         "media bytes": Allowance(burst=128e6, per_s=16e6),
     }

@@ -8,6 +8,7 @@ import asyncio
 import http
 import logging
 import secrets
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -18,7 +19,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from sederunt import log
-from sederunt.browser.batches import BrokenBatch, read_batch
+from sederunt.browser.batches import TRACKS_PER_REALM, BrokenBatch, read_batch
 from sederunt.browser.budget import (
     MOST_BROKEN,
     MOST_CONNECTIONS,
@@ -28,7 +29,7 @@ from sederunt.browser.budget import (
     PageBudget,
     refuse_more,
 )
-from sederunt.browser.signals import BrokenSignal, Signal, read_signal
+from sederunt.browser.signals import BrokenSignal, Signal, entries_of, read_signal
 from sederunt.model.audio import CapturedFrame
 
 MOST_BYTES = 8 << 20  # a batch of video key frames or a large response body; more is a fault
@@ -51,6 +52,7 @@ class PageChannel:
     may_knock: Callable[[str], bool]  # whether a page of this origin belongs to the bot
     on_overrun: Callable[[], None] = lambda: None  # the page sent more than it may: nothing more is heard of it
     budget: PageBudget = field(default_factory=PageBudget)
+    wall_ms: Callable[[], float] = lambda: time.time() * 1000
     is_overrun: bool = False
     realms: dict[str, int] = field(default_factory=dict)  # a realm's own random name → its ordinal
     expected: dict[str, int] = field(default_factory=dict)  # per realm, the next batch
@@ -70,7 +72,7 @@ class PageChannel:
     def take_media(self, realm: str, message: bytes) -> None:
         """Hand on the frames of one batch. Raises BrokenBatch and Overrun."""
         self.budget.spend("media bytes", len(message))
-        batch = read_batch(message, realm=self.realm(realm))
+        batch = read_batch(message, realm=self.realm(realm), now_ms=self.wall_ms())
         self.budget.spend("frames", len(batch.frames))
         self.gaps += max(0, batch.sequence - self.expected.get(realm, 0))
         self.expected[realm] = batch.sequence + 1
@@ -89,9 +91,10 @@ class PageChannel:
         """Hand on one signal. Raises BrokenSignal and Overrun."""
         self.budget.spend("signals", 1)
         self.budget.spend("signal bytes", len(message))
-        signal = read_signal(message)
+        signal = read_signal(message, self.wall_ms())
+        self.budget.spend("people", entries_of(signal))
         if "track" in signal.data:
-            track = self.realm(realm) * 100 + int(signal.data["track"])
+            track = self.realm(realm) * TRACKS_PER_REALM + signal.data["track"]
             signal = Signal(kind=signal.kind, data={**signal.data, "track": track}, at_ms=signal.at_ms)
         self.on_signal(signal)
 

@@ -2,17 +2,77 @@
 
 A binary message is a little-endian uint32, the length of the JSON that follows it, and then the payload. The payload
 becomes `data["payload"]`, as bytes.
+
+The channel is ours, but among the page's own scripts ours are guests: whoever speaks for them is not believed. A signal
+has a kind and fields that we know, of their types and of a bearable length, or it is none.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from struct import Struct
 from struct import error as StructError
 from typing import Any
 
 _LENGTH = Struct("<I")
+MOST_ENTRIES = 2_000  # people of a list, or keys of those who speak
+MOST_WORD, MOST_TEXT, MOST_ADDRESS = 1_000, 20_000, 65_536  # characters
+MOST_ASTRAY_MS = 24 * 3_600_000  # a page's clock may be set; it is not of another century
 MOST_KEPT, MOST_KIND = 4_096, 40  # characters or bytes of one value, and of the kind
+
+
+Check = Callable[[object], bool]
+
+
+def _is_text(most: int) -> Check:
+    return lambda value: isinstance(value, str) and len(value) <= most
+
+
+def _is_entries(is_entry: Check) -> Check:
+    return lambda value: isinstance(value, list) and len(value) <= MOST_ENTRIES and all(map(is_entry, value))
+
+
+def _is_scalar(value: object) -> bool:
+    return (
+        value is None or isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= MOST_TEXT)
+    )
+
+
+def _is_payload(value: object) -> bool:
+    return isinstance(value, str | bytes)
+
+
+def _is_track(value: object) -> bool:
+    return type(value) is int and 0 <= value < 1 << 16
+
+
+def _is_person(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        _PERSON[name](entry) if name in _PERSON else _is_scalar(entry) for name, entry in value.items()
+    )
+
+
+_is_word, _is_address = _is_text(MOST_WORD), _is_text(MOST_ADDRESS)
+_PERSON: Mapping[str, Check] = {
+    "key": _is_text(MOST_TEXT),  # of rows without an id their text is the key
+    "name": _is_text(MOST_TEXT),
+    "avatar": lambda value: value is None or isinstance(value, str),  # a picture may stand in it
+    "is_self": lambda value: isinstance(value, bool),
+}
+# Kind → its fields; further ones of `capture` are numbers and words.
+KINDS: Mapping[str, Mapping[str, Check]] = {
+    "datachannel": {"label": _is_word, "payload": _is_payload},
+    "fetch": {"url": _is_address, "method": _is_word, "status": _is_scalar, "payload": _is_payload},
+    "websocket": {"url": _is_address, "payload": _is_payload},
+    "worker": {"payload": _is_payload},
+    "roster": {"people": _is_entries(_is_person), "whole": _is_scalar},
+    "speaking": {"keys": _is_entries(_is_text(MOST_TEXT))},
+    "stage": {"key": _is_text(MOST_TEXT)},
+    "banner": {"alone": _is_scalar, "recorded": _is_scalar},
+    "self": {"key": _is_word},
+    "chat": {"id": _is_address, "sender": _is_text(MOST_TEXT), "text": _is_text(MOST_TEXT)},
+    "capture": {"event": _is_word, "track": _is_track, "payload": _is_payload},
+}
 
 
 class BrokenSignal(ValueError):
@@ -52,8 +112,13 @@ def without_bulk(signal: Signal) -> Signal:
     return Signal(kind=signal.kind[:MOST_KIND], data=data, at_ms=signal.at_ms)
 
 
-def read_signal(message: str | bytes) -> Signal:
-    """Return the signal in one message of a page. Raises BrokenSignal."""
+def entries_of(signal: Signal) -> int:
+    """Return how many people or keys a signal holds."""
+    return sum(len(value) for value in signal.data.values() if isinstance(value, list))
+
+
+def read_signal(message: str | bytes, now_ms: float) -> Signal:
+    """Return the signal in one message of a page; `now_ms` in Unix milliseconds. Raises BrokenSignal."""
     try:
         if isinstance(message, str):
             body, payload = json.loads(message), None
@@ -63,6 +128,22 @@ def read_signal(message: str | bytes) -> Signal:
         data = dict(body["data"])
         if payload is not None:
             data["payload"] = payload
-        return Signal(kind=str(body["kind"]), data=data, at_ms=int(body["at_ms"]))
-    except (ValueError, KeyError, TypeError, StructError) as cause:
+        signal = Signal(kind=str(body["kind"]), data=data, at_ms=int(body["at_ms"]))
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError, StructError) as cause:
         raise BrokenSignal(f"a message of {len(message)} bytes is no signal") from cause
+    if (fault := _fault(signal, now_ms)) is not None:
+        raise BrokenSignal(f"a message of {len(message)} bytes is no signal: {fault}")
+    return signal
+
+
+def _fault(signal: Signal, now_ms: float) -> str | None:
+    """Return what is wrong with a signal's shape, without its words."""
+    fields = KINDS.get(signal.kind)
+    if fields is None:
+        return "its kind is unknown"
+    if abs(signal.at_ms - now_ms) > MOST_ASTRAY_MS:
+        return "its time is none"
+    for name, value in signal.data.items():
+        if not fields.get(name, _is_scalar)(value):
+            return f"{name[:MOST_KIND]!r} has another shape"
+    return None

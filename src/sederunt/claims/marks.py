@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sederunt.claims.claim import Source
-from sederunt.claims.rules import MARKS_KEPT_MS
+from sederunt.claims.rules import MARKS_KEPT_MS, MOST_MARKS
 from sederunt.model.participant import SpeakingEvent, SpeakingKind
 
 
@@ -44,6 +44,8 @@ class SpeechMarks:
         marks = self._marks.setdefault(person, [])
         start_ms = max(at_ms, (marks[-1].stop_ms or 0) if marks else at_ms)
         marks.append(Mark(source, start_ms))
+        if len(marks) > MOST_MARKS:
+            del marks[0]
         self._speaking.add(person)
         return start_ms
 

@@ -67,6 +67,9 @@ MOST_PEOPLE = 5_000
 MOST_UNBOUND = 200  # marks of somebody whom no source lists
 MOST_STRANGERS = 200  # such people
 MARKS_KEPT_MS = 15 * MINUTE  # marks in memory, once they are written
+MOST_MARKS = (
+    3_000  # of one person among them: three a second, faster than marks are read; only a page that lies has more
+)
 
 ORDER: Mapping[Fact, Mapping[Source, int]] = {
     fact: {row.source: place for place, row in enumerate(rows)} for fact, rows in TRUST.items()

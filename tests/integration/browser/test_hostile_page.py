@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 
 import psutil
@@ -15,7 +16,7 @@ from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.pool import BrowserPool
 from sederunt.browser.signals import Signal
 
-FLOOD = json.dumps({"kind": "chat", "data": {"id": "1", "sender": "a", "text": "x" * 100_000}, "at_ms": 1})
+FLOOD = json.dumps({"kind": "chat", "data": {"id": "1", "sender": "a", "text": "x" * 100_000}, "at_ms": NOW_MS})
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -48,7 +49,7 @@ async def test_a_page_that_floods_is_dropped_and_the_next_bot_is_heard(loopback:
         await asyncio.wait_for(dropped.wait(), 30)
         with pytest.raises(InvalidStatus):
             await connect(f"{loopback.address(hostile)}/signals?realm=b")
-        await quiet.send(json.dumps({"kind": "chat", "data": {"id": "2"}, "at_ms": 2}))
+        await quiet.send(json.dumps({"kind": "chat", "data": {"id": "2"}, "at_ms": NOW_MS}))
         assert (await asyncio.wait_for(heard.get(), 30)).data == {"id": "2"}
     assert psutil.Process().memory_info().rss - before < 100e6
 

@@ -1,14 +1,20 @@
 """One bot's line: what is counted, and how tracks of several frames are told apart."""
 
+import json
 from struct import pack
 
+import pytest
+
+from sederunt.browser.budget import Overrun
 from sederunt.browser.loopback import PageChannel
-from sederunt.browser.signals import Signal
+from sederunt.browser.signals import BrokenSignal, Signal
 from sederunt.model.audio import CapturedFrame
 
 
 def line_into(frames: list[CapturedFrame], signals: list[Signal]) -> PageChannel:
-    return PageChannel(token="t", on_frames=frames.extend, on_signal=signals.append, may_knock=lambda origin: True)
+    return PageChannel(
+        token="t", on_frames=frames.extend, on_signal=signals.append, may_knock=lambda origin: True, wall_ms=lambda: 0
+    )
 
 
 def batch(sequence: int) -> bytes:
@@ -40,3 +46,20 @@ def test_signals_and_frames_of_a_realm_name_a_track_alike() -> None:
     line.take_media("frame", batch(0))
     assert [signal.data["track"] for signal in signals] == [1, 101]
     assert frames[0].track == 101
+
+
+def test_a_signal_that_names_no_track_by_a_number_is_none() -> None:
+    line = line_into([], [])
+    for track in (-1, "1", 1.5, True, 1 << 40, None, [1]):
+        with pytest.raises(BrokenSignal):
+            line.take_signal("top", json.dumps({"kind": "capture", "data": {"event": "x", "track": track}, "at_ms": 1}))
+
+
+def test_lists_are_counted_by_what_stands_in_them() -> None:
+    line = line_into([], [])
+    keys = json.dumps({"kind": "speaking", "data": {"keys": [str(n) for n in range(2_000)]}, "at_ms": 1})
+    for _ in range(50):
+        line.take_signal("top", keys)
+    line.budget.spend("people", 0)
+    with pytest.raises(Overrun, match="people"):
+        line.budget.spend("people", 5_000)
