@@ -16,7 +16,9 @@ from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.pool import BrowserPool
 from sederunt.browser.signals import Signal
 
-FLOOD = json.dumps({"kind": "chat", "data": {"id": "1", "sender": "a", "text": "x" * 100_000}, "at_ms": NOW_MS})
+NOW_MS = round(time.time() * 1000)
+CHAT = {"id": "x" * 60_000, "sender": "a", "text": "x" * 20_000}
+FLOOD = json.dumps({"kind": "chat", "data": CHAT, "at_ms": NOW_MS})
 
 
 @pytest_asyncio.fixture(loop_scope="module")
