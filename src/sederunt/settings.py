@@ -90,6 +90,9 @@ class BrowserSettings(Section):
     host_rules: str | None = Field(None, description="Chromium's --host-resolver-rules, to reach practice sites.")
     ignore_certificate_errors: bool = Field(False, description="Accept any certificate; for practice sites only.")
     bots_per_browser: int = Field(8, ge=1, le=16, description="Guest bots that share one browser.")
+    share_between_accounts: bool = Field(
+        False, description="Let bots of several accounts share a browser: cheaper with many small accounts."
+    )
     warm: int = Field(1, ge=0, description="Empty browsers kept ready.")
     sandbox: Literal["auto"] | bool = Field(
         "auto", description="Chromium's own sandbox. auto: wherever it can run, with a warning where it cannot."

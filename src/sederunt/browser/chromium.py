@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from playwright.async_api import Browser, BrowserContext, CDPSession
 from playwright.async_api import Error as DriverError
@@ -49,6 +49,7 @@ class Chromium:
     ) -> None:
         self.mode, self.private = mode, private
         self.seats = 0
+        self.account_id: UUID | None = None  # whose bots it has had; None before the first
         self.pid = 0
         self.gone = asyncio.Event()
         self.spoiled = False  # a page in it could not be closed: it takes no more bots

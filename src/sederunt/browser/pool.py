@@ -1,7 +1,8 @@
 """Browsers shared by bots: a context per bot, a few bots per browser, one driver per process.
 
 Sharing halves memory and saves a third of the CPU; the price is that a browser takes all its bots with it when it
-dies, so groups stay small. Bots that are signed in get a browser of their own.
+dies, so groups stay small. Bots that are signed in get a browser of their own, and those of two accounts share one
+only where the operator allows it: a page that broke out of its renderer would find the other account's there.
 """
 
 import asyncio
@@ -47,6 +48,7 @@ class PageRequest:
     """How one bot's page is to be."""
 
     bot_id: UUID
+    account_id: UUID | None = None  # whose browsers it may share
     mode: Literal["shell", "headless", "headful"]
     backend: Literal["encoded", "worklet"] = "encoded"
     forward: bool = False  # whether the page's own decoder gets the audio too
@@ -191,10 +193,11 @@ class BrowserPool:
     async def _seat(self, request: PageRequest) -> Chromium:
         """Take a place in a browser that runs: one that has room (or will have, once started), else a new one."""
         private = request.storage_state is not None or request.signs_in or request.host_rules is not None
-        browser = None if private else self._with_room(request.mode)
+        browser = None if private else self._with_room(request)
         if browser is None:
             browser = self._new(request.mode, private=private, host_rules=request.host_rules)
         browser.seats += 1
+        browser.account_id = request.account_id
         try:
             start = self._starting.get(browser)
             if start is not None:
@@ -204,16 +207,19 @@ class BrowserPool:
             raise
         return browser
 
-    def _with_room(self, mode: Mode) -> Chromium | None:
+    def _with_room(self, request: PageRequest) -> Chromium | None:
         """Return the fullest browser with a free place, so that others can become empty and close."""
+        account_id = request.account_id
+        allowed = self._settings.share_between_accounts
         open_ones = [
             browser
             for browser in self._browsers
-            if browser.mode == mode
+            if browser.mode == request.mode
             and not (browser.private or browser.spoiled or browser.gone.is_set())
+            and (allowed or browser.account_id in (None, account_id))
             and browser.seats < self._settings.bots_per_browser
         ]
-        return max(open_ones, key=lambda browser: browser.seats, default=None)
+        return max(open_ones, key=lambda browser: (browser.account_id == account_id, browser.seats), default=None)
 
     def _new(self, mode: Mode, *, private: bool = False, host_rules: str | None = None) -> Chromium:
         """Start a browser and return it at once. Its start belongs to the pool: a bot that gives up does not end it."""

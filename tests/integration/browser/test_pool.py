@@ -50,6 +50,32 @@ async def test_bots_share_a_browser_until_it_is_full() -> None:
         assert (pool.bots(), pool.browsers()) == (0, 0)
 
 
+async def test_bots_of_two_accounts_share_no_browser_unless_that_is_allowed() -> None:
+    ours, theirs = uuid4(), uuid4()
+    async with pool_of() as pool:
+        pages = [await open_one(pool, account_id=account) for account in (ours, theirs, ours, theirs)]
+        assert (pool.bots(), pool.browsers()) == (4, 2)
+        await asyncio.gather(*(page.close() for page in pages))
+    async with pool_of(share_between_accounts=True) as pool:
+        pages = [await open_one(pool, account_id=account) for account in (ours, theirs)]
+        assert (pool.bots(), pool.browsers()) == (2, 1)
+        await asyncio.gather(*(page.close() for page in pages))
+
+
+async def test_a_warm_browser_that_had_one_accounts_bots_takes_no_others() -> None:
+    ours, theirs = uuid4(), uuid4()
+    async with pool_of(warm=1) as pool:
+        first = await open_one(pool, account_id=ours)
+        (process,) = pool.processes()
+        await first.close()
+        second = await open_one(pool, account_id=theirs)
+        assert len(pool.processes()) == 2
+        third = await open_one(pool, account_id=ours)
+        assert process in pool.processes()
+        assert len(pool.processes()) == 2
+        await asyncio.gather(second.close(), third.close())
+
+
 async def test_an_empty_browser_is_kept_warm_where_one_is_wanted() -> None:
     async with pool_of(warm=1) as pool:
         first = await open_one(pool)

@@ -22,6 +22,7 @@ def page_request(
     """Return the request for one page of this bot. `avatar` is what its camera shows; None for no camera."""
     return PageRequest(
         bot_id=bot.id,
+        account_id=bot.account_id,
         mode="shell" if bot.config.host_rules else browser_mode(browser),
         host_rules=bot.config.host_rules,
         backend="worklet" if capture.backend == "worklet" else "encoded",
