@@ -100,6 +100,21 @@ def speakers(
 
 
 @app.command()
+def providers(
+    live: str = typer.Option("vendor2-realtime", help="The live model; empty leaves this out."),
+    batch: str = typer.Option("vendor2", help="The model of the long recording; empty leaves this out."),
+    seconds: float = typer.Option(60.0, min=2, help="How long the two bots are measured."),
+    hours: float = typer.Option(4.0, min=0.01, max=24, help="Length of the recording."),
+) -> None:
+    """Measure what a cloud vendor costs this machine: a live bot above one that only records, and the worker's memory
+    with a long recording. The vendor's key and address are read from the environment.
+    """
+    from sederunt.bench.providers import bench_providers
+
+    raise typer.Exit(asyncio.run(bench_providers(live, batch, seconds, hours)))
+
+
+@app.command()
 def api(
     requests: int = typer.Option(8000, min=1600, help="GETs of one bot."),
     scheduled: int = typer.Option(10_000, min=0, help="Bots booked ahead; 0 leaves this out."),
