@@ -42,6 +42,7 @@ _GLOBAL_V6 = IPv6Network("2000::/3")  # the only range from which unicast addres
 LOWEST_FREE_PORT = 1024
 WEB_PORTS = frozenset({80, 443})
 MOST_REDIRECTS = 3
+NOT_MODIFIED = 304
 AS_IT_IS = "identity"  # the content encoding that packs nothing
 
 
@@ -109,8 +110,13 @@ def guarded_client(*, allow_private: bool, timeout_s: float, **options: typing.A
 
 
 @asynccontextmanager
-async def opened(client: httpx2.AsyncClient, url: str, *, allow_private: bool) -> AsyncIterator[httpx2.Response]:
+async def opened(
+    client: httpx2.AsyncClient, url: str, *, allow_private: bool, headers: typing.Mapping[str, str] | None = None
+) -> AsyncIterator[httpx2.Response]:
     """Provide a GET whose body is yet to be read, after at most three redirects, each of them judged.
+
+    Args:
+        headers: beside the usual ones; with those of a condition, a 304 is an answer as well.
 
     Raises DestinationError: retryable for faults of the network and for 5xx, 408, 425 and 429.
     """
@@ -119,9 +125,10 @@ async def opened(client: httpx2.AsyncClient, url: str, *, allow_private: bool) -
         if wrong:
             raise DestinationError(wrong, retryable=False)
         try:
-            async with client.stream("GET", url) as response:
+            async with client.stream("GET", url, headers=headers) as response:
                 if not response.has_redirect_location:
-                    _check_status(response)
+                    if not (headers and response.status_code == NOT_MODIFIED):
+                        _check_status(response)
                     _check_encoding(response)
                     yield response
                     return

@@ -84,6 +84,8 @@ async def furnish(room: ApiRoom) -> Furnished:
     await room.client.post(
         "/meeting-account", json={"service": "gmeet", "email": "bot@zanzibar.example", "password": "x"}
     )
+    feed = {"name": "Zanzibar calendar", "calendar_url": "https://calendar.zanzibar.example/basic.ics"}
+    await room.client.post("/calendar-feed", json=feed)
     recording = await room.recording(tone_wav(2))
     await room.transcripts.save(UUID(recording["id"]), TRANSCRIPT)
     await room.recordings.record_transition(UUID(recording["id"]), Trigger.TRANSCRIBED)

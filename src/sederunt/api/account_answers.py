@@ -21,6 +21,7 @@ from sederunt.api.answer_parts import (
     words_of,
 )
 from sederunt.api.webhooks import DeliveryState
+from sederunt.calendars.meeting import FeedRule
 from sederunt.model.correction import CorrectionKind
 from sederunt.platforms.registry import services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
@@ -137,6 +138,27 @@ ACCOUNT_ANSWERS: Mapping[str, Schema] = {
             "transcript": list_of(ref("TranscriptSegment")),
         }
     ),
+    "FeedMeeting": object_of({"title": TEXT, "starts_at": TIME, "meeting_url": URI, "bot_id": ID}),
+    "CalendarFeed": object_of(
+        {
+            "id": ID,
+            "name": TEXT,
+            "host": TEXT,
+            "rule": words_of(FeedRule),
+            "keyword": or_null(TEXT),
+            "attendee": or_null(TEXT),
+            "bot_name": TEXT,
+            "transcription_model": TEXT,
+            "lang": or_null(TEXT),
+            "webhook_url": or_null(URI),
+            "video": FLAG,
+            "created_at": TIME,
+            "checked_at": or_null(TIME),
+            "fault": or_null(TEXT),
+            "meetings": list_of(ref("FeedMeeting")),
+        }
+    ),
+    "CalendarFeedList": object_of({"data": list_of(ref("CalendarFeed"))}),
     "Passage": object_of({"text": TEXT, "same": FLAG, "speaker_name": or_null(TEXT)}),
     "ComparedTranscript": object_of(
         {

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sederunt.api import keys, people, usage, vault, webhooks
+from sederunt.api import calendar_feeds, keys, people, usage, vault, webhooks
 from sederunt.api.account_schemas import (
     CredentialFields,
     KeyFields,
@@ -225,6 +225,65 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         query=("from", "to", "usage-group", "usage-format"),
         refusals=(400,),
         media_types=("text/csv",),
+    ),
+    Route(
+        method="POST",
+        path="/calendar-feed",
+        handler=calendar_feeds.add_feed,
+        name="addCalendarFeed",
+        summary="Follow a calendar: its meetings become scheduled bots",
+        tag="Calendars",
+        answer="CalendarFeed",
+        body=RequestBody(
+            model=calendar_feeds.CalendarFeedFields,
+            required=("name", "calendar_url"),
+            example={
+                "name": "Ada's calendar",
+                "calendar_url": "https://calendar.example.org/secret/basic.ics",
+                "rule": "mine",
+                "attendee": "ada@example.org",
+                "bot_name": "Minutes",
+                "transcription_model": "whisper",
+            },
+        ),
+        refusals=(403,),
+        links=("getCalendarFeed", "checkCalendarFeed", "removeCalendarFeed"),
+    ),
+    Route(
+        method="GET",
+        path="/calendar-feed",
+        handler=calendar_feeds.list_feeds,
+        name="listCalendarFeeds",
+        summary="List calendar feeds, oldest first",
+        tag="Calendars",
+        answer="CalendarFeedList",
+    ),
+    Route(
+        method="GET",
+        path="/calendar-feed/{id}",
+        handler=calendar_feeds.get_feed,
+        name="getCalendarFeed",
+        summary="A calendar feed with its meetings that have bots",
+        tag="Calendars",
+        answer="CalendarFeed",
+    ),
+    Route(
+        method="POST",
+        path="/calendar-feed/{id}/check",
+        handler=calendar_feeds.check_feed,
+        name="checkCalendarFeed",
+        summary="Look at a calendar now",
+        tag="Calendars",
+        answer="Message",
+    ),
+    Route(
+        method="DELETE",
+        path="/calendar-feed/{id}",
+        handler=calendar_feeds.remove_feed,
+        name="removeCalendarFeed",
+        summary="Follow a calendar no more, and cancel its bots that still wait",
+        tag="Calendars",
+        answer="Message",
     ),
     Route(
         method="POST",

@@ -32,6 +32,7 @@ class ApiStores:
     search: Search
     corrections: Corrections
     sign_ins: SignIns
+    sealer: Sealer
     client: httpx2.AsyncClient  # guarded, follows no redirect: for tests of receivers
 
 
@@ -48,5 +49,6 @@ def open_stores(database: Database, sealer: Sealer, keys: Keys, client: httpx2.A
         search=Search(database),
         corrections=Corrections(database),
         sign_ins=SignIns(database),
+        sealer=sealer,
         client=client,
     )

@@ -44,6 +44,7 @@ PAGES: Sequence[tuple[str, str, Handler, Permission]] = (
     ("GET", "/recordings/{id}/player.json", recordings.player_data, "read"),
     ("GET", "/recordings/{id}/peaks.json", recordings.peaks, "read"),
     ("GET", "/compare", recordings.compare, "read"),
+    ("GET", "/calendars", bots.calendars, "read"),
     ("GET", "/search", account.search, "read"),
     ("GET", "/webhooks", account.webhooks, "read"),
     ("GET", "/keys", account.keys, "manage"),

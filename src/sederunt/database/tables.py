@@ -431,3 +431,39 @@ deletions = Table(
 )
 _UNFINISHED = deletions.c.finished_at.is_(None)
 Index("deletions_unfinished", deletions.c.requested_at, sqlite_where=_UNFINISHED, postgresql_where=_UNFINISHED)
+
+# --- calendars ------------------------------------------------------------------------------------------------------
+
+calendar_feeds = Table(
+    "calendar_feeds",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("name", Text, nullable=False),
+    Column("address", LargeBinary, nullable=False),  # sealed: whoever knows it reads the calendar
+    Column("host", Text, nullable=False),  # of the address; lists show it
+    Column("rule", Text, nullable=False),
+    Column("keyword", Text, nullable=False),
+    Column("attendee", Text, nullable=False),
+    Column("bot", Document, nullable=False),  # what its bots are to be, in the words of a request
+    Column("created_at", Moment, nullable=False),
+    Column("next_check_at", Moment, nullable=False, index=True),
+    Column("checked_at", Moment),  # with success
+    Column("etag", Text),
+    Column("modified", Text),
+    Column("fault", Text),  # of the last look
+)
+
+calendar_meetings = Table(
+    "calendar_meetings",
+    metadata,
+    Column("account_id", Uuid, ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False),
+    Column("key", Text, nullable=False),  # of the event, in every calendar that has it
+    Column("feed_id", Uuid, ForeignKey("calendar_feeds.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("bot_id", Uuid, nullable=False),
+    Column("made", Boolean, nullable=False),  # False: its bot is promised
+    Column("title", Text, nullable=False),
+    Column("starts_at", Moment, nullable=False),
+    Column("meeting_url", Text, nullable=False),
+    PrimaryKeyConstraint("account_id", "key"),
+)

@@ -123,6 +123,7 @@ SEALED_COLUMNS = (
     SealedColumn("accounts", "webhook_secret_before", "id"),
     SealedColumn("credentials", "key", "id"),
     SealedColumn("meeting_accounts", "secret", "id"),
+    SealedColumn("calendar_feeds", "address", "id"),
     SealedColumn("bots", "zak", "id"),
     SealedColumn("house_secrets", "value", "name"),
 )

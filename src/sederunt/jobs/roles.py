@@ -15,6 +15,8 @@ from sederunt.bus.consume import Consumer
 from sederunt.bus.pulse import beating, hearing
 from sederunt.bus.streams import holds_subject
 from sederunt.bus.tasks import end
+from sederunt.calendars.follower import CalendarFollower
+from sederunt.database.calendars import CalendarFeeds
 from sederunt.database.waiting import WaitingBots
 from sederunt.errors import SetupError
 from sederunt.jobs.capacity import Capacity
@@ -70,7 +72,7 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
 async def run_worker(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
     """Work through the queues and keep house until `stop`; then let jobs end for a while, and hand back the rest."""
     os.nice(LOW_PRIORITY)
-    async with open_context(settings, role="worker") as context, _housekeeping(context):
+    async with open_context(settings, role="worker") as context, _housekeeping(context), _following_calendars(context):
         consumers = _consumers("worker", context, lambda: True)
 
         def at_work() -> Mapping[str, object]:
@@ -206,3 +208,19 @@ async def _housekeeping(context: WorkerContext) -> AsyncIterator[None]:
             yield
         finally:
             await end(keeping)
+
+
+@asynccontextmanager
+async def _following_calendars(context: WorkerContext) -> AsyncIterator[None]:
+    follower = CalendarFollower(
+        CalendarFeeds(context.database),
+        context.bots,
+        context.sealer,
+        context.clock,
+        allow_private=context.settings.allow_private_addresses,
+    )
+    following = asyncio.create_task(follower.run(), name="calendars")
+    try:
+        yield
+    finally:
+        await end(following)

@@ -155,10 +155,12 @@ async def test_nothing_of_one_account_is_seen_by_another(room: ApiRoom, furnishe
     other = await visitor(room, account_id=account.id)
     keys = (await room.client.get("/key")).json()["data"]
     credentials = (await room.client.get("/credential")).json()["data"]
+    feeds = (await room.client.get("/calendar-feed")).json()["data"]
+    assert feeds
     deliveries = (await room.client.get("/webhook-delivery")).json()["data"]
     ids = [
         *(one["id"] for one in (furnished.finished, furnished.live, furnished.scheduled, furnished.recording)),
-        *(row["id"] for row in (*keys, *credentials, *deliveries)),
+        *(row["id"] for row in (*keys, *credentials, *feeds, *deliveries)),
     ]
     secrets_ = [*ids, "zanzibar", "Charles"]
 

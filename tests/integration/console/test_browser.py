@@ -47,6 +47,7 @@ def addresses(of: Furnished) -> list[str]:
         f"/recordings/{of.recording['id']}",
         f"/compare?first={of.finished['id']}&second={of.recording['id']}",
         "/search?q=zanzibar",
+        "/calendars",
         "/reference",
         "/webhooks",
         "/keys",
@@ -262,3 +263,21 @@ async def test_requests_are_sent_from_the_reference_as_oneself_and_with_a_key(ro
     await page.locator("#operations-Capacity-setReservedCapacity .execute").click()
     await expect(answer).to_contain_text("401")
     assert [said for said in reader.complaints if "401" not in said] == []
+
+
+async def test_a_calendar_is_followed_and_its_address_shown_no_more(room: ApiRoom, reader: Reader) -> None:
+    page = reader.page
+    await reader.go("/calendars")
+    await page.get_by_label("Name", exact=True).fill("Ada's calendar")
+    await page.get_by_label("Secret address").fill("https://calendar.example.org/s3cret/basic.ics")
+    await page.get_by_label("Bots go to").select_option("mine")
+    await page.get_by_role("button", name="Follow it").click()
+    await expect(page.locator("#w-attendee")).to_contain_text("required for the rule")
+    await page.get_by_label("My address").fill("ada@example.org")
+    await page.get_by_role("button", name="Follow it").click()
+    mine = page.get_by_role("region", name="Ada's calendar")
+    await expect(mine).to_contain_text("meetings of ada@example.org")
+    assert "s3cret" not in await page.content()
+    page.on("dialog", lambda dialog: dialog.accept())
+    await mine.get_by_role("button", name="Remove").click()
+    await expect(mine).to_have_count(0)

@@ -13,6 +13,8 @@ from sederunt_client.models import (
     Bot,
     BotList,
     BotSummary,
+    CalendarFeed,
+    CalendarFeedList,
     Capacity,
     CheckedCredential,
     Comparison,
@@ -949,6 +951,74 @@ class AsyncRoutes:
         return await self.send(
             Request("GET", "/usage", str, query=given({"format": format, "from": from_, "to": to, "group": group}))
         )
+
+    async def add_calendar_feed(
+        self,
+        *,
+        name: str,
+        calendar_url: str,
+        rule: Literal["all", "mine", "keyword"] | Unset = UNSET,
+        keyword: str | Unset | None = UNSET,
+        attendee: str | Unset | None = UNSET,
+        bot_name: str | Unset = UNSET,
+        transcription_model: str | Unset = UNSET,
+        lang: str | Unset | None = UNSET,
+        webhook_url: str | Unset | None = UNSET,
+        video: bool | Unset | None = UNSET,
+    ) -> CalendarFeed:
+        """Follow a calendar: its meetings become scheduled bots.
+
+        Args:
+            name: What the feed is called in lists.
+            calendar_url: The calendar's secret address (iCalendar). It is sealed, and never shown
+                again.
+            rule: Which meetings get a bot.
+            keyword: Of the rule `keyword`: what stands in title or description.
+            attendee: Of the rule `mine`: your address, as organiser or as an attendee who has not
+                declined.
+            bot_name: The bots' name in the meetings.
+            transcription_model: What transcribes.
+            lang: Spoken language, as for bots.
+            webhook_url: Receives every change of status of the bots.
+            video: Record video too.
+        """
+        return await self.send(
+            Request(
+                "POST",
+                "/calendar-feed",
+                CalendarFeed,
+                body=given(
+                    {
+                        "name": name,
+                        "calendar_url": calendar_url,
+                        "rule": rule,
+                        "keyword": keyword,
+                        "attendee": attendee,
+                        "bot_name": bot_name,
+                        "transcription_model": transcription_model,
+                        "lang": lang,
+                        "webhook_url": webhook_url,
+                        "video": video,
+                    }
+                ),
+            )
+        )
+
+    async def list_calendar_feeds(self) -> CalendarFeedList:
+        """List calendar feeds, oldest first."""
+        return await self.send(Request("GET", "/calendar-feed", CalendarFeedList))
+
+    async def get_calendar_feed(self, calendar_feed_id: str) -> CalendarFeed:
+        """A calendar feed with its meetings that have bots."""
+        return await self.send(Request("GET", f"/calendar-feed/{part(calendar_feed_id)}", CalendarFeed))
+
+    async def remove_calendar_feed(self, calendar_feed_id: str) -> Message:
+        """Follow a calendar no more, and cancel its bots that still wait."""
+        return await self.send(Request("DELETE", f"/calendar-feed/{part(calendar_feed_id)}", Message))
+
+    async def check_calendar_feed(self, calendar_feed_id: str) -> Message:
+        """Look at a calendar now."""
+        return await self.send(Request("POST", f"/calendar-feed/{part(calendar_feed_id)}/check", Message))
 
     async def invite_member(self, *, name: str, role: Literal["owner", "member", "viewer"]) -> Invitation:
         """Make a link that lets somebody into the console, once.

@@ -658,6 +658,44 @@ class Usage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FeedMeeting:
+    """Feed meeting, as the service tells of it."""
+
+    title: str
+    starts_at: datetime
+    meeting_url: str
+    bot_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalendarFeed:
+    """Calendar feed, as the service tells of it."""
+
+    id: str
+    name: str
+    host: str
+    rule: Literal["all", "mine", "keyword"]
+    keyword: str | None
+    attendee: str | None
+    bot_name: str
+    transcription_model: str
+    lang: str | None
+    webhook_url: str | None
+    video: bool
+    created_at: datetime
+    checked_at: datetime | None
+    fault: str | None
+    meetings: tuple[FeedMeeting, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalendarFeedList:
+    """One page: calendar feed entries, and where the next page begins."""
+
+    data: tuple[CalendarFeed, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Invitation:
     """Invitation, as the service tells of it."""
 

@@ -12,6 +12,7 @@ from typing import Any
 from starlette.responses import Response, StreamingResponse
 
 from sederunt.api.bots import bots_page
+from sederunt.api.calendar_feeds import feeds_values
 from sederunt.api.capacity import pricing_of
 from sederunt.api.failures import json_response
 from sederunt.api.tracks import track_values
@@ -51,6 +52,13 @@ async def scheduled(page: Page) -> Response:
         assert bot.scheduled_for is not None
         days.setdefault(f"{bot.scheduled_for:%A, %d %B %Y}", []).append(bot)
     return page.render("scheduled.html", days=days)
+
+
+async def calendars(page: Page) -> Response:
+    """GET /calendars"""
+    return page.render(
+        "calendars.html", feeds=await feeds_values(page), models=[row for row in models() if row.for_bots]
+    )
 
 
 async def new_bot(page: Page) -> Response:

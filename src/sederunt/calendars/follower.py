@@ -1,0 +1,232 @@
+"""Follows calendar feeds: looks every few minutes, and makes, moves and cancels scheduled bots.
+
+One event never gives two bots: a row promises it one before the bot is made, under the id that the bot will have, and
+a row belongs to the event, whatever calendars of the account have it. A calendar that cannot be read changes nothing.
+A bot that somebody cancelled by hand stays cancelled.
+"""
+
+import asyncio
+import contextlib
+import secrets
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from sederunt import log
+from sederunt.accounts.sealing import Sealer
+from sederunt.addresses import NOT_MODIFIED, guarded_client, opened
+from sederunt.calendars.meeting import CalendarMeeting, FeedChoice, FeedRule, KnownMeeting, plan_of
+from sederunt.calendars.reader import read_calendar
+from sederunt.clock import Clock
+from sederunt.database.bots import Bots
+from sederunt.database.calendars import CalendarFeeds, FeedMeetingRow, FeedRow
+from sederunt.database.ids import new_id
+from sederunt.errors import Conflict, DestinationError, NotFound
+from sederunt.model.bot import Bot, BotConfig, Service
+from sederunt.model.status import BotStatus
+
+logger = log.get(component="calendars")
+
+EVERY = timedelta(minutes=5)
+AFTER_A_FAULT = timedelta(minutes=15)
+AHEAD = timedelta(days=14)
+KEPT_FOR = timedelta(days=30)  # a meeting that was, so that it is not taken for a new one
+LOOK_S = 5.0  # how often the list of due feeds is read
+MOST_BYTES = 10_000_000
+FETCH_S, WHOLE_S = 20.0, 90.0
+_LONGEST_MARK = 500  # of an ETag
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedCalendar:
+    """What an address gave: None where it is as it was."""
+
+    data: bytes | None
+    etag: str | None
+    modified: str | None
+
+
+class CalendarFollower:
+    """Looks after the feeds of all accounts; any number of processes may."""
+
+    def __init__(
+        self, feeds: CalendarFeeds, bots: Bots, sealer: Sealer, clock: Clock, *, allow_private: bool = False
+    ) -> None:
+        self._feeds, self._bots, self._sealer, self._clock = feeds, bots, sealer, clock
+        self._allow_private = allow_private
+
+    async def run(self) -> None:
+        """Look at what is due, for ever."""
+        while True:
+            try:
+                await self.look_at_due()
+            except Exception:
+                logger.exception("calendars not looked at", action="calendars_failed")
+            await self._clock.sleep(LOOK_S)
+
+    async def look_at_due(self) -> int:
+        """Look at every feed whose time has come; returns how many."""
+        looked = 0
+        for feed in await self._feeds.due(self._clock.now()):
+            if await self._feeds.claim(feed, self._clock.now() + EVERY):
+                await self._look(feed)
+                looked += 1
+        return looked
+
+    async def _look(self, feed: FeedRow) -> None:
+        try:
+            fetched = await self._fetch(feed)
+            # Without news too: time goes on, and brings what was too far ahead.
+            if fetched.data is not None:
+                now = self._clock.now()
+                found = await read_calendar(fetched.data, since=now, until=now + AHEAD)
+                await self._follow(feed, found, now)
+        except DestinationError as error:
+            later = self._clock.now() + AFTER_A_FAULT
+            await self._feeds.mark(feed.id, fault=str(error)[:300], next_check_at=later)
+            logger.info("calendar not read", action="calendar_not_read", feed_id=str(feed.id), why=str(error)[:300])
+            return
+        await self._feeds.mark(
+            feed.id, fault=None, checked_at=self._clock.now(), etag=fetched.etag, modified=fetched.modified
+        )
+
+    async def _fetch(self, feed: FeedRow) -> FetchedCalendar:
+        """Return the calendar, unless it is as it was and was read whole lately. Raises DestinationError."""
+        url = self._sealer.open(feed.address, "calendar_feeds", "address", feed.id)
+        fresh = feed.checked_at is not None and self._clock.now() - feed.checked_at < timedelta(hours=1)
+        conditions = {"If-None-Match": feed.etag, "If-Modified-Since": feed.modified} if fresh else {}
+        headers = {name: value for name, value in conditions.items() if value}
+        try:
+            async with (
+                asyncio.timeout(WHOLE_S),
+                guarded_client(allow_private=self._allow_private, timeout_s=FETCH_S) as client,
+                opened(client, url, allow_private=self._allow_private, headers=headers) as response,
+            ):
+                if response.status_code == NOT_MODIFIED:
+                    return FetchedCalendar(None, feed.etag, feed.modified)
+                data = bytearray()
+                async for block in response.aiter_bytes():
+                    data += block
+                    if len(data) > MOST_BYTES:
+                        raise DestinationError(f"The calendar has more than {MOST_BYTES:,} bytes.", retryable=False)
+                etag, modified = response.headers.get("etag"), response.headers.get("last-modified")
+                return FetchedCalendar(bytes(data), _mark(etag), _mark(modified))
+        except TimeoutError:
+            raise DestinationError(f"The calendar did not come within {WHOLE_S:g} s.", retryable=True) from None
+
+    async def _follow(self, feed: FeedRow, found: list[CalendarMeeting], now: datetime) -> None:
+        choice = FeedChoice(rule=FeedRule(feed.rule), keyword=feed.keyword, attendee=feed.attendee)
+        rows = {row.key: row for row in await self._feeds.meetings(feed.id)}
+        plan = plan_of(
+            [meeting for meeting in found if choice.takes(meeting)],
+            [_known(row) for row in rows.values()],
+            now=now,
+            until=now + AHEAD,
+        )
+        for meeting in plan.make:
+            await self._make(feed, meeting, rows.get(meeting.key))
+        for had, meeting in plan.change:
+            await self._change(rows[had.key], meeting)
+        for gone in plan.cancel:
+            await cancel(self._bots, rows[gone.key])
+            await self._feeds.forget(rows[gone.key])
+        for row in rows.values():
+            if row.starts_at < now - KEPT_FOR:
+                await self._feeds.forget(row)
+        if plan.make or plan.change or plan.cancel:
+            counts = {"made": len(plan.make), "changed": len(plan.change), "cancelled": len(plan.cancel)}
+            logger.info("calendar followed", action="calendar_followed", feed_id=str(feed.id), **counts)
+
+    async def _make(self, feed: FeedRow, meeting: CalendarMeeting, promised: FeedMeetingRow | None) -> None:
+        now = self._clock.now()
+        row = replace(
+            promised or _row(feed, meeting, new_id(now)),
+            title=meeting.title,
+            starts_at=meeting.starts_at,
+            meeting_url=meeting.meeting_url,
+        )
+        if promised is None and not await self._feeds.promise(row):
+            return  # another calendar of the account has the event, too
+        try:
+            await self._bots.get(row.bot_id)
+        except NotFound:
+            bot = Bot(
+                id=row.bot_id,
+                account_id=feed.account_id,
+                config=config_of(feed, meeting),
+                status=BotStatus.SCHEDULED,
+                created_at=now,
+                scheduled_for=meeting.starts_at,
+                secret=secrets.token_urlsafe(24),
+            )
+            await self._bots.create(bot)
+            logger.info("bot created", action="bot_created", bot_id=str(bot.id), status=bot.status.value)
+        await self._feeds.keep(replace(row, made=True))
+
+    async def _change(self, row: FeedMeetingRow, meeting: CalendarMeeting) -> None:
+        """Move the bot of a meeting; one that is at work, ended or cancelled by hand is left alone."""
+        with contextlib.suppress(NotFound, Conflict):
+            while True:
+                bot = await self._bots.get(row.bot_id, row.account_id)
+                if bot.status is not BotStatus.SCHEDULED:
+                    break
+                config = replace(
+                    bot.config,
+                    service=Service(meeting.service),
+                    meeting_url=meeting.meeting_url,
+                    custom_metadata={**bot.config.custom_metadata, **_metadata(meeting)},
+                )
+                if await self._bots.update_config(bot, config, meeting.starts_at):
+                    break
+        facts = {"title": meeting.title, "starts_at": meeting.starts_at, "meeting_url": meeting.meeting_url}
+        await self._feeds.keep(replace(row, **facts))  # type: ignore[arg-type]
+
+
+async def cancel(bots: Bots, row: FeedMeetingRow) -> None:
+    """Cancel the bot of a meeting, if it still waits for its time."""
+    with contextlib.suppress(NotFound, Conflict):
+        bot = await bots.get(row.bot_id, row.account_id)
+        if bot.status is BotStatus.SCHEDULED:
+            await bots.request_deletion(row.bot_id, row.account_id)
+
+
+def config_of(feed: FeedRow, meeting: CalendarMeeting) -> BotConfig:
+    """Return what a meeting's bot is to be."""
+    return BotConfig(
+        service=Service(meeting.service),
+        meeting_url=meeting.meeting_url,
+        custom_metadata=_metadata(meeting),
+        **feed.bot,
+    )
+
+
+def _metadata(meeting: CalendarMeeting) -> dict[str, str]:
+    return {"calendar_event": meeting.title}
+
+
+def _row(feed: FeedRow, meeting: CalendarMeeting, bot_id: Any) -> FeedMeetingRow:
+    return FeedMeetingRow(
+        account_id=feed.account_id,
+        key=meeting.key,
+        feed_id=feed.id,
+        bot_id=bot_id,
+        made=False,
+        title=meeting.title,
+        starts_at=meeting.starts_at,
+        meeting_url=meeting.meeting_url,
+    )
+
+
+def _known(row: FeedMeetingRow) -> KnownMeeting:
+    return KnownMeeting(
+        key=row.key,
+        bot_id=row.bot_id,
+        made=row.made,
+        title=row.title,
+        starts_at=row.starts_at,
+        meeting_url=row.meeting_url,
+    )
+
+
+def _mark(value: str | None) -> str | None:
+    return value if value and len(value) <= _LONGEST_MARK else None

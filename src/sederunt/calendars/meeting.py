@@ -1,0 +1,97 @@
+"""A meeting as a calendar tells it, and which of them get a bot. Pure; knows no calendar format."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+
+class FeedRule(StrEnum):
+    """Which of a feed's meetings get a bot."""
+
+    ALL = "all"
+    MINE = "mine"  # an address is the organiser, or an attendee who has not declined
+    KEYWORD = "keyword"  # a word stands in title or description
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CalendarMeeting:
+    """One occurrence of an event that has a link."""
+
+    uid: str
+    occurrence: str  # of a recurring event: which one; empty for an event that happens once
+    title: str
+    starts_at: datetime
+    service: str
+    meeting_url: str
+    people: tuple[str, ...]  # addresses in small letters: the organiser, and attendees who have not declined
+    text: str  # title and description
+
+    @property
+    def key(self) -> str:
+        """Return what stays the same while the event is moved; the same in every calendar that has it."""
+        return hashlib.sha256(f"{self.uid}\n{self.occurrence}".encode()).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedChoice:
+    """A rule with what it needs."""
+
+    rule: FeedRule
+    keyword: str = ""
+    attendee: str = ""
+
+    def takes(self, meeting: CalendarMeeting) -> bool:
+        """Return whether a meeting gets a bot."""
+        match self.rule:
+            case FeedRule.MINE:
+                return self.attendee.casefold() in meeting.people
+            case FeedRule.KEYWORD:
+                return self.keyword.casefold() in meeting.text.casefold()
+            case _:
+                return True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownMeeting:
+    """A meeting that has, or had, a bot."""
+
+    key: str
+    bot_id: UUID
+    made: bool  # False: its bot was promised, and perhaps not made
+    title: str
+    starts_at: datetime
+    meeting_url: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What a look at a calendar calls for."""
+
+    make: tuple[CalendarMeeting, ...]
+    change: tuple[tuple[KnownMeeting, CalendarMeeting], ...]
+    cancel: tuple[KnownMeeting, ...]
+
+
+def plan_of(
+    wanted: Iterable[CalendarMeeting], known: Sequence[KnownMeeting], *, now: datetime, until: datetime
+) -> Plan:
+    """Return what to do. A known meeting between `now` and `until` that is not wanted any more is cancelled."""
+    by_key = {meeting.key: meeting for meeting in wanted if now < meeting.starts_at <= until}
+    had = {meeting.key: meeting for meeting in known}
+    changed = [
+        (had[key], meeting)
+        for key, meeting in by_key.items()
+        if key in had and had[key].made and _facts(had[key]) != _facts(meeting)
+    ]
+    return Plan(
+        make=tuple(meeting for key, meeting in by_key.items() if key not in had or not had[key].made),
+        change=tuple(changed),
+        cancel=tuple(one for key, one in had.items() if key not in by_key and now < one.starts_at <= until),
+    )
+
+
+def _facts(meeting: KnownMeeting | CalendarMeeting) -> tuple[datetime, str, str]:
+    return meeting.starts_at, meeting.meeting_url, meeting.title

@@ -1,0 +1,125 @@
+"""The process that `reader` starts: it takes away its own rights, then reads one calendar from its standard input."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, date, datetime
+from typing import Any
+
+from sederunt.media.apart_child import give_up_rights
+
+MOST_MEETINGS = 2_000  # in the stretch of time that is looked at
+_LONGEST_TEXT = 20_000
+_LONGEST_UID = 1_000
+
+
+def main() -> None:
+    """`SINCE UNTIL CPU_S`, two moments in ISO 8601; prints {"meetings": […]} or {"fault": why}."""
+    since, until, cpu_s = sys.argv[1:]
+    give_up_rights(int(cpu_s))
+    sys.stdout.write(
+        json.dumps(told(sys.stdin.buffer.read(), datetime.fromisoformat(since), datetime.fromisoformat(until)))
+    )
+
+
+def told(data: bytes, since: datetime, until: datetime) -> dict[str, Any]:
+    """Return what is printed."""
+    import icalendar  # heavy, and to be limited as the rest
+    import recurring_ical_events  # type: ignore[import-untyped]
+
+    try:
+        calendars = icalendar.Calendar.from_ical(data, multiple=True)
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError) as error:
+        return {"fault": f"its lines are not those of a calendar ({type(error).__name__})"}
+    if not calendars:
+        return {"fault": "it is empty"}
+    meetings: list[dict[str, Any]] = []
+    for calendar in calendars:
+        recurring = _recurring(calendar)
+        for event in recurring_ical_events.of(calendar, skip_bad_series=True).between(since, until):
+            meetings += _meetings(event, recurring)
+            if len(meetings) > MOST_MEETINGS:
+                return {"fault": f"it has more than {MOST_MEETINGS:,} meetings in two weeks"}
+    return {"meetings": meetings}
+
+
+def _recurring(calendar: Any) -> set[str]:
+    """Return the ids of events that happen more than once."""
+    several = ("RRULE", "RDATE", "RECURRENCE-ID")
+    return {str(event.get("UID")) for event in calendar.walk("VEVENT") if any(name in event for name in several)}
+
+
+def _meetings(event: Any, recurring: set[str]) -> Iterator[dict[str, Any]]:
+    """Yield the meeting of an occurrence; nothing for one without a link, cancelled, or of a whole day."""
+    from sederunt.calendars.links import meeting_link
+
+    uid = str(event.get("UID") or "")
+    begins = event["DTSTART"].dt
+    if not uid or len(uid) > _LONGEST_UID or not isinstance(begins, datetime) or _word(event, "STATUS") == "CANCELLED":
+        return
+    texts = [_text(event, name) for name in _PLACES_OF_LINKS]
+    link = meeting_link(texts)
+    if link is None:
+        return
+    service, address = link
+    named = event.get("RECURRENCE-ID")
+    title = _text(event, "SUMMARY")
+    from sederunt.calendars.meeting import CalendarMeeting
+
+    meeting = CalendarMeeting(
+        uid=uid,
+        occurrence=_moment(named.dt) if named is not None and uid in recurring else "",
+        title=title[:200],
+        starts_at=begins.astimezone(UTC) if begins.tzinfo else begins.replace(tzinfo=UTC),
+        service=service,
+        meeting_url=address,
+        people=tuple(_people(event)),
+        text=f"{title}\n{_text(event, 'DESCRIPTION')}",
+    )
+    yield {**asdict(meeting), "starts_at": meeting.starts_at.isoformat()}
+
+
+# Where calendars keep the link of a call, the surest place first.
+_PLACES_OF_LINKS = (
+    "X-GOOGLE-CONFERENCE",
+    "X-MICROSOFT-SKYPETEAMSMEETINGURL",
+    "X-MICROSOFT-ONLINEMEETINGEXTERNALLINK",
+    "CONFERENCE",
+    "URL",
+    "LOCATION",
+    "DESCRIPTION",
+    "X-ALT-DESC",
+)
+
+
+def _text(event: Any, name: str) -> str:
+    value = event.get(name)
+    if isinstance(value, list):
+        value = " ".join(str(one) for one in value[:20])
+    return "" if value is None else str(value)[:_LONGEST_TEXT]
+
+
+def _word(event: Any, name: str) -> str:
+    return _text(event, name).strip().upper()
+
+
+def _people(event: Any) -> Iterator[str]:
+    for name in ("ORGANIZER", "ATTENDEE"):
+        found = event.get(name) or []
+        for person in (found if isinstance(found, list) else [found])[:1_000]:
+            if str(getattr(person, "params", {}).get("PARTSTAT", "")).upper() != "DECLINED":
+                yield str(person).casefold().removeprefix("mailto:").strip()[:320]
+
+
+def _moment(at: date | datetime) -> str:
+    if not isinstance(at, datetime):
+        return at.isoformat()
+    return (at.astimezone(UTC) if at.tzinfo else at).isoformat()
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()
+    os._exit(0)

@@ -1,0 +1,152 @@
+"""Calendar feeds and the meetings in them that have bots. Addresses come and go sealed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from sederunt.database import tables as t
+from sederunt.database.columns import Moment, storable
+from sederunt.database.engine import Database
+from sederunt.database.queries import Row
+from sederunt.errors import NotFound
+
+_MOST_DUE = 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedRow:
+    """A calendar feed as it is stored."""
+
+    id: UUID
+    account_id: UUID
+    name: str
+    address: bytes = field(repr=False)  # sealed
+    host: str
+    rule: str
+    keyword: str
+    attendee: str
+    bot: Mapping[str, Any]
+    created_at: datetime
+    next_check_at: datetime
+    checked_at: datetime | None = None
+    etag: str | None = None
+    modified: str | None = None
+    fault: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedMeetingRow:
+    """A meeting of a feed, and the bot that it has, had, or was promised."""
+
+    account_id: UUID
+    key: str
+    feed_id: UUID
+    bot_id: UUID
+    made: bool
+    title: str
+    starts_at: datetime
+    meeting_url: str
+
+
+class CalendarFeeds:
+    """The feeds of all accounts."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        feeds = select(t.calendar_feeds)
+        owned = t.calendar_feeds.c.account_id == _bind("account")
+        self._of = database.query(feeds.where(owned).order_by(t.calendar_feeds.c.created_at, t.calendar_feeds.c.id))
+        self._one = database.query(feeds.where(owned, t.calendar_feeds.c.id == _bind("id")))
+        due = t.calendar_feeds.c.next_check_at <= bindparam("now", type_=Moment())
+        self._due = database.query(feeds.where(due).order_by(t.calendar_feeds.c.next_check_at).limit(_MOST_DUE))
+        meetings = select(t.calendar_meetings).where(t.calendar_meetings.c.feed_id == _bind("feed"))
+        self._meetings = database.query(meetings.order_by(t.calendar_meetings.c.starts_at))
+
+    async def add(self, feed: FeedRow) -> None:
+        """Keep one more."""
+        values = {name: getattr(feed, name) for name in feed.__slots__}
+        for name in ("name", "keyword", "attendee", "host"):
+            values[name] = storable(values[name])
+        async with self._database.begin() as connection:
+            await connection.execute(insert(t.calendar_feeds).values(values))
+
+    async def of(self, account_id: UUID) -> list[FeedRow]:
+        """Return the account's feeds, the oldest first."""
+        return [FeedRow(**row) for row in await self._of.all(account=account_id)]
+
+    async def get(self, feed_id: UUID, account_id: UUID) -> FeedRow:
+        """Return one feed of an account. Raises NotFound."""
+        row = await self._one.first(id=feed_id, account=account_id)
+        if row is None:
+            raise NotFound("There is no calendar feed with this id.")
+        return FeedRow(**row)
+
+    async def remove(self, feed_id: UUID, account_id: UUID) -> None:
+        """Forget a feed and its meetings; their bots stay. Raises NotFound."""
+        owned = (t.calendar_feeds.c.id == feed_id, t.calendar_feeds.c.account_id == account_id)
+        async with self._database.begin() as connection:
+            if not (await connection.execute(delete(t.calendar_feeds).where(*owned))).rowcount:
+                raise NotFound("There is no calendar feed with this id.")
+
+    async def due(self, now: datetime) -> list[FeedRow]:
+        """Return feeds of all accounts that are to be looked at."""
+        return [FeedRow(**row) for row in await self._due.all(now=now)]
+
+    async def claim(self, feed: FeedRow, until: datetime) -> bool:
+        """Take a due feed until a moment; False where somebody else did."""
+        mine = (t.calendar_feeds.c.id == feed.id, t.calendar_feeds.c.next_check_at == feed.next_check_at)
+        return await self._change(*mine, next_check_at=until)
+
+    async def mark(self, feed_id: UUID, **changes: Any) -> None:
+        """Write how a look went, or when the next one is to be."""
+        await self._change(t.calendar_feeds.c.id == feed_id, **changes)
+
+    async def meetings(self, feed_id: UUID) -> list[FeedMeetingRow]:
+        """Return the feed's meetings that have, had or were promised a bot, by time."""
+        return [_meeting(row) for row in await self._meetings.all(feed=feed_id)]
+
+    async def promise(self, meeting: FeedMeetingRow) -> bool:
+        """Write that a meeting is to have a bot; False where one was promised to it already, by whatever feed."""
+        adding = sqlite.insert if self._database.is_sqlite else postgresql.insert
+        statement = adding(t.calendar_meetings).values(_values(meeting))
+        async with self._database.begin() as connection:
+            done = await connection.execute(statement.on_conflict_do_nothing(index_elements=["account_id", "key"]))
+            return bool(done.rowcount)
+
+    async def keep(self, meeting: FeedMeetingRow) -> None:
+        """Write what is known of a meeting now."""
+        changing = update(t.calendar_meetings).where(*_same(meeting)).values(_values(meeting))
+        async with self._database.begin() as connection:
+            await connection.execute(changing)
+
+    async def forget(self, meeting: FeedMeetingRow) -> None:
+        """Forget a meeting: it was cancelled, or was long ago."""
+        async with self._database.begin() as connection:
+            await connection.execute(delete(t.calendar_meetings).where(*_same(meeting)))
+
+    async def _change(self, *which: Any, **changes: Any) -> bool:
+        async with self._database.begin() as connection:
+            done = await connection.execute(update(t.calendar_feeds).where(*which).values(**changes))
+            return bool(done.rowcount)
+
+
+def _meeting(row: Row) -> FeedMeetingRow:
+    return FeedMeetingRow(**row)
+
+
+def _values(meeting: FeedMeetingRow) -> dict[str, Any]:
+    values = {name: getattr(meeting, name) for name in meeting.__slots__}
+    return {**values, "title": storable(meeting.title), "meeting_url": storable(meeting.meeting_url)}
+
+
+def _same(meeting: FeedMeetingRow) -> tuple[Any, Any]:
+    return t.calendar_meetings.c.account_id == meeting.account_id, t.calendar_meetings.c.key == meeting.key
+
+
+def _bind(name: str) -> Any:
+    return bindparam(name, type_=t.accounts.c.id.type)

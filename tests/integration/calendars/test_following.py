@@ -1,0 +1,147 @@
+"""Calendars become scheduled bots: made once, moved, cancelled; whatever the calendar's server does."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from harness.api_room import ApiRoom
+from harness.fake_clock import FakeClock
+from harness.file_server import Files
+from sederunt.accounts.sealing import load_sealer
+from sederunt.calendars import follower as following
+from sederunt.calendars.follower import EVERY, CalendarFollower
+from sederunt.database.calendars import CalendarFeeds
+from sederunt.model.status import Trigger
+
+MEET = "https://meet.google.com/abc-defg-hij"
+OTHER = "https://meet.google.com/xyz-defg-hij"
+
+
+def calendar(room: ApiRoom, **events: tuple[float, str]) -> bytes:
+    """Events by id: in how many hours, and further lines."""
+    lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Tests//EN"]
+    for uid, (hours, more) in events.items():
+        at = room.clock.now() + timedelta(hours=hours)
+        lines += ["BEGIN:VEVENT", f"UID:{uid}", f"DTSTART:{at:%Y%m%dT%H%M%SZ}", *more.splitlines(), "END:VEVENT"]
+    return "\r\n".join([*lines, "END:VCALENDAR", ""]).encode()
+
+
+async def added(room: ApiRoom, address: str, **fields: Any) -> dict[str, Any]:
+    body = {"name": "Mine", "calendar_url": address, **fields}
+    answer = await room.client.post("/calendar-feed", json=body)
+    assert answer.status_code == 200, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+async def look(room: ApiRoom, clock: FakeClock) -> int:
+    """What a worker does when the next look is due."""
+    clock.advance(EVERY.total_seconds())
+    feeds = CalendarFeeds(room.database)
+    return await CalendarFollower(feeds, room.bots, load_sealer(room.settings), clock, allow_private=True).look_at_due()
+
+
+async def scheduled(room: ApiRoom) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (await room.client.get("/bot/scheduled")).json()
+    return found
+
+
+async def test_meetings_become_bots_once_are_moved_and_cancelled(room: ApiRoom, clock: FakeClock, files: Files) -> None:
+    at = f"LOCATION:{MEET}\nSUMMARY:Plan"
+    address = files.give("/s3cret/basic.ics", calendar(room, one=(5, at), two=(6, f"LOCATION:{OTHER}")))
+    feed = await added(room, address, bot_name="Scribe", transcription_model="none")
+    assert "s3cret" not in str(feed)
+    assert await look(room, clock) == 1
+    first, second = await scheduled(room)
+    assert (first["bot_name"], first["meeting_url"]) == ("Scribe", MEET)
+    assert first["custom_metadata"] == {"calendar_event": "Plan"}
+    await look(room, clock)
+    assert len(await scheduled(room)) == 2
+    files.give("/s3cret/basic.ics", calendar(room, one=(9, at)))
+    await look(room, clock)
+    [moved] = await scheduled(room)
+    assert moved["id"] == first["id"]
+    assert moved["scheduled_for"] > second["scheduled_for"]
+    listed = (await room.client.get("/calendar-feed")).json()["data"]
+    assert [(one["title"], one["bot_id"]) for one in listed[0]["meetings"]] == [("Plan", first["id"])]
+    assert "s3cret" not in str(listed)
+    assert (await room.client.delete(f"/calendar-feed/{feed['id']}")).status_code == 200
+    assert await scheduled(room) == []
+
+
+async def test_an_event_in_two_calendars_has_one_bot(room: ApiRoom, clock: FakeClock, files: Files) -> None:
+    same = calendar(room, one=(5, f"LOCATION:{MEET}"))
+    for name in ("ada", "bo"):
+        await added(room, files.give(f"/{name}.ics", same))
+    assert await look(room, clock) == 2
+    assert len(await scheduled(room)) == 1
+
+
+async def test_a_promise_that_a_crash_left_is_kept_and_a_bot_cancelled_by_hand_stays_so(
+    room: ApiRoom, clock: FakeClock, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await added(room, files.give("/a.ics", calendar(room, one=(5, f"LOCATION:{MEET}"))))
+
+    def crash(*_: object) -> None:
+        raise RuntimeError("the power is gone")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(following, "config_of", crash)
+        with pytest.raises(RuntimeError):
+            await look(room, clock)
+    assert await scheduled(room) == []
+    await look(room, clock)
+    [bot] = await scheduled(room)
+    await room.client.delete(f"/bot/{bot['id']}")
+    files.give("/a.ics", calendar(room, one=(7, f"LOCATION:{MEET}")))
+    await look(room, clock)
+    assert await scheduled(room) == []
+
+
+async def test_a_server_that_fails_changes_nothing_and_is_told(room: ApiRoom, clock: FakeClock, files: Files) -> None:
+    feed = await added(room, files.give("/a.ics", calendar(room, one=(5, f"LOCATION:{MEET}"))))
+    await look(room, clock)
+    for status, body in ((500, b""), (200, b"<html>Sign in</html>"), (200, b"x" * (following.MOST_BYTES + 1))):
+        files.give("/a.ics", body, status)
+        await room.client.post(f"/calendar-feed/{feed['id']}/check")
+        await look(room, clock)
+        assert len(await scheduled(room)) == 1
+        assert (await room.client.get(f"/calendar-feed/{feed['id']}")).json()["fault"]
+
+
+async def test_a_calendar_that_did_not_change_is_not_read_again(room: ApiRoom, clock: FakeClock, files: Files) -> None:
+    address = files.give("/a.ics", calendar(room, one=(5, f"LOCATION:{MEET}")), ETag='"7"')
+    feed = await added(room, address)
+    await look(room, clock)
+    files.give("/a.ics", b"", 304, ETag='"7"')
+    await look(room, clock)
+    found = (await room.client.get(f"/calendar-feed/{feed['id']}")).json()
+    assert (found["fault"], len(found["meetings"]), len(await scheduled(room))) == (None, 1, 1)
+
+
+async def test_a_meeting_that_has_begun_keeps_its_bot(room: ApiRoom, clock: FakeClock, files: Files) -> None:
+    await added(room, files.give("/a.ics", calendar(room, one=(5, f"LOCATION:{MEET}"))))
+    await look(room, clock)
+    [bot] = await scheduled(room)
+    await room.bots.record_transition(UUID(bot["id"]), Trigger.DUE)
+    files.give("/a.ics", calendar(room))
+    await look(room, clock)
+    assert (await room.look(bot))["status"] == "booting"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"calendar_url": "ftp://a.example/b.ics"}, "calendar_url"),
+        ({"rule": "mine"}, "attendee"),
+        ({"rule": "keyword"}, "keyword"),
+        ({"rule": "some"}, "rule"),
+        ({"transcription_model": "telepathy"}, "transcription_model"),
+    ],
+)
+async def test_what_cannot_be_followed_is_told_by_field(room: ApiRoom, body: dict[str, Any], field: str) -> None:
+    given = {"name": "Mine", "calendar_url": "https://a.example/b.ics", **body}
+    answer = await room.client.post("/calendar-feed", json=given)
+    assert (answer.status_code, list(answer.json()["errors"])) == (400, [field])
