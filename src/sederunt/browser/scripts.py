@@ -24,6 +24,7 @@ PAGE = (
     "contributors.js",
     "negotiation.js",
     "disable_painting.js",
+    "microphone.js",
     "avatar.js",
     "channels.js",
     "shadow_roots.js",

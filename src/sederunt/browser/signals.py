@@ -94,7 +94,9 @@ class Signal:
         banner       {alone, recorded}: what the page's sentences say, each time that changed
         self         {key}: by what the page's own objects know the bot
         chat         {id, sender, text}: once per message
-        capture      {event: "attached" | "displaced" | "deaf" | "backend" | "stream" | …, track, …}
+        capture      {event: "attached" | "displaced" | "deaf" | "backend" | "stream" | …, track, …}; "stream", each
+                     time a track begins: {media, stream, mid, ufrag}, the names of its stream and of its m-line,
+                     and the user fragment of whoever is at the connection's other end
     """
 
     kind: str

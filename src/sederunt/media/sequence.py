@@ -32,6 +32,7 @@ class Counts:
     restarts: int = 0  # senders that began their sequence anew
     anchored_again: int = 0  # jumps of a sender's clock against ours
     early: int = 0  # before the recording's zero
+    twins: int = 0  # of a track that brought what another brought already
 
 
 class Reorder(Generic[Item]):

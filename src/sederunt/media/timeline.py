@@ -13,6 +13,7 @@ from sederunt.errors import BrokenMedia
 from sederunt.media import opus
 from sederunt.media.anchor import Anchor
 from sederunt.media.sequence import Counts, Reorder, unwrap
+from sederunt.media.twins import Twins
 from sederunt.media.worklet import Blocks
 from sederunt.model.audio import CapturedFrame, Codec, Packet
 
@@ -46,6 +47,7 @@ class Timeline:
         self._counts = Counts()
         self._streams: dict[tuple[int, int, bool], _OpusStream | Blocks] = {}
         self._track_end_ms: dict[int, float] = {}
+        self._twins = Twins()
         self._mixed: set[int] = set()  # tracks on which several sources were heard at once
         self._sources: dict[str, int] = {}
         self._other = 0
@@ -122,6 +124,9 @@ class Timeline:
             start = (start_ms - self._started_ms) / 1000
             if start < -0.0005:
                 self._counts.early += 1
+                continue
+            if self._twins.is_second(frame.track, payload, start_ms):
+                self._counts.twins += 1
                 continue
             source, voices = self._source_of(frame)
             self._counts.packets += 1

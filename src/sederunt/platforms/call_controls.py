@@ -36,10 +36,10 @@ class Camera:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallControls:
-    """What a bot uses in the call."""
+    """What a bot uses in the call. What a site does not have is left out."""
 
-    notices: tuple[Step, ...]  # what may cover the call, and the button that takes it away
-    camera: Camera
-    chat: ChatPanel
-    panels: tuple[Panel, ...]  # what has to stand open for the page to tell of it
+    notices: tuple[Step, ...] = ()  # what may cover the call, and the button that takes it away
+    camera: Camera | None = None
+    chat: ChatPanel | None = None
+    panels: tuple[Panel, ...] = ()  # what has to stand open for the page to tell of it
     leaving: tuple[Target, ...]  # in this order: the button, then what it asks

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sederunt.errors import PageStuck
+from sederunt.errors import PageChanged, PageStuck
 from sederunt.model.bot import Service
 from sederunt.platforms import chat
 from sederunt.platforms.addresses import with_parameter
@@ -93,6 +93,8 @@ class Site:
         return self.judge((await self.survey(page))[0], joined=joined, noted=noted)
 
     async def send_chat(self, page: MeetingPage, text: str) -> None:
+        if self.controls.chat is None:
+            raise PageChanged(f"The message was not sent: meetings of {self.title} have no chat.")
         await chat.send(page, self.controls.chat, text, limit=self.limits.chat)
 
     async def leave(self, page: MeetingPage) -> None:
@@ -117,8 +119,9 @@ class Site:
 
     async def settle(self, page: MeetingPage, *, roster_heard: bool = False, camera: bool = False) -> None:
         """Answer notices, see to the camera, then open the panels that have to stand open. Safe to repeat."""
-        switch = Step(target=self.controls.camera.on if camera else self.controls.camera.off, most=1)
-        await self._take_steps(page, (*self.controls.notices, switch))
+        switches = self.controls.camera
+        switch = () if switches is None else (Step(target=switches.on if camera else switches.off, most=1),)
+        await self._take_steps(page, (*self.controls.notices, *switch))
         await self._open_all(page, [panel for panel in self.controls.panels if not (panel.for_roster and roster_heard)])
 
     async def _take_steps(self, page: MeetingPage, steps: Sequence[Step]) -> None:

@@ -1,12 +1,14 @@
 """What the pictures of a recording cannot tell: whose they are, who spoke when, which of them are shared screens."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sederunt.clock import unix_ms
 from sederunt.media.composition import VideoLayout
 from sederunt.media.layout import Spoke
 from sederunt.model.bot import Bot
-from sederunt.model.events import camera_track, screen_track
+from sederunt.model.events import camera_track, screen_track, since_of
 from sederunt.model.participant import Participant, SpeakingKind
 
 
@@ -14,18 +16,47 @@ def layout_of(
     bot: Bot, duration_s: float, participants: Sequence[Participant], sources: Mapping[str, str]
 ) -> VideoLayout:
     """Return how to compose a bot's pictures. `sources`: source → participant key, as the roster keeps them."""
-    cameras = {key: track for source, key in sources.items() if (track := camera_track(source))}
     zero_ms = unix_ms(bot.recording_started_at) if bot.recording_started_at else 0
+    cameras = _cameras(sources, zero_ms)
     return VideoLayout(
         duration_s=duration_s,
         spoken=[
-            Spoke(source=cameras[person.key], start=start, end=end)
+            Spoke(source=camera.track, start=max(start, camera.start), end=min(end, camera.end))
             for person in participants
-            if person.key in cameras
             for start, end in _turns(person, zero_ms, duration_s)
+            for camera in cameras
+            if camera.key == person.key and start < camera.end and end > camera.start
         ],
-        screens=[track for source in sources if (track := screen_track(source))],
+        screens=[track for source in sources if since_of(source) is None and (track := screen_track(source))],
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Camera:
+    """A video track for as long as it shows one person. In seconds of the recording."""
+
+    track: str
+    key: str
+    start: float
+    end: float = math.inf
+
+
+def _cameras(sources: Mapping[str, str], zero_ms: int) -> list[_Camera]:
+    """Return whose each video track was and when: sites give the line of somebody who left to the next who comes."""
+    begun: dict[str, list[tuple[float, str]]] = {}
+    for source, key in sources.items():
+        name, at_ms = since_of(source) or (source, None)
+        if track := camera_track(name):
+            begun.setdefault(track, []).append((-math.inf if at_ms is None else (at_ms - zero_ms) / 1000, key))
+    cameras: list[_Camera] = []
+    for track, owners in begun.items():
+        # Whose it is now is told by itself as well; where moments are told, they say it all.
+        owners = sorted(owner for owner in owners if len(owners) == 1 or owner[0] > -math.inf)
+        ends = [start for start, _ in owners[1:]] + [math.inf]
+        cameras += [
+            _Camera(track=track, key=key, start=start, end=end) for (start, key), end in zip(owners, ends, strict=True)
+        ]
+    return cameras
 
 
 def _turns(person: Participant, zero_ms: int, duration_s: float) -> list[tuple[float, float]]:

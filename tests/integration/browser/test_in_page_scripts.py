@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from harness.browser_room import CALL, OpenPage, Site, Stay
+from harness.browser_room import CALL, Ear, OpenPage, Site, Stay
 from sederunt.browser.batches import read_batch
 from sederunt.browser.scripts import _text
 from sederunt.model.audio import CapturedFrame, Codec
@@ -111,6 +112,30 @@ await call({ %s listen: (here) => { here.ontrack = ({ receiver }) => {
   readable.pipeThrough(own).pipeTo(writable);
 }; } });
 """
+
+
+async def test_it_is_told_on_which_line_of_which_connection_a_track_begins(open_page: OpenPage, site: Site) -> None:
+    stay = await calling(open_page, site, "await call(); await call({ kinds: ['video', 'audio'] })", video=True)
+
+    def begun(ear: Ear) -> list[Mapping[str, Any]]:
+        return [data for data in ear.of("capture") if data["event"] == "stream"]
+
+    await stay.ear.until(lambda ear: len(begun(ear)) >= 3)
+    ufrag = await stay.page.evaluate("() => /ice-ufrag:(\\S+)/.exec(here.remoteDescription.sdp)[1]")
+    lines = [(data["media"], data["mid"], data["ufrag"] == ufrag) for data in begun(stay.ear)]
+    assert sorted(lines) == [("audio", "0", False), ("audio", "0", True), ("video", "1", True)]
+
+
+async def test_a_page_that_goes_no_further_without_a_microphone_gets_one_that_is_silent(
+    open_page: OpenPage, site: Site
+) -> None:
+    ask = "() => navigator.mediaDevices.getUserMedia({ audio: true }).then((s) => s.getTracks().map((t) => t.kind))"
+    page = (await open_page(watch={"microphone": "silent"})).page
+    await page.goto(site.page())
+    assert await page.evaluate(ask) == ["audio"]
+    plain = (await open_page()).page
+    await plain.goto(site.page())
+    assert await plain.evaluate(f"() => ({ask})().catch((error) => error.name)") == "NotFoundError"
 
 
 @pytest.mark.parametrize("flag", ["options: { here: { encodedInsertableStreams: true } },", ""])

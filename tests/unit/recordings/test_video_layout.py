@@ -47,6 +47,18 @@ def test_speaking_events_become_turns_of_the_camera_that_shows_the_speaker() -> 
     assert layout.duration_s == 12
 
 
+def test_a_camera_track_that_changed_hands_shows_each_for_as_long_as_they_had_it() -> None:
+    people = [_person("ada", (1, 3), (6, 9)), _person("cleo", (8, 11))]
+    sources = {"camera:track-5": "cleo"} | {
+        f"camera:track-5@{ZERO_MS + at}": key for at, key in ((500, "ada"), (7000, ""), (10_000, "cleo"))
+    }
+    assert layout_of(_bot(), 12.0, people, sources).spoken == [
+        Spoke(source="track-5", start=1, end=3),
+        Spoke(source="track-5", start=6, end=7),
+        Spoke(source="track-5", start=10, end=11),
+    ]
+
+
 def test_people_without_a_camera_are_not_shown_large_and_screens_are_told() -> None:
     layout = layout_of(_bot(), 12.0, [_person("ada", (1, 3))], {"7": "ada", "screen:track-9": "ada"})
     assert layout.spoken == []

@@ -6,7 +6,7 @@
   const { natives, replace, quietly } = capture;
   const devices = window.MediaDevices && MediaDevices.prototype;
   if (!devices || !window.MediaStreamTrackGenerator) return;
-  const { MediaStreamTrackGenerator, VideoFrame, AudioContext, InputDeviceInfo } = window;
+  const { MediaStreamTrackGenerator, VideoFrame, InputDeviceInfo } = window;
   const decode = window.createImageBitmap.bind(window);
   const AGAIN_MS = 1000;
   const SETTINGS = { width: 1280, height: 720, aspectRatio: 1280 / 720, frameRate: 30, deviceId: "camera", groupId: "camera" };
@@ -57,9 +57,7 @@
     try {
       return (await Reflect.apply(native, self, [{ audio }])).getAudioTracks();
     } catch {
-      const context = new AudioContext();
-      await context.suspend();
-      return context.createMediaStreamDestination().stream.getAudioTracks();
+      return capture.silentMicrophone();
     }
   }
 

@@ -71,6 +71,7 @@ declare const capture: {
   blame(error: unknown): void;
   wallMs(): number;
   tell(kind: string, data: object, payload?: ArrayBuffer | ArrayBufferView): void;
+  silentMicrophone(): Promise<MediaStreamTrack[]>;
   taps: {
     entries: Map<number, any>;
     add(kind: "audio" | "video" | "graph", facts: object): any;

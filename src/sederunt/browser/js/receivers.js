@@ -34,12 +34,19 @@
     capture.tell("capture", { event: "attached", track: entry.track, kind, backend: entry.backend });
   }
 
-  /** Sites name streams; their signals tell by these names whose they are. @param {RTCTrackEvent} event */
-  function tellStream({ receiver, streams }) {
+  /**
+   * By the stream's name, or by the m-line of a connection, sites' signals tell whose a track is. The user fragment is
+   * how those who offered the connection call it: pages have several.
+   * @param {RTCTrackEvent} event @param {RTCPeerConnection} connection
+   */
+  function tellStream({ receiver, streams, transceiver }, connection) {
     const { kind } = receiver.track;
     const entry = known.get(receiver);
-    if (!entry || !streams[0] || (kind === "video" && !config.video)) return;
-    capture.tell("capture", { event: "stream", track: entry.track, media: kind, stream: streams[0].id });
+    if (!entry || (kind === "video" && !config.video)) return;
+    const remote = connection.remoteDescription;
+    const [, ufrag] = (remote && /^a=ice-ufrag:(\S+)/m.exec(remote.sdp)) || [];
+    const line = { stream: streams[0] ? streams[0].id : "", mid: transceiver.mid, ufrag: ufrag || "" };
+    capture.tell("capture", { event: "stream", track: entry.track, media: kind, ...line });
   }
 
   /** @param {any} entry */
@@ -64,7 +71,7 @@
     natives.listen.call(connection, "track", (/** @type {any} */ event) => {
       quietly(() => {
         attach(event.receiver, connection);
-        tellStream(event);
+        tellStream(event, connection);
       });
     });
   });
