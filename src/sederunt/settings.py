@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 from sederunt.errors import SetupError
 
 PREFIX, DELIMITER, FROM_FILE = "SEDERUNT_", "__", "_FILE"
+OF_CLIENTS = frozenset({"SEDERUNT_URL", "SEDERUNT_KEY"})  # where a service is, and a key of it: for who calls it
 
 
 class Section(BaseModel):
@@ -59,6 +60,7 @@ class ApiSettings(Section):
         2000, ge=0, description="Realtime sockets of one account per API process before a 429; 0 for no limit."
     )
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from.")
+    mcp: bool = Field(True, description="Serve language models' clients at /mcp, where the extra `mcp` is installed.")
 
 
 class DatabaseSettings(Section):
@@ -290,6 +292,7 @@ def _strange(environment: Mapping[str, str]) -> dict[str, str]:
     """Return what is to be said of each variable that looks like a setting and is none, by name."""
     known = dict(_variables(Settings))
     given = {name: name.upper().removesuffix(FROM_FILE) for name in environment if name.upper().startswith(PREFIX)}
+    known |= dict.fromkeys(OF_CLIENTS)
     strange = sorted(name for name, wanted in given.items() if wanted not in known and not _is_entry(wanted, known))
     return {name: _no_setting(name, list(known)) for name in strange}
 

@@ -166,6 +166,8 @@ ANSWERS: Mapping[str, Schema] = {
         }
     ),
     "Prices": object_of({"currency": TEXT, "base_per_hour": NUMBER, "data": list_of(ref("ModelPrice"))}),
+    "MeetingEvent": object_of({"type": TEXT, "seq": INTEGER, "data": {"type": "object"}}, optional=("data",)),
+    "MeetingEvents": object_of({"data": list_of(ref("MeetingEvent")), "next": INTEGER, "ended": FLAG}),
     "Capacity": object_of({"reserved": INTEGER, "available": INTEGER}),
     **ACCOUNT_ANSWERS,
 }

@@ -8,13 +8,14 @@ import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from pathlib import Path as FilePath
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.routing import Route as Path
 from starlette.types import ASGIApp
@@ -37,6 +38,7 @@ from sederunt.settings import Settings
 
 _FIRST_ID = re.compile(rb'{"id": "([0-9a-f-]{36})"')
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+_LLMS = FilePath(__file__).with_name("llms.txt").read_text(encoding="utf-8")
 _FILES = "/files/{resource}/{id}/{name:path}"
 
 OpenHandler = Callable[[ApiContext, Request], Awaitable[Response]]
@@ -108,10 +110,14 @@ def _routes_without() -> list[Path]:
     async def docs(_context: ApiContext, _request: Request) -> Response:
         return HTMLResponse(docs_page())
 
+    async def llms(_context: ApiContext, _request: Request) -> Response:
+        return PlainTextResponse(_LLMS)
+
     # Found at the root and below the version prefix, where a caller may look first.
     table: list[tuple[str, OpenHandler, bool]] = [
         ("/openapi.json", openapi, False),
         ("/docs", docs, False),
+        ("/llms.txt", llms, False),
         ("/health", probes.health, True),
         ("/ready", probes.ready, True),
         ("/metrics", probes.metrics, True),

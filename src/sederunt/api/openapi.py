@@ -10,6 +10,7 @@ from pydantic.json_schema import models_json_schema
 from sederunt import __version__
 from sederunt.api.answers import ANSWERS
 from sederunt.api.idempotency import HEADER, LONGEST_KEY
+from sederunt.api.live import LONGEST_WAIT_S
 from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
 from sederunt.api.transcripts import LONGEST_QUESTION
@@ -87,6 +88,16 @@ _QUERY: Mapping[str, Document] = {
     "to": {"name": "to", "schema": {"type": "string", "format": "date"}, "description": "The last day; absent: today."},
     "usage-group": {"name": "group", "schema": {"type": "string", "enum": ["month", "day"], "default": "month"}},
     "usage-format": {"name": "format", "schema": {"type": "string", "enum": ["json", "csv"], "default": "json"}},
+    "since": {
+        "name": "since",
+        "schema": {"type": "integer", "minimum": 0, "maximum": 10**18 - 1},
+        "description": "`next` of the answer before; absent: everything known so far, as one `connected` event.",
+    },
+    "wait": {
+        "name": "wait",
+        "schema": {"type": "integer", "minimum": 0, "maximum": LONGEST_WAIT_S, "default": 0},
+        "description": "Seconds to wait where nothing is new.",
+    },
     "with-speaker-events": {
         "name": "with-speaker-events",
         "schema": {"type": "boolean", "default": False},

@@ -53,7 +53,8 @@ async def realtime(websocket: WebSocket) -> None:
             bot, kind = await _opened(context, websocket)
             key_id = key_of(websocket.path_params["token"])
             over = await stack.enter_async_context(context.socket_keys.hold(bot.account_id, key_id))
-            outgoing = await stack.enter_async_context(_outgoing(context, bot, kind, _since(websocket)))
+            since = since_of(websocket.query_params.get("since"))
+            outgoing = await stack.enter_async_context(outgoing_of(context, bot, kind, since))
         except Exception as error:
             await websocket.send_denial_response(answer_to(error))
             return
@@ -82,9 +83,8 @@ async def _opened(context: ApiContext, websocket: WebSocket) -> tuple[Bot, Socke
     return bot, kind
 
 
-def _since(websocket: WebSocket) -> int | None:
+def since_of(text: str | None) -> int | None:
     """Return the number after which a listener wants to read on. Raises InvalidConfig."""
-    text = websocket.query_params.get("since")
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 19):
@@ -93,7 +93,7 @@ def _since(websocket: WebSocket) -> int | None:
 
 
 @asynccontextmanager
-async def _outgoing(context: ApiContext, bot: Bot, kind: SocketKind, since: int | None) -> AsyncIterator[Outgoing]:
+async def outgoing_of(context: ApiContext, bot: Bot, kind: SocketKind, since: int | None) -> AsyncIterator[Outgoing]:
     """Open what a listener is to be sent. Raises BusAway."""
     if bot.status in _OVER:
         newest = await feeds.last_sequence(context.bus, bot.id)

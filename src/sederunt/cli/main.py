@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "people": ("sederunt.cli.people", "app", "Let people into the console, see who they are."),
     "bots": ("sederunt.cli.bots", "app", "List and look at bots."),
     "backup": ("sederunt.cli.backup", "backup", "Copy the data directory while the service runs."),
+    "mcp": ("sederunt.cli.mcp", "mcp", "Serve a language model's client over standard input and output."),
     "models": ("sederunt.cli.models", "app", "List, pull and verify speech models."),
     "transcribe": ("sederunt.cli.transcribe", "transcribe", "Transcribe a file here and now."),
     "config": ("sederunt.cli.config", "config", "Print the effective settings and where each comes from."),

@@ -21,6 +21,7 @@ from sederunt.console.pages import account, bots, recordings
 from sederunt.console.pages.entry import Doors, open_endpoint
 from sederunt.console.practice import PracticeSites
 from sederunt.console.render import ASSETS, assets_version
+from sederunt.mcp.door import McpDoor
 from sederunt.settings import Settings
 
 _ASSETS = "/assets/{version}/{name:path}"
@@ -57,8 +58,16 @@ PAGES: Sequence[tuple[str, str, Handler, Permission]] = (
 
 
 def create_application(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
-    """Return the whole api role: the API with the console in front of it."""
-    return create_app(settings, clock, pages=_routes(), beside=_children)
+    """Return the whole api role: the API with the console in front of it, and the door of language models' clients."""
+    door = McpDoor(settings.api)
+
+    @asynccontextmanager
+    async def beside(app: Starlette) -> AsyncIterator[None]:
+        async with door.open(), _children(app):
+            yield
+
+    door.app = create_app(settings, clock, pages=[*_routes(), *door.routes()], beside=beside)
+    return door.app
 
 
 def _routes() -> list[BaseRoute]:

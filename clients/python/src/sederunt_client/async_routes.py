@@ -25,6 +25,7 @@ from sederunt_client.models import (
     KeyList,
     MeetingAccount,
     MeetingAccountList,
+    MeetingEvents,
     Member,
     MemberList,
     Message,
@@ -413,6 +414,18 @@ class AsyncRoutes:
     async def delete_bot(self, bot_id: str) -> Message:
         """Delete a bot with its recording and transcript."""
         return await self.send(Request("DELETE", f"/bot/{part(bot_id)}", Message))
+
+    async def follow_bot(self, bot_id: str, *, since: int | Unset = UNSET, wait: int | Unset = UNSET) -> MeetingEvents:
+        """What happens in a bot's meeting since an event, or within a while.
+
+        Args:
+            since: `next` of the answer before; absent: everything known so far, as one `connected`
+                event.
+            wait: Seconds to wait where nothing is new.
+        """
+        return await self.send(
+            Request("GET", f"/bot/{part(bot_id)}/live", MeetingEvents, query=given({"since": since, "wait": wait}))
+        )
 
     async def stop_bot(self, bot_id: str) -> Message:
         """Let a running bot leave its meeting."""

@@ -253,6 +253,24 @@ class Message:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MeetingEvent:
+    """Meeting event, as the service tells of it."""
+
+    type: str
+    seq: int
+    data: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeetingEvents:
+    """Meeting events, as the service tells of it."""
+
+    data: tuple[MeetingEvent, ...]
+    next: int
+    ended: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Track:
     """Track, as the service tells of it."""
 

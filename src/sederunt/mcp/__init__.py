@@ -1,0 +1,1 @@
+"""The service as tools for language models, by the Model Context Protocol: over `/mcp`, or as `sederunt mcp`."""

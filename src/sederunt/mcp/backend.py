@@ -1,0 +1,107 @@
+"""The REST interface as the tools use it: at an address with a key, or inside this very process.
+
+Either way each tool is a request like any other caller's: one place checks keys, scopes, limits and fields, and writes
+down who did what.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+from starlette.types import ASGIApp
+
+from sederunt.errors import RequestError, SederuntError
+
+PREFIX = "/api/v1"
+TIMEOUT_S = 60.0
+
+
+class ServiceAway(SederuntError):
+    """The service does not answer."""
+
+
+class Refusal(RequestError):
+    """What the service answered instead of doing it, in its own words."""
+
+    def __init__(self, status: int, told: Mapping[str, Any]) -> None:
+        fields: Mapping[str, list[str]] = told.get("errors") or {}
+        sentences = " ".join(sentence for faults in fields.values() for sentence in faults)
+        at_fault = f" (fields: {', '.join(fields)})" if fields else ""
+        super().__init__(f"{sentences or told.get('message') or 'The service gave no reason.'}{at_fault}")
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """A caller of the service."""
+
+    client: httpx2.AsyncClient
+
+    async def ask(
+        self, method: str, path: str, *, body: Mapping[str, Any] | None = None, query: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Return the answer of a route below the version prefix. Raises Refusal, ServiceAway."""
+        return (await self._send(method, PREFIX + path, body=body, query=query)).json()
+
+    async def text(self, path: str, *, query: Mapping[str, Any]) -> str:
+        """Return the answer of a route that answers in text. Raises Refusal, ServiceAway."""
+        return (await self._send("GET", PREFIX + path, query=query)).text
+
+    async def linked(self, address: str) -> httpx2.Response | None:
+        """Return what is behind a signed address of the service, however it calls itself; None where that is gone."""
+        parts = urlsplit(address)
+        try:
+            return await self._send("GET", f"{parts.path}?{parts.query}")
+        except RequestError:
+            return None
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, Any] | None = None,
+    ) -> httpx2.Response:
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        try:
+            answer = await self.client.request(method, path, json=body, params=given or None)
+        except httpx2.TransportError as error:
+            raise ServiceAway(f"{self.client.base_url} cannot be reached: {error or type(error).__name__}.") from error
+        if answer.status_code == 200:
+            return answer
+        raise Refusal(answer.status_code, _told(answer))
+
+
+def _told(answer: httpx2.Response) -> Mapping[str, Any]:
+    try:
+        told = answer.json()
+    except ValueError:
+        told = None
+    if isinstance(told, Mapping):
+        return told
+    return {"message": f"Something else than this service answered, with status {answer.status_code}."}
+
+
+@asynccontextmanager
+async def service_at(url: str, key: str) -> AsyncIterator[Backend]:
+    """Provide the service at an address, with or without its version prefix. Raises RequestError for no address."""
+    base = url.rstrip("/").removesuffix(PREFIX)
+    if urlsplit(base).scheme not in ("http", "https"):
+        raise RequestError(f"The service's address must begin with http:// or https://, not '{url[:60]}'.")
+    headers = {"Authorization": f"Bearer {key}"}
+    async with httpx2.AsyncClient(base_url=base, headers=headers, timeout=TIMEOUT_S) as client:
+        yield Backend(client)
+
+
+@asynccontextmanager
+async def service_inside(app: ASGIApp, headers: Mapping[str, str], scheme: str) -> AsyncIterator[Backend]:
+    """Provide the application of this process to whoever made a request with these headers."""
+    passed = {name: headers[name] for name in ("authorization", "host") if name in headers}
+    transport = httpx2.ASGITransport(app)
+    base = f"{'https' if scheme == 'https' else 'http'}://this.service"
+    async with httpx2.AsyncClient(transport=transport, base_url=base, headers=passed, timeout=TIMEOUT_S) as client:
+        yield Backend(client)

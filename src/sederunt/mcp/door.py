@@ -1,0 +1,148 @@
+"""`/mcp`: the protocol over HTTP, stateless, with the API's keys. Its library is loaded by the first request.
+
+A browser could be led here by a page that pretends to be us (DNS rebinding), so a request of a page is taken only from
+origins that the operator knows: the public address, the loopback, and those of `SEDERUNT_API__CORS_ORIGINS`.
+"""
+
+import asyncio
+import importlib.util
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sederunt import log
+from sederunt.api.door import visit_of
+from sederunt.api.failures import answer_to
+from sederunt.errors import Forbidden
+from sederunt.mcp.backend import Backend, service_inside
+from sederunt.settings import ApiSettings
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import Context
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+PATH = "/mcp"
+LONGEST_BODY = 1_000_000
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+logger = log.get(component="mcp")
+
+
+def is_installed() -> bool:
+    """Return whether the protocol's library is there (the extra `mcp`)."""
+    return importlib.util.find_spec("mcp") is not None
+
+
+class McpDoor:
+    """Takes what comes to `/mcp`. `app` is the application that the tools ask; it is set when there is one."""
+
+    def __init__(self, settings: ApiSettings) -> None:
+        self.app: ASGIApp | None = None
+        self._settings = settings
+        self._sessions: StreamableHTTPSessionManager | None = None
+        self._opening = asyncio.Lock()
+        self._closing = asyncio.Event()
+        self._running: asyncio.Task[None] | None = None
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the route, where the library is installed and the operator did not switch it off."""
+        if not self._settings.mcp or not is_installed():
+            return []
+        return [Route(PATH, endpoint=_Endpoint(self), methods=["POST"])]
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """End what a request began when the application ends."""
+        try:
+            yield
+        finally:
+            self._closing.set()
+            if self._running is not None:
+                with suppress(asyncio.CancelledError):
+                    await self._running
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, receive)
+        visit_of(request).route = PATH
+        try:
+            refuse_strangers(request.headers.get("origin"), self._settings)
+            caller = await request.app.state.context.auth.caller(request.headers.get("authorization"))
+            visit_of(request).key_id = str(caller.key_id)
+        except Exception as error:
+            answer: Response = answer_to(error)
+            await answer(scope, receive, send)
+            return
+        sessions = await self._opened()
+        await sessions.asgi_app(scope, receive, send)
+
+    async def _opened(self) -> "StreamableHTTPSessionManager":
+        async with self._opening:
+            if self._sessions is None:
+                ready: asyncio.Future[StreamableHTTPSessionManager] = asyncio.get_running_loop().create_future()
+                self._running = asyncio.create_task(self._run(ready))
+                self._sessions = await ready
+        return self._sessions
+
+    async def _run(self, ready: "asyncio.Future[StreamableHTTPSessionManager]") -> None:
+        """Keep the protocol's own tasks, from the first request to the end: they must end where they began."""
+        sessions = await asyncio.to_thread(self._made)
+        async with sessions.run():
+            ready.set_result(sessions)
+            await self._closing.wait()
+
+    def _made(self) -> "StreamableHTTPSessionManager":
+        from mcp.server.transport_security import TransportSecuritySettings
+
+        from sederunt.mcp.server import create_server
+
+        server = create_server(self._caller_of)
+        server.streamable_http_app(
+            stateless_http=True,
+            json_response=True,
+            max_request_body_size=LONGEST_BODY,
+            # Ours is stricter about pages, and lets programs reach us by any name.
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+        logger.info("the first request of a language model's client", action="mcp_opened")
+        return server.session_manager
+
+    def _caller_of(self, ctx: "Context[Any, Any]") -> AbstractAsyncContextManager[Backend]:
+        request = ctx.request_context.request
+        assert self.app is not None
+        assert isinstance(request, Request)
+        headers: Mapping[str, str] = request.headers
+        return service_inside(self.app, headers, request.url.scheme)
+
+
+class _Endpoint:
+    """The route's application; a plain function would be taken for a handler of Starlette's."""
+
+    def __init__(self, door: McpDoor) -> None:
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._door.serve(scope, receive, send)
+
+
+def refuse_strangers(origin: str | None, settings: ApiSettings) -> None:
+    """Raise Forbidden for a request of a page that is not known here. Programs send no origin."""
+    if origin is None or origin in settings.cors_origins or origin == _origin_of(settings.public_url):
+        return
+    try:
+        if urlsplit(origin).hostname in _LOOPBACK:
+            return
+    except ValueError:
+        pass
+    raise Forbidden(f"Pages of {origin[:100]} may not come here: SEDERUNT_API__CORS_ORIGINS names those that may.")
+
+
+def _origin_of(url: str | None) -> str | None:
+    parts = urlsplit(url or "")
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else None

@@ -1,0 +1,70 @@
+"""GET /bot/{id}/live: the events of the sockets by plain requests."""
+
+import asyncio
+from typing import Any
+
+import httpx2
+import pytest
+
+from harness.socket_room import Stage
+from sederunt.api.live import MOST_EVENTS
+
+
+async def live(stage: Stage, bot: dict[str, Any], **query: object) -> httpx2.Response:
+    asked = {name: str(value) for name, value in query.items()}
+    return await stage.room.client.get(f"/bot/{bot['id']}/live", params=asked)
+
+
+def said(number: int) -> dict[str, Any]:
+    return {
+        "type": "ts",
+        "data": {"segment_id": str(number), "transcript": f"{number}.", "start": number, "end": number},
+    }
+
+
+async def test_what_is_known_and_then_what_is_new(stage: Stage) -> None:
+    bot = await stage.bot()
+    await stage.tell(bot, said(1), said(2))
+    known = (await live(stage, bot)).json()
+    assert [event["type"] for event in known["data"]] == ["connected"]
+    assert [line["transcript"] for line in known["data"][0]["data"]["transcripts"]] == ["1.", "2."]
+    whole = (await live(stage, bot, since=0)).json()
+    assert [event["data"]["transcript"] for event in whole["data"]] == ["1.", "2."]
+    assert whole["next"] == known["next"] == whole["data"][-1]["seq"]
+    nothing = (await live(stage, bot, since=known["next"])).json()
+    assert nothing == {"data": [], "next": known["next"], "ended": False}
+
+    waiting = asyncio.create_task(live(stage, bot, since=known["next"], wait=25))
+    await stage.tell(bot, said(3))
+    new = (await waiting).json()
+    assert [event["data"]["transcript"] for event in new["data"]] == ["3."]
+
+
+async def test_much_comes_in_several_answers(stage: Stage) -> None:
+    bot = await stage.bot()
+    await stage.tell(bot, *(said(number) for number in range(MOST_EVENTS + 5)))
+    first = (await live(stage, bot, since=0)).json()
+    rest = (await live(stage, bot, since=first["next"])).json()
+    assert (len(first["data"]), len(rest["data"])) == (MOST_EVENTS, 5)
+
+
+async def test_a_bot_without_sockets_is_told_of_too_and_an_ended_one_is_over(stage: Stage) -> None:
+    plain = await stage.bot(realtime_audio=False)
+    await stage.tell(plain, {"type": "chat-message", "data": {"username": "Ada", "content": "Hello."}})
+    assert [event["type"] for event in (await live(stage, plain, since=0)).json()["data"]] == ["chat-message"]
+    ended = (await live(stage, await stage.bot("failed"), wait=25)).json()
+    assert (ended["data"][0]["data"]["status"], ended["ended"]) == ("failed", True)
+
+
+@pytest.mark.parametrize(("name", "value"), [("since", "-1"), ("since", "x"), ("wait", "26"), ("wait", "1.5")])
+async def test_what_is_no_number_is_refused_by_its_field(stage: Stage, name: str, value: str) -> None:
+    refused = await live(stage, await stage.bot(), **{name: value})
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, [name])
+
+
+async def test_nobody_else_hears_and_what_is_deleted_is_gone(stage: Stage) -> None:
+    bot = await stage.bot("failed")
+    async with await stage.room.other_account() as other:
+        assert (await other.get(f"/bot/{bot['id']}/live")).status_code == 404
+    await stage.room.client.delete(f"/bot/{bot['id']}")
+    assert (await live(stage, bot)).status_code == 404
