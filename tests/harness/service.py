@@ -61,10 +61,10 @@ class Service:
         assert self.process.stdout is not None
         said: dict[str, str] = {}
         for line in self.process.stdout:
-            said |= re.findall(r"^(API key:|Console:|Listening on) (\S+)", line)
+            said |= re.findall(r"^(API key file:|Console:|Listening on) (\S+)", line)
             if "Listening on" in said:
                 threading.Thread(target=self.process.stdout.read, daemon=True).start()
-                return said["Listening on"], said["API key:"], said["Console:"]
+                return said["Listening on"], Path(said["API key file:"]).read_text().strip(), said["Console:"]
         raise AssertionError(f"serve ended before it listened:\n{self.log.read_text()[-4000:]}")
 
     def run(self, *arguments: str, given: str = "") -> str:

@@ -55,15 +55,19 @@ async def service_process(
         env=environment, stdout=asyncio.subprocess.PIPE, stderr=log, start_new_session=keep,
     )  # fmt: skip
     try:
-        said = await _read_until(child, ("Listening on", "API key"), "the service", data / "serve.log")
+        said = await _read_until(child, ("Listening on", "API key file"), "the service", data / "serve.log")
         address = re.search(r"Listening on (\S+)", said)
         console = re.search(r"Console: (\S+)", said)
-        key = re.search(r"API key: (\S+)", said)
+        key = re.search(r"API key file: (.+)", said)
         assert address is not None
         assert key is not None
         assert console is not None
         yield ServiceProcess(
-            base_url=f"{address[1]}/api/v1", key=key[1], data=data, pid=child.pid, console_link=console[1]
+            base_url=f"{address[1]}/api/v1",
+            key=Path(key[1]).read_text(encoding="ascii").strip(),
+            data=data,
+            pid=child.pid,
+            console_link=console[1],
         )
     finally:
         if not keep:

@@ -14,7 +14,7 @@ from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn, no_accou
 from sederunt.accounts.rotation import reseal as reseal_all
 from sederunt.accounts.webhook_secrets import WebhookSecrets
 from sederunt.browser.window import sign_in_by_hand
-from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, run, show, uuid_of
+from sederunt.cli.context import OF_DEFAULT, AccountName, CommandContext, Data, Output, OutputFormat, run, show, uuid_of
 from sederunt.database.accounts import Accounts
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Service
@@ -34,11 +34,11 @@ def create(name: Annotated[str, typer.Argument(help="The new account's name.")],
     async def act(context: CommandContext) -> None:
         typer.echo(str((await Accounts(context.database).create(name)).id))
 
-    run(act, data)
+    run(act, data, makes=True)
 
 
 @app.command("list")
-def list_(data: Data = None, as_json: AsJson = False) -> None:
+def list_(data: Data = None, output: Output = OutputFormat.TABLE) -> None:
     """Show all accounts."""
 
     async def act(context: CommandContext) -> None:
@@ -46,7 +46,7 @@ def list_(data: Data = None, as_json: AsJson = False) -> None:
             {"id": account.id, "name": account.name, "reserved": account.reserved, "created_at": account.created_at}
             for account in await Accounts(context.database).all()
         ]
-        show(rows, as_json=as_json, nothing="No accounts.")
+        show(rows, output=output, nothing="No accounts.")
 
     run(act, data)
 
@@ -69,7 +69,7 @@ def webhook_secret(
         kept = await (webhook_secrets.renew(owner.id, overlap) if renew else webhook_secrets.get(owner.id))
         typer.echo(kept.newest)
 
-    run(act, data)
+    run(act, data, makes=True)
 
 
 @app.command("add-meeting")
@@ -95,7 +95,7 @@ def add_meeting(
         owner = await context.account(account)
         typer.echo(str((await MeetingAccounts(context.database, context.sealer).add(owner.id, sign_in)).id))
 
-    run(act, data)
+    run(act, data, makes=True)
 
 
 @app.command()
@@ -130,11 +130,11 @@ def login(
         sign_in = SignIn(service=known, email=email, state=state)
         typer.echo(str((await MeetingAccounts(context.database, context.sealer).keep_state(owner.id, sign_in)).id))
 
-    run(act, data)
+    run(act, data, makes=True)
 
 
 @app.command("list-meeting")
-def list_meeting(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson = False) -> None:
+def list_meeting(data: Data = None, account: AccountName = OF_DEFAULT, output: Output = OutputFormat.TABLE) -> None:
     """Show the meeting accounts."""
 
     async def act(context: CommandContext) -> None:
@@ -149,7 +149,7 @@ def list_meeting(data: Data = None, account: AccountName = OF_DEFAULT, as_json: 
             }
             for known in await MeetingAccounts(context.database, context.sealer).of(owner.id)
         ]
-        show(rows, as_json=as_json, nothing="No meeting accounts yet: sederunt accounts add-meeting SERVICE EMAIL")
+        show(rows, output=output, nothing="No meeting accounts yet: sederunt accounts add-meeting SERVICE EMAIL")
 
     run(act, data)
 

@@ -1,22 +1,38 @@
-"""`sederunt bots`: list and look at bots, straight from the database, and play their stays again."""
+"""`sederunt bots`: list and look at bots, straight from the database; send, stop and watch them; play a stay again."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sederunt.claims import journal
 from sederunt.claims.changes import RosterChange
-from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, json_text, run, show, uuid_of
+from sederunt.cli import bot_acts
+from sederunt.cli.context import (
+    OF_DEFAULT,
+    AccountName,
+    CommandContext,
+    Data,
+    Output,
+    OutputFormat,
+    json_text,
+    run,
+    show,
+    uuid_of,
+)
+from sederunt.cli.terminal import plain
 from sederunt.database.bot_reading import BotReading
 from sederunt.database.bot_view import BotView
 from sederunt.model.status import BotStatus
+from sederunt.storage.objects import open_objects
 
 app = typer.Typer(no_args_is_help=True)
+for act in (bot_acts.create, bot_acts.stop, bot_acts.watch):
+    app.command()(act)
 
 
 @app.command("list")
@@ -25,7 +41,7 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many, from the newest.")] = 20,
     data: Data = None,
     account: AccountName = OF_DEFAULT,
-    as_json: AsJson = False,
+    output: Output = OutputFormat.TABLE,
 ) -> None:
     """Show the newest bots."""
 
@@ -44,7 +60,7 @@ def list_(
             }
             for bot in page.bots
         ]
-        show(rows, as_json=as_json, nothing="No bots.")
+        show(rows, output=output, nothing="No bots.")
 
     run(act, data)
 
@@ -54,14 +70,14 @@ def show_(
     bot_id: Annotated[str, typer.Argument(help="The bot's id.")],
     data: Data = None,
     account: AccountName = OF_DEFAULT,
-    as_json: AsJson = False,
+    output: Output = OutputFormat.TABLE,
 ) -> None:
     """Show one bot: what was asked, what happened, what was said."""
 
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
         view = await BotReading(context.database).view(uuid_of(bot_id, "a bot"), owner.id)
-        if as_json:
+        if output is OutputFormat.JSON:
             bot = asdict(view.bot)
             del bot["secret"]  # opens its sockets
             events = [asdict(event) for event in view.events]
@@ -78,7 +94,7 @@ def show_(
                 )
             )
         else:
-            _tell(view)
+            _tell(view, await _why(context, view))
 
     run(act, data)
 
@@ -106,18 +122,48 @@ def replay_(
 def _print_changes(changes: Sequence[RosterChange]) -> None:
     for change in changes:
         when = datetime.fromtimestamp(change.at_ms / 1000, UTC).isoformat(timespec="milliseconds")
-        typer.echo(f"{when}  {journal.words_of(change)}", err=True)
+        typer.echo(f"{when}  {plain(journal.words_of(change))}", err=True)
 
 
-def _tell(view: BotView) -> None:
+async def _why(context: CommandContext, view: BotView) -> Mapping[str, Any]:
+    """Return who was believed to be in the meeting, and on whose word; empty where that is not kept."""
+    stored = view.bot.evidence.get("why")
+    if stored is None:
+        return {}
+    try:
+        kept: Mapping[str, Any] = json.loads(await open_objects(context.settings).get(stored))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return kept
+
+
+def _as_told(view: BotView) -> dict[str, Any]:
+    """Return what an explanation reads of a bot, as the API tells it."""
+    return {
+        "status": view.bot.status.value,
+        "stop_reason": view.bot.stop_reason and view.bot.stop_reason.value,
+        "verdict": view.bot.verdict and view.bot.verdict.value,
+        "events": [{"event": e.event, "data": e.data, "created_at": f"{e.created_at:%H:%M:%S}"} for e in view.events],
+        "recording_gaps": [asdict(gap) for gap in view.bot.gaps],
+    }
+
+
+def _tell(view: BotView, why: Mapping[str, Any]) -> None:
     bot = view.bot
     reason = f" ({bot.stop_reason})" if bot.stop_reason else ""
-    typer.echo(f"{bot.config.bot_name}  {bot.status}{reason}\n{bot.config.meeting_url}")
+    typer.echo(f"{plain(bot.config.bot_name)}  {bot.status}{reason}\n{plain(bot.config.meeting_url)}")
+    for line in bot_acts.explained(_as_told(view)):
+        typer.echo(line)
+    for kind, stored in bot.evidence.items():
+        typer.echo(f"Evidence: {kind} ({stored})")
     for event in view.events:
         moved = f"{event.data.get('old_status')} → {event.data.get('new_status')}" if "new_status" in event.data else ""
         typer.echo(f"  {event.created_at:%H:%M:%S}  {event.event}  {moved}")
     if view.participants:
-        typer.echo("Participants: " + ", ".join(participant.name for participant in view.participants))
+        typer.echo("Participants: " + ", ".join(plain(participant.name) for participant in view.participants))
+    for person in why.get("participants", ()):
+        told = "; ".join(f"{what}: {because}" for what, because in person.get("why", {}).items())
+        typer.echo(plain(f"  {person.get('name')}: {told}"))
     for segment in view.transcript.segments:
         who = segment.speaker_name or f"Speaker {segment.speaker}"
-        typer.echo(f"  [{segment.start:7.1f}] {who}: {segment.transcript}")
+        typer.echo(f"  [{segment.start:7.1f}] {plain(who)}: {plain(segment.transcript)}")

@@ -12,6 +12,7 @@ from pydantic import BaseModel, SecretStr
 from rich.console import Console
 from rich.table import Table
 
+from sederunt.cli.formats import Output, OutputFormat
 from sederunt.settings import Settings, load
 
 STARS = "***"
@@ -19,7 +20,7 @@ STARS = "***"
 
 def config(
     data: Path | None = typer.Option(None, help="Data directory, as you would give it to another command."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON, for scripts."),
+    output: Output = OutputFormat.TABLE,
     all_of_them: bool = typer.Option(
         True, "--all/--changed", help="Every setting, or only those that are not default."
     ),
@@ -33,7 +34,7 @@ def config(
         for name, value in flat(settings)
     ]
     rows = [row for row in rows if all_of_them or row[2] != "default"]
-    if as_json:
+    if output is OutputFormat.JSON:
         typer.echo(json.dumps([{"name": name, "value": value, "origin": origin} for name, value, origin in rows]))
         return
     table = Table(box=None, pad_edge=False)

@@ -14,19 +14,35 @@ from uuid import UUID
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from sederunt import log
 from sederunt.accounts.sealing import Sealer, load_sealer
+from sederunt.cli.formats import Output, OutputFormat
+from sederunt.cli.sentences import plain_errors
+from sederunt.cli.terminal import plain
 from sederunt.database.accounts import Account, Accounts
 from sederunt.database.default_account import DEFAULT_ACCOUNT
 from sederunt.database.engine import Database, database_url
-from sederunt.errors import NotFound, SederuntError
-from sederunt.settings import load
+from sederunt.errors import NotFound, SetupError
+from sederunt.settings import Settings, load
 
 Data = Annotated[Path | None, typer.Option("--data", help="The data directory; default: SEDERUNT_DATA, else ./data.")]
 AccountName = Annotated[str, typer.Option("--account", help="Whose; an account's name.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 OF_DEFAULT = DEFAULT_ACCOUNT
+
+__all__ = [
+    "OF_DEFAULT",
+    "AccountName",
+    "CommandContext",
+    "Data",
+    "Output",
+    "OutputFormat",
+    "open_context",
+    "run",
+    "show",
+    "uuid_of",
+]
 
 _WIDE = 200  # columns of a table that goes into a file or a pipe
 
@@ -35,6 +51,7 @@ _WIDE = 200  # columns of a table that goes into a file or a pipe
 class CommandContext:
     """An open data directory."""
 
+    settings: Settings
     database: Database
     sealer: Sealer
 
@@ -47,33 +64,39 @@ class CommandContext:
 
 
 @asynccontextmanager
-async def open_context(data: Path | None) -> AsyncIterator[CommandContext]:
-    """Open the database of a data directory, running service or not; it is made when it is not there yet."""
+async def open_context(data: Path | None, *, makes: bool = False) -> AsyncIterator[CommandContext]:
+    """Open the database of a data directory, running service or not.
+
+    Args:
+        data: the directory; None: that of the settings.
+        makes: whether it is made where it is not there yet. What only looks makes nothing: SetupError.
+    """
     settings = load(**({} if data is None else {"data": data}))
-    if settings.database.url is None and not settings.data.exists():
-        typer.echo(f"There was no data directory at {settings.data.resolve()}: one was made.", err=True)
+    if settings.database.url is None and not (settings.data / "sederunt.db").exists():
+        place = settings.data.resolve()
+        if not makes:
+            raise SetupError(f"There is no service's data at {place}: name its directory with --data.")
+        if not settings.data.exists():
+            typer.echo(f"There was no data directory at {place}: one was made.", err=True)
     async with Database(database_url(settings)) as database:
-        yield CommandContext(database=database, sealer=load_sealer(settings))
+        yield CommandContext(settings=settings, database=database, sealer=load_sealer(settings))
 
 
-def run(act: Callable[[CommandContext], Coroutine[Any, Any, None]], data: Path | None) -> None:
-    """Run one act on the data directory. Our own errors become one sentence on standard error and exit code 1."""
+def run(act: Callable[[CommandContext], Coroutine[Any, Any, None]], data: Path | None, *, makes: bool = False) -> None:
+    """Run one act on the data directory. What goes wrong becomes one sentence on standard error and exit code 1."""
     log.configure("lines", "warning")
-    try:
-        asyncio.run(_run(act, data))
-    except SederuntError as error:
-        typer.echo(f"Error: {error}", err=True)
-        raise typer.Exit(1) from None
+    with plain_errors():
+        asyncio.run(_run(act, data, makes=makes))
 
 
-async def _run(act: Callable[[CommandContext], Coroutine[Any, Any, None]], data: Path | None) -> None:
-    async with open_context(data) as context:
+async def _run(act: Callable[[CommandContext], Coroutine[Any, Any, None]], data: Path | None, *, makes: bool) -> None:
+    async with open_context(data, makes=makes) as context:
         await act(context)
 
 
-def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool, nothing: str) -> None:
+def show(rows: Sequence[Mapping[str, Any]], *, output: OutputFormat, nothing: str) -> None:
     """Print a list: a table for people, a JSON array for scripts. Every row has the same keys."""
-    if as_json:
+    if output is OutputFormat.JSON:
         typer.echo(json.dumps([dict(row) for row in rows], default=json_text))
         return
     if not rows:
@@ -84,7 +107,7 @@ def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool, nothing: str) -> N
         # Cut short, nothing is of any use: ids and keys stand in one line, the rest takes as many as it needs.
         table.add_column(name.replace("_", " "), no_wrap=name in ("id", "key"), overflow="fold")
     for row in rows:
-        table.add_row(*("" if value is None else _text(value) for value in row.values()))
+        table.add_row(*(Text("" if value is None else plain(_text(value))) for value in row.values()))
     Console(width=None if sys.stdout.isatty() else _WIDE).print(table)
 
 

@@ -8,7 +8,7 @@ import typer
 
 from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.vendor_access import VendorAccess
-from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, run, show, uuid_of
+from sederunt.cli.context import OF_DEFAULT, AccountName, CommandContext, Data, Output, OutputFormat, run, show, uuid_of
 from sederunt.settings import load
 from sederunt.transcription.models import providers
 from sederunt.transcription.plugs import provider
@@ -36,11 +36,11 @@ def add(
         added = await credentials.add(owner.id, provider_name, text, region=region, organisation=organisation)
         typer.echo(str(added.id))
 
-    run(act, data)
+    run(act, data, makes=True)
 
 
 @app.command("list")
-def list_(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson = False) -> None:
+def list_(data: Data = None, account: AccountName = OF_DEFAULT, output: Output = OutputFormat.TABLE) -> None:
     """Show an account's credentials: never the keys."""
 
     async def act(context: CommandContext) -> None:
@@ -56,7 +56,7 @@ def list_(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson 
             }
             for credential in await CredentialStore(context.database, context.sealer).of(owner.id)
         ]
-        show(rows, as_json=as_json, nothing="No credentials yet: sederunt credentials add PROVIDER")
+        show(rows, output=output, nothing="No credentials yet: sederunt credentials add PROVIDER")
 
     run(act, data)
 

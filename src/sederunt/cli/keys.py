@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sederunt.accounts.keys import Keys
-from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, run, show, uuid_of
+from sederunt.cli.context import OF_DEFAULT, AccountName, CommandContext, Data, Output, OutputFormat, run, show, uuid_of
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -24,11 +24,11 @@ def create(
         text, _ = await keys.create(owner.id, name)
         typer.echo(text)
 
-    run(act, data)
+    run(act, data, makes=True)
 
 
 @app.command("list")
-def list_(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson = False) -> None:
+def list_(data: Data = None, account: AccountName = OF_DEFAULT, output: Output = OutputFormat.TABLE) -> None:
     """Show an account's keys: never the keys themselves."""
 
     async def act(context: CommandContext) -> None:
@@ -45,7 +45,7 @@ def list_(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson 
             }
             for key in await keys.of(owner.id)
         ]
-        show(rows, as_json=as_json, nothing="No keys yet: sederunt keys create NAME")
+        show(rows, output=output, nothing="No keys yet: sederunt keys create NAME")
 
     run(act, data)
 

@@ -8,8 +8,10 @@ from typing import NoReturn
 
 import typer
 
+from sederunt import __version__
 from sederunt.cli.hardening import harden
-from sederunt.errors import SederuntError
+from sederunt.cli.sentences import sentence_of
+from sederunt.cli.terminal import plain
 
 # command → (module, attribute, help). Loaded lazily so that `sederunt keys` does not import browsers and models.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -21,7 +23,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "credentials": ("sederunt.cli.credentials", "app", "Keys of transcription vendors."),
     "accounts": ("sederunt.cli.accounts", "app", "Accounts (tenants), and meeting accounts that bots sign in with."),
     "people": ("sederunt.cli.people", "app", "Let people into the console, see who they are."),
-    "bots": ("sederunt.cli.bots", "app", "List and look at bots."),
+    "bots": ("sederunt.cli.bots", "app", "Send, stop and watch bots; list them, look at them."),
     "backup": ("sederunt.cli.backup", "backup", "Copy the data directory while the service runs."),
     "mcp": ("sederunt.cli.mcp", "mcp", "Serve a language model's client over standard input and output."),
     "models": ("sederunt.cli.models", "app", "List, pull and verify speech models."),
@@ -35,6 +37,9 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 }
 
 ROLES = frozenset({"api", "host", "worker"})
+LISTING = frozenset(
+    {"keys", "credentials", "accounts", "people", "bots", "models", "config"}
+)  # `--json` is short there
 
 
 def main() -> None:
@@ -43,7 +48,12 @@ def main() -> None:
     # took 0.155 CPU-seconds per second of speech with them, 0.083 without, and was not faster.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     harden()
+    if sys.argv[1:] == ["--version"]:
+        print(f"sederunt {__version__}")
+        return
     names = [argument for argument in sys.argv[1:2] if argument in COMMANDS]
+    if names and names[0] in LISTING:
+        sys.argv = ["--format=json" if argument == "--json" else argument for argument in sys.argv]
     app = typer.Typer(
         no_args_is_help=True,
         add_completion=False,
@@ -64,8 +74,10 @@ def main() -> None:
         app()
     except SystemExit as end:
         _leave(end.code)
-    except SederuntError as error:
-        _leave(f"sederunt: {error}")
+    except Exception as error:
+        if (told := sentence_of(error)) is None:
+            raise
+        _leave(f"sederunt: {plain(told)}")
 
 
 def _leave(code: str | int | None) -> NoReturn:

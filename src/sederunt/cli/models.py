@@ -11,6 +11,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 
 from sederunt import log
+from sederunt.cli.formats import Output, OutputFormat
 from sederunt.cli.sentences import plain_errors
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load
@@ -27,7 +28,7 @@ Name = Annotated[str, typer.Argument(help="A model's name (tiny.en, base, small,
 def list_(
     data: Data = None,
     every: Annotated[bool, typer.Option("--all", help="Also those that could be pulled.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
+    output: Output = OutputFormat.TABLE,
 ) -> None:
     """Show the Whisper models on this machine, in the order in which they are looked for."""
     with plain_errors():
@@ -49,7 +50,7 @@ def list_(
                 for name in HUB
                 if name not in here
             ]
-        if as_json:
+        if output is OutputFormat.JSON:
             typer.echo(json.dumps(rows))
             return
         if not rows:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sederunt.accounts.sign_in import MemberRole, SignIns
-from sederunt.cli.context import OF_DEFAULT, AccountName, AsJson, CommandContext, Data, run, show
+from sederunt.cli.context import OF_DEFAULT, AccountName, CommandContext, Data, Output, OutputFormat, run, show
 from sederunt.settings import load
 
 app = typer.Typer(no_args_is_help=True)
@@ -30,11 +30,11 @@ def invite(
         base = (api.public_url or f"http://{api.host}:{api.port}").rstrip("/")
         typer.echo(f"{base}/welcome?token={token}")
 
-    run(act, data)
+    run(act, data, makes=True)
 
 
 @app.command("list")
-def list_(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson = False) -> None:
+def list_(data: Data = None, account: AccountName = OF_DEFAULT, output: Output = OutputFormat.TABLE) -> None:
     """Show who may use the console for an account."""
 
     async def act(context: CommandContext) -> None:
@@ -43,6 +43,6 @@ def list_(data: Data = None, account: AccountName = OF_DEFAULT, as_json: AsJson 
         rows = [
             {"id": p.id, "name": p.name, "email": p.email, "role": p.role, "created_at": p.created_at} for p in people
         ]
-        show(rows, as_json=as_json, nothing="Nobody yet: sederunt people invite NAME")
+        show(rows, output=output, nothing="Nobody yet: sederunt people invite NAME")
 
     run(act, data)

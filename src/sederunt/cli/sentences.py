@@ -1,18 +1,40 @@
-"""Our own errors, told at the terminal as one sentence instead of a traceback."""
+"""What goes wrong, told at the terminal as one sentence instead of a traceback."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
 
+from sederunt.cli.terminal import plain
 from sederunt.errors import SederuntError
 
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn a SederuntError into its sentence on standard error and exit code 1."""
+    """Turn what is the caller's or the machine's fault into its sentence on standard error and exit code 1."""
     try:
         yield
-    except SederuntError as error:
-        typer.echo(f"Error: {error}", err=True)
+    except Exception as error:
+        told = sentence_of(error)
+        if told is None:
+            raise
+        typer.echo(f"Error: {plain(told)}", err=True)
         raise typer.Exit(1) from None
+
+
+def sentence_of(error: BaseException) -> str | None:
+    """Return what to tell of an error: ours, a file's, a connection's; None for what is a fault of the program."""
+    if isinstance(error, SederuntError):
+        return str(error)
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error) or type(error).__name__
+        return f"{error.filename}: {reason}." if error.filename else f"{reason}."
+    if type(error).__module__.partition(".")[0] in ("httpx2", "httpcore2"):
+        return f"It cannot be reached: {error or type(error).__name__}."
+    return _of_database(error)
+
+
+def _of_database(error: BaseException) -> str | None:
+    from sederunt.database.faults import is_away  # not for those who never come here
+
+    return f"The database cannot be reached: {str(error).splitlines()[0]}" if is_away(error) else None

@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 from uuid import UUID
@@ -22,6 +22,7 @@ from sederunt.bus import embedded, torn
 from sederunt.bus.tasks import end
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
+from sederunt.cli.running_service import forget_address, note_address, write_private
 from sederunt.cli.supervisor import Child, Role, Supervisor
 from sederunt.cli.watch import end_frozen
 from sederunt.database.engine import Database, database_url
@@ -32,6 +33,8 @@ logger = log.get(component="cli", role="serve")
 
 ROLES = ("api", "host", "worker")
 NATS_END_S = 10.0  # nats-server writes its state when asked to end
+PATIENCE_S = 30.0  # with roles that are not ready, before a first key is shown all the same
+FIRST_KEY = "first-key"  # a file in the data directory
 MARGIN_S = 25.0  # what a role may take beyond its own drain before it is killed
 
 
@@ -111,13 +114,28 @@ async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: flo
     environment["SEDERUNT_API__PORT"] = str(listener.getsockname()[1])
     children = [supervisor.start(role) for role in _roles(environment, listener.fileno(), drain_timeout_s)]
     if await _ready_or_stopped(children[0], stop):
-        key, link = await _first_key(settings), await _first_link(settings)
-        _greet((settings.api.public_url or address).rstrip("/"), address, key, link)
+        await _welcome(settings, address, children, stop)
     bus = settings.bus if settings.bus.url is not None else embedded.address_of(settings.data, settings.bus)
     watching = asyncio.create_task(end_frozen(supervisor, bus), name="watch")
     await stop.wait()
+    forget_address(settings.data)
     await end(watching)
     await _drain(supervisor, hurry, drain_timeout_s)
+
+
+async def _welcome(settings: Settings, address: str, children: Sequence[Child], stop: asyncio.Event) -> None:
+    """Say where it is and, the first time, how to get in."""
+    note_address(settings.data, address)
+    key, link = await _first_key(settings), await _first_link(settings)
+    to_person = sys.stdout.isatty()
+    if key is not None and not to_person:
+        _keep(key, settings.data / FIRST_KEY)
+    _greet((settings.api.public_url or address).rstrip("/"), address, link)
+    if key is not None and to_person:
+        with contextlib.suppress(TimeoutError):  # what the roles and the message server have to say comes first
+            async with asyncio.timeout(PATIENCE_S):
+                await asyncio.gather(*(_ready_or_stopped(child, stop) for child in children))
+        _hand_over(key)
 
 
 def _signals() -> tuple[asyncio.Event, asyncio.Event]:
@@ -197,10 +215,19 @@ async def _ready_or_stopped(child: Child, stop: asyncio.Event) -> bool:
     return child.ready.is_set()
 
 
-def _greet(public: str, address: str, key: str | None, link: str | None) -> None:
-    if key is not None:
-        print(f"API key: {key}", flush=True)
-        print("It is shown this once. More of them: sederunt keys create NAME", flush=True)
+def _keep(key: str, path: Path) -> None:
+    """Write the first key where only this user reads it: what is no terminal is kept, and read by others."""
+    write_private(path, key)
+    print(f"API key file: {path.resolve()}", flush=True)
+    print("Take the key out of it and delete it. More of them: sederunt keys create NAME", flush=True)
+
+
+def _hand_over(key: str) -> None:
+    """Show the first key, last and alone."""
+    print(f"\nYour API key, shown this once (more of them: sederunt keys create NAME):\n\n{key}\n", flush=True)
+
+
+def _greet(public: str, address: str, link: str | None) -> None:
     if link is not None:
         print(f"Console: {public}/welcome?token={link}", flush=True)
         print("This link signs you in once. More of them: sederunt people invite NAME", flush=True)

@@ -14,7 +14,7 @@ from sederunt import log
 from sederunt.bus import embedded
 from sederunt.bus.connection import Bus
 from sederunt.bus.pulse import EVERY_S, Pulse, hearing
-from sederunt.cli.context import AsJson
+from sederunt.cli.formats import Output, OutputFormat
 from sederunt.errors import SederuntError
 from sederunt.jobs.installation import NEEDED_ROLES, faults_of, seats_of
 from sederunt.settings import BusSettings, load
@@ -24,7 +24,8 @@ _TABLE = ("role", "name", "pid", "state", "faults", "seats", "version")
 
 
 def status(
-    data: Annotated[Path | None, typer.Option(help="Data directory. Default: ./data")] = None, as_json: AsJson = False
+    data: Annotated[Path | None, typer.Option(help="Data directory. Default: ./data")] = None,
+    output: Output = OutputFormat.TABLE,
 ) -> None:
     """Show every process that is alive and what its last self-test found. Exit code 1 where a needed one is missing."""
     settings = load(**({} if data is None else {"data": data}))
@@ -36,7 +37,7 @@ def status(
         raise typer.Exit(1) from None
     rows = [row_of(pulse) for pulse in living]
     seats = seats_of([pulse for pulse in living if pulse.role == "host"])
-    if as_json:
+    if output is OutputFormat.JSON:
         told = {"total": seats.total, "held": seats.held, "free": seats.free}
         typer.echo(json.dumps({"processes": rows, "seats": told}))
     else:

@@ -62,6 +62,7 @@ _VERDICTS: Mapping[str, str] = {
     "capture_failed": "Somebody spoke, and the recording has nothing of it.",
     "engine_failed": "The recording is there; its transcript could not be made.",
     "never_admitted": "It was never in the meeting, so there is no recording.",
+    "no_capacity": "No host had room for it in time; the meeting has nothing to do with it.",
 }
 
 

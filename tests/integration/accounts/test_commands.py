@@ -155,7 +155,7 @@ async def test_bots_can_be_listed_and_looked_at(command: Command) -> None:
             )
         )
         await bots.record_transition(bot.id, Trigger.ADMITTED)
-    [listed] = json.loads(command("bots", "list", "--json", "--status", "recording"))
+    [listed] = json.loads(command("bots", "list", "--format", "json", "--status", "recording"))
     assert (listed["id"], listed["status"]) == (str(bot.id), "recording")
     assert "joining → recording" in command("bots", "show", str(bot.id))
     shown = command("bots", "show", str(bot.id), "--json")
@@ -164,16 +164,45 @@ async def test_bots_can_be_listed_and_looked_at(command: Command) -> None:
 
 
 @pytest.mark.parametrize(
+    "arguments",
+    [
+        ("bots", "list"),
+        ("bots", "show", "018f2c3e-0000-7000-8000-000000000000"),
+        ("bots", "stop", "018f2c3e-0000-7000-8000-000000000000"),
+        ("keys", "list"),
+        ("keys", "revoke", "018f2c3e-0000-7000-8000-000000000000"),
+        ("credentials", "list"),
+        ("accounts", "list"),
+        ("accounts", "list-meeting"),
+        ("people", "list"),
+    ],
+)
+def test_what_only_looks_makes_nothing(command: Command, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    told = " ".join(command(*arguments, code=1).split())
+    assert told.startswith("Error: ")
+    assert "--data" in told
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "not" / "there" / "yet").mkdir(parents=True)
+    command(*arguments, code=1)
+    assert list((tmp_path / "not" / "there" / "yet").iterdir()) == []
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
         (("keys", "revoke", "x"), 2, "is not the id of a key"),
-        (("keys", "list", "--account", "nobody"), 1, "Error: There is no account 'nobody': `sederunt accounts list`"),
+        (
+            ("keys", "create", "x", "--account", "nobody"),
+            1,
+            "Error: There is no account 'nobody': `sederunt accounts list`",
+        ),
         (("credentials", "add", "nobody", "--key", "k"), 1, "is not one of: deepgram"),
     ],
 )
 def test_a_mistake_gets_a_sentence_and_a_code(
     command: Command, arguments: tuple[str, ...], code: int, sentence: str
 ) -> None:
+    command("accounts", "create", "other")  # makes the directory
     assert sentence in " ".join(command(*arguments, code=code).split())
 
 

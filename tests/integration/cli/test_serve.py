@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -25,12 +26,12 @@ def served(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @contextmanager
-def start(data: Path, **settings: str) -> Iterator[subprocess.Popen[str]]:
+def start(data: Path, stdout: int = subprocess.PIPE, **settings: str) -> Iterator[subprocess.Popen[str]]:
     """A serve, gone with everything it started at the end of the block."""
     with (data / "serve.log").open("w") as log:
         process = subprocess.Popen(
             [*COMMAND, "serve", "--data", str(data), "--port", "0", "--drain-timeout", "5"],
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=log,
             text=True,
             env={**os.environ, "SEDERUNT_BROWSER__WARM": "0", **settings},
@@ -138,8 +139,10 @@ def greeting(process: subprocess.Popen[str]) -> tuple[str, str | None]:
     assert process.stdout is not None
     key = None
     for line in process.stdout:
-        if line.startswith("API key: "):
-            key = line.split()[2]
+        if line.startswith("API key file: "):
+            file = Path(line.removeprefix("API key file: ").strip())
+            assert file.stat().st_mode & 0o777 == 0o600
+            key = file.read_text().strip()
         if line.startswith("Listening on "):
             return line.split()[2], key
     raise AssertionError("serve ended before it listened")
@@ -167,6 +170,26 @@ def states(data: Path) -> dict[str, str]:
         [*COMMAND, "status", "--data", str(data), "--json"], capture_output=True, text=True, timeout=60, check=False
     )
     return {row["role"]: row["state"] for row in json.loads(done.stdout)["processes"]} if done.stdout else {}
+
+
+def test_a_person_is_shown_the_first_key_once_last_and_alone(tmp_path: Path) -> None:
+    terminal, inside = os.openpty()
+    with start(tmp_path, stdout=inside) as process:
+        said = ""
+        while not (found := re.search(r"^(sk_\S+)\r?\n\r?\n\Z", said, re.MULTILINE)):
+            said += os.read(terminal, 4096).decode()
+        assert said.count("sk_") == 1
+        assert said.index("Listening on ") < said.index("sk_")
+        assert not (tmp_path / "first-key").exists()
+        url = re.findall(r"Listening on (\S+)", said)[0]
+        headers = {"Authorization": f"Bearer {found[1]}"}
+        assert httpx2.get(f"{url}/api/v1/bot", headers=headers, timeout=60).status_code == 200
+        assert (tmp_path / "run" / "address").read_text().strip() == url
+        process.send_signal(signal.SIGTERM)
+        process.wait(90)
+        assert not (tmp_path / "run" / "address").exists()
+    os.close(inside)
+    os.close(terminal)
 
 
 def test_callers_are_answered_for_as_long_as_a_drain_lasts(served: subprocess.Popen[str], tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_secrets_are_stars(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_value_names_its_origin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEDERUNT_API__PORT", "9000")
-    rows = json.loads(CliRunner().invoke(app, ["--json", "--data", "/tmp/elsewhere"]).stdout)
+    rows = json.loads(CliRunner().invoke(app, ["--format", "json", "--data", "/tmp/elsewhere"]).stdout)
     origins = {row["name"]: (row["value"], row["origin"]) for row in rows}
     assert origins["api.port"] == ("9000", "SEDERUNT_API__PORT")
     assert origins["data"] == ("/tmp/elsewhere", "command line")

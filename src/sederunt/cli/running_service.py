@@ -1,0 +1,103 @@
+"""The service that a command speaks to: at an address with a key, or the one that runs on a data directory.
+
+Whoever may write to the data directory owns the service, so no key has to be given there: the command line keeps one of
+its own beside it, one per account, seen and revoked like every other.
+"""
+
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from sederunt.accounts.keys import Keys
+from sederunt.cli.context import open_context
+from sederunt.errors import SetupError, Unauthorized
+from sederunt.mcp.backend import Backend, service_at
+from sederunt.settings import Settings, load
+
+ADDRESS_FILE = "address"
+KEY_NAME = "command line"
+
+Url = Annotated[
+    str | None, typer.Option("--url", envvar="SEDERUNT_URL", help="Where the service is; absent: the data directory's.")
+]
+Key = Annotated[str | None, typer.Option("--key", envvar="SEDERUNT_KEY", help="An API key, with --url.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """What was given to find the service."""
+
+    url: str | None
+    key: str | None
+    data: Path | None
+    account: str
+
+
+def note_address(data: Path, address: str) -> None:
+    """Leave word of where the service on this data directory listens."""
+    (data / "run" / ADDRESS_FILE).write_text(address + "\n", encoding="utf-8")
+
+
+def forget_address(data: Path) -> None:
+    """Take that back: nobody listens there any more."""
+    (data / "run" / ADDRESS_FILE).unlink(missing_ok=True)
+
+
+@asynccontextmanager
+async def service_of(place: Place) -> AsyncIterator[Backend]:
+    """Provide the service. Raises SetupError where it is not known where or as whom."""
+    if place.url is not None:
+        if not place.key:
+            raise SetupError("Give an API key: SEDERUNT_KEY, or --key. `sederunt keys create NAME` makes one.")
+        async with service_at(place.url, place.key) as backend:
+            yield backend
+        return
+    settings = load(**({} if place.data is None else {"data": place.data}))
+    url = _address(settings)
+    async with service_at(url, await _own_key(place)) as backend:
+        yield backend
+
+
+def _address(settings: Settings) -> str:
+    try:
+        return (settings.data / "run" / ADDRESS_FILE).read_text(encoding="utf-8").strip()
+    except OSError:
+        raise SetupError(
+            f"No service runs on {settings.data.resolve()}: start one with `sederunt serve`, name its directory with "
+            "--data, or give --url and --key."
+        ) from None
+
+
+async def _own_key(place: Place) -> str:
+    """Return the command line's own key of an account, made where there is none that works."""
+    async with open_context(place.data) as context:
+        account = await context.account(place.account)
+        path = _key_file(context.settings, account.id)
+        keys = await Keys.open(context.database, context.sealer)
+        with contextlib.suppress(OSError, Unauthorized):
+            text = path.read_text(encoding="ascii").strip()
+            await keys.caller(text)
+            await keys.close()
+            return text
+        text, _ = await keys.create(account.id, KEY_NAME)
+        write_private(path, text)
+        return text
+
+
+def _key_file(settings: Settings, account_id: UUID) -> Path:
+    return settings.data / "run" / f"command-line-{account_id}.key"
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a secret where only this user reads it."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(text + "\n")
