@@ -17,6 +17,7 @@ from sederunt.errors import RequestError, SederuntError
 
 PREFIX = "/api/v1"
 TIMEOUT_S = 60.0
+_FILES = "/files/"
 
 
 class ServiceAway(SederuntError):
@@ -53,8 +54,9 @@ class Backend:
     async def linked(self, address: str) -> httpx2.Response | None:
         """Return what is behind a signed address of the service, however it calls itself; None where that is gone."""
         parts = urlsplit(address)
+        _, _, below = parts.path.partition(_FILES)  # a proxy may have put something in front
         try:
-            return await self._send("GET", f"{parts.path}?{parts.query}")
+            return await self._send("GET", f"{_FILES}{below}?{parts.query}")
         except RequestError:
             return None
 

@@ -12,6 +12,7 @@ import pytest
 from harness.api_room import GOOD_BOT, tone_wav
 from harness.line import Line, line_to
 from harness.socket_room import Stage
+from sederunt.bus import feeds
 from sederunt_client import (
     AsyncClient,
     BotDeleted,
@@ -190,6 +191,36 @@ async def test_the_waiting_client_hears_the_end(stage: Stage, line: Line) -> Non
         await stage.pass_time(1)
         await asyncio.sleep(0.02)
     assert await following == ["connected", "chat-message", "status-update"]
+
+
+async def test_both_clients_hear_the_meeting_until_it_ends(stage: Stage, line: Line, client: AsyncClient) -> None:
+    bot = await stage.bot()
+    address = stage.address(bot, "websocket_audio_url").replace(str(stage.port), str(line.port))
+    loop, heard = asyncio.get_running_loop(), asyncio.Event()
+
+    def hear() -> list[bytes]:
+        blocks = []
+        with Client(f"http://127.0.0.1:{line.port}", stage.room.key) as waiting:
+            for block in waiting.audio(address):
+                blocks.append(block)
+                loop.call_soon_threadsafe(heard.set)
+        return blocks
+
+    async def hear_too() -> list[bytes]:
+        return [block async for block in client.audio(address)]
+
+    hearing = [asyncio.create_task(asyncio.to_thread(hear)), asyncio.create_task(hear_too())]
+    publisher = feeds.EventPublisher(stage.room.bus)
+    while not heard.is_set():  # what nobody hears yet is not kept
+        await publisher.audio(bot["id"], b"\x01" * 3200)
+        await asyncio.sleep(0.02)
+    await stage.move(bot, "recording", "failed")
+    while not all(each.done() for each in hearing):
+        await stage.pass_time(1)
+        await asyncio.sleep(0.02)
+    for blocks in await asyncio.gather(*hearing):
+        assert set(blocks) <= {b"\x01" * 3200}
+    assert hearing[0].result()
 
 
 async def test_a_bot_that_is_deleted_ends_its_listeners(stage: Stage, line: Line, client: AsyncClient) -> None:

@@ -1,0 +1,16 @@
+"""An api that no language model's client speaks to does not load the protocol's library: 24 MB."""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = "import sys, {module}; loaded = {{'mcp', 'mcp_types'}} & set(sys.modules); print(sorted(loaded))"
+
+
+@pytest.mark.parametrize("module", ["sederunt.console.app", "sederunt.cli.mcp", "sederunt.cli.bots"])
+def test_the_library_is_not_loaded_before_it_is_needed(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(module=module)], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout == "[]\n"
