@@ -45,6 +45,7 @@ _BOT: Mapping[str, Schema] = {
     "detected_lang": or_null(TEXT),
     "transcription_model": TEXT,
     "transcription_fallback": list_of(TEXT),
+    "webhook_events": list_of(TEXT),
     "participants": list_of(ref("Participant")),
     "events": list_of(ref("Event")),
     "profanity_filter": FLAG,

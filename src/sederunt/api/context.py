@@ -16,16 +16,18 @@ from sederunt.accounts.sealing import load_sealer
 from sederunt.addresses import guarded_client
 from sederunt.api.auth import Auth
 from sederunt.api.checks import Checks
+from sederunt.api.gauges import GaugeSources
 from sederunt.api.limits import RateLimit
 from sederunt.api.metrics import Metrics
 from sederunt.api.socket_keys import SocketKeys
 from sederunt.api.stores import ApiStores, open_stores
 from sederunt.bus.connection import Bus
-from sederunt.bus.pulse import Pulses, beating, hearing
+from sederunt.bus.pulse import beating, hearing
 from sederunt.bus.tasks import end
 from sederunt.clock import Clock
 from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
+from sederunt.database.deliveries import Deliveries
 from sederunt.database.engine import Database
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletions
@@ -59,8 +61,7 @@ class ApiContext:
     stores: ApiStores
     metrics: Metrics
     readiness: Readiness
-    pulses: Pulses  # of all processes of the installation
-    waiting: WaitingBots
+    installation: GaugeSources  # what is known of all of its processes
     hub: Hub
     socket_keys: SocketKeys
     links_secret: bytes
@@ -106,6 +107,13 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
         objects = open_objects(settings)
         readiness = Readiness(database, bus, objects, settings.data, clock)
         await stack.enter_async_context(beating(bus, "api", f"api-{settings.host.name}", _nothing_more))
+        installation = GaugeSources(
+            pulses=await stack.enter_async_context(hearing(bus)),
+            waiting=WaitingBots(database),
+            deliveries=Deliveries(database),
+            bus=bus,
+            clock=clock,
+        )
         yield ApiContext(
             settings=settings,
             clock=clock,
@@ -122,8 +130,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
             metrics=metrics,
             socket_keys=SocketKeys(Accounts(database), settings.api.sockets_per_account),
             readiness=readiness,
-            pulses=await stack.enter_async_context(hearing(bus)),
-            waiting=WaitingBots(database),
+            installation=installation,
             hub=await stack.enter_async_context(_hub(bus, clock, bots)),
             links_secret=await installation_secret(database, sealer, LINKS),
         )

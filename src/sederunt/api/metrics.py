@@ -4,6 +4,8 @@ from contextlib import AbstractContextManager
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
+from sederunt.api.gauges import InstallationGauges
+
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
@@ -26,12 +28,7 @@ class Metrics:
         self._closed = Counter(
             "sederunt_sockets_closed_total", "Sockets closed, by the code.", ("kind", "code"), registry=self._registry
         )
-        self._seats = Gauge(
-            "sederunt_seats", "Places for bots on living hosts, by state.", ("state",), registry=self._registry
-        )
-        self._processes = Gauge(
-            "sederunt_processes", "Processes heard of, by role and state.", ("role", "state"), registry=self._registry
-        )
+        self.installation = InstallationGauges(self._registry)
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -50,18 +47,6 @@ class Metrics:
     def socket_closed(self, kind: str, code: int) -> None:
         """Count a socket that was closed, by whom ever."""
         self._closed.labels(kind, str(code)).inc()
-
-    def seats(self, *, wanted: int | None, **states: int) -> None:
-        """Tell of places for bots: `total`, `held` and `free`, and how many bots hold or want one."""
-        for state, count in states.items():
-            self._seats.labels(state).set(count)
-        if wanted is not None:
-            self._seats.labels("wanted").set(wanted)
-
-    def processes(self, role: str, **states: int) -> None:
-        """Tell how many processes of a role are alive, or silent without a last word."""
-        for state, count in states.items():
-            self._processes.labels(role, state).set(count)
 
     def text(self) -> bytes:
         """Write every metric as Prometheus reads it."""

@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from sederunt.api import values as v
 from sederunt.model.bot import STOP_OPTION_LIMITS, Authentication, BotConfig, Service, StopOptions
+from sederunt.model.history import TOLD_WHEN_ASKED
 from sederunt.model.recording import RecordingConfig
 from sederunt.platforms.registry import services, services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
@@ -46,6 +47,7 @@ _BotModel = Annotated[str, *v.word(bot_models())]
 _RecordingModel = Annotated[str, *v.word(recording_models())]
 _BotFallback = Annotated[tuple[str, ...], *v.words(batch_models(bot_models()), MOST_FALLBACKS)]
 _RecordingFallback = Annotated[tuple[str, ...], *v.words(recording_models(), MOST_FALLBACKS)]
+_WebhookEvents = Annotated[tuple[str, ...], *v.words(TOLD_WHEN_ASKED, len(TOLD_WHEN_ASKED))]
 _FALLBACK = "Models that transcribe, in this order, where the vendor of transcription_model fails for good."
 _Service = Annotated[str, *v.word(services())]
 _ACCOUNT = f"A meeting account kept here, for {' and '.join(services_taking(AccountKind.SESSION))}."
@@ -116,6 +118,7 @@ class BotFields(Body):
     lang: v.Language | None = Field(None, description="Spoken language: a tag such as `en`, or `multi`, or `auto`.")
     video: v.Flag = Field(False, description="Record video too.")
     webhook_url: v.Url | None = Field(None, description="Receives every change of status.")
+    webhook_events: _WebhookEvents | None = Field(None, description="What webhook_url receives besides.")
     store_recording_for_1_year: v.Flag = Field(False, description="Keep the recording 1 year instead of 1 week.")
     scheduled_start_time: v.Moment | None = Field(
         None, description="When to join: Unix seconds, or milliseconds above 10^11. Past or null: now."
@@ -201,6 +204,8 @@ def changed_config(config: BotConfig, fields: BotFields, *, new: bool = False) -
         changes["service"] = Service(fields.service)
     if "authentication" in sent:
         changes["authentication"] = _authentication(fields.authentication)
+    if "webhook_events" in sent:
+        changes["webhook_events"] = fields.webhook_events or ()
     if "custom_vocabulary" in sent:
         changes["custom_vocabulary"] = fields.custom_vocabulary or ()
     for name in ("metadata", "custom_metadata"):  # the second wins

@@ -93,6 +93,7 @@ def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
         "detected_lang": bot.detected_lang,
         "transcription_model": config.transcription_model,
         "transcription_fallback": list(config.transcription_fallback or ()),
+        "webhook_events": list(config.webhook_events),
         "participants": [],
         "events": [],
         "profanity_filter": config.profanity_filter,

@@ -186,6 +186,13 @@ class Bus:
         except (NatsError, OSError) as error:
             raise BusAway(f"NATS did not list the queue '{kind}': {error}") from None
 
+    async def depth(self, kind: str) -> streams.Depth:
+        """Return how many jobs a queue holds, and since when. Raises BusAway."""
+        try:
+            return await streams.depth(self.js, streams.QUEUES[kind])
+        except (NatsError, OSError) as error:
+            raise BusAway(f"NATS did not tell of the queue '{kind}': {error}") from None
+
     # Commands by request and reply
 
     async def request(self, subject: str, message: Mapping[str, Any], *, within_s: float = 5.0) -> dict[str, Any]:

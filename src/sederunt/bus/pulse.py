@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import psutil
 from nats.aio.msg import Msg
 
 from sederunt import log
@@ -115,9 +116,12 @@ async def beating(bus: Bus, role: str, name: str, facts: Callable[[], Awaitable[
         facts: what to tell beside role, name and process; asked each time, and must be quick.
     """
     who = {"role": role, "name": name, "pid": os.getpid()}
+    process = psutil.Process()
 
     async def send(**more: object) -> None:
-        told = {**who, **await facts(), **more}
+        used = process.cpu_times()
+        own = {"resident": process.memory_info().rss, "cpu_s": round(used.user + used.system, 2)}
+        told = {**who, **own, **await facts(), **more}
         await bus.tell(_SUBJECT.format(role), json.dumps(told).encode())
 
     async def beat() -> None:

@@ -1,7 +1,9 @@
 """The one table of streams and queues, their subjects, and the call that makes the server match it."""
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from nats.errors import Error as NatsError
@@ -178,6 +180,26 @@ async def queued(js: JetStreamContext, queue: Queue) -> frozenset[str]:
     except NotFoundError:
         return frozenset()
     return frozenset(subject.removeprefix(prefix) for subject in info.state.subjects or {})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Depth:
+    """How much a queue holds."""
+
+    waiting: int
+    at_work: int  # given out; a job that waits for its next attempt counts too
+    oldest: datetime | None  # when the oldest of both was published
+
+
+async def depth(js: JetStreamContext, queue: Queue) -> Depth:
+    """Return how much a queue holds."""
+    info = await js.consumer_info(queue.stream, queue.kind)
+    oldest: datetime | None = None
+    if info.num_pending or info.num_ack_pending:
+        state = (await js.stream_info(queue.stream)).state
+        with contextlib.suppress(NotFoundError):  # done meanwhile
+            oldest = (await js.get_msg(queue.stream, seq=state.first_seq)).time
+    return Depth(waiting=info.num_pending or 0, at_work=info.num_ack_pending or 0, oldest=oldest)
 
 
 __all__ = [

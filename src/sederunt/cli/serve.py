@@ -99,7 +99,7 @@ async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: flo
     stop, hurry = _signals()
     async with _keys(settings):
         pass  # the database is migrated and has its secrets, before four roles would see to it at once
-    supervisor = Supervisor(settings.data / "run")
+    supervisor = Supervisor(settings.data / "run", json_lines=settings.log.style == "json")
     environment = {"SEDERUNT_DATA": str(settings.data.resolve())}
     if settings.bus.url is None:
         server = embedded.prepare(settings.data)

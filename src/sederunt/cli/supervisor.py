@@ -14,11 +14,13 @@ import contextlib
 import ctypes
 import json
 import os
+import re
 import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
@@ -34,6 +36,8 @@ HEALTHY_AFTER_S = 30.0  # a child that ran so long starts at once again when it 
 # What a start meets on a machine that lacks something; RuntimeError: no thread to wait for the process.
 _FAULTS = (OSError, RuntimeError, psutil.Error)
 _PR_SET_CHILD_SUBREAPER = 36
+_NATS_LINE = re.compile(r"\[\d+\] [\d/]+ [\d:.]+ \[(?P<level>[A-Z]{3})\] (?P<text>.*)")
+_NATS_LEVELS = {"DBG": "debug", "TRC": "debug", "INF": "info", "WRN": "warning", "ERR": "error", "FTL": "error"}
 _LINE_LIMIT = 1 << 20  # a log line longer than this is cut
 
 
@@ -77,8 +81,8 @@ class _Pipe:
 class Supervisor:
     """All children of one `serve`."""
 
-    def __init__(self, run: Path, *, write_log: TextIO | None = None) -> None:
-        self._run = run
+    def __init__(self, run: Path, *, write_log: TextIO | None = None, json_lines: bool = False) -> None:
+        self._run, self._json_lines = run, json_lines
         self._log = write_log or sys.stderr
         self._children: dict[str, Child] = {}
         self._one_at_a_time = asyncio.Lock()  # spawning, and telling strays from children
@@ -149,9 +153,18 @@ class Supervisor:
 
     def write_line(self, name: str, line: str) -> None:
         """Write a child's log line: JSON as it is (it names its role itself), anything else under its name."""
-        prefix = "" if line.startswith("{") else f"{name:6} | "
+        if not line.startswith("{"):
+            line = as_json(name, line) if self._json_lines else f"{name:6} | {line}"
         with contextlib.suppress(OSError):  # who reads the child's lines must go on, or it blocks in its own writing
-            print(f"{prefix}{line}", file=self._log, flush=True)
+            print(line, file=self._log, flush=True)
+
+
+def as_json(name: str, line: str) -> str:
+    """Return a line of a program that writes plain text, such as nats-server, as our logs have theirs."""
+    found = _NATS_LINE.fullmatch(line)
+    level, text = (_NATS_LEVELS.get(found["level"], "info"), found["text"]) if found else ("info", line)
+    told = {"role": name, "event": log.redact(text.strip()), "level": level, "action": "child_said"}
+    return json.dumps({**told, "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z")})
 
 
 def next_pause_s(before_s: float, lived_s: float) -> float:

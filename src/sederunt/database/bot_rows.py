@@ -82,6 +82,7 @@ def config_of(document: Mapping[str, Any], zak: str | None = None) -> BotConfig:
     values["service"] = Service(values["service"])
     values["stop_options"] = StopOptions(**values["stop_options"])
     values["custom_vocabulary"] = tuple(values["custom_vocabulary"])
+    values["webhook_events"] = tuple(values.get("webhook_events") or ())
     if values.get("transcription_fallback") is not None:
         values["transcription_fallback"] = tuple(values["transcription_fallback"])
     if values["transcription_credentials"] is not None:

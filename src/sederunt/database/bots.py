@@ -23,8 +23,9 @@ from sederunt.database.bot_rows import (
     metadata_digest,
     unknown_bot,
 )
-from sederunt.database.deliveries import enqueue
+from sederunt.database.deliveries import enqueue, enqueue_asked
 from sederunt.database.engine import Database, OutboxRow
+from sederunt.database.event_rows import add_event
 from sederunt.database.first_answers import FirstAnswer, keep_first_answer
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
 from sederunt.database.seats import refuse_booked_up, refuse_full, refuse_twin
@@ -184,7 +185,7 @@ class Bots(BotReading):
         data = {**move.data, "old_status": old.value, "new_status": bot.status.value}
         if bot.stop_reason is not None:
             data["stop_reason"] = bot.stop_reason.value
-        event = await _add_event(connection, bot.id, STATUS_UPDATE, data, now)
+        event = await add_event(connection, bot.id, STATUS_UPDATE, data, now)
         messages = outbox.feed(bot.id, event)
         if bot.config.webhook_url:
             await enqueue(
@@ -327,7 +328,11 @@ class Bots(BotReading):
             row = await self._row(connection, bot_id)
             if epoch is not None and row["epoch"] != epoch:
                 raise Superseded(f"Bot {bot_id} is at epoch {row['epoch']}, the writer at {epoch}.")
-            return await _add_event(connection, bot_id, event, data, now)
+            added = await add_event(connection, bot_id, event, data, now)
+            messages = await enqueue_asked(connection, row, added)
+            rows = await outbox.post(connection, messages, self._database)
+        self._database.announce(rows)
+        return added
 
     async def send_off(self, bot_ids: Sequence[UUID], until: datetime) -> list[UUID]:
         """Send scheduled bots to the hosts, unless one was moved beyond `until`; each is sent once, whoever asks."""
@@ -354,14 +359,6 @@ def _consequences(row: Mapping[str, Any], new: BotStatus, move: _Move, now: date
     if move.trigger is Trigger.RETRIED:
         values |= {"attempts": row["attempts"] + 1, "finished_at": None, "media_until": None, "stop_reason": None}
     return values
-
-
-async def _add_event(
-    connection: AsyncConnection, bot_id: UUID, event: str, data: Mapping[str, Any], now: datetime
-) -> Event:
-    values = {"bot_id": bot_id, "event": event, "data": dict(data), "created_at": now}
-    event_id = await connection.scalar(insert(t.bot_events).values(values).returning(t.bot_events.c.id))
-    return Event(id=int(event_id or 0), event=event, data=dict(data), created_at=now)
 
 
 async def _index_metadata(connection: AsyncConnection, bot_id: UUID, config: BotConfig) -> None:

@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import Integer, bindparam, exists, insert, literal_column, select, update
+from sqlalchemy import Integer, bindparam, exists, func, insert, literal_column, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
 from sederunt.database.columns import Moment, storable
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
-from sederunt.database.outbox import Resource
+from sederunt.database.outbox import OutboxMessage, Resource, deliver
 from sederunt.database.queries import Row
 from sederunt.model.history import Event
 
@@ -78,6 +78,28 @@ async def enqueue(
     )
 
 
+async def enqueue_asked(connection: AsyncConnection, bot: Mapping[str, Any], event: Event) -> list[OutboxMessage]:
+    """Write that an event of a bot is to be delivered, if its caller asked to be told of such ones; returns the call
+    for it, to be posted.
+
+    Args:
+        bot: its row.
+    """
+    config = bot["config"]
+    if not config.get("webhook_url") or event.event not in (config.get("webhook_events") or ()):
+        return []
+    await enqueue(
+        connection,
+        resource="bot",
+        resource_id=bot["id"],
+        account_id=bot["account_id"],
+        url=config["webhook_url"],
+        event=event,
+        custom_metadata=config["custom_metadata"],
+    )
+    return [deliver("bot", bot["id"], event.id)]
+
+
 class Deliveries:
     """The store of deliveries."""
 
@@ -96,6 +118,8 @@ class Deliveries:
             .order_by(t.delivery_attempts.c.id)
         )
         self._due = database.query(_due())
+        oldest = func.min(t.deliveries.c.created_at, type_=t.deliveries.c.created_at.type).label("oldest")
+        self._pending = database.query(select(func.count().label("deliveries"), oldest).where(t.IS_PENDING))
 
     async def next(self, resource_id: UUID) -> Delivery | None:
         """Return the oldest that is still to be delivered; the later ones wait for it, even until its
@@ -154,6 +178,11 @@ class Deliveries:
         )
         async with self._database.begin() as connection:
             await connection.execute(mine.where(t.deliveries.c.next_attempt_at > now).values(next_attempt_at=now))
+
+    async def pending(self) -> tuple[int, datetime | None]:
+        """Return how many are still to be delivered, and when the oldest of them was made."""
+        row = await self._pending.first()
+        return (int(row["deliveries"]), row["oldest"]) if row is not None else (0, None)
 
     async def due(self, now: datetime, *, limit: int = 100) -> list[tuple[Resource, UUID]]:
         """Return (resource, its id) whose oldest pending delivery may be tried (again)."""

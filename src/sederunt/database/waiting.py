@@ -7,11 +7,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Integer, bindparam, insert, select
+from sqlalchemy import Integer, bindparam, select
 
+from sederunt.database import outbox
 from sederunt.database import tables as t
 from sederunt.database.columns import Moment
+from sederunt.database.deliveries import enqueue_asked
 from sederunt.database.engine import Database
+from sederunt.database.event_rows import add_event
 from sederunt.model.history import WAITING_FOR_CAPACITY
 from sederunt.model.status import BotStatus
 
@@ -33,6 +36,7 @@ class AtWork:
     """A bot that has a seat, or was sent to the hosts."""
 
     account_id: UUID
+    status: str
     model: str
     unclaimed: bool  # no host ever had it
     entry: LineEntry
@@ -61,6 +65,7 @@ class WaitingBots:
         return [
             AtWork(
                 account_id=row["account_id"],
+                status=row["status"],
                 model=row["config"]["transcription_model"],
                 unclaimed=row["status"] == BotStatus.BOOTING.value and row["epoch"] == 0,
                 entry=_entry(row),
@@ -73,13 +78,13 @@ class WaitingBots:
 
         Returns how many were told. A bot that waits no more is told nothing.
         """
-        count = 0
+        count, messages = 0, []
         async with self._database.begin() as connection:
             now = self._database.clock.now()
             for bot_id, data in told.items():
-                locked = select(t.bots.c.status).where(t.bots.c.id == bot_id).with_for_update()
-                status = await connection.scalar(locked)
-                if status not in (BotStatus.SCHEDULED.value, BotStatus.BOOTING.value):
+                locked = select(t.bots).where(t.bots.c.id == bot_id).with_for_update()
+                row = (await connection.execute(locked)).mappings().first()
+                if row is None or row["status"] not in (BotStatus.SCHEDULED.value, BotStatus.BOOTING.value):
                     continue
                 before = await connection.scalar(
                     select(t.bot_events.c.data)
@@ -89,9 +94,11 @@ class WaitingBots:
                 )
                 if before is not None and data["place"] * 2 > before["place"]:
                     continue
-                values = {"bot_id": bot_id, "event": WAITING_FOR_CAPACITY, "data": dict(data), "created_at": now}
-                await connection.execute(insert(t.bot_events).values(values))
+                event = await add_event(connection, bot_id, WAITING_FOR_CAPACITY, data, now)
+                messages += await enqueue_asked(connection, dict(row), event)
                 count += 1
+            rows = await outbox.post(connection, messages, self._database)
+        self._database.announce(rows)
         return count
 
 

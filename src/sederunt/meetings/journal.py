@@ -18,7 +18,7 @@ from sederunt.errors import Superseded
 from sederunt.meetings.live.messages import line_message, message_of
 from sederunt.meetings.session.roster import Roster, silenced
 from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Bot, Gap
-from sederunt.model.history import LIVE_TROUBLE, WAITING_FOR_CAPACITY
+from sederunt.model.history import LIVE_TROUBLE, RECORDING_GAP, WAITING_FOR_CAPACITY
 from sederunt.model.participant import Participant
 from sederunt.model.status import StopReason, Trigger
 from sederunt.model.transcript import LiveLine
@@ -115,7 +115,7 @@ class Journal:
         await self.mark(gaps=gaps)
         self.bot = replace(self.bot, gaps=gaps)
         data = {"start": gap.start, "end": gap.end, "cause": cause}
-        await self._bots.add_event(self.bot.id, "recording_gap", data)
+        await self._bots.add_event(self.bot.id, RECORDING_GAP, data)
 
     # --- the roster ----------------------------------------------------------------------------------------------
 

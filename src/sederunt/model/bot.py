@@ -56,6 +56,7 @@ class BotConfig:
     lang: str | None = None
     video: bool = False
     webhook_url: str | None = None
+    webhook_events: tuple[str, ...] = ()  # told by webhook besides every change of status
     store_recording_for_1_year: bool = False
     profanity_filter: bool = False
     initial_chat_message: str | None = None

@@ -9,8 +9,13 @@ from sederunt.model.status import BotStatus
 
 STATUS_UPDATE = "status_update"
 CHAT_MESSAGE = "chat_message"
+RECORDING_GAP = "recording_gap"  # the bot was away for a while
 WAITING_FOR_CAPACITY = "waiting_for_capacity"  # it has to wait for a seat at a host, and what its place in the line is
 LIVE_TROUBLE = "live_trouble"  # live transcription may have missed something
+
+
+# What webhooks tell besides every change of status, where a bot's caller asks for it.
+TOLD_WHEN_ASKED = (CHAT_MESSAGE, RECORDING_GAP, LIVE_TROUBLE, WAITING_FOR_CAPACITY)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -142,6 +142,27 @@ async def test_a_bot_that_no_host_takes_is_told_why_and_ends_with_a_reason_of_it
         assert (await bots.events(bot.id))[-1].data["cause"] == "no_capacity"
 
 
+async def test_events_besides_the_statuses_are_told_by_webhook_when_asked_for(
+    housekeeping: Housekeeping, bots: Bots, make_bot: MakeBot, database: Database, clock: FakeClock, bus: Bus
+) -> None:
+    made = make_bot(webhook_url="https://receiver.example/")
+    asks = replace(made, config=replace(made.config, webhook_events=("recording_gap", "waiting_for_capacity")))
+    await bots.create(asks)
+    gap = {"start": 1.0, "end": 2.5, "cause": "planned_move"}
+    await bots.add_event(asks.id, "recording_gap", gap)
+    await bots.add_event(asks.id, "chat_message", {"content": "hi"})
+    clock.advance(2)
+    await housekeeping.quick_pass()
+    told = await Deliveries(database).of(asks.id, asks.account_id)
+    assert [(delivery.type, delivery.custom_metadata) for delivery in told] == [
+        ("recording_gap", {"order": "7"}),
+        ("waiting_for_capacity", {"order": "7"}),
+    ]
+    assert told[0].data == gap
+    assert (await bots.get(asks.id)).config.webhook_events == ("recording_gap", "waiting_for_capacity")
+    assert await bus.queued("deliver") == {str(asks.id)}
+
+
 async def test_a_bot_that_a_host_has_is_not_ended_for_lack_of_a_seat(
     housekeeping: Housekeeping, bots: Bots, clock: FakeClock, make_bot: MakeBot
 ) -> None:

@@ -1,8 +1,11 @@
-"""When a child that ended is started again."""
+"""When a child that ended is started again, and what becomes of its lines."""
 
+import json
 from itertools import accumulate, repeat
 
-from sederunt.cli.supervisor import FIRST_PAUSE_S, HEALTHY_AFTER_S, LONGEST_PAUSE_S, next_pause_s
+import pytest
+
+from sederunt.cli.supervisor import FIRST_PAUSE_S, HEALTHY_AFTER_S, LONGEST_PAUSE_S, as_json, next_pause_s
 
 
 def test_pauses_grow_while_a_child_ends_at_once_again_and_again() -> None:
@@ -13,3 +16,16 @@ def test_pauses_grow_while_a_child_ends_at_once_again_and_again() -> None:
 def test_after_a_healthy_life_the_successor_comes_at_once() -> None:
     assert next_pause_s(LONGEST_PAUSE_S, HEALTHY_AFTER_S + 1) == FIRST_PAUSE_S
     assert next_pause_s(0.0, 0.0) == FIRST_PAUSE_S
+
+
+@pytest.mark.parametrize(
+    ("line", "level", "event"),
+    [
+        ("[7] 2026/11/22 22:49:26.171924 [WRN] checksums do not match", "warning", "checksums do not match"),
+        ("[7] 2026/11/22 22:49:26.17 [INF]   Store Directory: x", "info", "Store Directory: x"),
+        ("Traceback (most recent call last):", "info", "Traceback (most recent call last):"),
+    ],
+)
+def test_lines_of_other_programs_are_json_too(line: str, level: str, event: str) -> None:
+    told = json.loads(as_json("nats", line))
+    assert (told["role"], told["level"], told["event"]) == ("nats", level, event)

@@ -74,6 +74,9 @@ class AsyncRoutes:
         lang: str | Unset | None = UNSET,
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
+        webhook_events: Sequence[Literal["chat_message", "recording_gap", "live_trouble", "waiting_for_capacity"]]
+        | Unset
+        | None = UNSET,
         store_recording_for_1_year: bool | Unset | None = UNSET,
         scheduled_start_time: datetime | int | Unset | None = UNSET,
         profanity_filter: bool | Unset | None = UNSET,
@@ -102,6 +105,7 @@ class AsyncRoutes:
             lang: Spoken language: a tag such as `en`, or `multi`, or `auto`.
             video: Record video too.
             webhook_url: Receives every change of status.
+            webhook_events: What webhook_url receives besides.
             store_recording_for_1_year: Keep the recording 1 year instead of 1 week.
             scheduled_start_time: When to join: Unix seconds, or milliseconds above 10^11. Past or
                 null: now.
@@ -133,6 +137,7 @@ class AsyncRoutes:
                         "lang": lang,
                         "video": video,
                         "webhook_url": webhook_url,
+                        "webhook_events": webhook_events,
                         "store_recording_for_1_year": store_recording_for_1_year,
                         "scheduled_start_time": scheduled_start_time,
                         "profanity_filter": profanity_filter,
@@ -238,6 +243,9 @@ class AsyncRoutes:
         lang: str | Unset | None = UNSET,
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
+        webhook_events: Sequence[Literal["chat_message", "recording_gap", "live_trouble", "waiting_for_capacity"]]
+        | Unset
+        | None = UNSET,
         store_recording_for_1_year: bool | Unset | None = UNSET,
         scheduled_start_time: datetime | int | Unset | None = UNSET,
         profanity_filter: bool | Unset | None = UNSET,
@@ -265,6 +273,7 @@ class AsyncRoutes:
             lang: Spoken language: a tag such as `en`, or `multi`, or `auto`.
             video: Record video too.
             webhook_url: Receives every change of status.
+            webhook_events: What webhook_url receives besides.
             store_recording_for_1_year: Keep the recording 1 year instead of 1 week.
             scheduled_start_time: When to join: Unix seconds, or milliseconds above 10^11. Past or
                 null: now.
@@ -295,6 +304,7 @@ class AsyncRoutes:
                         "lang": lang,
                         "video": video,
                         "webhook_url": webhook_url,
+                        "webhook_events": webhook_events,
                         "store_recording_for_1_year": store_recording_for_1_year,
                         "scheduled_start_time": scheduled_start_time,
                         "profanity_filter": profanity_filter,
@@ -339,6 +349,9 @@ class AsyncRoutes:
         lang: str | Unset | None = UNSET,
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
+        webhook_events: Sequence[Literal["chat_message", "recording_gap", "live_trouble", "waiting_for_capacity"]]
+        | Unset
+        | None = UNSET,
         store_recording_for_1_year: bool | Unset | None = UNSET,
         scheduled_start_time: datetime | int | Unset | None = UNSET,
         profanity_filter: bool | Unset | None = UNSET,
@@ -366,6 +379,7 @@ class AsyncRoutes:
             lang: Spoken language: a tag such as `en`, or `multi`, or `auto`.
             video: Record video too.
             webhook_url: Receives every change of status.
+            webhook_events: What webhook_url receives besides.
             store_recording_for_1_year: Keep the recording 1 year instead of 1 week.
             scheduled_start_time: When to join: Unix seconds, or milliseconds above 10^11. Past or
                 null: now.
@@ -396,6 +410,7 @@ class AsyncRoutes:
                         "lang": lang,
                         "video": video,
                         "webhook_url": webhook_url,
+                        "webhook_events": webhook_events,
                         "store_recording_for_1_year": store_recording_for_1_year,
                         "scheduled_start_time": scheduled_start_time,
                         "profanity_filter": profanity_filter,

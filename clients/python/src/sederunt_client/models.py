@@ -153,6 +153,7 @@ class Bot:
     detected_lang: str | None
     transcription_model: str
     transcription_fallback: tuple[str, ...]
+    webhook_events: tuple[str, ...]
     participants: tuple[Participant, ...]
     events: tuple[Event, ...]
     profanity_filter: bool
@@ -223,6 +224,7 @@ class BotSummary:
     detected_lang: str | None
     transcription_model: str
     transcription_fallback: tuple[str, ...]
+    webhook_events: tuple[str, ...]
     profanity_filter: bool
     custom_vocabulary: tuple[str, ...]
     realtime_audio: bool
