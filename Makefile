@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test demo test unit integration acceptance test-for check fix serve bench docs lock
+.PHONY: help setup setup-test demo test unit integration acceptance faults test-for check fix serve bench docs lock
 
 BIN := .venv/bin
 # Some images set it. Every process of the service, and of the tests, would then compile all that it imports.
@@ -28,6 +28,16 @@ integration: setup-test ## one real neighbour each: Chromium, NATS, PostgreSQL, 
 
 acceptance: setup-test ## the installed command, spoken to from outside: the longest
 	@scripts/test tests/acceptance
+
+FAULTS := tests/acceptance/faults tests/acceptance/test_restarts.py tests/acceptance/test_capacity.py \
+  tests/acceptance/test_frozen_pages.py tests/acceptance/test_names_after_a_loss.py \
+  tests/acceptance/test_stopped_while_away.py tests/integration/bus tests/integration/jobs/test_killed_holder.py \
+  tests/integration/jobs/test_housekeeping.py tests/integration/cli/test_serve.py tests/integration/cli/test_supervisor.py \
+  tests/integration/meetings/test_lifecycle.py tests/integration/meetings/test_lifecycle_endings.py \
+  tests/integration/browser/test_pool.py tests/integration/api/test_door.py
+
+faults: setup-test ## what dies, freezes, is cut off, torn or too much: the rows of docs/reliability.md
+	@TEST_PROCESSES=$${TEST_PROCESSES:-2} scripts/test $(FAULTS)
 
 test-for: setup-test ## the tests of one path, file or name: make test-for P=webhooks, P=tests/unit/api, P="tests -k deletion"
 	@scripts/test-for $(P)
