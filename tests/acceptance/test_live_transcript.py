@@ -1,21 +1,25 @@
 """Live transcription by the model in the box: named lines while people speak, and the same lines afterwards."""
 
 import asyncio
+from pathlib import Path
 from typing import Any, Literal
 
 import httpx2
 import pytest
 
-from harness.journeys import look, send_bot, unhurried
+from harness.journeys import download, look, reach, send_bot, unhurried
 from harness.listener import Listener, listening
 from harness.live_lines import assert_said, lines, shown
 from harness.receiver import Receiver
 from harness.service import Service
+from harness.word_times import misplaced
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import Service as Site
 from sederunt.practice.script import Variant, demo
 
 Audio = Literal["per_person", "mixed", "webaudio"]
+# Longer than the silence that is sent to a live session: its times have to leap over the rest.
+PAUSE_S = 2.6
 
 
 async def test_what_listeners_were_told_is_the_transcript(
@@ -48,15 +52,25 @@ async def test_what_listeners_were_told_is_the_transcript(
 
 
 @pytest.mark.parametrize(("site", "audio"), [("teams", "per_person"), ("zoom", "webaudio"), ("gmeet", "mixed")])
-async def test_every_sites_speakers_have_their_names_live(
-    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, site: Site, audio: Audio
+async def test_every_sites_words_have_names_and_times_live_and_after(
+    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path, site: Site, audio: Audio
 ) -> None:
-    script = demo(Variant(audio=audio), service=site, turns=4)
+    script = demo(Variant(audio=audio), service=site, turns=4, pause_s=PAUSE_S)
     meeting = await meetings.open_meeting(script)
     bot = await send_bot(api, meeting.url, receiver, service=site, transcription_model="whisper-realtime")
     async with listening(bot["websocket_url"]) as listener:
         await heard_to_the_end(listener)
     assert_said(script, lines(listener))
+    found = await look(api, bot)
+    recording = await download(found["recording_url"], tmp_path / "recording.webm")
+    assert misplaced(script, found["transcript"], recording) == []
+
+    order = {"meeting_bot_id": bot["id"], "transcription_model": "whisper", "webhook_url": receiver.url}
+    anew = (await api.post("/recording", json=order)).json()
+    await reach(receiver, anew, "finished", timeout_s=120)
+    again = (await api.get(f"/recording/{anew['id']}")).json()["transcript"]
+    assert {segment["speaker_name"] for segment in again} == {who for who, _ in script.reference()}
+    assert misplaced(script, again, recording) == []
 
 
 async def test_a_killed_host_loses_no_line_and_the_live_transcript_goes_on(

@@ -15,8 +15,8 @@ from sederunt.transcription.live import Event, Final, LiveSegment, Partial, Revi
 from sederunt.transcription.sessions import Draft, Onset, Said, Settled
 from sederunt.transcription.text import runs
 
-# Moments at which silence was left out; older ones than that many matter to nothing that is still open.
-_ANCHORS = 256
+# Stretches between which silence was left out; older ones than that many matter to nothing that is still open.
+_STRETCHES = 256
 # So many of a line's last segments tell whose voice is whose when the next session takes over.
 _SPANS = 200
 # Less common speech than this links no two labels, in seconds.
@@ -25,22 +25,57 @@ _LEAST_COMMON_S = 1.0
 Span = tuple[float, float, str]  # start, end, the vendor's label
 
 
+@dataclass(slots=True)
+class _Stretch:
+    """Sound, and the silence behind it, that was sent as it came."""
+
+    session_s: float  # where it begins
+    recording_s: float
+    sound_until: float  # where its silence begins, in seconds of the session
+
+    def common(self, start: float, end: float) -> float:
+        """Return how much of some time of the session is sound of this stretch."""
+        return min(end, self.sound_until) - max(start, self.session_s)
+
+
 class SessionTimeline:
     """Seconds of a session as seconds of the recording, silence that was never sent taken into account."""
 
     def __init__(self) -> None:
-        self._anchors: deque[tuple[float, float]] = deque(maxlen=_ANCHORS)
+        self._stretches: deque[_Stretch] = deque(maxlen=_STRETCHES)
 
     def anchor(self, session_s: float, recording_s: float) -> None:
         """Note that from this second of the session on, sound comes from that second of the recording."""
-        if not self._anchors or abs(self.at(session_s) - recording_s) > 0.001:
-            self._anchors.append((session_s, recording_s))
+        if not self._stretches or abs(self.at(session_s) - recording_s) > 0.001:
+            self._stretches.append(_Stretch(session_s, recording_s, session_s))
+
+    def sounded(self, until: float) -> None:
+        """Note that there was sound until this second of the session."""
+        self._stretches[-1].sound_until = until
 
     def at(self, session_s: float) -> float:
         """Return the recording's second."""
-        found = max(0, bisect_right(self._anchors, session_s, key=lambda anchor: anchor[0]) - 1)
-        session, recording = self._anchors[found]
-        return max(0.0, recording + session_s - session)
+        return _recorded(self._at(session_s), session_s)
+
+    def within_sound(self, start: float, end: float) -> tuple[float, float]:
+        """Return the recording's seconds of something that was said without a break, such as a word.
+
+        It lies in the stretch of sound with which it has most in common: a word that seems to begin before sound comes
+        back was not begun before the silence.
+        """
+        stretch = max(reversed(self._stretches), key=lambda each: round(each.common(start, end), 3))
+        if stretch.common(start, end) <= 0:
+            stretch = self._at((start + end) / 2)  # in silence altogether
+        elif end > stretch.sound_until:
+            end = stretch.sound_until
+        return _recorded(stretch, max(start, stretch.session_s)), _recorded(stretch, end)
+
+    def _at(self, session_s: float) -> _Stretch:
+        return self._stretches[max(0, bisect_right(self._stretches, session_s, key=lambda each: each.session_s) - 1)]
+
+
+def _recorded(stretch: _Stretch, session_s: float) -> float:
+    return max(0.0, stretch.recording_s + session_s - stretch.session_s)
 
 
 @dataclass(slots=True)
@@ -93,10 +128,15 @@ class Line:
         return [*self._spans, *drafts]
 
     def _said(self, said: Said) -> Said:
-        """The same in seconds of the recording."""
-        at = self.timeline.at
-        words = tuple(replace(word, start=at(word.start), end=at(word.end)) for word in said.words)
-        return replace(said, start=at(said.start), end=at(said.end), words=words)
+        """The same in seconds of the recording; a segment begins and ends with its words where they have times."""
+        words = []
+        for word in said.words:
+            start, end = self.timeline.within_sound(word.start, word.end)
+            words.append(replace(word, start=start, end=end))
+        if words:
+            first, last = min(word.start for word in words), max(word.end for word in words)
+            return replace(said, start=first, end=last, words=tuple(words))
+        return replace(said, start=self.timeline.at(said.start), end=self.timeline.at(said.end))
 
     def _draft(self, said: Said) -> list[Event]:
         if said.key in self._settled:

@@ -49,10 +49,12 @@ class _Open:
         self._fed = 0
         self._until = float("-inf")
 
-    def feed(self, start: float, samples: NDArray[np.int16]) -> None:
+    def feed(self, start: float, samples: NDArray[np.int16], *, silent: bool = False) -> None:
         if abs(start - self._until) > 0.001:
             self.line.timeline.anchor(self._fed / RATE, start)
         self._fed += len(samples)
+        if not silent:
+            self.line.timeline.sounded(self._fed / RATE)
         self._until = start + len(samples) / RATE
         if self.session is not None:
             self.session.feed(samples)
@@ -111,7 +113,7 @@ class Stream:
         count = round(min(now - self._now, max(0.0, room)) * RATE)
         for opened in (self._current, self._coming):
             if opened is not None and count > 0:
-                opened.feed(self._now, np.zeros(count, np.int16))
+                opened.feed(self._now, np.zeros(count, np.int16), silent=True)
         self._now = now
         silent_s = now - self._sound_end
         if silent_s >= self._terms.idle_s:

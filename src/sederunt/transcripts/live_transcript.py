@@ -1,6 +1,7 @@
 """The transcript of a bot that was transcribed live: what its listeners were told, unless that cannot be the whole."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Gap
@@ -11,6 +12,8 @@ from sederunt.model.transcript import LiveLine, Transcript
 UNHEARD_S = 5.0
 # After which what was being said may never have become final.
 _CUT_SHORT = frozenset({HOST_LOST, PLANNED_MOVE})
+# Nobody says one word for so long, or is a line behind in saying the next: such times were guessed.
+LONGEST_WORD_S, OVERLAP_S = 3.0, 0.2
 
 
 def transcript_of_lines(lines: Iterable[LiveLine], detected_lang: str | None = None) -> Transcript:
@@ -43,4 +46,21 @@ def doubt(
     for track in tracks:
         if track["heard_s"] >= UNHEARD_S and track["source"] not in heard:
             return f"{track['heard_s']:.0f} s were heard of {track['source']}, and no word was transcribed"
+    return doubtful_time(lines)
+
+
+def doubtful_time(lines: Iterable[LiveLine]) -> str | None:
+    """Return what is wrong with the times of lines as they were told; None where they can be so."""
+    spoken: dict[tuple[str, str], list[LiveLine]] = {}
+    for line in sorted(lines, key=lambda line: line.segment.start):
+        spoken.setdefault((line.source, line.voice), []).append(line)
+        for word in (word for utterance in line.segment.utterances for word in utterance.words):
+            if word.end - word.start > LONGEST_WORD_S:
+                return f"one word lasts from {word.start:.1f} to {word.end:.1f} s"
+    for own in spoken.values():
+        for before, after in pairwise(own):
+            if before.segment.end - after.segment.start > OVERLAP_S:
+                return (
+                    f"what one voice said until {before.segment.end:.1f} s goes on behind {after.segment.start:.1f} s"
+                )
     return None

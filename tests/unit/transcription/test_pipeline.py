@@ -178,6 +178,32 @@ async def test_silence_that_was_left_out_is_in_the_times(bot: MakeBot) -> None:
     assert [final[1:3] for final in b.finals()] == [(0, 1), (NEAR(20.2), NEAR(20.9))]
 
 
+@pytest.mark.parametrize(
+    ("start", "end", "told"),
+    [
+        (2.5, 3.3, (20.0, 20.3)),  # the network drew it out over the silence before it
+        (0.7, 3.3, (20.0, 20.3)),  # as much of it before the silence: it is behind the silence
+        (0.4, 3.1, (0.4, 1.0)),
+        (0.6, 1.4, (0.6, 1.0)),
+        (3.0, 3.4, (20.0, 20.4)),
+        (1.2, 1.6, (1.2, 1.6)),  # in the silence that was sent
+        (2.9, 3.0, (2.9, 3.0)),
+    ],
+)
+async def test_a_word_lies_on_one_side_of_silence_that_was_left_out(
+    bot: MakeBot, start: float, end: float, told: tuple[float, float]
+) -> None:
+    b = bot(allowed=Terms(silence_sent_s=2))
+    b.talk(0, 1)
+    b.pipeline.tick(20)
+    b.talk(20, 21)
+    b.sessions[0].tell(Draft(said("a", start, end, "It")))
+    b.sessions[0].tell(Settled(said("a", start, end, "It")))
+    for segment in (b.of(Partial)[0].segment, b.of(Final)[0].segment):
+        assert (segment.words[0].start, segment.words[0].end) == NEAR(told)
+        assert (segment.start, segment.end) == NEAR(told)
+
+
 async def test_jitter_is_no_silence_and_repeated_sound_is_dropped(bot: MakeBot) -> None:
     b = bot()
     b.talk(0, 1)

@@ -8,18 +8,20 @@ import pytest
 
 from sederunt.model.bot import Gap
 from sederunt.model.history import LIVE_TROUBLE, STATUS_UPDATE, Event
-from sederunt.model.transcript import LiveLine, Segment, Utterance
+from sederunt.model.transcript import LiveLine, Segment, Utterance, Word
 from sederunt.transcripts.live_transcript import UNHEARD_S, doubt, transcript_of_lines
 
 HEARD = {"source": "7", "heard_s": 60.0}
 
 
-def line(number: int, start: float, source: str = "7") -> LiveLine:
-    said = Utterance(start=start, end=start + 1, speaker=0, confidence=0.9, transcript=f"line {number}")
-    segment = Segment(
-        start=start, end=start + 1, speaker=0, confidence=0.9, transcript=f"line {number}", utterances=(said,)
-    )
-    return LiveLine(segment_id=f"1-{number}", revision=0, source=source, voice="ada", segment=segment)
+def line(
+    number: int, start: float, source: str = "7", *, voice: str = "ada", lasts_s: float = 1.0, word_s: float = 0.5
+) -> LiveLine:
+    end, text = start + lasts_s, f"line {number}"
+    first = Word(word="line", start=start, end=start + word_s, confidence=0.9)
+    said = Utterance(start=start, end=end, speaker=0, confidence=0.9, transcript=text, words=(first,))
+    segment = Segment(start=start, end=end, speaker=0, confidence=0.9, transcript=text, utterances=(said,))
+    return LiveLine(segment_id=f"1-{number}", revision=0, source=source, voice=voice, segment=segment)
 
 
 def event(kind: str, **data: str) -> Event:
@@ -50,3 +52,19 @@ def test_a_meeting_without_trouble_is_believed() -> None:
 )
 def test_what_may_be_missing_is_named(found: Mapping[str, Sequence[Any]], why: str) -> None:
     assert why in str(doubt([line(1, 1.0)], **{"events": [], "gaps": [], "tracks": [HEARD], **found}))
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ([line(1, 10.0, lasts_s=20.1, word_s=20.1)], "one word lasts from 10.0 to 30.1 s"),
+        ([line(1, 1.0, lasts_s=4), line(2, 3.0)], "until 5.0 s goes on behind 3.0 s"),
+    ],
+)
+def test_times_that_nobody_can_have_spoken_at_are_doubted(lines: list[LiveLine], why: str) -> None:
+    assert why in str(doubt(lines, events=[], gaps=[], tracks=[HEARD]))
+
+
+def test_people_may_talk_at_once_and_lines_may_touch() -> None:
+    lines = [line(1, 1.0, lasts_s=4), line(2, 3.0, voice="ben"), line(3, 3.0, source="8"), line(4, 4.9)]
+    assert doubt(lines, events=[], gaps=[], tracks=[HEARD]) is None
