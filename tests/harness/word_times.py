@@ -84,7 +84,7 @@ def _heard(clip: str, sound: Samples) -> HeardClip:
     chunks = [(first, third[first : first + CHUNK]) for first in range(0, len(third) - CHUNK + 1, CHUNK // 2)]
     loud = [(first, chunk) for first, chunk in chunks if chunk @ chunk > 0.2 * (third @ third) * CHUNK / len(third)]
     places = [(first / RATE, find(chunk, sound)) for first, chunk in loud]
-    sure = [(own_s, place.at_s) for own_s, place in places if place.likeness > 0.8]
+    sure = [(own_s, place.at_s) for own_s, place in places if place.likeness > 0.6]
     assert len(sure) >= len(loud) / 2, (clip, places)
     assert sure == sorted(sure, key=lambda pair: pair[1]), (clip, sure)
     return HeardClip(*np.array(sure).T)

@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,9 @@ _CAUSES: dict[ProviderFault | None, str] = {
     ProviderFault.PAYMENT: "credential_without_credit",
 }
 
+# More stretches without words than this are not told one by one.
+MOST_DOUBTS = 50
+
 logger = log.get(component="jobs")
 
 
@@ -57,7 +61,10 @@ async def _transcribe_bot(job: Job, context: WorkerContext) -> None:
         data = chain.told
     await context.transcripts.save(bot.id, transcript)
     await context.bots.record_transition(
-        bot.id, Trigger.TRANSCRIBED, data=data, changes={"detected_lang": transcript.detected_lang}
+        bot.id,
+        Trigger.TRANSCRIBED,
+        data={**data, **told_doubts(transcript)},
+        changes={"detected_lang": transcript.detected_lang},
     )
     await context.objects.delete_prefix(f"bots/{bot.id}/transcript/")
     await keep_copies_only(context.objects, bot.id)
@@ -101,7 +108,9 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
     transcript = await chain.first_that_can(lambda row: _of_recording(recording, row, job, context))
     await context.transcripts.save(recording.id, transcript)
     changes = {"detected_lang": transcript.detected_lang}
-    await context.recordings.record_transition(recording.id, Trigger.TRANSCRIBED, data=chain.told, changes=changes)
+    await context.recordings.record_transition(
+        recording.id, Trigger.TRANSCRIBED, data={**chain.told, **told_doubts(transcript)}, changes=changes
+    )
     await context.objects.delete_prefix(f"recordings/{recording.id}/transcript/")
     await keep_copies_only(context.objects, recording.id)
     logger.info("recording transcribed", action="transcribed", recording_id=str(recording.id))
@@ -152,6 +161,13 @@ async def _of_file(
         cancelled=cancelled,
         on_progress=progress,
     )
+
+
+def told_doubts(transcript: Transcript) -> dict[str, Any]:
+    """Return what the event of a finished transcript tells of stretches that may lack words, the longest of many."""
+    longest = sorted(transcript.doubts, key=lambda doubt: doubt.start - doubt.end)[:MOST_DOUBTS]
+    doubts = [asdict(doubt) for doubt in sorted(longest, key=lambda doubt: doubt.start)]
+    return {"transcript_doubts": doubts} if doubts else {}
 
 
 async def give_up(job: Job, context: WorkerContext, error: BaseException) -> None:

@@ -60,9 +60,19 @@ class Segment:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Doubt:
+    """A stretch in which words may be missing."""
+
+    start: float
+    end: float
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Transcript:
     segments: tuple[Segment, ...]
     detected_lang: str | None = None
+    doubts: tuple[Doubt, ...] = ()  # told with the event that ends the transcription, not stored with the segments
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, Self, runtime_checkable
 
 from sederunt.errors import SederuntError
-from sederunt.model.transcript import Utterance, Word
+from sederunt.model.transcript import Doubt, Utterance, Word
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
 from sederunt.transcription.rows import ModelRow, ProviderRow
@@ -30,6 +30,7 @@ class FinishedPart:
     start: float
     end: float
     utterances: tuple[Utterance, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, for the caller to store."""
@@ -47,13 +48,15 @@ class FinishedPart:
                 }
                 for u in self.utterances
             ],
+            "doubts": [asdict(doubt) for doubt in self.doubts],
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Return the part that `to_json` wrote."""
         utterances = tuple(_read_utterance(utterance) for utterance in data["utterances"])
-        return cls(start=float(data["start"]), end=float(data["end"]), utterances=utterances)
+        doubts = tuple(Doubt(**doubt) for doubt in data.get("doubts", ()))
+        return cls(start=float(data["start"]), end=float(data["end"]), utterances=utterances, doubts=doubts)
 
 
 class Memory(Protocol):
@@ -98,6 +101,7 @@ class Result:
     detected_lang: str | None
     diarized: bool = False  # the utterances' `speaker` tells voices apart
     masked: bool = False  # profanity was masked by the provider
+    doubts: tuple[Doubt, ...] = ()  # where words may be missing
     copies: tuple[str, ...] = ()  # ids of what the vendor keeps until it is deleted
 
 

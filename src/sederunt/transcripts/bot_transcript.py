@@ -16,7 +16,7 @@ from sederunt.media.timeline import Span
 from sederunt.model.bot import Bot
 from sederunt.model.participant import Participant
 from sederunt.model.recording import Recording
-from sederunt.model.transcript import Transcript
+from sederunt.model.transcript import Doubt, Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.transcription.access import Access
@@ -80,7 +80,7 @@ async def transcribe_bot(
     desk = TrackTranscriber(request, settings, objects, scratch, cancelled)
     told = primary_tag(config.lang) is not None or len(tracks) < 2
     likely_lang = None if told or desk.joins else await desk.language(tracks)
-    masked = True
+    masked, doubts = True, list[Doubt]()
     async for track, mixed, result in desk.results(tracks, likely_lang):
         speeches.append(
             SourceSpeech(
@@ -88,6 +88,7 @@ async def transcribe_bot(
             )
         )
         masked = masked and result.masked
+        doubts += result.doubts
         if result.detected_lang:
             languages[result.detected_lang] += round(track["heard_s"] * 10)
         logger.info("track transcribed", action="track_transcribed", bot_id=str(bot.id), track=track["file"])
@@ -103,7 +104,7 @@ async def transcribe_bot(
     )
     if config.profanity_filter and not masked:
         transcript = mask(transcript, transcript.detected_lang or config.lang)
-    return transcript
+    return replace(transcript, doubts=tuple(sorted(doubts, key=lambda doubt: doubt.start)))
 
 
 class TrackTranscriber:

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sederunt import log
@@ -94,7 +94,7 @@ async def transcribe_recording(
     transcript = attribute([speech], MeetingFacts(duration_s=facts.duration_s), detected_lang=result.detected_lang)
     if recording.config.profanity_filter and not result.masked:
         transcript = mask(transcript, transcript.detected_lang or recording.config.lang)
-    return transcript
+    return replace(transcript, doubts=result.doubts)
 
 
 def owner_of(request: RecordingTranscriptRequest) -> Owner:

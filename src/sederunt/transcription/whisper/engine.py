@@ -7,10 +7,10 @@ sentences where voices or levels change (measured: 9 to 44 % of the words of a h
 import math
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sederunt import log
-from sederunt.model.transcript import Utterance
+from sederunt.model.transcript import Doubt, Utterance
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import Cancelled, FinishedPart
 from sederunt.transcription.whisper import memory, reading, speech, windows, wording
@@ -26,6 +26,7 @@ LOOK_S = windows.WINDOW_S + windows.LONG_SILENCE_S + 1.0
 DETECTIONS, DETECTION_S, APART_S, SEARCHED_S = 5, 10.0, 15.0, 1800.0
 # Wrong answers had at most 0.52 in the measurements. Two windows that agree so well need no third.
 SURE_OF_LANGUAGE, BEYOND_DOUBT = 0.6, 0.95
+WORDLESS = "sound that may be speech, read twice, without a word"
 # Tokens of custom vocabulary that fit before a window without crowding out its text.
 MOST_VOCABULARY = 160
 
@@ -48,6 +49,7 @@ class HeardWords:
 
     utterances: tuple[Utterance, ...]
     detected_lang: str | None  # None where the caller named it, or where the guess is not sure
+    doubts: tuple[Doubt, ...] = ()
 
 
 class Whisper:
@@ -83,12 +85,11 @@ class Whisper:
         Raises Cancelled between two windows once `cancelled` is set.
         """
         guess = None if primary_tag(lang) in self.languages else self.detect_language([source], cancelled=cancelled)
-        manner = self.manner(chosen(self.languages, lang, guess, likely_lang), vocabulary)
+        manner = replace(self.manner(chosen(self.languages, lang, guess, likely_lang), vocabulary), thorough=True)
         parts = sorted(resume, key=lambda part: part.start)
-        heard = [utterance for part in parts for utterance in part.utterances]
         sound = UnreadSound(source, parts[-1].end if parts else 0.0)
         for number, part in enumerate(self._parts(sound, manner, per_window=(lang or "").lower() == "multi")):
-            heard += part.utterances
+            parts.append(part)
             if number % memory.WINDOWS == 0:
                 memory.give_back()
             if on_part and part.end > part.start:
@@ -98,7 +99,11 @@ class Whisper:
             if cancelled is not None and cancelled.is_set():
                 raise Cancelled("The transcription was stopped.")
         detected = guess.tag if guess is not None and guess.sure else None
-        return HeardWords(tuple(heard), detected)
+        return HeardWords(
+            tuple(utterance for part in parts for utterance in part.utterances),
+            detected,
+            tuple(doubt for part in parts for doubt in part.doubts),
+        )
 
     def detect_language(
         self, sources: Iterable[PcmSource], *, cancelled: threading.Event | None = None
@@ -135,32 +140,37 @@ class Whisper:
             if not len(samples):
                 yield FinishedPart(start=start, end=sound.position_s)
                 return
-            utterances = self._one_window(sound, samples, manner, last=last, per_window=per_window)
-            yield FinishedPart(start=start, end=sound.position_s, utterances=tuple(utterances))
+            utterances, doubts = self._one_window(sound, samples, manner, last=last, per_window=per_window)
+            yield FinishedPart(start=start, end=sound.position_s, utterances=tuple(utterances), doubts=doubts)
             start = sound.position_s
 
     def _one_window(
         self, sound: UnreadSound, samples: Samples, manner: reading.Manner, *, last: bool, per_window: bool
-    ) -> list[Utterance]:
+    ) -> tuple[list[Utterance], tuple[Doubt, ...]]:
         """Read the next window and go behind it; no utterances where it holds no speech."""
         activity = speech.listen(samples)
         window = windows.next_window(activity, last=last)
         if window is None:
             sound.skip(len(samples) / RATE - (0.0 if last else windows.MARGIN_S))
-            return []
+            return [], ()
         first, stop = round(window.start / FRAME_S), round(window.end / FRAME_S)
         inside = activity[first:stop]
         if not inside.has_speech():
             sound.skip(window.end)
-            return []
+            return [], ()
         offset = first * FRAME_S
         piece = samples[first * speech.FRAME : stop * speech.FRAME]
         if per_window and self.network.multilingual:
             manner = self._in_its_language(piece, manner)
         passage = reading.read(self.network, piece, inside, manner, clean=window.clean)
-        utterances = wording.utterances(passage.phrases, inside, sound.position_s + offset)
+        at_s = sound.position_s + offset
+        utterances = wording.utterances(passage.phrases, inside, at_s)
+        doubts = tuple(
+            Doubt(start=round(at_s + start, 2), end=round(at_s + end, 2), why=WORDLESS)
+            for start, end in passage.wordless
+        )
         sound.skip(max(1.0, offset + passage.end))
-        return utterances
+        return utterances, doubts
 
     def _in_its_language(self, samples: Samples, manner: reading.Manner) -> reading.Manner:
         tag, probability = max(
@@ -168,7 +178,7 @@ class Whisper:
         )
         if probability < SURE_OF_LANGUAGE:
             return manner
-        return reading.Manner(language=tag, prompt=manner.prompt, vocabulary=manner.vocabulary)
+        return replace(manner, language=tag)
 
     def manner(self, language: str, vocabulary: Sequence[str]) -> reading.Manner:
         """Return the manner of reading, with as much vocabulary as fits, first entries first."""

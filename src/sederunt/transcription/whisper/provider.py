@@ -74,10 +74,15 @@ class WhisperProvider:
         )
         spans = self._voices(settings, task) if task.several_voices else None
         if spans is None:
-            return Result(utterances=heard.utterances, detected_lang=heard.detected_lang)
+            return Result(utterances=heard.utterances, detected_lang=heard.detected_lang, doubts=heard.doubts)
         from sederunt.transcription.diarization.wording import by_voice
 
-        return Result(utterances=by_voice(heard.utterances, spans), detected_lang=heard.detected_lang, diarized=True)
+        return Result(
+            utterances=by_voice(heard.utterances, spans),
+            detected_lang=heard.detected_lang,
+            diarized=True,
+            doubts=heard.doubts,
+        )
 
     def _voices(self, settings: Settings, task: Task) -> Sequence[VoiceSpan] | None:
         """Return who speaks when; None where the networks that tell it are not on this machine."""

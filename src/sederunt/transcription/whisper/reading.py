@@ -13,7 +13,8 @@ from sederunt.transcription.whisper.decoding import (
     TimedWord,
     TokenPhrase,
 )
-from sederunt.transcription.whisper.speech import FRAME_S, MAYBE, RATE, SURE, Samples, SpeechActivity
+from sederunt.transcription.whisper.speech import FRAME_S, MAYBE, RATE, SPOKEN, SURE, Samples, SpeechActivity
+from sederunt.transcription.whisper.wording import tightened
 
 # A stretch of speech in which so much is without a word is read again; a word counts for so much on both sides of
 # itself, and for no more than anyone would take for it: over what it skips the network draws the next word's time out.
@@ -45,6 +46,7 @@ class Passage:
 
     phrases: tuple[TokenPhrase, ...]
     end: float  # the next window begins here; seconds of this one
+    wordless: tuple[tuple[float, float], ...] = ()  # sound that somebody may speak in, read twice, without a word
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +56,7 @@ class Manner:
     language: str
     prompt: tuple[int, ...] = ()
     vocabulary: tuple[str, ...] = ()  # what the prompt says, folded, in order
+    thorough: bool = False  # loud sound counts as speech, whatever the detector thinks; it costs time
 
 
 def read(
@@ -63,17 +66,27 @@ def read(
 
     `last` says that no other window will begin where the passage ends: speech behind the last word is then read here.
     """
-    phrases = _believed(_read_best(network, samples, manner, faint=activity.is_faint()), activity)
+    believed = _believed(_read_best(network, samples, manner, faint=activity.is_faint()), activity)
+    phrases = tuple(
+        replace(phrase, words=tuple(tightened(word, activity) for word in phrase.words)) for phrase in believed
+    )
     end = len(samples) / RATE
     if not clean:
         phrases, end = _without_cut_word(phrases, end)
-    for start, stop in uncovered(activity.stretches(), _words(phrases)):
+    for start, stop in uncovered(_spoken(activity, manner), _words(phrases)):
         # What follows the last word is left to the next window, if there is one, unless this one said nothing at all.
         behind = stop >= end - NEAR_S and phrases and start > max(word.end for word in _words(phrases))
         if behind and start > 2 and not last:
-            return Passage(phrases, start - NEAR_S / 2)
-        phrases = _merged(phrases, _read_again(network, samples, (start, min(stop, end)), manner))
-    return Passage(phrases, end)
+            end = start - NEAR_S / 2
+            break
+        phrases = _merged(phrases, _read_again(network, samples, activity, (start, min(stop, end)), manner))
+    wordless = uncovered(_spoken(activity, manner), _words(phrases)) if manner.thorough else []
+    return Passage(phrases, end, tuple((start, min(stop, end)) for start, stop in wordless if start < end))
+
+
+def _spoken(activity: SpeechActivity, manner: Manner) -> list[tuple[float, float]]:
+    """Return where somebody should be understood, by the detector, or by whichever of it and loudness says so."""
+    return activity.audible() if manner.thorough else activity.stretches()
 
 
 def uncovered(stretches: Sequence[tuple[float, float]], words: Iterable[TimedWord]) -> list[tuple[float, float]]:
@@ -159,20 +172,25 @@ def _without_cut_word(phrases: tuple[TokenPhrase, ...], end: float) -> tuple[tup
 
 
 def _read_again(
-    network: Reads, samples: Samples, stretch: tuple[float, float], manner: Manner
+    network: Reads, samples: Samples, activity: SpeechActivity, stretch: tuple[float, float], manner: Manner
 ) -> tuple[TokenPhrase, ...]:
     """Read a stretch by itself, with more context than its length asks for; what is a guess or outside counts not."""
     start = max(0.0, stretch[0] - AROUND_S)
     piece = samples[int(start * RATE) : int((stretch[1] + AROUND_S) * RATE)]
-    decoded = network.read(piece, ReadingOptions(language=manner.language, context=HALF_CONTEXT))
-    if decoded.repeats or decoded.is_guess:
+    plain = ReadingOptions(language=manner.language, context=HALF_CONTEXT)
+    decoded = network.read(piece, plain)
+    if decoded.repeats and manner.thorough:
+        decoded = network.read(piece, replace(plain, context=FULL_CONTEXT, beams=5, forbid_repeats=True))
+    inside = activity[int(stretch[0] / FRAME_S) : int(stretch[1] / FRAME_S) + 1]
+    loud_alone = float(inside.speech.max(initial=0.0)) < SPOKEN
+    if decoded.repeats or decoded.is_guess or (decoded.is_doubted and loud_alone):
         return ()
     found = []
     for phrase in decoded.phrases:
         moved = [replace(word, start=word.start + start, end=word.end + start) for word in phrase.words]
-        inside = tuple(word for word in moved if word.end > stretch[0] and word.start < stretch[1])
-        if inside:
-            found.append(TokenPhrase(inside[0].start, inside[-1].end, inside))
+        fitting = tuple(word for word in moved if word.end > stretch[0] and word.start < stretch[1])
+        if fitting:
+            found.append(TokenPhrase(fitting[0].start, fitting[-1].end, fitting))
     return tuple(found)
 
 

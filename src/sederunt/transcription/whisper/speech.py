@@ -64,17 +64,34 @@ class SpeechActivity:
 
     def stretches(self, join_s: float = 0.3) -> list[tuple[float, float]]:
         """Return (start, end) in seconds of what should have words, pauses up to `join_s` included."""
-        joined: list[tuple[float, float]] = []
-        for first, last in runs(self.speech >= SPOKEN, least=2):
-            start, end = float(first * FRAME_S), float(last * FRAME_S)
-            if joined and start - joined[-1][1] <= join_s:
-                joined[-1] = (joined[-1][0], end)
-            else:
-                joined.append((start, end))
-        return joined
+        return _joined(self.speech >= SPOKEN, join_s)
+
+    def audible(self, join_s: float = 0.3) -> list[tuple[float, float]]:
+        """Return (start, end) in seconds of what may be speech by the detector or by its loudness.
+
+        A loud stretch of which the detector has no inkling is a knock or a hum.
+        """
+        found = _joined(self.active(), join_s)
+        return [
+            (start, end)
+            for start, end in found
+            if float(self.speech[round(start / FRAME_S) : round(end / FRAME_S)].max(initial=0.0)) >= MAYBE
+        ]
 
     def __getitem__(self, part: slice) -> "SpeechActivity":
         return SpeechActivity(self.loudness[part], self.speech[part])
+
+
+def _joined(flags: NDArray[np.bool_], join_s: float) -> list[tuple[float, float]]:
+    """Return (start, end) in seconds of runs of True, with what lies between them where that is short."""
+    joined: list[tuple[float, float]] = []
+    for first, last in runs(flags, least=2):
+        start, end = float(first * FRAME_S), float(last * FRAME_S)
+        if joined and start - joined[-1][1] <= join_s:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def loudness(samples: Samples) -> NDArray[np.float32]:

@@ -11,6 +11,8 @@ from sederunt.transcription.whisper.speech import FRAME_S, SpeechActivity
 _OPENING = frozenset("\"'“‘¿¡([{«「『（【-")
 # Nobody takes longer for a word of so many letters; the model's attention sometimes does, around pauses.
 _LONGEST_S, _PER_LETTER_S = 0.5, 0.12
+# A word begins in so much silence at most, and is moved out of it by at most so much.
+_SILENT_S, _FOLLOWS_S = 0.2, 1.5
 
 
 def utterances(phrases: Sequence[TokenPhrase], activity: SpeechActivity, offset_s: float) -> list[Utterance]:
@@ -18,7 +20,7 @@ def utterances(phrases: Sequence[TokenPhrase], activity: SpeechActivity, offset_
     found = []
     latest = 0.0
     for phrase in phrases:
-        words = [_tightened(word, activity) for word in joined(phrase.words)]
+        words = [tightened(word, activity) for word in joined(phrase.words)]
         if not words:
             continue
         ours = []
@@ -64,17 +66,25 @@ def joined(words: Sequence[TimedWord]) -> list[TimedWord]:
     return result
 
 
-def _tightened(word: TimedWord, activity: SpeechActivity) -> TimedWord:
-    """Return the word without the silence that its times take in."""
+def tightened(word: TimedWord, activity: SpeechActivity) -> TimedWord:
+    """Return the word without the silence that its times take in.
+
+    The network draws a word out over what it skips before it, so of a word that is too long the end is believed; one
+    that lies in silence altogether belongs to the sound that follows.
+    """
     longest = _LONGEST_S + _PER_LETTER_S * len(word.text.strip())
-    if word.end - word.start <= longest:
-        return word
+    active = activity.active()
     first, last = int(word.start / FRAME_S), int(word.end / FRAME_S) + 1
-    sounding = activity[first:last].active().nonzero()[0]
+    sounding = first + active[first:last].nonzero()[0]
     start, end = word.start, word.end
-    if len(sounding):
-        start = max(start, (first + int(sounding[0])) * FRAME_S)
-        end = min(end, (first + int(sounding[-1]) + 1) * FRAME_S)
-    if end - start > longest:
-        end = start + longest
-    return replace(word, start=start, end=max(start, end))
+    if not len(sounding):
+        following = last + active[last : last + round(_FOLLOWS_S / FRAME_S)].nonzero()[0]
+        moved = float(following[0]) * FRAME_S - start if len(following) else 0.0
+        start, end = start + moved, end + moved
+    elif end - start > longest:
+        end = min(end, (int(sounding[-1]) + 1) * FRAME_S)
+        start = max(start, end - longest)
+        start = max(start, float(sounding[sounding >= int(start / FRAME_S)][0]) * FRAME_S)
+    elif float(sounding[0]) * FRAME_S - start > _SILENT_S:
+        start = float(sounding[0]) * FRAME_S
+    return replace(word, start=start, end=max(start, min(end, start + longest)))

@@ -118,6 +118,48 @@ def test_speech_behind_the_last_word_is_read_where_no_window_follows() -> None:
     assert script.lengths[1] == pytest.approx(4.0 + reading.AROUND_S, abs=0.3)
 
 
+def a_loud_window(seconds: float, *loud: tuple[float, float], inkling: float = 0.15) -> SpeechActivity:
+    """Sound that stands out, of which the detector has an inkling."""
+    frames = round(seconds / FRAME_S)
+    level, speech = np.full(frames, 0.0005, np.float32), np.zeros(frames, np.float32)
+    for start, end in loud:
+        level[round(start / FRAME_S) : round(end / FRAME_S)] = 0.05
+        speech[round(start / FRAME_S) + 1] = inkling
+    return SpeechActivity(level, speech)
+
+
+def read_thoroughly(script: Script, activity: SpeechActivity, *, last: bool = False) -> reading.Passage:
+    samples = np.zeros(round(len(activity) * FRAME_S * RATE), np.float32)
+    return reading.read(script, samples, activity, Manner(language="en", thorough=True), clean=True, last=last)
+
+
+def test_loud_sound_that_the_detector_hardly_hears_is_read_again() -> None:
+    script = Script(heard(word("one", 0.5, 1.0), word("two", 8.0, 8.5)), heard(word("lost", 1.0, 2.4)))
+    passage = read_thoroughly(script, a_loud_window(10, (0.4, 1.1), (3.0, 6.0), (7.9, 8.6)))
+    assert [w.text.strip() for phrase in passage.phrases for w in phrase.words] == ["one", "lost", "two"]
+
+
+def test_what_is_loud_behind_the_last_word_begins_the_next_window() -> None:
+    script = Script(heard(word("one", 0.5, 1.0), word("two", 2.0, 2.5)))
+    passage = read_thoroughly(script, a_loud_window(10, (0.4, 2.6), (6.0, 10.0)))
+    assert passage.end == pytest.approx(6.0, abs=0.3)
+    assert passage.wordless == ()
+
+
+def test_loud_sound_without_words_is_told_if_somebody_may_speak_in_it() -> None:
+    script = Script(heard(word("one", 0.5, 1.0)), heard(score=-1.6))
+    passage = read_thoroughly(script, a_loud_window(10, (0.4, 1.1), (3.0, 6.0)), last=True)
+    assert passage.wordless == (pytest.approx((3.0, 6.0), abs=0.1),)
+    knocks = read_thoroughly(Script(heard(word("one", 0.5, 1.0))), a_loud_window(10, (3.0, 6.0), inkling=0.05))
+    assert knocks.wordless == ()
+
+
+def test_a_network_that_doubts_adds_nothing_to_loud_sound() -> None:
+    script = Script(heard(word("one", 0.5, 1.0)), heard(word("Thank", 1.0, 1.5), word("you.", 1.5, 2.0), silence=0.8))
+    passage = read_thoroughly(script, a_loud_window(10, (0.4, 1.1), (3.0, 6.0)), last=True)
+    assert [w.text.strip() for phrase in passage.phrases for w in phrase.words] == ["one"]
+
+
 def test_the_word_at_a_cut_in_mid_speech_is_left_to_the_next_window() -> None:
     whole = [word(f"w{n}", n * 0.5, n * 0.5 + 0.5) for n in range(18)]
     script = Script(heard(*whole, word("hal", 9.0, 9.9)))

@@ -5,7 +5,7 @@ import pytest
 
 from sederunt.transcription.whisper.decoding import TimedWord, TokenPhrase
 from sederunt.transcription.whisper.speech import FRAME_S, SpeechActivity
-from sederunt.transcription.whisper.wording import joined, utterances
+from sederunt.transcription.whisper.wording import joined, tightened, utterances
 
 
 def word(text: str, start: float, end: float, probability: float = 0.8) -> TimedWord:
@@ -50,6 +50,24 @@ def test_a_word_that_takes_in_silence_is_drawn_back_to_the_sound() -> None:
 def test_a_word_is_never_longer_than_anyone_would_take_for_it() -> None:
     [utterance] = utterances([TokenPhrase(0.0, 9.0, (word(" no", 1.0, 9.0),))], sounding(10, 0.0, 10.0), 0.0)
     assert utterance.end - utterance.start < 1.0
+
+
+def test_of_a_word_drawn_out_over_what_was_skipped_the_end_is_believed() -> None:
+    activity = sounding(10, 4.0, 5.0)
+    activity.loudness[round(7.4 / FRAME_S) : round(8.4 / FRAME_S)] = 0.05
+    found = tightened(word(" Concord", 3.46, 8.4), activity)
+    assert (found.start, found.end) == (pytest.approx(7.4, abs=0.05), pytest.approx(8.4, abs=0.05))
+
+
+@pytest.mark.parametrize(
+    ("spoken", "expected"),
+    [((1.0, 1.5), (2.0, 2.5)), ((1.6, 2.2), (2.0, 2.2)), ((1.9, 2.3), (1.9, 2.3)), ((0.1, 0.3), (0.1, 0.3))],
+)
+def test_a_word_lies_in_the_sound_that_follows_silence(
+    spoken: tuple[float, float], expected: tuple[float, float]
+) -> None:
+    found = tightened(word(" It", *spoken), sounding(5, 2.0, 4.0))
+    assert (found.start, found.end) == pytest.approx(expected, abs=0.04)
 
 
 def test_words_never_go_back_in_time() -> None:
