@@ -4,15 +4,20 @@ of every stay what was claimed of it, with the reasons.
 Callers get it as the bot's `evidence`.
 """
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from uuid import UUID
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage, Signal
-from sederunt.errors import PageError
+from sederunt.errors import NotFound, PageError, Superseded
+from sederunt.meetings.journal import Journal
 from sederunt.meetings.session.roster import Roster
 from sederunt.storage.objects import Objects
+
+# The first time that a stay's claims are stored, and how often at most later on.
+FIRST_CLAIMS_S, CLAIMS_EVERY_S = 15.0, 600.0
 
 logger = log.get(component="meetings")
 
@@ -62,6 +67,27 @@ async def keep_claims(bot_id: UUID, stay: str, roster: Roster, objects: Objects)
     why = json.dumps(roster.report(), indent=1).encode()
     claims = await _put(objects, bot_id, "claims", f"claims-{stay}.jsonl.gz", roster.claims.packed())
     return claims | await _put(objects, bot_id, "why", f"why-{stay}.json", why)
+
+
+async def keep_claims_meanwhile(
+    journal: Journal, stay: str, roster: Roster, objects: Objects, *, first_s: float = FIRST_CLAIMS_S
+) -> None:
+    """Store the claims of a stay and their reasons while it lasts: a host that is killed tells no more.
+
+    Ends with its task. Seldom, and more seldom the longer a stay lasts: thirty times in four hours.
+    """
+    counted, pause_s = 0, first_s
+    while True:
+        await asyncio.sleep(pause_s)
+        if roster.claims.count == counted:
+            continue
+        counted, pause_s = roster.claims.count, min(2 * pause_s, CLAIMS_EVERY_S)
+        try:
+            await journal.keep_evidence(await keep_claims(journal.bot.id, stay, roster, objects))
+        except (Superseded, NotFound):
+            return
+        except Exception:
+            logger.exception("claims not kept", action="evidence_failed", bot_id=str(journal.bot.id), kind="claims")
 
 
 async def _text(page: MeetingPage) -> bytes:

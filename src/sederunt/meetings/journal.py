@@ -23,6 +23,9 @@ from sederunt.model.participant import Participant
 from sederunt.model.status import StopReason, Trigger
 from sederunt.model.transcript import LiveLine
 
+# So many earlier stays of a bot keep their claims in its evidence.
+MOST_STAYS = 5
+
 logger = log.get(component="meetings")
 
 
@@ -107,6 +110,12 @@ class Journal:
     async def mark(self, **facts: Any) -> None:
         """Write facts such as `capture`, `evidence` or `detected_lang`."""
         await self._bots.mark(self.bot.id, epoch=self.bot.epoch, **facts)
+
+    async def keep_evidence(self, kept: Mapping[str, str]) -> None:
+        """Write what was kept, kind → object, in place of what was, but for the claims of earlier stays."""
+        evidence = with_earlier(self.bot.evidence, kept)
+        await self.mark(evidence=evidence)
+        self.bot = replace(self.bot, evidence=evidence)
 
     async def add_gap(self, start_s: float, end_s: float, cause: str) -> None:
         """Write that nothing was recorded between two seconds of the recording."""
@@ -196,3 +205,16 @@ class Journal:
     async def write_trouble(self, message: str) -> None:
         """Write that live transcription may have missed words: the transcript is then made again after the meeting."""
         await self._bots.add_event(self.bot.id, LIVE_TROUBLE, {"message": message[:500]}, epoch=self.bot.epoch)
+
+
+def with_earlier(evidence: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:
+    """Return what is kept now, and beside it the claims of earlier stays of the bot, which its last host left.
+
+    The latest stay's are under `claims` and `why`, those before under `claims-<stay>` and `why-<stay>`.
+    """
+    earlier: dict[str, str] = {}
+    for name, stored in evidence.items():
+        kind = name.partition("-")[0]
+        if kind in ("claims", "why") and stored not in kept.values():
+            earlier[stored.rsplit("/", 1)[-1].removesuffix(".json").removesuffix(".jsonl.gz")] = stored
+    return dict(sorted(earlier.items())[-2 * MOST_STAYS :]) | dict(kept)

@@ -259,7 +259,7 @@ async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Out
     if session.recorder is not None:
         kept |= await keep_claims(context.journal.bot.id, session.stay, session.observer.roster, context.objects)
     if kept and not isinstance(outcome, CutOff):
-        await context.journal.mark(evidence=kept)
+        await context.journal.keep_evidence(kept)
     if session.recorder is not None and not isinstance(outcome, CutOff):
         await context.journal.mark(capture=await session.capture_facts(ask=session.answers))
 

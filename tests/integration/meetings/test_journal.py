@@ -1,5 +1,7 @@
 """The journal of a stay, with a real database: what it writes, and that listeners are told of nothing before."""
 
+import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,14 @@ from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import Superseded
+from sederunt.meetings.diagnostics import keep_claims_meanwhile
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.session.roster import Roster
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.events import ChatReceived
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.status import BotStatus, Trigger
+from sederunt.storage.objects import Objects
 
 
 class FailingBots(Bots):
@@ -159,3 +163,23 @@ async def test_the_journals_row_is_the_one_it_moved(stay: Stay) -> None:
     stored = await stay.bots.get(journal.bot.id)
     assert (journal.bot.status, journal.bot.gaps) == (BotStatus.LEAVING, stored.gaps)
     assert (stored.status, stored.gaps[0].start) == (BotStatus.LEAVING, 1.235)
+
+
+async def test_claims_are_kept_while_a_stay_lasts_beside_those_of_the_stays_before(
+    stay: Stay, objects: Objects
+) -> None:
+    for epoch in (1, 2, 3):  # three holders, none of which gets to the end of its stay
+        journal, roster, name = await stay.claim(f"host {epoch}"), Roster(), f"{epoch:06d}.00"
+        roster.take([seen("Ada")])
+        keeping = asyncio.create_task(keep_claims_meanwhile(journal, name, roster, objects, first_s=0))
+        async with asyncio.timeout(30):
+            while name not in (await stay.bots.get(journal.bot.id)).evidence.get("why", ""):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        keeping.cancel()
+    evidence = (await stay.bots.get(journal.bot.id)).evidence
+    stays = {f"{kind}-{stay}" for kind in ("claims", "why") for stay in ("000001.00", "000002.00")}
+    assert set(evidence) == {"claims", "why", *stays}
+    told = json.loads(await objects.get(evidence["why-000001.00"]))
+    assert [person["name"] for person in told["participants"]] == ["Ada"]
+    await journal.keep_evidence({"screenshot": "bots/x/evidence/screenshot.png"})
+    assert "why-000003.00" in (await stay.bots.get(journal.bot.id)).evidence

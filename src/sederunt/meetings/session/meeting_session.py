@@ -10,6 +10,7 @@ from sederunt.browser.page import MeetingPage
 from sederunt.clock import unix_ms
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
 from sederunt.meetings.context import BotContext
+from sederunt.meetings.diagnostics import keep_claims_meanwhile
 from sederunt.meetings.join.avatar import picture_at
 from sederunt.meetings.join.entry import enter, until_entered
 from sederunt.meetings.join.identity import Identity
@@ -166,6 +167,9 @@ class MeetingSession:
         watcher = self._make_watcher(recorder, started_ms=started_ms, resumed_ms=resumed_ms)
         seated_at = clock.monotonic()
         greeting = asyncio.ensure_future(self._greet())
+        keeping = asyncio.ensure_future(
+            keep_claims_meanwhile(context.journal, self.stay, self.observer.roster, context.objects)
+        )
         outcome: Outcome | None = None
         try:
             outcome = await watcher.run()
@@ -176,9 +180,10 @@ class MeetingSession:
             if live is not None:
                 live.end(patient=isinstance(outcome, Departed))
             await self._chores.close()
-            greeting.cancel()
-            with contextlib.suppress(asyncio.CancelledError, PageError):
-                await greeting
+            for task in (greeting, keeping):
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError, PageError):
+                    await task
             self.observer.end_speech(unix_ms(clock.now()))
             with contextlib.suppress(Superseded):
                 await self.observer.write()

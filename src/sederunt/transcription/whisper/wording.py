@@ -11,7 +11,7 @@ from sederunt.transcription.whisper.speech import FRAME_S, SpeechActivity
 _OPENING = frozenset("\"'“‘¿¡([{«「『（【-")
 # Nobody takes longer for a word of so many letters; the model's attention sometimes does, around pauses.
 _LONGEST_S, _PER_LETTER_S = 0.5, 0.12
-# A word begins in so much silence at most, and is moved out of it by at most so much.
+# A word takes in so much silence at most at either end, and is moved out of it by at most so much.
 _SILENT_S, _FOLLOWS_S = 0.2, 1.5
 
 
@@ -85,6 +85,8 @@ def tightened(word: TimedWord, activity: SpeechActivity) -> TimedWord:
         end = min(end, (int(sounding[-1]) + 1) * FRAME_S)
         start = max(start, end - longest)
         start = max(start, float(sounding[sounding >= int(start / FRAME_S)][0]) * FRAME_S)
-    elif float(sounding[0]) * FRAME_S - start > _SILENT_S:
-        start = float(sounding[0]) * FRAME_S
+    else:
+        begins, ends = float(sounding[0]) * FRAME_S, float(sounding[-1] + 1) * FRAME_S
+        start = begins if begins - start > _SILENT_S else start
+        end = ends if end - ends > _SILENT_S else end
     return replace(word, start=start, end=max(start, min(end, start + longest)))

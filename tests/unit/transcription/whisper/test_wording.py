@@ -61,9 +61,15 @@ def test_of_a_word_drawn_out_over_what_was_skipped_the_end_is_believed() -> None
 
 @pytest.mark.parametrize(
     ("spoken", "expected"),
-    [((1.0, 1.5), (2.0, 2.5)), ((1.6, 2.2), (2.0, 2.2)), ((1.9, 2.3), (1.9, 2.3)), ((0.1, 0.3), (0.1, 0.3))],
+    [
+        ((1.0, 1.5), (2.0, 2.5)),
+        ((1.6, 2.2), (2.0, 2.2)),
+        ((1.9, 2.3), (1.9, 2.3)),
+        ((3.8, 4.4), (3.8, 4.0)),
+        ((0.1, 0.3), (0.1, 0.3)),
+    ],
 )
-def test_a_word_lies_in_the_sound_that_follows_silence(
+def test_a_word_takes_in_no_silence_and_lies_in_the_sound_that_follows(
     spoken: tuple[float, float], expected: tuple[float, float]
 ) -> None:
     found = tightened(word(" It", *spoken), sounding(5, 2.0, 4.0))
