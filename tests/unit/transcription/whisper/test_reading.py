@@ -149,7 +149,8 @@ def test_what_is_loud_behind_the_last_word_begins_the_next_window() -> None:
 def test_loud_sound_without_words_is_told_if_somebody_may_speak_in_it() -> None:
     script = Script(heard(word("one", 0.5, 1.0)), heard(score=-1.6))
     passage = read_thoroughly(script, a_loud_window(10, (0.4, 1.1), (3.0, 6.0)), last=True)
-    assert passage.wordless == (pytest.approx((3.0, 6.0), abs=0.1),)
+    [told] = passage.wordless
+    assert told == pytest.approx((3.0, 6.0), abs=0.1)
     knocks = read_thoroughly(Script(heard(word("one", 0.5, 1.0))), a_loud_window(10, (3.0, 6.0), inkling=0.05))
     assert knocks.wordless == ()
 
