@@ -56,7 +56,7 @@ def test_of_a_word_drawn_out_over_what_was_skipped_the_end_is_believed() -> None
     activity = sounding(10, 4.0, 5.0)
     activity.loudness[round(7.4 / FRAME_S) : round(8.4 / FRAME_S)] = 0.05
     found = tightened(word(" Concord", 3.46, 8.4), activity)
-    assert (found.start, found.end) == (pytest.approx(7.4, abs=0.05), pytest.approx(8.4, abs=0.05))
+    assert (found.start, found.end) == pytest.approx((7.4, 8.4), abs=0.05)
 
 
 @pytest.mark.parametrize(
