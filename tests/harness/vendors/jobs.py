@@ -32,7 +32,9 @@ class Job:
     @property
     def is_done(self) -> bool:
         """Whether there is nothing more to wait for."""
-        return not self.told("stuck") and (self.work is None or self.work.done())
+        if self.failure:
+            return not self.told("stuck")
+        return not self.told("stuck") and self.work is not None and self.work.done()  # without: not decoded yet
 
     async def heard(self) -> None:
         """Return once it was listened to; never, where a fault wants that."""
