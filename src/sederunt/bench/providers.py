@@ -3,7 +3,8 @@
 Live: two services, each with one bot in the same meeting in the same window, one of them transcribed live by the vendor
 and the other recording only. What the vendor adds is the difference of their CPU-seconds; other load falls on both.
 A file: the most memory that the worker holds while a long recording is submitted, polled and fetched; by itself, and
-with the processes that read callers' media for it. The vendor's key and address are read from the environment, as the service reads them.
+with the processes that read callers' media for it. The vendor's key and address are read from the environment, as the
+service reads them.
 """
 
 import asyncio
