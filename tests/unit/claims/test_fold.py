@@ -428,3 +428,122 @@ def test_a_page_that_tells_of_ever_new_people_fills_no_memory() -> None:
         fold.take(here(*(f"{m}=P{m}" for m in range(n, n + 3000)), at=n))
     fold.settle()
     assert len(fold.participants) <= MOST_PEOPLE
+
+
+# --- what sites by other hands may do ------------------------------------------------------------------------
+
+
+def test_who_is_renamed_in_mid_sentence_goes_on_speaking() -> None:
+    fold = folded(
+        here("*0=Bot", "1=Ada", "2=Bob"),
+        sound("mix", True, 1),
+        speaks("1", at=1),
+        here("1=Ada Lovelace", at=3, kind=Extent.DELTA),
+        sound("mix", False, 6),
+        speaks(at=6),
+    )
+    assert spoken(fold) == {"Ada Lovelace": [(1, 6)]}
+    assert names_here(fold) == ["Ada Lovelace", "Bob"]
+
+
+def test_who_comes_back_under_a_new_id_is_here_once_and_keeps_what_they_said() -> None:
+    fold = folded(
+        here("*0=Bot", "1=Ada", "2=Bob"),
+        owns("t1", "1", 0),
+        sound("t1", True, 1),
+        sound("t1", False, 4),
+        gone("1", 10),
+        here("7=Ada", at=20, kind=Extent.DELTA),
+        owns("t9", "7", 20),
+        sound("t9", True, 21),
+        sound("t9", False, 25),
+        until=30,
+    )
+    assert names_here(fold) == ["Ada", "Bob"]
+    said = [event.timestamp - T for one in fold.participants if one.name == "Ada" for event in one.events]
+    assert sorted(said) == [1 * S, 4 * S, 21 * S, 25 * S]
+
+
+def test_who_comes_back_under_a_new_id_though_nobody_said_that_they_left() -> None:
+    fold = folded(
+        here("*0=Bot", "1=Ada", "2=Bob"),
+        here("*0=Bot", "2=Bob", "7=Ada", at=20),
+        until=30,
+    )
+    assert names_here(fold) == ["Ada", "Bob"]
+
+
+def test_two_of_one_name_of_whom_one_speaks_and_the_other_leaves() -> None:
+    fold = folded(
+        here("*0=Bot", "1=Ada", "2=Ada"),
+        owns("t1", "1", 0),
+        owns("t2", "2", 0),
+        sound("t2", True, 1),
+        sound("t2", False, 4),
+        gone("1", 6),
+        until=10,
+    )
+    assert names_here(fold) == ["Ada"]
+    assert {one.key: len(one.events) for one in fold.participants if one.name == "Ada"} == {"1": 0, "2": 2}
+
+
+def test_a_mapping_that_was_wrong_is_put_right_for_what_is_said_from_then_on() -> None:
+    fold = folded(
+        here("*0=Bot", "1=Ada", "2=Bob"),
+        owns("t", "1", 0),
+        sound("t", True, 1),
+        sound("t", False, 3),
+        owns("t", "2", 10),
+        sound("t", True, 11),
+        sound("t", False, 14),
+    )
+    assert spoken(fold)["Bob"] == [(11, 14)]
+
+
+def test_a_mapping_to_somebody_whom_no_list_knows_names_nobody() -> None:
+    fold = folded(here("*0=Bot", "1=Ada"), owns("t", "99", 0), sound("t", True, 1), sound("t", False, 3), until=9)
+    assert spoken(fold) == {}
+
+
+def test_the_bots_own_echo_in_the_mix_is_nobodys_speech() -> None:
+    fold = folded(here("*0=Bot", "1=Ada"), sound("mix", True, 1), speaks("0", at=1), speaks(at=3), until=9)
+    assert spoken(fold) == {}
+
+
+def test_a_tile_that_vanishes_while_its_person_speaks_ends_nothing() -> None:
+    fold = folded(
+        listed("*Bot", "Ada", "Bob"),
+        here("Ada", "Bob", at=1, source=Source.TILES),
+        sound("mix", True, 2),
+        speaks("Ada", at=2, source=Source.MARKS),
+        here("Bob", at=3, source=Source.TILES),
+        sound("mix", False, 8),
+        speaks(at=8, source=Source.MARKS),
+    )
+    assert spoken(fold) == {"Ada": [(2, 8)]}
+    assert "Ada" in names_here(fold)
+
+
+def test_someone_large_who_shares_a_picture_does_not_speak_while_marks_name_another() -> None:
+    fold = folded(
+        listed("*Bot", "Ada", "Bob"),
+        large("Bob", 1),
+        sound("mix", True, 2),
+        speaks("Ada", at=2, source=Source.MARKS),
+        sound("mix", False, 8),
+        speaks(at=8, source=Source.MARKS),
+    )
+    assert spoken(fold) == {"Ada": [(2, 8)]}
+
+
+def test_a_list_that_lags_behind_a_return_under_a_new_id_puts_nobody_out() -> None:
+    fold = folded(
+        here("*0=Bot", "1=Ada", "2=Bob"),
+        listed("*Bot", "Ada", "Bob", at=1),
+        gone("1", 10),
+        listed("*Bot", "Bob", at=30),
+        here("7=Ada", at=31, kind=Extent.DELTA),
+        listed("*Bot", "Bob", at=60),
+        until=100,
+    )
+    assert names_here(fold) == ["Ada", "Bob"]
