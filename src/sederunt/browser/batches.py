@@ -24,7 +24,7 @@ Little-endian throughout. One WebSocket message is one batch:
         28   4*n  CSRCs, then the payload
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isfinite
 from struct import Struct, error, unpack_from
@@ -53,12 +53,19 @@ class Batch:
     frames: list[CapturedFrame]
 
 
-def read_batch(data: bytes, *, realm: int = 0, now_ms: float | None = None) -> Batch:
+def read_batch(
+    data: bytes,
+    *,
+    realm: int = 0,
+    now_ms: float | None = None,
+    in_ours: Callable[[float], float] = float,
+) -> Batch:
     """Return the frames of one message.
 
     Args:
         realm: ordinal of the realm within its bot.
         now_ms: Unix milliseconds; a batch of another day is none.
+        in_ours: turns the page's times into those of `now_ms`.
 
     Raises BrokenBatch.
     """
@@ -66,6 +73,7 @@ def read_batch(data: bytes, *, realm: int = 0, now_ms: float | None = None) -> B
         mark, version, count, sequence, base_ms = BATCH.unpack_from(data)
         if mark != MARK or version != VERSION:
             raise BrokenBatch(f"expected a batch of version {VERSION}, found mark {mark:#x}, version {version}")
+        base_ms = in_ours(base_ms)
         if not isfinite(base_ms) or (now_ms is not None and abs(base_ms - now_ms) > MOST_ASTRAY_MS):
             raise BrokenBatch("its time is none")
         frames = list(_frames(data, count, base_ms, realm * TRACKS_PER_REALM))

@@ -8,7 +8,6 @@ import asyncio
 import http
 import logging
 import secrets
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -29,6 +28,7 @@ from sederunt.browser.budget import (
     PageBudget,
     refuse_more,
 )
+from sederunt.browser.page_times import PageTimes
 from sederunt.browser.signals import BrokenSignal, Signal, entries_of, read_signal
 from sederunt.model.audio import CapturedFrame
 
@@ -52,7 +52,7 @@ class PageChannel:
     may_knock: Callable[[str], bool]  # whether a page of this origin belongs to the bot
     on_overrun: Callable[[], None] = lambda: None  # the page sent more than it may: nothing more is heard of it
     budget: PageBudget = field(default_factory=PageBudget)
-    wall_ms: Callable[[], float] = lambda: time.time() * 1000
+    times: PageTimes = field(default_factory=PageTimes)
     is_overrun: bool = False
     realms: dict[str, int] = field(default_factory=dict)  # a realm's own random name → its ordinal
     expected: dict[str, int] = field(default_factory=dict)  # per realm, the next batch
@@ -72,7 +72,7 @@ class PageChannel:
     def take_media(self, realm: str, message: bytes) -> None:
         """Hand on the frames of one batch. Raises BrokenBatch and Overrun."""
         self.budget.spend("media bytes", len(message))
-        batch = read_batch(message, realm=self.realm(realm), now_ms=self.wall_ms())
+        batch = read_batch(message, realm=self.realm(realm), now_ms=self.times.now_ms(), in_ours=self.times.of(realm))
         self.budget.spend("frames", len(batch.frames))
         self.gaps += max(0, batch.sequence - self.expected.get(realm, 0))
         self.expected[realm] = batch.sequence + 1
@@ -91,7 +91,7 @@ class PageChannel:
         """Hand on one signal. Raises BrokenSignal and Overrun."""
         self.budget.spend("signals", 1)
         self.budget.spend("signal bytes", len(message))
-        signal = read_signal(message, self.wall_ms())
+        signal = read_signal(message, self.times.now_ms(), self.times.of(realm))
         self.budget.spend("people", entries_of(signal))
         if "track" in signal.data:
             track = self.realm(realm) * TRACKS_PER_REALM + signal.data["track"]
@@ -143,6 +143,7 @@ class Loopback:
         on_signal: Callable[[Signal], None],
         may_knock: Callable[[str], bool],
         on_overrun: Callable[[], None] = lambda: None,
+        times: PageTimes | None = None,
     ) -> PageChannel:
         """Open a line for one bot. Its callbacks are called in the event loop and must not block."""
         line = PageChannel(
@@ -151,6 +152,7 @@ class Loopback:
             on_signal=on_signal,
             may_knock=may_knock,
             on_overrun=on_overrun,
+            times=times or PageTimes(),
         )
         self._lines[line.token] = line
         return line

@@ -28,6 +28,7 @@ from sederunt.browser.launch import HEADFUL, SHELL, Mode, find_executable
 from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.own_world import OwnWorld
 from sederunt.browser.page import MeetingPage
+from sederunt.browser.page_times import PageTimes, wall_ms
 from sederunt.browser.places import Places
 from sederunt.browser.processes import sweep_orphans
 from sederunt.browser.sandbox import obstacle as sandbox_obstacle
@@ -122,8 +123,11 @@ class BrowserPool:
         *,
         on_frames: Callable[[Sequence[CapturedFrame]], None],
         on_signal: Callable[[Signal], None],
+        now_ms: Callable[[], float] = wall_ms,
     ) -> MeetingPage:
         """Open a fresh page for a bot, with the in-page scripts in place. The callbacks must not block.
+
+        Frames and signals are told by the clock `now_ms` (Unix milliseconds), also where the machine's has been set.
 
         Raises SetupError when no browser can be started, PageStuck or PageCrashed when it does not give a page.
         """
@@ -140,7 +144,11 @@ class BrowserPool:
                 page.gone.set()
 
         line = self._loopback.open_line(
-            on_frames=on_frames, on_signal=on_signal, may_knock=may_knock, on_overrun=overran
+            on_frames=on_frames,
+            on_signal=on_signal,
+            may_knock=may_knock,
+            on_overrun=overran,
+            times=PageTimes(now_ms),
         )
         try:
             async with asyncio.timeout(OPEN_S):

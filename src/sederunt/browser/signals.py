@@ -119,8 +119,11 @@ def entries_of(signal: Signal) -> int:
     return sum(len(value) for value in signal.data.values() if isinstance(value, list))
 
 
-def read_signal(message: str | bytes, now_ms: float) -> Signal:
-    """Return the signal in one message of a page; `now_ms` in Unix milliseconds. Raises BrokenSignal."""
+def read_signal(message: str | bytes, now_ms: float, in_ours: Callable[[float], float] = float) -> Signal:
+    """Return the signal in one message of a page; `now_ms` in Unix milliseconds. Raises BrokenSignal.
+
+    `in_ours` turns the page's times into those of `now_ms`.
+    """
     try:
         if isinstance(message, str):
             body, payload = json.loads(message), None
@@ -130,7 +133,7 @@ def read_signal(message: str | bytes, now_ms: float) -> Signal:
         data = dict(body["data"])
         if payload is not None:
             data["payload"] = payload
-        signal = Signal(kind=str(body["kind"]), data=data, at_ms=int(body["at_ms"]))
+        signal = Signal(kind=str(body["kind"]), data=data, at_ms=int(in_ours(int(body["at_ms"]))))
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError, StructError) as cause:
         raise BrokenSignal(f"a message of {len(message)} bytes is no signal") from cause
     if (fault := _fault(signal, now_ms)) is not None:

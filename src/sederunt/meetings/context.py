@@ -27,8 +27,12 @@ class PageOpener(Protocol):
         *,
         on_frames: Callable[[Sequence[CapturedFrame]], None],
         on_signal: Callable[[Signal], None],
+        now_ms: Callable[[], float],
     ) -> MeetingPage:
-        """Open a page with the in-page scripts in place. Raises SetupError, PageStuck, PageCrashed."""
+        """Open a page with the in-page scripts in place, told by the clock `now_ms` (Unix milliseconds).
+
+        Raises SetupError, PageStuck, PageCrashed.
+        """
 
 
 class VendorKeys(Protocol):

@@ -4,7 +4,7 @@ Pool and practice server are started once per file; every test has its own pages
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,6 +14,7 @@ import pytest_asyncio
 
 from harness import loops
 from harness.browser_room import ACTS, CAST, NAME_FIELD, WHEN_THERE, Ear, OpenPage, Site, SitIn, Sitting, Stay
+from sederunt.browser.page_times import wall_ms
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.practice.meeting import Meeting
 from sederunt.practice.script import Script, Variant
@@ -40,13 +41,14 @@ async def pool(practice: PracticeServer) -> AsyncIterator[BrowserPool]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def open_page(pool: BrowserPool) -> AsyncIterator[OpenPage]:
-    """A page; keywords are fields of PageRequest."""
+    """A page; keywords are fields of PageRequest, and the stay's clock."""
     opened: list[Stay] = []
 
-    async def open_it(**request: Any) -> Stay:
+    async def open_it(*, now_ms: Callable[[], float] = wall_ms, **request: Any) -> Stay:
         ear = Ear()
         wishes = {"mode": "shell", "watch": {}, "hosts": ("https://meet.google.com",), "batch_ms": 100, **request}
-        page = await pool.open(PageRequest(bot_id=uuid4(), **wishes), on_frames=ear.take, on_signal=ear.hear)
+        asked = PageRequest(bot_id=uuid4(), **wishes)
+        page = await pool.open(asked, on_frames=ear.take, on_signal=ear.hear, now_ms=now_ms)
         opened.append(Stay(page, ear))
         return opened[-1]
 

@@ -12,6 +12,7 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from harness.browser_room import CALL, Ear, OpenPage, Site, Stay
 from sederunt.browser.batches import read_batch
+from sederunt.browser.page_times import wall_ms
 from sederunt.browser.scripts import _text
 from sederunt.model.audio import CapturedFrame, Codec
 
@@ -112,6 +113,17 @@ await call({ %s listen: (here) => { here.ontrack = ({ receiver }) => {
   readable.pipeThrough(own).pipeTo(writable);
 }; } });
 """
+
+
+async def test_a_page_loaded_after_the_clock_was_set_is_heard_by_the_clock_of_its_stay(
+    open_page: OpenPage, site: Site
+) -> None:
+    """The machine's clock was set forward since the stay began: this page reads it, the stay counts on."""
+    forward_ms = 600_000.0
+    stay = await calling(open_page, site, "await call();", now_ms=lambda: wall_ms() - forward_ms)
+    await stay.ear.until(lambda ear: len(ear.packets()) > 20)
+    came = [frame.at_ms for frame in stay.ear.frames] + [signal.at_ms for signal in stay.ear.signals]
+    assert max(abs(wall_ms() - forward_ms - at_ms) for at_ms in came) < forward_ms / 2
 
 
 async def test_it_is_told_on_which_line_of_which_connection_a_track_begins(open_page: OpenPage, site: Site) -> None:

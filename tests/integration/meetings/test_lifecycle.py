@@ -153,7 +153,7 @@ class Pool:
         self.script: Iterator[Tab] = iter(())
         self.given: list[Tab] = []
 
-    async def open(self, request: object, *, on_frames: Any, on_signal: Any) -> Any:
+    async def open(self, request: object, *, on_frames: Any, on_signal: Any, now_ms: Any) -> Any:
         tab = next(self.script)
         tab.attach(self._clock, on_frames, on_signal)
         self.given.append(tab)

@@ -7,19 +7,24 @@ import pytest
 
 from sederunt.browser.budget import Overrun
 from sederunt.browser.loopback import PageChannel
+from sederunt.browser.page_times import PageTimes
 from sederunt.browser.signals import BrokenSignal, Signal
 from sederunt.model.audio import CapturedFrame
 
 
-def line_into(frames: list[CapturedFrame], signals: list[Signal]) -> PageChannel:
+def line_into(frames: list[CapturedFrame], signals: list[Signal], times: PageTimes | None = None) -> PageChannel:
     return PageChannel(
-        token="t", on_frames=frames.extend, on_signal=signals.append, may_knock=lambda origin: True, wall_ms=lambda: 0
+        token="t",
+        on_frames=frames.extend,
+        on_signal=signals.append,
+        may_knock=lambda origin: True,
+        times=times or PageTimes(lambda: 0, lambda: 0),
     )
 
 
-def batch(sequence: int) -> bytes:
+def batch(sequence: int, at_ms: float = 0.0) -> bytes:
     frame = pack("<HBBIIHBxfII", 1, 0, 0, 5, 960, 3, 0, 0.0, 0, 4) + b"opus"
-    return pack("<BBHId", 0x53, 1, 1, sequence, 0.0) + frame
+    return pack("<BBHId", 0x53, 1, 1, sequence, at_ms) + frame
 
 
 def test_batches_that_never_came_are_counted() -> None:
@@ -63,3 +68,35 @@ def test_lists_are_counted_by_what_stands_in_them() -> None:
     line.budget.spend("people", 0)
     with pytest.raises(Overrun, match="people"):
         line.budget.spend("people", 5_000)
+
+
+ZERO_MS, STEPS_MS = 1_790_000_000_000.0, (600_000.0, -600_000.0, 40 * 86_400_000.0)
+
+
+@pytest.mark.parametrize("set_by_ms", STEPS_MS)
+@pytest.mark.parametrize("late_ms", [3.0, 1_800.0])
+def test_a_page_that_comes_after_the_clock_was_set_is_heard_by_the_clock_of_its_stay(
+    set_by_ms: float, late_ms: float
+) -> None:
+    """The page before was loaded when the clock was right, and counts on; a word may wait while the machine is busy."""
+    frames: list[CapturedFrame] = []
+    signals: list[Signal] = []
+    now_ms, machine_ms = ZERO_MS, ZERO_MS
+    line = line_into(frames, signals, PageTimes(lambda: now_ms, lambda: machine_ms))
+    line.take_media("before", batch(0, ZERO_MS - late_ms))
+    now_ms, machine_ms = ZERO_MS + 40_000, ZERO_MS + 40_000 + set_by_ms
+    line.take_media("before", batch(1, now_ms - late_ms))
+    line.take_media("after", batch(0, machine_ms - late_ms))
+    line.take_signal("after", json.dumps({"kind": "stage", "data": {"key": "x"}, "at_ms": machine_ms - late_ms}))
+    now_ms, machine_ms = now_ms + 5_000, machine_ms + 5_000
+    line.take_media("after", batch(1, machine_ms))
+    assert [frame.at_ms - ZERO_MS for frame in frames] == [-late_ms, 40_000 - late_ms, 40_000 - late_ms, 45_000]
+    assert signals[0].at_ms - ZERO_MS == 40_000 - late_ms
+
+
+def test_a_page_is_believed_where_the_clock_was_set_before_it_and_its_stay() -> None:
+    """A stay that began after the clock was set has the machine's time, as its pages have."""
+    frames: list[CapturedFrame] = []
+    line = line_into(frames, [], PageTimes(lambda: ZERO_MS, lambda: ZERO_MS + 900))
+    line.take_media("a", batch(0, ZERO_MS + 850))
+    assert frames[0].at_ms == ZERO_MS + 850, "a difference of less than two seconds is nobody's setting"

@@ -57,7 +57,12 @@ async def open_session(
     observer = MeetingObserver(platform.decoder(own_name=bot.config.bot_name), journal)
     if bot.recording_started_at is not None:
         observer.roster.recall(await journal.participants())
-    page = await context.pool.open(request, on_frames=observer.frames_arrived, on_signal=observer.signal_arrived)
+    page = await context.pool.open(
+        request,
+        on_frames=observer.frames_arrived,
+        on_signal=observer.signal_arrived,
+        now_ms=lambda: context.clock.now().timestamp() * 1000,
+    )
     chores = PageChores(
         platform,
         page,
