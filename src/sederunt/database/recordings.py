@@ -22,7 +22,7 @@ from sederunt.database.paging import cursor_of, older_than
 from sederunt.database.queries import Row
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
 from sederunt.database.transcripts import transcript_of
-from sederunt.errors import Conflict, NotFound
+from sederunt.errors import NotFound
 from sederunt.model.history import STATUS_UPDATE, Event
 from sederunt.model.recording import Recording, RecordingConfig
 from sederunt.model.status import ForbiddenTransition, RecordingStatus, Trigger, advance_recording
@@ -259,23 +259,21 @@ class Recordings:
     async def request_deletion(self, recording_id: UUID, account_id: UUID) -> Recording:
         """Hide a recording and write the receipt by which housekeeping removes it.
 
-        Raises Conflict while it is being transcribed, NotFound.
+        What is being done for it ends by itself. Raises NotFound.
         """
         owned = (t.recordings.c.id == recording_id, t.recordings.c.account_id == account_id)
         hiding = (
             update(t.recordings)
-            .where(*owned, t.recordings.c.delete_requested.is_(False), t.recordings.c.status != _TRANSCRIBING)
+            .where(*owned, t.recordings.c.delete_requested.is_(False))
             .values(delete_requested=true())
             .returning(*t.recordings.c)
         )
         async with self._database.begin() as connection:
             row = (await connection.execute(hiding)).mappings().first()
-            if row is not None:
-                await write_receipt(connection, "recording", recording_id, account_id, self._clock.now())
-        if row is not None:
-            return _recording(dict(row))
-        recording = await self.get(recording_id, account_id)
-        raise Conflict(f"A recording cannot be deleted while it is {recording.status}.")
+            if row is None:
+                raise _unknown()
+            await write_receipt(connection, "recording", recording_id, account_id, self._clock.now())
+        return _recording(dict(row))
 
     async def expired(self, now: datetime, *, limit: int = 100) -> list[UUID]:
         """Return recordings whose file has had its time; see `media_removed`."""

@@ -9,6 +9,7 @@ from sederunt.addresses import guarded_client
 from sederunt.errors import NotFound, SederuntError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.scratch import scratch_of
+from sederunt.jobs.wanted import while_wanted
 from sederunt.jobs.work import GiveUp, Job
 from sederunt.media.apart import probe_apart
 from sederunt.media.probe import refuse_overlong
@@ -29,7 +30,8 @@ async def fetch(job: Job, context: WorkerContext) -> None:
     key = f"recordings/{recording.id}/source"
     with scratch_of(context, job) as scratch:
         path = scratch / "source"
-        await _bring(recording, path, context)
+        async with while_wanted(recording, context.recordings):
+            await _bring(recording, path, context)
         facts = await asyncio.to_thread(probe_apart, path)
         if recording.source_bot_id is None:  # our own are as long as their meetings were
             refuse_overlong(facts, context.settings.api.max_recording_hours)

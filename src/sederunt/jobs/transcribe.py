@@ -14,6 +14,7 @@ from sederunt.errors import NotFound, ProviderError, ProviderFault, SederuntErro
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.fallback import chain_of
 from sederunt.jobs.scratch import scratch_of
+from sederunt.jobs.wanted import while_wanted
 from sederunt.jobs.work import GiveUp, Job
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.recording import Recording
@@ -105,7 +106,8 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
     model = model_of(recording.config.transcription_model)
 
     chain = await chain_of(recording, model, job, context)
-    transcript = await chain.first_that_can(lambda row: _of_recording(recording, row, job, context))
+    async with while_wanted(recording, context.recordings):
+        transcript = await chain.first_that_can(lambda row: _of_recording(recording, row, job, context))
     await context.transcripts.save(recording.id, transcript)
     changes = {"detected_lang": transcript.detected_lang}
     await context.recordings.record_transition(

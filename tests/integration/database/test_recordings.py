@@ -17,7 +17,7 @@ from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletions
 from sederunt.database.transcripts import Transcripts
-from sederunt.errors import Conflict, NotFound
+from sederunt.errors import NotFound
 from sederunt.model.recording import Recording, RecordingConfig
 from sederunt.model.status import RecordingStatus, Trigger
 from sederunt.model.transcript import Segment, Transcript
@@ -113,13 +113,10 @@ async def test_lists_go_from_the_newest_to_the_oldest(
     assert len(await recordings.with_status(RecordingStatus.TRANSCRIBING)) == 4
 
 
-async def test_deleting_is_refused_while_it_is_transcribed_and_complete_afterwards(
+async def test_deleting_is_complete_also_while_it_is_transcribed(
     recordings: Recordings, make_recording: MakeRecording, database: Database
 ) -> None:
     stored = await recordings.create(make_recording(), job=None)
-    with pytest.raises(Conflict, match="transcribing"):
-        await recordings.request_deletion(stored.id, stored.account_id)
-    await recordings.record_transition(stored.id, Trigger.CRASHED)
     await recordings.request_deletion(stored.id, stored.account_id)
     with pytest.raises(NotFound):
         await recordings.view(stored.id, stored.account_id)
