@@ -10,6 +10,7 @@ import base64
 import contextlib
 import os
 import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -39,6 +40,7 @@ from sederunt.model.audio import CapturedFrame
 from sederunt.settings import BrowserSettings
 
 OPEN_S = 30.0
+TRY_AGAIN_S = 30.0  # after a browser did not start
 VIEWPORT = {"width": 1280, "height": 720}
 
 logger = log.get(component="browser")
@@ -77,6 +79,7 @@ class BrowserPool:
         self._open = 0
         self._starting: dict[Chromium, asyncio.Task[None]] = {}
         self._closing = False
+        self._failed_at: float | None = None  # when a browser did not start, and none has started since
 
     async def __aenter__(self) -> "BrowserPool":
         await asyncio.to_thread(sweep_orphans)
@@ -106,12 +109,19 @@ class BrowserPool:
         return sum(not browser.gone.is_set() for browser in self._browsers)
 
     def state(self) -> str:
-        """Return "ok", or what keeps this host from opening a page: "missing" where there is no browser to start."""
+        """Return "ok", or what keeps this host from opening a page: "missing" where there is no browser to start, "does
+        not start" where the last start failed. Another start is tried after a while.
+        """
         try:
             find_executable(self._settings, _usual_mode(self._settings))
         except SetupError:
             return "missing"
-        return "ok"
+        if self._failed_at is None:
+            return "ok"
+        if time.monotonic() - self._failed_at >= TRY_AGAIN_S:
+            self._failed_at = time.monotonic() if self._settings.warm else None  # without one a bot will find out
+            self._warm_up()
+        return "does not start"
 
     def processes(self) -> list[int]:
         """Return the main process of each browser."""
@@ -245,10 +255,13 @@ class BrowserPool:
         try:
             async with self._starts:
                 await browser.__aenter__()
-        except BaseException:
+        except BaseException as error:
             if browser in self._browsers:
                 self._browsers.remove(browser)
+            if isinstance(error, Exception):
+                self._failed_at = time.monotonic()
             raise
+        self._failed_at = None
         logger.info("browser started", action="browser_started", mode=browser.mode, pid=browser.pid)
 
     async def _unseat(self, browser: Chromium) -> None:
@@ -284,7 +297,7 @@ class BrowserPool:
 
     def _warm_up(self) -> None:
         """Start the empty browsers that are wanted, beside everything else."""
-        for _ in range(self._settings.warm):
+        for _ in range(self._settings.warm - self._empty(_usual_mode(self._settings))):
             browser = self._new(_usual_mode(self._settings))
             self._starting[browser].add_done_callback(_say_why_cold)
 

@@ -18,8 +18,10 @@ from playwright.async_api import Browser
 
 from harness.browser_room import Ear
 from sederunt.browser import chromium
+from sederunt.browser import pool as pool_module
 from sederunt.browser.chromium import Chromium
 from sederunt.browser.driver import BrowserDriver, running_driver
+from sederunt.browser.launch import find_executable
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.browser.processes import is_alive, owner_mark, sweep_orphans
@@ -48,6 +50,31 @@ async def test_bots_share_a_browser_until_it_is_full() -> None:
         for page in pages:
             await page.close()
         assert (pool.bots(), pool.browsers()) == (0, 0)
+
+
+async def test_a_host_says_that_its_browser_is_missing_or_does_not_start_and_tries_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "browser"
+    async with pool_of(shell_executable=program, mode="shell") as pool:
+        assert pool.state() == "missing"
+        program.symlink_to("/bin/false")
+        assert pool.state() == "ok", "nobody has tried it"
+        with pytest.raises(SetupError):
+            await open_one(pool)
+        assert pool.state() == "does not start"
+    program.unlink()
+    program.symlink_to("/bin/false")
+    async with pool_of(shell_executable=program, mode="shell", warm=1) as pool:
+        while pool.browsers():  # noqa: ASYNC110  # the warm one, which does not start
+            await asyncio.sleep(0.05)
+        assert pool.state() == "does not start"
+        program.unlink()
+        program.symlink_to(find_executable(BrowserSettings(), "shell"))
+        monkeypatch.setattr(pool_module, "TRY_AGAIN_S", 0.0)
+        async with asyncio.timeout(60):
+            while pool.state() != "ok":  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
 
 
 async def test_bots_of_two_accounts_share_no_browser_unless_that_is_allowed() -> None:
