@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from typing import Any
 
 import httpx2
@@ -15,7 +16,7 @@ import pytest
 
 from harness.journeys import ENDINGS, look, send_bot, told_of, unhurried
 from harness.receiver import Receiver
-from sederunt.bench.words import word_error_rate
+from sederunt.bench.words import as_counted, word_error_rate
 from sederunt.practice.client import MeetingHandle, PracticeClient
 from sederunt.practice.quirks import disagreeing
 from sederunt.practice.script import Service, Variant, demo
@@ -99,6 +100,20 @@ class Result:
     @property
     def speakers(self) -> set[str | None]:
         return {segment["speaker_name"] for segment in self.bot.get("transcript", ())}
+
+    def named_right(self) -> float | None:
+        """The share of named words in segments that are more this person's words than anybody else's."""
+        said: dict[str, str] = {}
+        for who, text in self.reference:
+            said[who] = f"{said.get(who, '')} {as_counted(text)}"
+        named = right = 0
+        for segment in self.bot.get("transcript", ()):
+            words = as_counted(segment["transcript"]).split()
+            if segment["speaker_name"] is not None:
+                common = {who: _in_common(words, text.split()) for who, text in said.items()}
+                named += len(words)
+                right += len(words) if common.get(segment["speaker_name"], -1) == max(common.values()) else 0
+        return right / named if named else None
 
     def word_errors(self) -> float:
         """The worst word error rate of one person's own words, by name."""
@@ -253,19 +268,26 @@ async def _do_all(
             await meeting.do(deed)
 
 
+def _in_common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words stand in both in one order."""
+    return sum(block.size for block in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks())
+
+
 def table(results: Mapping[str, Result]) -> str:
     """The results as Markdown, in the order of the cells' ids."""
     lines = [
-        "| platform | what happens | ended as | reason | decided by | heard by | word errors | s |",
-        "|---|---|---|---|---|---|---|---|",
+        "| platform | what happens | ended as | reason | decided by | heard by | word errors | named right | s |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for result in results.values():
         cell = result.cell
         errors = f"{100 * result.word_errors():.0f} %" if cell.words and result.bot.get("transcript") else ""
+        share = result.named_right() if cell.words else None
+        named = "" if share is None else f"{100 * share:.0f} %"
         status = result.status + (f" ×{result.tries}" if cell.tries > 1 else "")
         lines.append(
             f"| {cell.service} | {cell.name} | {status} | {result.reason or ''} | {result.evidence} "
-            f"| {result.backend} | {errors} | {result.seconds:.0f} |"
+            f"| {result.backend} | {errors} | {named} | {result.seconds:.0f} |"
         )
     return "\n".join(lines)
 
