@@ -28,7 +28,7 @@ BotId = Annotated[str, typer.Argument(help="The bot's id.")]
 def create(
     meeting_url: Annotated[str, typer.Argument(help="The meeting's link.")],
     name: Annotated[str, typer.Option(help="Its name in the meeting.")] = "Minutes",
-    service: Annotated[str | None, typer.Option(help="gmeet, teams or zoom; absent: told from the link.")] = None,
+    service: Annotated[str | None, typer.Option(help="where the meeting is held; absent: told from the link.")] = None,
     model: Annotated[str, typer.Option(help="What transcribes; `none` records only.")] = "whisper",
     at: Annotated[datetime | None, typer.Option(help="When to join, in UTC: 2026-03-02T09:00:00. Absent: now.")] = None,
     lang: Annotated[str | None, typer.Option(help="Spoken language, such as en.")] = None,

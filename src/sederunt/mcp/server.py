@@ -20,7 +20,7 @@ from sederunt.mcp.content import NOTE
 from sederunt.mcp.tools import TOOLS, Answer, ToolRow
 
 INSTRUCTIONS = (
-    "Bots that join Google Meet, Microsoft Teams and Zoom meetings, record and transcribe them. send_bot, then "
+    "Bots that join online meetings, record and transcribe them. send_bot, then "
     "wait_for_ending, then read_transcript; follow_meeting while a meeting lasts; explain_bot when a bot did not bring "
     f"back what was expected. {NOTE}"
 )

@@ -62,7 +62,7 @@ async def send_bot(
     service_of: Backend,
     meeting_url: Annotated[str, Field(description="The meeting's link.")],
     bot_name: Annotated[str, Field(description="Its name in the meeting; people see it.")] = "Minutes",
-    service: Annotated[str | None, Field(description="gmeet, teams or zoom; absent: told from the link.")] = None,
+    service: Annotated[str | None, Field(description="Where it is held; absent: told from the link.")] = None,
     transcription_model: Annotated[
         str,
         Field(description="`whisper` after the meeting, `whisper-realtime` while people speak, `none`, or a vendor's."),
