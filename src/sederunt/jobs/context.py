@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sederunt.accounts.credentials import CredentialStore
@@ -12,7 +13,6 @@ from sederunt.accounts.sealing import Sealer, load_sealer
 from sederunt.accounts.vendor_access import VendorAccess
 from sederunt.accounts.webhook_secrets import WebhookSecrets
 from sederunt.addresses import guarded_client
-from sederunt.browser.pool import BrowserPool
 from sederunt.bus.connection import Bus
 from sederunt.bus.feeds import EventPublisher
 from sederunt.bus.tasks import end
@@ -30,6 +30,9 @@ from sederunt.jobs.publish import open_published
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects, open_objects
 from sederunt.webhooks.deliverer import Deliverer
+
+if TYPE_CHECKING:
+    from sederunt.browser.pool import BrowserPool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +56,7 @@ class WorkerContext:
     postman: Deliverer
     vendor_access: VendorAccess
     name: str  # this host's name; on workers it only names them in logs
-    pool: BrowserPool | None = None  # hosts have browsers
+    pool: "BrowserPool | None" = None  # hosts have browsers
     transcribed_live: set[UUID] = field(
         default_factory=set
     )  # the bots that sit here and cost this machine so much more
@@ -61,7 +64,7 @@ class WorkerContext:
 
 @asynccontextmanager
 async def open_context(
-    settings: Settings, *, role: str, pool: BrowserPool | None = None
+    settings: Settings, *, role: str, pool: "BrowserPool | None" = None
 ) -> AsyncIterator[WorkerContext]:
     """Open everything, in the order in which it is needed; close it in the opposite one, nothing unsent if it can be.
 
@@ -75,7 +78,7 @@ async def open_context(
         await context.postman.client.aclose()
 
 
-def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: BrowserPool | None) -> WorkerContext:
+def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: "BrowserPool | None") -> WorkerContext:
     sealer = load_sealer(settings)
     deliveries = Deliveries(database)
     secrets = WebhookSecrets(database, sealer)

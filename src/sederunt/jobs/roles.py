@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from sederunt import __version__, log
-from sederunt.browser.pool import BrowserPool
 from sederunt.bus.connection import BusAway, NoResponder
 from sederunt.bus.consume import Consumer
 from sederunt.bus.pulse import beating, hearing
@@ -43,6 +42,8 @@ Ready = Callable[[str, dict[str, object]], None]
 
 async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
     """Take bots while there is room, until `stop`; then let them sit for `drain_timeout_s` and hand back the rest."""
+    from sederunt.browser.pool import BrowserPool  # here, for a worker loads no browser
+
     async with BrowserPool(settings.browser) as pool, open_context(settings, role="host", pool=pool) as context:
         with suppress(NoResponder, BusAway):
             await context.bus.request(holds_subject(context.name), {"id": ""}, within_s=1)
