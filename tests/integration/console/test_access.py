@@ -117,6 +117,15 @@ async def test_a_role_allows_what_it_says(room: ApiRoom, furnished: Furnished, r
     assert ("Send a bot" in bots) is ("write" in may)
 
 
+async def test_a_form_that_is_sent_before_its_script_is_there_puts_nothing_into_an_address(room: ApiRoom) -> None:
+    owner = await visitor(room)
+    for path in ("/people", "/keys", "/calendars", "/webhooks", "/bots/new", "/recordings"):
+        forms = re.findall(r"<form [^>]*>", (await owner.page(path)).text)
+        assert forms, path
+        assert [form for form in forms if "data-api" in form and 'method="post"' not in form] == [], path
+        assert (await owner.client.post(path, data={"password": "s3cret"})).status_code == 405, path
+
+
 async def test_the_last_owner_stays(room: ApiRoom) -> None:
     owner = await visitor(room)
     [person] = await people_of(room)
