@@ -37,9 +37,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 }
 
 ROLES = frozenset({"api", "host", "worker"})
-LISTING = frozenset(
-    {"keys", "credentials", "accounts", "people", "bots", "models", "config"}
-)  # `--json` is short there
+# `--json` is short for `--format json` there.
+LISTING = frozenset({"keys", "credentials", "accounts", "people", "bots", "models", "config", "status"})
 
 
 def main() -> None:
