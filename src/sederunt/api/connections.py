@@ -41,7 +41,7 @@ class _Body:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
+class ConnectionLimits:
     """How many connections, and how long they may take."""
 
     most: int
@@ -53,7 +53,7 @@ class Limits:
 class Connections:
     """Counts them for one process. `monotonic` in seconds."""
 
-    def __init__(self, limits: Limits, monotonic: Callable[[], float]) -> None:
+    def __init__(self, limits: ConnectionLimits, monotonic: Callable[[], float]) -> None:
         self._limits, self._monotonic = limits, monotonic
         self._all: dict[Connection, str] = {}  # → the address at the other end
         self._half: dict[Connection, float] = {}  # → since when, oldest first

@@ -15,7 +15,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from sederunt.api.connections import RESERVED_FILES, Connections, Limits
+from sederunt.api.connections import RESERVED_FILES, ConnectionLimits, Connections
 
 LINE_BYTES = 256 * 1024  # what the system may hold for one listener: some seconds of sound, an hour of events
 GOODBYE_S = 5.0  # a listener may take so long to read what is on the line before its connection is cut
@@ -133,14 +133,14 @@ _SOCKETS: Mapping[str, Any] = {
 }
 
 
-def protocols(limits: Limits) -> Mapping[str, Any]:
+def protocols(limits: ConnectionLimits) -> Mapping[str, Any]:
     """Return what goes into uvicorn's configuration of one process."""
     known = Connections(limits, time.monotonic)
     return {**_SOCKETS, "http": type("CountedHttpProtocol", (HttpProtocol,), {"known": known})}
 
 
-def limits_of(connections: int) -> Limits:
+def limits_of(connections: int) -> ConnectionLimits:
     """Return the limits for so many connections, fewer where this process may not open so many files."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = connections if files == resource.RLIM_INFINITY else min(connections, max(files - RESERVED_FILES, 64))
-    return Limits(most=most)
+    return ConnectionLimits(most=most)

@@ -22,7 +22,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from nats.aio.msg import Msg
@@ -30,6 +30,7 @@ from nats.aio.msg import Msg
 from sederunt import log
 from sederunt.bus import streams
 from sederunt.bus.connection import Bus, Subscription
+from sederunt.bus.held_job import Handler, HeldJob, JobDelivery, nak
 from sederunt.bus.silence import Holder, ask, wait_out
 from sederunt.bus.tasks import end
 
@@ -43,48 +44,21 @@ HAND_BACK_S = 16.0  # for what is cancelled at the end of a drain to leave its m
 ROOM_S = 0.5  # how often a full holder looks whether there is room again
 REFUSED_PAUSE_S = 0.25  # after a question the server would not take
 HELD_PAUSE_S = 5.0  # before a job is given out again that cannot be taken because its resource is at work
-UNCONFIRMED = 5  # tries to settle a job with a server that is there, but may not know it any more
 MOST_REFUSED = 1000  # jobs of which it is remembered how often they were refused here
-_JUST_AFTER_S = 0.05
-FAULT_PAUSE_S = 10.0  # before a job is given out again whose handler raised
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """Finished, or nothing to do: the job is gone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Redeliver:
-    """Give it out again, to anyone, after so many seconds."""
-
-    after_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Drop:
-    """It will never succeed: the job is gone, and the server counts it as ended without success."""
-
-
-Outcome = Done | Redeliver | Drop
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class JobDelivery:
-    """A job as it was given to us."""
+class _GivenJob:
+    """A job as the server gave it out, before it is ours."""
 
-    kind: str
-    message: Mapping[str, Any]  # the JSON that was published
-    delivered: int  # how often it was given out, this time included, and without the times this process refused it
-    cut_off: asyncio.Event = field(default_factory=asyncio.Event)  # set when somebody else may hold it by now
+    sequence: int  # its number in the stream
+    resource_id: str
+    message: Mapping[str, Any]
+    msg: Msg
 
-
-Handler = Callable[[JobDelivery], Awaitable[Outcome]]
-
-
-def awake() -> float:
-    """Return seconds that go on while this machine sleeps; the server's clock went on too."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+    @property
+    def key(self) -> tuple[int, str]:
+        return self.sequence, self.resource_id
 
 
 class Consumer:
@@ -115,7 +89,7 @@ class Consumer:
         self._slots = slots
         self._has_room = has_room
         self._on_cut_off = on_cut_off
-        self._held: dict[tuple[int, str], _HeldJob] = {}  # by number in the stream and id of the resource
+        self._held: dict[tuple[int, str], HeldJob] = {}  # by number in the stream and id of the resource
         # A job that has to wait for another of its resource is refused every few seconds: that says nothing against it.
         self._refused: Counter[tuple[int, str]] = Counter()
         self._waiting_out: dict[tuple[int, str], asyncio.Task[None]] = {}  # jobs whose holder does not answer
@@ -220,189 +194,77 @@ class Consumer:
 
     async def _take(self, msg: Msg) -> None:
         message = json.loads(msg.data)
-        key = (msg.metadata.sequence.stream, str(message.get("id")))
-        known = self._held.get(key)
+        given = _GivenJob(
+            sequence=msg.metadata.sequence.stream, resource_id=str(message.get("id")), message=message, msg=msg
+        )
+        known = self._held.get(given.key)
         if known is not None and not known.handing_back:
             known.adopt(msg.reply)
-        elif key in self._waiting_out:
-            logger.debug("job given out again while its holder is waited out", action="job_repeated", id=key[1])
+        elif given.key in self._waiting_out:
+            logger.debug(
+                "job given out again while its holder is waited out", action="job_repeated", id=given.resource_id
+            )
         elif self._stopping or self.held >= self._slots:
-            await self._refuse(key, msg, 0)
-        elif self.holds(key[1]):
-            await self._refuse(key, msg, HELD_PAUSE_S)
+            await self._refuse(given, 0)
+        elif self.holds(given.resource_id):
+            await self._refuse(given, HELD_PAUSE_S)
         else:
             async with self._taking:
-                await self._take_unless_held(key, message, msg)
+                await self._take_unless_held(given)
 
-    async def _take_unless_held(self, key: tuple[int, str], message: Mapping[str, Any], msg: Msg) -> None:
-        question = {"sequence": key[0], "handle": msg.reply}
-        found = await ask(self._bus, streams.held_subject(self.kind, key[1]), question)
+    async def _take_unless_held(self, given: _GivenJob) -> None:
+        question = {"sequence": given.sequence, "handle": given.msg.reply}
+        found = await ask(self._bus, streams.held_subject(self.kind, given.resource_id), question)
         if found is not Holder.SILENT:
-            await self._take_as_found(found, key, message, msg)
+            await self._take_as_found(found, given)
             return
-        logger.warning("holder of a job does not answer", action="holder_silent", kind=self.kind, id=key[1])
-        waiting = asyncio.create_task(self._wait_out(question, key, message, msg), name=f"silent {key[1]}")
-        self._waiting_out[key] = waiting
-        waiting.add_done_callback(lambda _: self._waiting_out.pop(key, None))
+        logger.warning("holder of a job does not answer", action="holder_silent", kind=self.kind, id=given.resource_id)
+        waiting = asyncio.create_task(self._wait_out(question, given), name=f"silent {given.resource_id}")
+        self._waiting_out[given.key] = waiting
+        waiting.add_done_callback(lambda _: self._waiting_out.pop(given.key, None))
 
-    async def _wait_out(
-        self, question: Mapping[str, Any], key: tuple[int, str], message: Mapping[str, Any], msg: Msg
-    ) -> None:
+    async def _wait_out(self, question: Mapping[str, Any], given: _GivenJob) -> None:
         # A first delivery proves nothing: the server may have been killed and have forgotten that it gave the job out.
-        proven_s = self._bus.settings.ack_wait_s if msg.metadata.num_delivered > 1 else 0.0
-        subject = streams.held_subject(self.kind, key[1])
+        proven_s = self._bus.settings.ack_wait_s if given.msg.metadata.num_delivered > 1 else 0.0
+        subject = streams.held_subject(self.kind, given.resource_id)
         try:
             found = await wait_out(self._bus, subject, question, proven_s=proven_s)
         except asyncio.CancelledError:
-            await self._refuse(key, msg, 0)
+            await self._refuse(given, 0)
             raise
         async with self._taking:
-            self._waiting_out.pop(key, None)
-            await self._take_as_found(Holder.BUSY if self.holds(key[1]) else found, key, message, msg)
+            self._waiting_out.pop(given.key, None)
+            await self._take_as_found(Holder.BUSY if self.holds(given.resource_id) else found, given)
         self._changed.set()
 
-    async def _take_as_found(self, found: Holder, key: tuple[int, str], message: Mapping[str, Any], msg: Msg) -> None:
-        if found is Holder.GONE and self._must_wait_s is not None and (pause_s := await self._must_wait_s(key[1])) > 0:
-            await self._refuse(key, msg, pause_s)
+    async def _take_as_found(self, found: Holder, given: _GivenJob) -> None:
+        id_ = given.resource_id
+        if found is Holder.GONE and self._must_wait_s is not None and (pause_s := await self._must_wait_s(id_)) > 0:
+            await self._refuse(given, pause_s)
         elif found in (Holder.GONE, Holder.SILENT):
-            await self._start(key, message, msg)
+            await self._start(given)
         else:
-            logger.info("job is held elsewhere", action="job_held", kind=self.kind, id=key[1], holder=found)
+            logger.info("job is held elsewhere", action="job_held", kind=self.kind, id=id_, holder=found)
             if found is not Holder.ADOPTED:
-                await self._refuse(key, msg, HELD_PAUSE_S)
+                await self._refuse(given, HELD_PAUSE_S)
 
-    async def _refuse(self, key: tuple[int, str], msg: Msg, after_s: float) -> None:
+    async def _refuse(self, given: _GivenJob, after_s: float) -> None:
         if len(self._refused) >= MOST_REFUSED:  # of weeks; what is waiting now is refused again soon
             self._refused.clear()
-        self._refused[key] += 1
-        await self._bus.tell(msg.reply, nak(after_s))
+        self._refused[given.key] += 1
+        await self._bus.tell(given.msg.reply, nak(after_s))
 
-    async def _start(self, key: tuple[int, str], message: Mapping[str, Any], msg: Msg) -> None:
+    async def _start(self, given: _GivenJob) -> None:
         if self._stopping:
-            await self._refuse(key, msg, 0)
+            await self._refuse(given, 0)
             return
         # A server that was killed may have forgotten deliveries that we remember.
-        delivered = max(msg.metadata.num_delivered - self._refused.get(key, 0), 1)
-        delivery = JobDelivery(kind=self.kind, message=message, delivered=delivered)
-        held = _HeldJob(self._bus, delivery, key, msg.reply, self._handler, self._on_cut_off)
-        self._held[key] = held
-        held.task.add_done_callback(lambda _: self._ended(key))
+        delivered = max(given.msg.metadata.num_delivered - self._refused.get(given.key, 0), 1)
+        delivery = JobDelivery(kind=self.kind, message=given.message, delivered=delivered)
+        held = HeldJob(self._bus, delivery, given.key, given.msg.reply, self._handler, self._on_cut_off)
+        self._held[given.key] = held
+        held.task.add_done_callback(lambda _: self._ended(given.key))
 
     def _ended(self, key: tuple[int, str]) -> None:
         self._held.pop(key, None)
         self._changed.set()
-
-
-def nak(after_s: float) -> bytes:
-    """Return the refusal that makes the server give a job out again after a pause."""
-    return b"-NAK" + (b" " + json.dumps({"delay": int(after_s * 1e9)}).encode() if after_s > 0 else b"")
-
-
-class _HeldJob:
-    """One job at work: the handler, beside it the one who keeps it ours, then the settling."""
-
-    def __init__(
-        self,
-        bus: Bus,
-        delivery: JobDelivery,
-        key: tuple[int, str],
-        handle: str,
-        handler: Handler,
-        on_cut_off: Callable[[], None],
-    ) -> None:
-        self.delivery = delivery
-        self._sequence, self._id = key
-        self._bus = bus
-        self._handle = handle  # the subject on which the server hears about this delivery
-        self.handing_back = False  # nobody works at it any more, and whoever is given it shall
-        self._on_cut_off = on_cut_off
-        self._ack_wait_s = bus.settings.ack_wait_s
-        self._confirmed_at = awake()
-        self._nudge = asyncio.Event()
-        # Nothing of it is anywhere but in this task: nobody answers for a job at which nobody works.
-        self.task = asyncio.create_task(self._work(handler), name=f"{delivery.kind}:{self._id}")
-
-    async def _answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        adopted = question.get("sequence") == self._sequence
-        if adopted:
-            self.adopt(str(question["handle"]))
-        return {"adopted": adopted, "holder": self._bus.name}
-
-    def adopt(self, handle: str) -> None:
-        """Take over a second delivery of the job we are at: this is where it hears about us from now on."""
-        logger.info("running job delivered again", action="job_adopted", kind=self.delivery.kind, id=self._id)
-        self._handle = handle
-        self.extend_now()
-
-    def extend_now(self) -> None:
-        self._nudge.set()
-
-    async def _work(self, handler: Handler) -> None:
-        keeper = asyncio.create_task(self._keep())
-        answering: Subscription | None = None
-        try:
-            # From now on whoever is given this job learns that it is here.
-            answering = await self._bus.serve(streams.held_subject(self.delivery.kind, self._id), self._answer)
-            outcome = await handler(self.delivery)
-        except asyncio.CancelledError:
-            outcome = Redeliver()
-        except Exception:
-            logger.exception("job failed", action="job_failed", kind=self.delivery.kind, id=self._id)
-            outcome = Redeliver(FAULT_PAUSE_S)
-        finally:
-            await asyncio.shield(end(keeper))
-        self.handing_back = isinstance(outcome, Redeliver)
-        if answering is not None and self.handing_back:
-            await answering.close()
-        await self._settle(outcome)
-        if answering is not None and not self.handing_back:
-            await answering.close()
-
-    async def _keep(self) -> None:
-        seen_at = self._confirmed_at
-        while True:
-            await self._pause()
-            asleep, seen_at = awake() - seen_at > self._ack_wait_s * 2, awake()
-            confirmed = await self._bus.confirm(self._handle, b"+WPI", within_s=self._patience_s())
-            silent = awake() - self._confirmed_at > self._ack_wait_s * 2
-            if asleep or (silent and not confirmed and not self._bus.local):
-                self._cut_off()
-            if confirmed:
-                self._confirmed_at = awake()
-
-    async def _pause(self) -> None:
-        try:
-            async with asyncio.timeout(self._patience_s()):
-                await self._nudge.wait()
-        except TimeoutError:
-            pass
-        self._nudge.clear()
-
-    def _patience_s(self) -> float:
-        """Return a third of the ack wait, and less just before the two after which somebody else takes the job."""
-        third_s = self._ack_wait_s / 3
-        left_s = self._confirmed_at + 2 * self._ack_wait_s - awake()
-        return min(third_s, left_s + _JUST_AFTER_S) if left_s > 0 else third_s
-
-    def _cut_off(self) -> None:
-        if not self.delivery.cut_off.is_set():
-            logger.warning("job may be held elsewhere", action="job_cut_off", kind=self.delivery.kind, id=self._id)
-            self.delivery.cut_off.set()
-            self._on_cut_off()
-
-    async def _settle(self, outcome: Outcome) -> None:
-        """Tell the server until it has confirmed; a lost word would bring the job back for nothing."""
-        match outcome:
-            case Done():
-                word = b"+ACK"
-            case Drop():
-                word = b"+TERM"
-            case Redeliver(after_s=after_s):
-                word = nak(after_s)
-        refused = 0
-        while not await self._bus.confirm(self._handle, word, within_s=2) and not self._bus.closed:
-            refused += self._bus.connected
-            if refused > UNCONFIRMED:
-                logger.warning("job not settled", action="job_unsettled", kind=self.delivery.kind, id=self._id)
-                return
-            await self._pause()

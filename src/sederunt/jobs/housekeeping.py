@@ -20,7 +20,7 @@ from sederunt.database.outbox import Outbox, Resource
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletion, Deletions
 from sederunt.jobs.follow_ups import NEEDED, NEEDED_BY_RECORDINGS
-from sederunt.jobs.line import Line
+from sederunt.jobs.line import WaitingLine
 from sederunt.jobs.publish import sweep
 from sederunt.jobs.scratch import remove_left
 from sederunt.jobs.vendor_deletion import VendorDeletion
@@ -69,7 +69,7 @@ Lost = tuple[str, str]  # (kind of job, id of the resource)
 class Housekeeping:
     """The passes, and the loop around them."""
 
-    def __init__(self, stores: Stores, bus: Bus, clock: Clock, line: Line) -> None:
+    def __init__(self, stores: Stores, bus: Bus, clock: Clock, line: WaitingLine) -> None:
         self._stores, self._line = stores, line
         self._bus = bus
         self._clock = clock

@@ -33,7 +33,7 @@ class Walked:
     ended: int = 0
 
 
-class Line:
+class WaitingLine:
     """Walks along the line.
 
     Args:

@@ -22,7 +22,7 @@ from sederunt.jobs.capacity import Capacity
 from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS, JobKind
 from sederunt.jobs.housekeeping import Housekeeping, Stores
-from sederunt.jobs.line import Line
+from sederunt.jobs.line import WaitingLine
 from sederunt.jobs.readiness import PartCheck, Readiness
 from sederunt.jobs.scratch import folder_of
 from sederunt.jobs.seating import SeatLimits
@@ -196,7 +196,7 @@ async def _housekeeping(context: WorkerContext) -> AsyncIterator[None]:
     )
     settings = context.settings
     async with hearing(context.bus) as pulses:
-        line = Line(
+        line = WaitingLine(
             context.bots,
             WaitingBots(context.database),
             context.clock,

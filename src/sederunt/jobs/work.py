@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, cast
 from uuid import UUID
 
 from sederunt import log
-from sederunt.bus import consume
-from sederunt.bus.consume import Done, Drop, JobDelivery, Outcome
+from sederunt.bus import held_job
+from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome
 from sederunt.errors import DestinationError, MediaError, NotFound, ProviderError, SederuntError, Superseded
 from sederunt.jobs.follow_ups import JobKind
 
@@ -51,7 +51,7 @@ Work = Callable[[Job, "WorkerContext"], Awaitable[None]]
 OnGiveUp = Callable[[Job, "WorkerContext", BaseException], Awaitable[None]]
 
 
-def handler_of(kind: JobKind, context: "WorkerContext") -> consume.Handler:
+def handler_of(kind: JobKind, context: "WorkerContext") -> held_job.Handler:
     """Return the kind's work, imported now, as the bus wants it."""
     work = cast(Work, _imported(kind.work))
     on_give_up = cast(OnGiveUp, _imported(kind.give_up)) if kind.give_up else None
@@ -70,7 +70,7 @@ def handler_of(kind: JobKind, context: "WorkerContext") -> consume.Handler:
             _tell(job, error, outcome)
             if isinstance(outcome, Drop) and on_give_up is not None:
                 outcome = await _given_up(job, context, error, on_give_up)
-                if isinstance(outcome, consume.Redeliver):
+                if isinstance(outcome, held_job.Redeliver):
                     untold.add(job.id)
             return outcome
         return Done()
@@ -93,7 +93,7 @@ def outcome_of(error: Exception, kind: JobKind, delivered: int) -> Outcome:
     """Return what an error means. Done: somebody else's, or gone. Drop: no use. Again: after the kind's pause."""
     match error:
         case Again(after_s=after_s):
-            return consume.Redeliver(after_s)
+            return held_job.Redeliver(after_s)
         case Superseded() | NotFound():
             return Done()
         case GiveUp() | MediaError():
@@ -101,7 +101,7 @@ def outcome_of(error: Exception, kind: JobKind, delivered: int) -> Outcome:
         case ProviderError(retryable=False) | DestinationError(retryable=False):
             return Drop()
     asked_s = (error.retry_after_s or 0.0) if isinstance(error, ProviderError) else 0.0
-    return Drop() if kind.is_last(delivered) else consume.Redeliver(max(asked_s, kind.pause_s(delivered)))
+    return Drop() if kind.is_last(delivered) else held_job.Redeliver(max(asked_s, kind.pause_s(delivered)))
 
 
 async def _given_up(job: Job, context: "WorkerContext", error: Exception, on_give_up: OnGiveUp) -> Outcome:
@@ -112,7 +112,7 @@ async def _given_up(job: Job, context: "WorkerContext", error: Exception, on_giv
         return Done()
     except Exception:
         logger.exception("giving up failed", action="give_up_failed", kind=job.kind, id=str(job.id))
-        return consume.Redeliver(GIVE_UP_PAUSE_S)
+        return held_job.Redeliver(GIVE_UP_PAUSE_S)
     return Drop()
 
 
@@ -123,7 +123,7 @@ def _tell(job: Job, error: Exception, outcome: Outcome) -> None:
             logger.info("job is not ours any more", action="job_left", reason=str(error), **ids)
         case Drop():
             logger.error("job given up", action="job_given_up", exc_info=error, **ids)
-        case consume.Redeliver(after_s=after_s):
+        case held_job.Redeliver(after_s=after_s):
             cause = {"reason": str(error)} if isinstance(error, Again) else {"exc_info": error}
             logger.warning("job goes back", action="job_goes_back", again_in_s=after_s, **cause, **ids)
 

@@ -108,6 +108,18 @@ class _Tried:
     sat_s: float = 0.0  # seconds in the meeting
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Errand:
+    """What every page of one holder is opened for, and with."""
+
+    context: BotContext
+    commands: Commands
+    platform: Platform
+    link: MeetingLink
+    limits: EntryLimits
+    avatar: bytes | None
+
+
 async def _try_pages(context: BotContext, commands: Commands, platform: Platform, link: MeetingLink) -> Outcome:
     """Try fresh pages, as a guest first, until an outcome is worth believing; returns that one."""
     journal, bot = context.journal, context.journal.bot
@@ -120,10 +132,11 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
     early_s = (bot.scheduled_for - context.clock.now()).total_seconds() - KNOCK_AHEAD_S if bot.scheduled_for else 0.0
     came_back = bot.recording_started_at is not None
     limits = EntryLimits(context.clock, waiting_room_s, endless=came_back, early_s=0.0 if came_back else early_s)
+    errand = _Errand(context=context, commands=commands, platform=platform, link=link, limits=limits, avatar=avatar)
     for number in itertools.count(1):
         if not isinstance(identity, Identity):
             return identity
-        tried = await _try_page(context, commands, platform, link, limits, number, identity, avatar, away_cause)
+        tried = await _try_page(errand, number, identity, away_cause)
         if isinstance(tried.outcome, CutOff):
             return tried.outcome
         await journal.refresh()
@@ -208,24 +221,15 @@ async def _sign_in(context: BotContext, needed: SignInNeeded) -> Identity | Outc
         return SignInRejected(row=str(error))
 
 
-async def _try_page(
-    context: BotContext,
-    commands: Commands,
-    platform: Platform,
-    link: MeetingLink,
-    limits: EntryLimits,
-    number: int,
-    identity: Identity,
-    avatar: bytes | None,
-    away_cause: str,
-) -> _Tried:
+async def _try_page(errand: _Errand, number: int, identity: Identity, away_cause: str) -> _Tried:
     """Open one page: knock, sit, leave. What it shows of an odd ending is kept while it still stands."""
-    journal = context.journal
+    context, journal = errand.context, errand.context.journal
+    opening = open_session(
+        context, errand.platform, errand.commands, number=number, identity=identity, avatar=errand.avatar
+    )
     try:
-        async with open_session(
-            context, platform, commands, number=number, identity=identity, avatar=avatar
-        ) as session:
-            outcome = await session.knock(link, limits)
+        async with opening as session:
+            outcome = await session.knock(errand.link, errand.limits)
             if outcome is None:
                 zero = await admit(journal, context.spool(), context.clock, away_cause)
                 outcome = await session.sit(started_ms=unix_ms(zero))

@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from harness.api_room import on_a_socket
-from sederunt.api.connections import Limits
+from sederunt.api.connections import ConnectionLimits
 from sederunt.api.wire import protocols
 
 HALF = b"GET /health HTTP/1.1\r\nHost: a\r\nX-"
@@ -36,9 +36,14 @@ async def whole_answer(port: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "limits", [Limits(most=10_000), Limits(most=100, most_half_per_address=10_000), Limits(most=100)]
+    "limits",
+    [
+        ConnectionLimits(most=10_000),
+        ConnectionLimits(most=100, most_half_per_address=10_000),
+        ConnectionLimits(most=100),
+    ],
 )
-async def test_half_requests_without_a_key_shut_nobody_out(limits: Limits) -> None:
+async def test_half_requests_without_a_key_shut_nobody_out(limits: ConnectionLimits) -> None:
     async with AsyncExitStack() as stack:
         port = await stack.enter_async_context(on_a_socket(application, **protocols(limits)))
         for _ in range(1_100):
@@ -57,7 +62,7 @@ async def test_half_requests_without_a_key_shut_nobody_out(limits: Limits) -> No
     ids=["nothing", "half a head", "half a body", "half a second head"],
 )
 async def test_a_request_that_does_not_come_to_an_end_is_told_so(half: bytes) -> None:
-    limits = Limits(most=100, head_s=0.1, body_s=0.1)
+    limits = ConnectionLimits(most=100, head_s=0.1, body_s=0.1)
     async with AsyncExitStack() as stack:
         port = await stack.enter_async_context(on_a_socket(application, **protocols(limits)))
         waiting = await open_and_say(stack, port, half)
@@ -74,7 +79,7 @@ async def test_an_answer_that_takes_long_is_waited_for() -> None:
         await release.wait()
         await application(scope, receive, send)
 
-    limits = Limits(most=3, head_s=0.1, body_s=0.1)
+    limits = ConnectionLimits(most=3, head_s=0.1, body_s=0.1)
     async with AsyncExitStack() as stack:
         port = await stack.enter_async_context(on_a_socket(slow, **protocols(limits)))
         request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"

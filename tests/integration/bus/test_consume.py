@@ -11,7 +11,8 @@ from nats.js.api import ConsumerInfo
 
 from harness.nats import Connections, NatsServer
 from sederunt.bus.connection import Bus
-from sederunt.bus.consume import Consumer, Done, JobDelivery, Outcome, Redeliver
+from sederunt.bus.consume import Consumer
+from sederunt.bus.held_job import Done, JobDelivery, Outcome, Redeliver
 from sederunt.bus.streams import QUEUES
 
 # Of a busy machine's stalls the longest are seconds; a holder who is asleep for two of these is told so.

@@ -10,7 +10,8 @@ from structlog.testing import capture_logs
 
 from harness.nats import NatsServer
 from sederunt.bus.connection import Bus
-from sederunt.bus.consume import Consumer, Done, JobDelivery, Outcome
+from sederunt.bus.consume import Consumer
+from sederunt.bus.held_job import Done, JobDelivery, Outcome
 from sederunt.bus.torn import mend
 
 

@@ -26,7 +26,7 @@ from sederunt.database.retention import Deletion, Deletions, kept_until
 from sederunt.database.transcripts import Transcripts
 from sederunt.database.waiting import WaitingBots
 from sederunt.jobs.housekeeping import Housekeeping, Stores
-from sederunt.jobs.line import Line
+from sederunt.jobs.line import WaitingLine
 from sederunt.jobs.seating import SeatLimits
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.history import WAITING_FOR_CAPACITY
@@ -64,13 +64,13 @@ def pulses() -> Pulses:
 
 
 @pytest.fixture
-def line(bots: Bots, database: Database, clock: FakeClock, pulses: Pulses) -> Line:
+def line(bots: Bots, database: Database, clock: FakeClock, pulses: Pulses) -> WaitingLine:
     limits = SeatLimits(per_account=3, live=2)
-    return Line(bots, WaitingBots(database), clock, limits=limits, longest_wait_s=900, pulses=pulses)
+    return WaitingLine(bots, WaitingBots(database), clock, limits=limits, longest_wait_s=900, pulses=pulses)
 
 
 @pytest.fixture
-def housekeeping(stores: Stores, bus: Bus, clock: FakeClock, line: Line) -> Housekeeping:
+def housekeeping(stores: Stores, bus: Bus, clock: FakeClock, line: WaitingLine) -> Housekeeping:
     return Housekeeping(stores, bus, clock, line)
 
 
@@ -277,7 +277,7 @@ async def test_files_of_an_upload_that_was_cut_off_go_after_a_day(
 
 
 async def test_a_bot_that_is_due_does_not_wait_for_deletions(
-    stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, database: Database, make_bot: MakeBot, line: Line
+    stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, database: Database, make_bot: MakeBot, line: WaitingLine
 ) -> None:
     class Endless(Deletions):
         begun = asyncio.Event()

@@ -11,7 +11,8 @@ from uuid import uuid4
 
 from harness.nats import Connections, NatsServer
 from sederunt.bus.connection import Bus
-from sederunt.bus.consume import Consumer, Done, JobDelivery, Outcome
+from sederunt.bus.consume import Consumer
+from sederunt.bus.held_job import Done, JobDelivery, Outcome
 
 # Takes one job, says so, and holds it for ever.
 HOLDER = """

@@ -8,7 +8,7 @@ import pytest
 
 from harness.api_room import ApiRoom, tone_wav
 from harness.file_server import Files
-from sederunt.bus.consume import Done, Drop, JobDelivery, Outcome, Redeliver
+from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome, Redeliver
 from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS
 from sederunt.jobs.work import handler_of

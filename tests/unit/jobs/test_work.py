@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from sederunt.bus import consume
-from sederunt.bus.consume import Done, Drop, JobDelivery, Outcome
+from sederunt.bus import held_job
+from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome
 from sederunt.errors import BrokenMedia, DestinationError, NotFound, ProviderError, Superseded
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.follow_ups import KINDS
@@ -44,7 +44,7 @@ def test_a_fault_that_may_pass_is_tried_again_after_a_growing_pause(error: Excep
     pauses = []
     for delivered in range(1, (TRANSCRIBE.times or 0)):
         outcome = outcome_of(error, TRANSCRIBE, delivered)
-        assert isinstance(outcome, consume.Redeliver)
+        assert isinstance(outcome, held_job.Redeliver)
         pauses.append(outcome.after_s)
     assert pauses == sorted(pauses)
     assert pauses[0] < 10 < 1000 < pauses[-1]
@@ -55,11 +55,11 @@ def test_the_last_attempt_gives_up() -> None:
 
 
 def test_a_bot_is_brought_back_as_often_as_its_row_says() -> None:
-    assert outcome_of(OSError("database away"), ATTEND, 10_000) == consume.Redeliver(ATTEND.pauses_s[-1])
+    assert outcome_of(OSError("database away"), ATTEND, 10_000) == held_job.Redeliver(ATTEND.pauses_s[-1])
 
 
 def test_a_handler_names_its_own_pause() -> None:
-    assert outcome_of(Again(42, "no room"), TRANSCRIBE, 10_000) == consume.Redeliver(42)
+    assert outcome_of(Again(42, "no room"), TRANSCRIBE, 10_000) == held_job.Redeliver(42)
 
 
 class Notes:
@@ -100,7 +100,7 @@ async def test_a_job_that_comes_back_because_nobody_could_be_told_is_not_taken_f
     notes = Notes()
     deliver = deliver_to(notes)
     notes.can_be_told = False
-    assert await deliver(24) == consume.Redeliver(GIVE_UP_PAUSE_S)
+    assert await deliver(24) == held_job.Redeliver(GIVE_UP_PAUSE_S)
     notes.can_be_told = True
     assert await deliver(25) == Drop()
     assert (notes.begun, notes.given_up) == ([24, 25], ["disk full"])

@@ -1,0 +1,172 @@
+"""A job that is given to this process: kept ours while its handler works, settled when that ends. See `consume`."""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sederunt import log
+from sederunt.bus import streams
+from sederunt.bus.connection import Bus, Subscription
+from sederunt.bus.tasks import end
+
+logger = log.get(component="bus")
+
+UNCONFIRMED = 5  # tries to settle a job with a server that is there, but may not know it any more
+_JUST_AFTER_S = 0.05
+FAULT_PAUSE_S = 10.0  # before a job is given out again whose handler raised
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Finished, or nothing to do: the job is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redeliver:
+    """Give it out again, to anyone, after so many seconds."""
+
+    after_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """It will never succeed: the job is gone, and the server counts it as ended without success."""
+
+
+Outcome = Done | Redeliver | Drop
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobDelivery:
+    """A job as it was given to us."""
+
+    kind: str
+    message: Mapping[str, Any]  # the JSON that was published
+    delivered: int  # how often it was given out, this time included, and without the times this process refused it
+    cut_off: asyncio.Event = field(default_factory=asyncio.Event)  # set when somebody else may hold it by now
+
+
+Handler = Callable[[JobDelivery], Awaitable[Outcome]]
+
+
+def awake() -> float:
+    """Return seconds that go on while this machine sleeps; the server's clock went on too."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+class HeldJob:
+    """One job at work: the handler, beside it the one who keeps it ours, then the settling."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        delivery: JobDelivery,
+        key: tuple[int, str],
+        handle: str,
+        handler: Handler,
+        on_cut_off: Callable[[], None],
+    ) -> None:
+        self.delivery = delivery
+        self._sequence, self._id = key
+        self._bus = bus
+        self._handle = handle  # the subject on which the server hears about this delivery
+        self.handing_back = False  # nobody works at it any more, and whoever is given it shall
+        self._on_cut_off = on_cut_off
+        self._ack_wait_s = bus.settings.ack_wait_s
+        self._confirmed_at = awake()
+        self._nudge = asyncio.Event()
+        # Nothing of it is anywhere but in this task: nobody answers for a job at which nobody works.
+        self.task = asyncio.create_task(self._work(handler), name=f"{delivery.kind}:{self._id}")
+
+    async def _answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        adopted = question.get("sequence") == self._sequence
+        if adopted:
+            self.adopt(str(question["handle"]))
+        return {"adopted": adopted, "holder": self._bus.name}
+
+    def adopt(self, handle: str) -> None:
+        """Take over a second delivery of the job we are at: this is where it hears about us from now on."""
+        logger.info("running job delivered again", action="job_adopted", kind=self.delivery.kind, id=self._id)
+        self._handle = handle
+        self.extend_now()
+
+    def extend_now(self) -> None:
+        self._nudge.set()
+
+    async def _work(self, handler: Handler) -> None:
+        keeper = asyncio.create_task(self._keep())
+        answering: Subscription | None = None
+        try:
+            # From now on whoever is given this job learns that it is here.
+            answering = await self._bus.serve(streams.held_subject(self.delivery.kind, self._id), self._answer)
+            outcome = await handler(self.delivery)
+        except asyncio.CancelledError:
+            outcome = Redeliver()
+        except Exception:
+            logger.exception("job failed", action="job_failed", kind=self.delivery.kind, id=self._id)
+            outcome = Redeliver(FAULT_PAUSE_S)
+        finally:
+            await asyncio.shield(end(keeper))
+        self.handing_back = isinstance(outcome, Redeliver)
+        if answering is not None and self.handing_back:
+            await answering.close()
+        await self._settle(outcome)
+        if answering is not None and not self.handing_back:
+            await answering.close()
+
+    async def _keep(self) -> None:
+        seen_at = self._confirmed_at
+        while True:
+            await self._pause()
+            asleep, seen_at = awake() - seen_at > self._ack_wait_s * 2, awake()
+            confirmed = await self._bus.confirm(self._handle, b"+WPI", within_s=self._patience_s())
+            silent = awake() - self._confirmed_at > self._ack_wait_s * 2
+            if asleep or (silent and not confirmed and not self._bus.local):
+                self._cut_off()
+            if confirmed:
+                self._confirmed_at = awake()
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(self._patience_s()):
+                await self._nudge.wait()
+        except TimeoutError:
+            pass
+        self._nudge.clear()
+
+    def _patience_s(self) -> float:
+        """Return a third of the ack wait, and less just before the two after which somebody else takes the job."""
+        third_s = self._ack_wait_s / 3
+        left_s = self._confirmed_at + 2 * self._ack_wait_s - awake()
+        return min(third_s, left_s + _JUST_AFTER_S) if left_s > 0 else third_s
+
+    def _cut_off(self) -> None:
+        if not self.delivery.cut_off.is_set():
+            logger.warning("job may be held elsewhere", action="job_cut_off", kind=self.delivery.kind, id=self._id)
+            self.delivery.cut_off.set()
+            self._on_cut_off()
+
+    async def _settle(self, outcome: Outcome) -> None:
+        """Tell the server until it has confirmed; a lost word would bring the job back for nothing."""
+        match outcome:
+            case Done():
+                word = b"+ACK"
+            case Drop():
+                word = b"+TERM"
+            case Redeliver(after_s=after_s):
+                word = nak(after_s)
+        refused = 0
+        while not await self._bus.confirm(self._handle, word, within_s=2) and not self._bus.closed:
+            refused += self._bus.connected
+            if refused > UNCONFIRMED:
+                logger.warning("job not settled", action="job_unsettled", kind=self.delivery.kind, id=self._id)
+                return
+            await self._pause()
+
+
+def nak(after_s: float) -> bytes:
+    """Return the refusal that makes the server give a job out again after a pause."""
+    return b"-NAK" + (b" " + json.dumps({"delay": int(after_s * 1e9)}).encode() if after_s > 0 else b"")
