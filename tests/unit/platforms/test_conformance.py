@@ -46,7 +46,7 @@ def plugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     registry.installed.cache_clear()
 
 
-@pytest.fixture(params=[*BUILT_IN, *PLUGGED])
+@pytest.fixture(params=[*EXAMPLES])
 def platform(request: pytest.FixtureRequest, plugged: None) -> Platform:
     return registry.platform_of(Service(request.param))
 

@@ -54,7 +54,7 @@ def test_recordings_take_exactly_the_interfaces_values() -> None:
 @pytest.mark.parametrize("row", models.models(), ids=lambda row: row.identifier)
 def test_a_row_is_found_by_each_of_its_names(row: models.ModelRow) -> None:
     for name in (row.identifier, *row.aliases):
-        assert models.find(name) is row
+        assert models.find(name) == row
         assert name in models.bot_models()
         assert (name in models.recording_models()) == row.for_recordings
 
