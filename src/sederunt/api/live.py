@@ -20,7 +20,7 @@ _TOGETHER_S = 0.1  # what comes so soon after the first goes into one answer
 
 
 @dataclass
-class _Heard:
+class _LiveHeard:
     """What an answer will tell."""
 
     since: int | None
@@ -51,13 +51,13 @@ async def follow_bot(call: Call) -> Response:
         raise NotFound("There is no bot with this id.")
     since = since_of(call.request.query_params.get("since"))
     wait_s = call.integer("wait", default=0, least=0, most=LONGEST_WAIT_S)
-    heard = _Heard(since)
+    heard = _LiveHeard(since)
     async with outgoing_of(call.context, bot, SocketKind.READ_ONLY, since) as outgoing:
         await _hear(heard, outgoing, wait_s)
     return json_response({"data": heard.events, "next": heard.next, "ended": heard.is_over})
 
 
-async def _hear(heard: _Heard, outgoing: Outgoing, wait_s: float) -> None:
+async def _hear(heard: _LiveHeard, outgoing: Outgoing, wait_s: float) -> None:
     """Take what is there, or where that is nothing, what comes within so long."""
     loop = asyncio.get_running_loop()
     try:

@@ -25,7 +25,7 @@ from sederunt.bench.capture_cases import CASES, CLASSICAL, TOLD, CaptureCase, Ca
 from sederunt.bench.classical import classical_bot
 from sederunt.bench.meter import TreeMeter
 from sederunt.bench.processes import child, practice_process, said
-from sederunt.bench.seated import Plan
+from sederunt.bench.seated import SeatPlan
 from sederunt.errors import SetupError
 from sederunt.practice import clips
 from sederunt.practice import script as scripts
@@ -107,7 +107,7 @@ async def bench_capture(cases: Sequence[str], repeats: int, *, classical: bool) 
 async def run_case(case: CaptureCase, practice: PracticeClient) -> CaptureResult:
     """Seat the bots, let them settle, measure the window, ask what they heard."""
     meetings = [await open_meeting(practice, case.variant, case.service) for _ in range(case.bots)]
-    plan = Plan(
+    plan = SeatPlan(
         **{
             "urls": [meeting.url for meeting in meetings],
             "host_rules": await practice.host_rules(),

@@ -35,7 +35,7 @@ VIDEO = frozenset({Codec.VP8, Codec.VP9, Codec.H264, Codec.OTHER_VIDEO})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class SeatPlan:
     """What to measure."""
 
     urls: list[str]  # one bot per address
@@ -75,7 +75,7 @@ class SeatedBot:
             self.frames.extend(audio)
 
 
-async def seat_all(plan: Plan) -> None:
+async def seat_all(plan: SeatPlan) -> None:
     """Open, join, report; wait for the word; report what was captured; close."""
     settings = BrowserSettings(
         host_rules=plan.host_rules, ignore_certificate_errors=True, bots_per_browser=plan.bots_per_browser, warm=0
@@ -95,7 +95,7 @@ async def seat_all(plan: Plan) -> None:
                 await bot.page.close()
 
 
-async def context(plan: Plan, pool: BrowserPool, platform: Platform, url: str) -> SeatedBot:
+async def context(plan: SeatPlan, pool: BrowserPool, platform: Platform, url: str) -> SeatedBot:
     bot = SeatedBot(keep=plan.keep)
     bot.page = await pool.open(
         PageRequest(
@@ -155,4 +155,4 @@ def say(message: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     log.configure("lines", "warning")
-    asyncio.run(seat_all(Plan(**json.loads(sys.argv[1]))))
+    asyncio.run(seat_all(SeatPlan(**json.loads(sys.argv[1]))))

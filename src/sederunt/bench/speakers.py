@@ -25,7 +25,7 @@ from sederunt.bench.capture import SETTLE_S, window
 from sederunt.bench.capture_cases import CaptureCase
 from sederunt.bench.meter import TreeMeter
 from sederunt.bench.processes import child, practice_process, said
-from sederunt.bench.seated import Plan
+from sederunt.bench.seated import SeatPlan
 from sederunt.bench.served import ending, served
 from sederunt.practice import clips
 from sederunt.practice import script as scripts
@@ -245,7 +245,7 @@ async def report_cost(kinds: Sequence[Media], practice: PracticeClient, repeats:
 async def _cost(practice: PracticeClient, kind: Media, people: int) -> float:
     """Return percent of a core that one bot takes in a meeting of so many."""
     meeting = await practice.open_meeting(talk(kind, people))
-    plan = Plan(urls=[meeting.url], host_rules=await practice.host_rules(), service=kind.service)
+    plan = SeatPlan(urls=[meeting.url], host_rules=await practice.host_rules(), service=kind.service)
     async with child("sederunt.bench.seated", json.dumps(asdict(plan))) as process:
         meter = TreeMeter([process.pid])
         await said(process)

@@ -16,7 +16,7 @@ _LONGEST_UID = 1_000
 
 
 def main() -> None:
-    """`SINCE UNTIL CPU_S`, two moments in ISO 8601; prints {"meetings": […]} or {"fault": why}."""
+    """Run as `SINCE UNTIL CPU_S`, two moments in ISO 8601; prints {"meetings": […]} or {"fault": why}."""
     since, until, cpu_s = sys.argv[1:]
     give_up_rights(int(cpu_s))
     sys.stdout.write(

@@ -10,7 +10,7 @@ import typer
 
 from sederunt import log
 from sederunt.cli.context import OF_DEFAULT, AccountName, Data, Output, OutputFormat
-from sederunt.cli.running_service import Key, Place, Url, service_of
+from sederunt.cli.running_service import Key, ServicePlace, Url, service_of
 from sederunt.cli.sentences import plain_errors
 from sederunt.cli.terminal import plain
 from sederunt.errors import InvalidConfig
@@ -60,7 +60,7 @@ def create(
         if watch_it:
             await _watch(backend, bot["id"])
 
-    _ask(act, Place(url=url, key=key, data=data, account=account))
+    _ask(act, ServicePlace(url=url, key=key, data=data, account=account))
 
 
 def stop(bot_id: BotId, url: Url = None, key: Key = None, data: Data = None, account: AccountName = OF_DEFAULT) -> None:
@@ -70,7 +70,7 @@ def stop(bot_id: BotId, url: Url = None, key: Key = None, data: Data = None, acc
         answer = await backend.ask("POST", f"/bot/{_id(bot_id)}/stop")
         typer.echo(answer["message"], err=True)
 
-    _ask(act, Place(url=url, key=key, data=data, account=account))
+    _ask(act, ServicePlace(url=url, key=key, data=data, account=account))
 
 
 def watch(
@@ -86,10 +86,10 @@ def watch(
     async def act(backend: Backend) -> None:
         await _watch(backend, _id(bot_id), as_json=output is OutputFormat.JSON)
 
-    _ask(act, Place(url=url, key=key, data=data, account=account))
+    _ask(act, ServicePlace(url=url, key=key, data=data, account=account))
 
 
-def _ask(act: Callable[[Backend], Awaitable[None]], place: Place) -> None:
+def _ask(act: Callable[[Backend], Awaitable[None]], place: ServicePlace) -> None:
     log.configure("lines", "warning")
 
     async def acted() -> None:

@@ -31,7 +31,7 @@ Key = Annotated[str | None, typer.Option("--key", envvar="SEDERUNT_KEY", help="A
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class ServicePlace:
     """What was given to find the service."""
 
     url: str | None
@@ -51,7 +51,7 @@ def forget_address(data: Path) -> None:
 
 
 @asynccontextmanager
-async def service_of(place: Place) -> AsyncIterator[Backend]:
+async def service_of(place: ServicePlace) -> AsyncIterator[Backend]:
     """Provide the service. Raises SetupError where it is not known where or as whom."""
     if place.url is not None:
         if not place.key:
@@ -75,7 +75,7 @@ def _address(settings: Settings) -> str:
         ) from None
 
 
-async def _own_key(place: Place) -> str:
+async def _own_key(place: ServicePlace) -> str:
     """Return the command line's own key of an account, made where there is none that works."""
     async with open_context(place.data) as context:
         account = await context.account(place.account)
