@@ -14,9 +14,9 @@ from sederunt.transcription.diarization.stretches import Vector, VoiceStretch, u
 # Cosines. At 3 s, two stretches of one person have 0.71 in the middle, of two people 0.03 (99 of 100 below 0.46).
 ALIKE = 0.40
 # A stretch heard for less (seconds) says too little to found a voice while there are others.
-WELL_HEARD_S = 1.1
+WELL_HEARD_S = 1.2
 # It is somebody new if it is less alike to everybody, and was heard for so long.
-STRANGE, STRANGE_S = 0.32, 0.8
+STRANGE, STRANGE_S = 0.36, 0.8
 # What going on in the same thread adds, if it was so few seconds ago.
 SAME_THREAD, RECENT_S = 0.12, 10.0
 # Who speaks until, or from, so near to the moment when two speak at once is one of them.
