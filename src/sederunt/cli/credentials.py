@@ -83,7 +83,7 @@ def check(
         await asyncio.to_thread(keeper.check, settings, access)
         typer.echo(f"{vendor.title} accepts {access.label}.")
 
-    run(act, data)
+    run(act, data, makes=name in providers())  # the operator's key may be tried before there is a service
 
 
 @app.command()
