@@ -154,6 +154,7 @@ class People:
     ) -> Person:
         """Open a page, such as "audiobridgetest.html?room=1234", for somebody."""
         context = await self.browser.new_context()
+        context.set_default_timeout(120_000)  # of a busy machine
         opened = await context.new_page()
         config = f"const config = {{ size: {list(size)}, rate: {rate}, colour: {colour!r} }};"
         await opened.add_init_script(f"{{ {config} {DEVICES} }}")
