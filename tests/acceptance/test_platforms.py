@@ -293,7 +293,10 @@ def test_each_cell_ends_as_its_evidence_says(cell: Cell, results: Mapping[str, R
     assert not result.fault, f"{result.fault}; went {result.bot.get('events')}"
     assert (result.status, result.reason) == (cell.status, cell.reason), result.bot["events"]
     assert result.tries == cell.tries
-    assert (result.bot["verdict"] == "never_admitted") == (cell.status not in ("finished", "failed"))
+    # A bot that had to wait for a host, and found the meeting over, does not blame the meeting.
+    late = cell.reason == "call_already_finished" and "waiting_for_capacity" in str(result.bot["events"])
+    outside = ("never_admitted", "no_capacity") if late else ("never_admitted",)
+    assert (result.bot["verdict"] in outside) == (cell.status not in ("finished", "failed"))
     assert bool(result.bot["recording_url"]) == (cell.status == "finished")
     if cell.status not in ("finished", "failed") and cell.reason != "manually_stopped":
         assert "screenshot" in result.bot["evidence"]

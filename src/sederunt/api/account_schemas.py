@@ -77,7 +77,7 @@ class MeetingAccountFields(Body):
 class RotationFields(Body):
     """A new webhook secret."""
 
-    overlap_hours: Annotated[int, *v.integer(0, LONGEST_OVERLAP_H)] = Field(
+    overlap_hours: Annotated[int, *v.integer_or_null(0, LONGEST_OVERLAP_H)] = Field(
         24, description="For so long webhooks are signed with the old secret, too."
     )
 
@@ -85,7 +85,9 @@ class RotationFields(Body):
 class ReplayFields(Body):
     """Deliveries to send once more."""
 
-    since: v.Moment = Field(0, description="Those created then or later: Unix seconds, or milliseconds above 10^11.")
+    since: v.MomentOrNull = Field(
+        0, description="Those created then or later: Unix seconds, or milliseconds above 10^11."
+    )
     state: Annotated[str, *v.word(DELIVERY_STATES)] = Field("given_up", description="Those in this state.")
 
 

@@ -80,16 +80,16 @@ def _is_plain(field: FieldInfo | None) -> bool:
 class StopOptionFields(Body):
     """When the bot leaves by itself, in minutes."""
 
-    time_limit: Annotated[int, *v.minutes(*STOP_OPTION_LIMITS["time_limit"])] = Field(
+    time_limit: Annotated[int, *v.integer_or_null(*STOP_OPTION_LIMITS["time_limit"])] = Field(
         240, description="Longest time the bot may be active."
     )
-    waiting_room_timeout: Annotated[int, *v.minutes(*STOP_OPTION_LIMITS["waiting_room_timeout"])] = Field(
+    waiting_room_timeout: Annotated[int, *v.integer_or_null(*STOP_OPTION_LIMITS["waiting_room_timeout"])] = Field(
         10, description="How long to wait to be let in."
     )
-    last_person_detection: Annotated[int, *v.minutes(*STOP_OPTION_LIMITS["last_person_detection"])] = Field(
+    last_person_detection: Annotated[int, *v.integer_or_null(*STOP_OPTION_LIMITS["last_person_detection"])] = Field(
         2, description="How long to stay when everyone else has left; 0 switches this off."
     )
-    silence_detection: Annotated[int, *v.minutes(*STOP_OPTION_LIMITS["silence_detection"])] = Field(
+    silence_detection: Annotated[int, *v.integer_or_null(*STOP_OPTION_LIMITS["silence_detection"])] = Field(
         15, description="How long to stay when nothing is to be heard; 0 switches this off."
     )
 

@@ -205,10 +205,10 @@ def integer(least: int | None = None, most: int | None = None) -> tuple[PlainVal
     return _type(lambda value: integer_of(value, least=least, most=most), schema)
 
 
-def minutes(least: int, most: int) -> tuple[PlainValidator, WithJsonSchema]:
+def integer_or_null(least: int | None = None, most: int | None = None) -> tuple[PlainValidator, WithJsonSchema]:
     """Return the annotations of an integer within limits, or null: see `schemas.Body`."""
-    schema = {"anyOf": [{"type": "integer", "minimum": least, "maximum": most}, {"type": "null"}]}
-    return _type(lambda value: integer_of(value, least=least, most=most), schema)
+    read, schema = integer(least, most)
+    return read, WithJsonSchema({"anyOf": [schema.json_schema, {"type": "null"}]})
 
 
 def word(names: tuple[str, ...]) -> tuple[PlainValidator, WithJsonSchema]:
@@ -235,6 +235,7 @@ Id = Annotated[UUID, *_type(uuid_of, {"type": "string", "format": "uuid"})]
 Flag = Annotated[bool, *_type(flag_of, {"anyOf": [{"type": "boolean"}, {"type": "null"}]})]  # null: see `schemas.Body`
 Language = Annotated[str, *_type(language_of, {"type": "string", "pattern": _LANGUAGE})]
 Moment = Annotated[int, *integer(most=LATEST_MILLISECONDS)]
+MomentOrNull = Annotated[int, *integer_or_null(most=LATEST_MILLISECONDS)]
 Picture = Annotated[
     bytes | None,
     *_type(

@@ -867,7 +867,7 @@ class AsyncRoutes:
         """What webhooks are signed with."""
         return await self.send(Request("GET", "/webhook-secret", WebhookSecret))
 
-    async def rotate_webhook_secret(self, *, overlap_hours: int | Unset = UNSET) -> WebhookSecret:
+    async def rotate_webhook_secret(self, *, overlap_hours: int | Unset | None = UNSET) -> WebhookSecret:
         """Make a new secret; the old one signs beside it for a while.
 
         Args:
@@ -914,7 +914,7 @@ class AsyncRoutes:
             cursor = page.next_cursor
 
     async def replay_webhook_deliveries(
-        self, *, since: datetime | int, state: Literal["pending", "delivered", "given_up"] | Unset = UNSET
+        self, *, since: datetime | int | None, state: Literal["pending", "delivered", "given_up"] | Unset = UNSET
     ) -> Replayed:
         """Send once more what was created since a moment.
 

@@ -864,7 +864,7 @@ class Routes:
         """What webhooks are signed with."""
         return self.send(Request("GET", "/webhook-secret", WebhookSecret))
 
-    def rotate_webhook_secret(self, *, overlap_hours: int | Unset = UNSET) -> WebhookSecret:
+    def rotate_webhook_secret(self, *, overlap_hours: int | Unset | None = UNSET) -> WebhookSecret:
         """Make a new secret; the old one signs beside it for a while.
 
         Args:
@@ -910,7 +910,7 @@ class Routes:
             cursor = page.next_cursor
 
     def replay_webhook_deliveries(
-        self, *, since: datetime | int, state: Literal["pending", "delivered", "given_up"] | Unset = UNSET
+        self, *, since: datetime | int | None, state: Literal["pending", "delivered", "given_up"] | Unset = UNSET
     ) -> Replayed:
         """Send once more what was created since a moment.
 
