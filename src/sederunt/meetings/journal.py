@@ -18,13 +18,15 @@ from sederunt.errors import Superseded
 from sederunt.meetings.live.messages import line_message, message_of
 from sederunt.meetings.session.roster import Roster, silenced
 from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Bot, Gap
-from sederunt.model.history import LIVE_TROUBLE, RECORDING_GAP, WAITING_FOR_CAPACITY
+from sederunt.model.history import LIVE_TROUBLE, RECORDING_GAP, seat_wait_s
 from sederunt.model.participant import Participant
 from sederunt.model.status import StopReason, Trigger
 from sederunt.model.transcript import LiveLine
 
 # So many earlier stays of a bot keep their claims in its evidence.
 MOST_STAYS = 5
+# A bot that waited less for a host, and found the meeting over, would have come too late anyway.
+LATE_S = 30.0
 
 logger = log.get(component="meetings")
 
@@ -82,8 +84,8 @@ class Journal:
         return row
 
     async def waited_for_seat(self) -> bool:
-        """Return whether the bot had to wait for a host."""
-        return any(event.event == WAITING_FOR_CAPACITY for event in await self._bots.events(self.bot.id))
+        """Return whether the bot had to wait for a host, and so long that it may have missed its meeting."""
+        return seat_wait_s(await self._bots.events(self.bot.id)) >= LATE_S
 
     async def is_stop_requested(self) -> bool:
         """Ask the row whether the bot shall leave. A database that is away is asked again later: False."""

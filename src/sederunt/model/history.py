@@ -1,6 +1,6 @@
 """What has happened to a bot or a recording, as its `events` array tells it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,6 +26,14 @@ class Event:
     event: str
     data: Mapping[str, Any]
     created_at: datetime
+
+
+def seat_wait_s(history: Sequence[Event]) -> float:
+    """Return the seconds that a bot waited for a host: from being told so to what came next; 0 where it never did."""
+    told = [number for number, event in enumerate(history) if event.event == WAITING_FOR_CAPACITY]
+    if not told or told[-1] + 1 == len(history):
+        return 0.0
+    return (history[told[-1] + 1].created_at - history[told[0]].created_at).total_seconds()
 
 
 # While its status is one of these a bot sits in its meeting.

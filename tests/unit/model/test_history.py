@@ -1,10 +1,10 @@
 """What realtime listeners hear of a change of status."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sederunt.model.history import STATUS_UPDATE, Event, live_messages
+from sederunt.model.history import STATUS_UPDATE, WAITING_FOR_CAPACITY, Event, live_messages, seat_wait_s
 from sederunt.model.status import TRANSITIONS, BotStatus
 
 
@@ -45,3 +45,23 @@ def test_listeners_see_reason_and_cause_and_not_what_the_page_showed() -> None:
         "stop_reason": "kicked",
         "cause": "time_limit",
     }
+
+
+@pytest.mark.parametrize(
+    ("history", "expected"),
+    [
+        ([], 0.0),
+        ([(STATUS_UPDATE, 0), (STATUS_UPDATE, 50)], 0.0),
+        ([(STATUS_UPDATE, 0), (WAITING_FOR_CAPACITY, 10), (WAITING_FOR_CAPACITY, 30), (STATUS_UPDATE, 52)], 42.0),
+        ([(STATUS_UPDATE, 0), (WAITING_FOR_CAPACITY, 10)], 0.0),  # it waits still
+    ],
+)
+def test_the_wait_for_a_seat_is_from_the_first_word_of_it_to_what_comes_next(
+    history: list[tuple[str, int]], expected: float
+) -> None:
+    began = datetime(2026, 3, 2, tzinfo=UTC)
+    events = [
+        Event(id=number, event=event, data={}, created_at=began + timedelta(seconds=at_s))
+        for number, (event, at_s) in enumerate(history)
+    ]
+    assert seat_wait_s(events) == expected
