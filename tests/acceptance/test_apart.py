@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from harness.api_room import nats_process
 from harness.journeys import download, ffprobe, look, reach, send_bot
 from harness.postgres import PostgresServer
 from harness.receiver import Receiver
-from harness.service import COMMAND, Practice
+from harness.service import COMMAND, Practice, running_role
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import Variant, demo
 
@@ -62,26 +62,10 @@ def apart(practice: Practice, postgres: PostgresServer, tmp_path: Path) -> Itera
         ]
 
 
-@contextmanager
-def _role(data: Path, environment: Mapping[str, str], *arguments: str) -> Iterator[dict[str, Any]]:
-    """One role's process; what it said when it was ready. It must end by itself on SIGTERM."""
+def _role(data: Path, environment: Mapping[str, str], *arguments: str) -> AbstractContextManager[dict[str, Any]]:
+    """Run one role with a data directory of its own."""
     data.mkdir()
-    with (data / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [*COMMAND, *arguments, "--data", str(data)], env=environment, stdout=subprocess.PIPE, stderr=log, text=True
-        )
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        assert line, (data / "log").read_text()[-2000:]
-        yield json.loads(line)
-    finally:
-        process.terminate()
-        try:
-            process.wait(60)
-        finally:
-            process.kill()
-            process.stdout.close()
+    return running_role([*arguments, "--data", str(data)], environment, data / "log")
 
 
 async def test_a_bot_comes_back_with_its_transcript_whichever_process_is_asked(

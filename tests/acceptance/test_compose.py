@@ -2,7 +2,6 @@
 through all of them. What a container engine would do is done by hand: names, ports, volumes, the image's environment.
 """
 
-import json
 import os
 import pwd
 import re
@@ -24,7 +23,7 @@ import yaml
 from harness.journeys import download, ffprobe, look, reach, send_bot
 from harness.postgres import binaries
 from harness.receiver import Receiver
-from harness.service import COMMAND, Practice
+from harness.service import COMMAND, Practice, running_role
 from sederunt.bus.embedded import find_server
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import demo
@@ -156,22 +155,9 @@ def role(compose: Compose, name: str, more: Mapping[str, str]) -> Iterator[dict[
     clean = {key: value for key, value in os.environ.items() if not key.startswith("SEDERUNT_")}
     home = {"SEDERUNT_DATA": str(compose.volume(name)), "SEDERUNT_API__HOST": "127.0.0.1", "SEDERUNT_API__PORT": "0"}
     environment = {**clean, **image_environment(), **compose.environment(name), **home, **more}
-    log = compose.folder / f"{name}.log"
-    command = [*COMMAND, *map(str, compose.services[name]["command"])]
-    with log.open("wb") as sink:
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=sink, text=True)
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        assert line, log.read_text()[-2000:]
-        yield json.loads(line) | {"environment": environment}
-    finally:
-        process.terminate()
-        try:
-            process.wait(60)
-        finally:
-            process.kill()
-            process.stdout.close()
+    command = [str(part) for part in compose.services[name]["command"]]
+    with running_role(command, environment, compose.folder / f"{name}.log") as said:
+        yield said | {"environment": environment}
 
 
 @pytest.fixture

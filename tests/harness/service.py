@@ -1,6 +1,7 @@
 """The installed command as a subprocess, and the practice sites beside it."""
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -108,6 +109,27 @@ class Service:
         for process in alive:
             process.kill()
         assert not alive, f"left behind: {[p.pid for p in alive]}"
+
+
+@contextlib.contextmanager
+def running_role(arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> Iterator[dict[str, Any]]:
+    """Run one role's process; provide what it says when it is ready. It must end by itself on SIGTERM."""
+    with log.open("wb") as sink:
+        process = subprocess.Popen(
+            [*COMMAND, *arguments], env=environment, stdout=subprocess.PIPE, stderr=sink, text=True
+        )
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        assert line, log.read_text()[-2000:]
+        yield json.loads(line)
+    finally:
+        process.terminate()
+        try:
+            process.wait(60)
+        finally:
+            process.kill()
+            process.stdout.close()
 
 
 def until(question: Callable[[], Any], what: str, timeout_s: float = 60) -> Any:

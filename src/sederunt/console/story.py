@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sederunt.database.bot_view import BotView
-from sederunt.model.history import STATUS_UPDATE
+from sederunt.model.history import STATUS_UPDATE, deciding_row
 from sederunt.model.status import ENDINGS, BotStatus, StopReason
 
 _UNDER_WAY: Mapping[BotStatus, str] = {
@@ -70,7 +69,7 @@ def story_of(view: BotView) -> Story:
                 str(data["new_status"]),
                 event.created_at,
                 data.get("cause") or data.get("stop_reason"),
-                _row_of(evidence),
+                deciding_row(evidence),
                 is_now=number == len(changes),
             )
         )
@@ -111,9 +110,3 @@ def _minutes(view: BotView) -> str:
         return "nothing"
     seconds = round((ended - began).total_seconds())
     return f"{seconds} seconds" if seconds < 90 else f"{round(seconds / 60)} minutes"
-
-
-def _row_of(evidence: Any) -> str | None:
-    if isinstance(evidence, Mapping):
-        return str(evidence.get("row") or evidence.get("id") or "") or None
-    return str(evidence) if evidence else None

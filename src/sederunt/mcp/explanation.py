@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sederunt.model.history import deciding_row
+
 _UNDER_WAY: Mapping[str, str] = {
     "scheduled": "It waits for its time.",
     "booting": "It waits for a host with a free place, which opens a browser for it.",
@@ -91,7 +93,7 @@ def explain(bot: Mapping[str, Any]) -> Explanation:
         summary=" ".join(parts),
         advice=advice or None,
         cause=_newest(changes, "cause"),
-        decided_by=_row(last.get("evidence")),
+        decided_by=deciding_row(last.get("evidence")),
         steps=tuple(_step(event) for event in bot.get("events", ())),
     )
 
@@ -119,13 +121,6 @@ def _step(event: Mapping[str, Any]) -> str:
     if event["event"] != "status_update":
         return f"{event['created_at']} {event['event']}"
     facts = [str(data[name]) for name in ("stop_reason", "cause", "message") if data.get(name)]
-    row = _row(data.get("evidence"))
+    row = deciding_row(data.get("evidence"))
     told = "; ".join([*facts, *([f"decided by {row}"] if row else [])])
     return f"{event['created_at']} {data.get('old_status')} → {data.get('new_status')}{f' ({told})' if told else ''}"
-
-
-def _row(evidence: object) -> str | None:
-    """Return the row of the evidence table that decided."""
-    if isinstance(evidence, Mapping):
-        return str(evidence.get("row") or evidence.get("id") or "") or None
-    return str(evidence) if evidence else None

@@ -36,6 +36,13 @@ def seat_wait_s(history: Sequence[Event]) -> float:
     return (history[told[-1] + 1].created_at - history[told[0]].created_at).total_seconds()
 
 
+def deciding_row(evidence: object) -> str | None:
+    """Return the row of the evidence table that an event's `evidence` names; None where it names none."""
+    if isinstance(evidence, Mapping):
+        return str(evidence.get("row") or evidence.get("id") or "") or None
+    return str(evidence) if evidence else None
+
+
 # While its status is one of these a bot sits in its meeting.
 _INSIDE = frozenset({BotStatus.RECORDING, BotStatus.LEAVING})
 # What listeners hear of a change beside its two statuses.
