@@ -99,6 +99,12 @@ class BrowserSettings(Section):
     sandbox: Literal["auto"] | bool = Field(
         "auto", description="Chromium's own sandbox. auto: wherever it can run, with a warning where it cannot."
     )
+    user: str = Field(
+        "auto",
+        min_length=1,
+        description="Where the service runs as root: the user, by name or number, that browsers run as. auto: "
+        "sederunt-browser if there is one, else 65530. root: no other one, and no sandbox.",
+    )
     locale: str = Field("en-US", description="The language every site is pinned to.")
 
 

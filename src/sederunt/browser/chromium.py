@@ -14,7 +14,8 @@ from playwright.async_api import Error as DriverError
 from sederunt import log
 from sederunt.browser.display import Display
 from sederunt.browser.driver import BrowserDriver
-from sederunt.browser.launch import HEADFUL, Mode, launch_profile
+from sederunt.browser.launch import HEADFUL, Mode, find_executable, launch_profile
+from sederunt.browser.own_user import OtherUser, folder_for, own_user, program_for
 from sederunt.browser.processes import LAUNCH_VARIABLE, kill, kill_launched, when_ended
 from sederunt.errors import SetupError
 from sederunt.settings import BrowserSettings
@@ -64,7 +65,7 @@ class Chromium:
     async def __aenter__(self) -> "Chromium":
         try:
             if self.mode == HEADFUL and self._display_name is None:
-                self._display = await Display().__aenter__()
+                self._display = await Display(self._user(), self._folder()).__aenter__()
                 self._display_name, self._authority = self._display.name, self._display.authority
             self._browser = await self._start()
             self._browser.on("disconnected", lambda _browser: self.gone.set())
@@ -77,19 +78,29 @@ class Chromium:
             raise
         return self
 
+    def _user(self) -> OtherUser | None:
+        """Return as whom it runs: as us where it uses a person's own display, to which nobody else is let in."""
+        if self._display_name is not None and self._display is None:
+            return None
+        return own_user(self._settings, find_executable(self._settings, self.mode))
+
+    def _folder(self) -> Path:
+        return folder_for(self._user(), self._driver.folder)
+
     async def _start(self) -> Browser:
         profile = launch_profile(
             self._settings,
             self.mode,
-            temporary=self._driver.folder,
+            temporary=self._folder(),
             display=self._display_name,
             authority=self._authority,
             endpoints=self._endpoints,
+            user=self._user(),
         )
         try:
             async with asyncio.timeout(START_S):
                 return await self._driver.playwright.chromium.launch(
-                    executable_path=profile.executable,
+                    executable_path=program_for(profile.user, self._driver.folder, profile.executable),
                     headless=profile.headless,
                     args=list(profile.arguments),
                     env={**profile.environment, LAUNCH_VARIABLE: self._launch},

@@ -13,7 +13,8 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
-from sederunt.browser.processes import OWNER_VARIABLE, owner_mark
+from sederunt.browser.launch import child_environment
+from sederunt.browser.own_user import OtherUser
 from sederunt.errors import SetupError
 
 START_S = 30.0
@@ -24,11 +25,16 @@ class Display:
     """Run an Xvfb for as long as the block lasts.
 
     `name` is the value of DISPLAY, such as ":99", `authority` the value of XAUTHORITY: nobody gets in without.
+
+    Args:
+        user: whose browser it shows, where that is not ours; it runs as that one too.
+        temporary: where that user may write.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, user: OtherUser | None = None, temporary: Path | None = None) -> None:
         self.name = ""
-        self.authority = _cookie_file()
+        self._user, self._temporary = user, temporary or Path(tempfile.gettempdir())
+        self.authority = _cookie_file(user, self._temporary)
         self._process: asyncio.subprocess.Process | None = None
 
     async def __aenter__(self) -> "Display":
@@ -38,13 +44,15 @@ class Display:
             raise SetupError("Xvfb was not found, and headful browsers need a display. Install the package xvfb.")
         told, tell = os.pipe()
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                *_tether(),
+            command = (
                 program,
                 *("-displayfd", str(tell), "-screen", "0", SCREEN, "-nolisten", "tcp", "-noreset"),
                 *("-auth", str(self.authority)),
+            )
+            self._process = await asyncio.create_subprocess_exec(
+                *(self._user.tied((*_tether(), *command)) if self._user else (*_tether(), *command)),
                 pass_fds=(tell,),
-                env={**os.environ, OWNER_VARIABLE: owner_mark()},
+                env=child_environment(self._user, self._temporary),
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.DEVNULL,
             )
@@ -79,9 +87,11 @@ class Display:
             await process.wait()
 
 
-def _cookie_file() -> Path:
+def _cookie_file(user: OtherUser | None, folder: Path) -> Path:
     """Write a fresh cookie that is good for any display of this machine, in the format that libXau reads."""
-    descriptor, name = tempfile.mkstemp(prefix="sederunt-display-")  # 0600
+    descriptor, name = tempfile.mkstemp(prefix="sederunt-display-", dir=folder)  # 0600
+    if user is not None:
+        os.fchown(descriptor, user.uid, user.gid)
     any_address, any_number = b"", b""
     parts = (any_address, any_number, b"MIT-MAGIC-COOKIE-1", secrets.token_bytes(16))
     with os.fdopen(descriptor, "wb") as file:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from sederunt.browser.own_user import OtherUser
 from sederunt.browser.processes import OWNER_VARIABLE, owner_mark
 from sederunt.browser.sandbox import wants_sandbox
 from sederunt.errors import SetupError
@@ -114,6 +115,8 @@ KNOWN_VARIABLES = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TZ", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "DISPLAY", "XAUTHORITY"}
 )
 KNOWN_PREFIXES = ("LC_", "XDG_", "FONTCONFIG_", "CHROME_", "DBUS_")
+# What names places of our user, which another one does not reach.
+OF_OUR_USER = ("USER", "LOGNAME", "SHELL", "XDG_", "DBUS_", "XAUTHORITY")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,6 +128,7 @@ class LaunchProfile:
     sandbox: bool
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
+    user: OtherUser | None = None  # as whom it runs; None: as whoever we are
 
 
 def launch_profile(
@@ -135,31 +139,41 @@ def launch_profile(
     display: str | None = None,
     authority: Path | None = None,
     endpoints: Iterable[str] = (),
+    user: OtherUser | None = None,
 ) -> LaunchProfile:
     """Return how to start a browser of this mode. Raises SetupError when the program is missing.
 
     Args:
-        temporary: where it is to write what it needs while it runs.
+        temporary: where it is to write what it needs while it runs; the home of another user.
         display: the X display of a headful one.
         authority: the file with that display's cookie; None leaves the one of our own environment.
         endpoints: address:port on this machine or network that its pages may reach.
+        user: as whom it runs, where that is not us.
     """
-    environment = {name: value for name, value in os.environ.items() if _may_know(name)}
-    environment[OWNER_VARIABLE] = owner_mark()
-    environment["TMPDIR"] = str(temporary)
+    environment = child_environment(user, temporary)
     if display is not None:
         environment["DISPLAY"] = display
     if authority is not None:
         environment["XAUTHORITY"] = str(authority)
     executable = find_executable(settings, mode)
-    sandbox = wants_sandbox(settings, executable)
+    sandbox = wants_sandbox(settings, executable, user)
     return LaunchProfile(
         executable=executable,
         headless=mode != HEADFUL,
         sandbox=sandbox,
         arguments=(*arguments(settings, mode, sandbox=sandbox, endpoints=endpoints),),
         environment=environment,
+        user=user,
     )
+
+
+def child_environment(user: OtherUser | None, temporary: Path) -> dict[str, str]:
+    """Return what a browser or its display may see of our environment, and where it is to write."""
+    environment = {name: value for name, value in os.environ.items() if _may_know(name)}
+    if user is not None:
+        environment = {name: value for name, value in environment.items() if not name.startswith(OF_OUR_USER)}
+        environment["HOME"] = str(temporary)
+    return {**environment, OWNER_VARIABLE: owner_mark(), "TMPDIR": str(temporary)}
 
 
 def public_endpoints(host_rules: str | None) -> Iterable[str]:
@@ -189,7 +203,7 @@ def arguments(
     nobody gives. `endpoints` (address:port) count as public, so that they may be reached: our own socket for one.
     """
     yield "--ip-address-space-overrides=" + ",".join(
-        f"{endpoint}=public" for endpoint in (*endpoints, *public_endpoints(settings.host_rules))
+        f"{endpoint}=public" for endpoint in dict.fromkeys((*endpoints, *public_endpoints(settings.host_rules)))
     )
     yield from (flag.text for flag in FLAGS if mode in flag.modes)
     yield "--disable-features=" + ",".join((*DRIVER_DISABLES, *DISABLED_FEATURES))

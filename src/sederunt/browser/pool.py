@@ -27,6 +27,7 @@ from sederunt.browser.chromium import Chromium
 from sederunt.browser.driver import BrowserDriver, running_driver
 from sederunt.browser.launch import HEADFUL, SHELL, Mode, find_executable
 from sederunt.browser.loopback import Loopback, PageChannel
+from sederunt.browser.own_user import own_user
 from sederunt.browser.own_world import OwnWorld
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.page_times import PageTimes, wall_ms
@@ -291,7 +292,8 @@ class BrowserPool:
         if self._settings.sandbox != "auto":
             return
         with contextlib.suppress(SetupError):  # a browser that is missing is told by whoever needs it
-            why = sandbox_obstacle(find_executable(self._settings, _usual_mode(self._settings)))
+            program = find_executable(self._settings, _usual_mode(self._settings))
+            why = sandbox_obstacle(program, own_user(self._settings, program))
             if why is not None:
                 logger.warning(why, action="sandbox_off")
 

@@ -7,26 +7,32 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from sederunt.browser.own_user import OtherUser
 from sederunt.settings import BrowserSettings
 
 HELPER = "chrome-sandbox"  # beside the program; Debian's package chromium-sandbox installs it setuid root
 PROBE_S = 5.0
 
 
-def wants_sandbox(settings: BrowserSettings, executable: Path) -> bool:
-    """Return whether this program is started with its sandbox: as set, else wherever it can run."""
-    return obstacle(executable) is None if settings.sandbox == "auto" else settings.sandbox
+def wants_sandbox(settings: BrowserSettings, executable: Path, user: OtherUser | None) -> bool:
+    """Return whether this program is started with its sandbox as this user: as set, else wherever it can run."""
+    return obstacle(executable, user) is None if settings.sandbox == "auto" else settings.sandbox
 
 
 @cache
-def obstacle(executable: Path) -> str | None:
-    """Return why the sandbox cannot run here, as a sentence with the remedy; None where it can."""
-    if os.geteuid() == 0:
+def obstacle(executable: Path, user: OtherUser | None) -> str | None:
+    """Return why the sandbox cannot run here as this user, as a sentence with the remedy; None where it can.
+
+    Args:
+        user: as `own_user` gives it; None: who we are.
+    """
+    if os.geteuid() == 0 and user is None:
         return (
-            "Chromium's sandbox is off, since it refuses to run as root: a page that breaks out of its renderer owns "
-            "this machine. Run the service as a user of its own."
+            "Chromium's sandbox is off, since it refuses to run as root, and SEDERUNT_BROWSER__USER says root or names "
+            f"somebody who cannot start {executable}: a page that breaks out of its renderer owns this machine. Run "
+            "the service as a user of its own."
         )
-    if _is_setuid_root(executable.resolve().parent / HELPER) or _may_make_namespaces():
+    if _is_setuid_root(executable.resolve().parent / HELPER) or _may_make_namespaces(user):
         return None
     return (
         "Chromium's sandbox is off: this kernel gives ordinary users no user namespaces. Install the package "
@@ -42,14 +48,13 @@ def _is_setuid_root(path: Path) -> bool:
     return status.st_uid == 0 and bool(status.st_mode & stat.S_ISUID)
 
 
-def _may_make_namespaces() -> bool:
+def _may_make_namespaces(user: OtherUser | None) -> bool:
     unshare = shutil.which("unshare")
     if unshare is None:
         return False
     try:
-        made = subprocess.run(
-            [unshare, "--user", "--net", "--pid", "--fork", "true"], capture_output=True, timeout=PROBE_S
-        )
+        trial = (unshare, "--user", "--net", "--pid", "--fork", "true")
+        made = subprocess.run(user.tied(trial) if user else trial, capture_output=True, timeout=PROBE_S, cwd="/")
     except (OSError, subprocess.TimeoutExpired):
         return False
     return made.returncode == 0

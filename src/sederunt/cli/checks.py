@@ -153,6 +153,7 @@ async def check_storage(settings: Settings) -> str:
 async def check_browser(settings: Settings) -> str:
     """Prove that the browser starts, opens a page with a call in it, and the capture hears its tone."""
     from sederunt.browser.launch import find_executable
+    from sederunt.browser.own_user import own_user
     from sederunt.browser.pool import BrowserPool, PageRequest
     from sederunt.browser.sandbox import obstacle
     from sederunt.model.audio import CapturedFrame, Codec
@@ -181,7 +182,9 @@ async def check_browser(settings: Settings) -> str:
     heard = await asyncio.to_thread(_pitch_hz, payloads)
     if abs(heard - TONE_HZ) > 5:
         raise Fault(f"A tone of {TONE_HZ} Hz was heard as {heard:.0f} Hz.", "Report this, with the browser's version.")
-    unsandboxed = obstacle(find_executable(settings.browser, mode)) if settings.browser.sandbox == "auto" else None
+    program = find_executable(settings.browser, mode)
+    user = own_user(settings.browser, program)
+    unsandboxed = obstacle(program, user) if settings.browser.sandbox == "auto" else None
     return f"{mode}: {len(payloads)} packets heard, the tone at {heard:.0f} Hz. {unsandboxed or ''}".rstrip()
 
 

@@ -35,6 +35,10 @@ ROLES = ("api", "host", "worker")
 NATS_END_S = 10.0  # nats-server writes its state when asked to end
 PATIENCE_S = 30.0  # with roles that are not ready, before a first key is shown all the same
 FIRST_KEY = "first-key"  # a file in the data directory
+RUNS_AS_ROOT = (
+    "This runs as root. Browsers get another user, everything else stays root: a weakness in it owns this machine. "
+    "Run it as a user of its own, as the units and the image in deploy/ do."
+)
 MARGIN_S = 25.0  # what a role may take beyond its own drain before it is killed
 
 
@@ -58,6 +62,8 @@ def serve(
     try:
         if mended := keep_private(settings.data):
             logger.warning(mended, action="data_closed")
+        if os.geteuid() == 0:
+            logger.warning(RUNS_AS_ROOT, action="runs_as_root")
         # The socket stays here, so that callers wait a moment while an api restarts and are not refused.
         with _only_one(settings.data), listen(settings.api) as listener:
             asyncio.run(_run(settings, listener, drain_timeout))

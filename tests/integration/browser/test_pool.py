@@ -21,7 +21,8 @@ from sederunt.browser import chromium
 from sederunt.browser import pool as pool_module
 from sederunt.browser.chromium import Chromium
 from sederunt.browser.driver import BrowserDriver, running_driver
-from sederunt.browser.launch import find_executable
+from sederunt.browser.launch import Mode, find_executable
+from sederunt.browser.own_user import OWN_NUMBER
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.browser.processes import is_alive, owner_mark, sweep_orphans
@@ -340,11 +341,39 @@ async def test_a_browser_that_starts_and_never_answers_is_ended(monkeypatch: pyt
         await all_gone(_browsers_of(driver))
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize("mode", ["shell", "headful"])
+async def test_of_root_no_browser_runs_as_root_and_each_has_its_sandbox(mode: Mode) -> None:
+    async with running_driver() as driver, Chromium(driver, BrowserSettings(), mode) as browser:
+        tab = await (await browser.new_context({})).new_page()
+        await tab.goto("data:text/html,<p>hello")
+        running = [psutil.Process(browser.pid), *psutil.Process(browser.pid).children(recursive=True)]
+        commands = {" ".join(process.cmdline()): process for process in running}
+        assert {process.uids().real for process in running} == {OWN_NUMBER}
+        assert not any("--no-sandbox" in command for command in commands)
+        renderers = [process for command, process in commands.items() if "--type=renderer" in command]
+        assert renderers
+        for renderer in renderers:
+            assert "Seccomp:\t2" in Path(f"/proc/{renderer.pid}/status").read_text()  # its filter of system calls
+        folder = driver.folder / "browsers"
+        assert (folder.stat().st_uid, folder.stat().st_mode & 0o777) == (OWN_NUMBER, 0o700)
+        profiles = [path.stat() for path in driver.folder.glob("playwright_chromiumdev_profile-*")]
+        assert [(profile.st_uid, profile.st_mode & 0o777) for profile in profiles] == [(OWN_NUMBER, 0o700)]
+        if mode == "headful":
+            assert browser._authority is not None
+            assert browser._authority.stat().st_uid == OWN_NUMBER
+    assert not driver.folder.exists()
+
+
 def _browsers_of(driver: BrowserDriver) -> list[psutil.Process]:
     """The processes of this driver's browsers: other tests of this process have browsers of their own."""
     found = []
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
-            if "chrom" in process.name() and process.environ().get("TMPDIR") == str(driver.folder) and runs(process):
+            if (
+                "chrom" in process.name()
+                and process.environ().get("TMPDIR", "").startswith(str(driver.folder))
+                and runs(process)
+            ):
                 found.append(process)
     return found
