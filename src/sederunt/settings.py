@@ -41,6 +41,13 @@ class ApiSettings(Section):
         100, ge=0, description="Bots of one account at work at once before a 403; those that are due wait."
     )
     scheduled_bots: int = Field(10_000, ge=0, description="Scheduled bots of one account before a 403.")
+    seats: int = Field(
+        0, ge=0, description="Bots of all accounts that may be booked for one half hour; 0: whatever the hosts take."
+    )
+    overbooking: Literal["tell", "refuse"] = Field(
+        "tell",
+        description="What a booking beyond `concurrent_bots` or `seats` gets: an event of the bot, or a 403.",
+    )
     idempotency_hours: float = Field(
         24, gt=0, description="How long the answer to a request with an Idempotency-Key is kept, to be given again."
     )

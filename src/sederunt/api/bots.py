@@ -21,10 +21,11 @@ from sederunt.api.values import METADATA_KEYS
 from sederunt.api.views import bot_json, bot_summary, list_json, plain_bot_json
 from sederunt.database.bot_reading import BotPage
 from sederunt.database.ids import new_id
-from sederunt.database.seats import TwinBot
+from sederunt.database.seats import BookingLimits, TwinBot
 from sederunt.errors import Conflict, InvalidConfig
 from sederunt.model.bot import Bot, BotConfig
 from sederunt.model.status import BotStatus, Trigger
+from sederunt.settings import ApiSettings
 
 logger = log.get(component="api")
 
@@ -63,6 +64,7 @@ async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> R
         await call.context.bots.create(
             bot,
             most=settings.concurrent_bots if start.is_now else settings.scheduled_bots,
+            booking=booking_limits(settings),
             answer=keyed.answered(bot.id, text) if keyed else None,
             twin_s=settings.twin_bots_s,
         )
@@ -75,6 +77,13 @@ async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> R
         raise
     announce_created(bot)
     return text_response(text)
+
+
+def booking_limits(settings: ApiSettings) -> BookingLimits:
+    """Return how many bots may be scheduled for one moment."""
+    return BookingLimits(
+        per_account=settings.concurrent_bots, seats=settings.seats, refuses=settings.overbooking == "refuse"
+    )
 
 
 def announce_created(bot: Bot) -> None:
@@ -117,7 +126,8 @@ async def _change(call: Call, bot: Bot, found: Read[BotFields]) -> bool:
     most = call.context.settings.api.concurrent_bots if when.is_now else None
     done = False
     try:
-        done = await call.context.bots.update_config(bot, changed.config, when.at or now, most=most)
+        booking = booking_limits(call.context.settings.api) if when.at not in (None, bot.scheduled_for) else None
+        done = await call.context.bots.update_config(bot, changed.config, when.at or now, most=most, booking=booking)
     finally:
         await (_without_avatar(call, bot, but=changed) if done else _without_avatar(call, changed, but=bot))
     if done and when.is_now:

@@ -22,6 +22,7 @@ logger = log.get(component="api")
 
 ROLES = ("api", "host", "worker")
 READ_S = 5.0  # how long a part may take
+BOOKED_AHEAD = timedelta(minutes=10)  # a machine that is ordered now is there by then
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,6 +102,8 @@ class InstallationGauges:
         soon = await waiting.due(now + timedelta(seconds=1))
         held = seats_of(sources.pulses.living("host")).held
         self._seats.labels("wanted").set(held + len(soon) + len(unclaimed(at_work)))
+        booked = await waiting.due(now + BOOKED_AHEAD)
+        self._seats.labels("booked").set(held + len(booked) + len(unclaimed(at_work)))
 
     async def _read_webhooks(self, sources: GaugeSources, now: datetime) -> None:
         count, oldest = await sources.deliveries.pending()

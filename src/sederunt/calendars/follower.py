@@ -21,6 +21,7 @@ from sederunt.clock import Clock
 from sederunt.database.bots import Bots
 from sederunt.database.calendars import CalendarFeeds, FeedMeetingRow, FeedRow
 from sederunt.database.ids import new_id
+from sederunt.database.seats import BookingLimits
 from sederunt.errors import Conflict, DestinationError, NotFound
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.status import BotStatus
@@ -50,10 +51,17 @@ class CalendarFollower:
     """Looks after the feeds of all accounts; any number of processes may."""
 
     def __init__(
-        self, feeds: CalendarFeeds, bots: Bots, sealer: Sealer, clock: Clock, *, allow_private: bool = False
+        self,
+        feeds: CalendarFeeds,
+        bots: Bots,
+        sealer: Sealer,
+        clock: Clock,
+        *,
+        allow_private: bool = False,
+        booking: BookingLimits | None = None,
     ) -> None:
         self._feeds, self._bots, self._sealer, self._clock = feeds, bots, sealer, clock
-        self._allow_private = allow_private
+        self._allow_private, self._booking = allow_private, booking
 
     async def run(self) -> None:
         """Look at what is due, for ever."""
@@ -159,7 +167,7 @@ class CalendarFollower:
                 scheduled_for=meeting.starts_at,
                 secret=secrets.token_urlsafe(24),
             )
-            await self._bots.create(bot)
+            await self._bots.create(bot, booking=self._booking)
             logger.info("bot created", action="bot_created", bot_id=str(bot.id), status=bot.status.value)
         await self._feeds.keep(replace(row, made=True))
 

@@ -1,7 +1,7 @@
 """The store of bots. `record_transition` is the only code in the program that writes a status."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -28,10 +28,10 @@ from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.event_rows import add_event
 from sederunt.database.first_answers import FirstAnswer, keep_first_answer
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
-from sederunt.database.seats import refuse_booked_up, refuse_full, refuse_twin
+from sederunt.database.seats import BookingLimits, overbooked, refuse_booked_up, refuse_full, refuse_twin
 from sederunt.errors import Conflict, NotFound, Superseded
 from sederunt.model.bot import Bot, BotConfig
-from sederunt.model.history import STATUS_UPDATE, Event
+from sederunt.model.history import OVERBOOKED, STATUS_UPDATE, Event
 from sederunt.model.participant import Participant
 from sederunt.model.status import (
     ACTIVE,
@@ -91,6 +91,7 @@ class Bots(BotReading):
         *,
         job: bool = True,
         most: int | None = None,
+        booking: BookingLimits | None = None,
         answer: FirstAnswer | None = None,
         twin_s: float = 0,
     ) -> Bot:
@@ -98,6 +99,7 @@ class Bots(BotReading):
 
         Args:
             most: bots that its account may have at work, or scheduled where this one is.
+            booking: how many may be scheduled for one moment; one too many is refused, or has it in its history.
             answer: what the request is answered, where it has an Idempotency-Key.
             twin_s: seconds for which the same key may not send a second bot into the meeting.
 
@@ -110,10 +112,15 @@ class Bots(BotReading):
                 await keep_first_answer(connection, answer, bot.created_at)
             if twin_s:
                 await refuse_twin(connection, bot, twin_s)
-            if most is not None:
-                refuse = refuse_booked_up if bot.status is BotStatus.SCHEDULED else refuse_full
-                await refuse(connection, bot.account_id, most)
+            is_booked = bot.status is BotStatus.SCHEDULED
+            if most is not None and is_booked:
+                await refuse_booked_up(connection, bot.account_id, most)
+            elif most is not None:
+                await refuse_full(connection, bot.account_id, most, bot.created_at)
+            too_much = await overbooked(connection, bot, booking) if booking is not None and is_booked else None
             await connection.execute(insert(t.bots).values(columns_of(bot, self._seals)))
+            if too_much is not None:
+                await add_event(connection, bot.id, OVERBOOKED, too_much, bot.created_at)
             if bot.config.bot_avatar_object is not None:
                 await row_is_there(connection, bot.id)
             await _index_metadata(connection, bot.id, bot.config)
@@ -238,16 +245,22 @@ class Bots(BotReading):
         raise Superseded(f"Bot {bot_id} has another holder than the one of epoch {epoch}.")
 
     async def update_config(
-        self, before: Bot, config: BotConfig, scheduled_for: datetime | None, *, most: int | None = None
+        self,
+        before: Bot,
+        config: BotConfig,
+        scheduled_for: datetime | None,
+        *,
+        most: int | None = None,
+        booking: BookingLimits | None = None,
     ) -> bool:
         """Replace what was asked of a scheduled bot; False, with nothing changed, where another did since it was read.
 
         Raises Conflict once it is not scheduled any more, NotFound; LimitReached, with nothing changed, where its
-        account has `most` bots at work already.
+        account has `most` bots at work already, or `booking` refuses its new time.
         """
         async with self._database.begin() as connection:
             if most is not None:
-                await refuse_full(connection, before.account_id, most)
+                await refuse_full(connection, before.account_id, most, self._clock.now(), but=before.id)
             row = await self._row(connection, before.id, lock=True)
             if row["delete_requested"]:
                 raise unknown_bot()
@@ -256,6 +269,9 @@ class Bots(BotReading):
                 raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
             if (bot.config, bot.scheduled_for) != (before.config, before.scheduled_for):
                 return False
+            moved = replace(bot, scheduled_for=scheduled_for)
+            if booking is not None and (too_much := await overbooked(connection, moved, booking)) is not None:
+                await add_event(connection, bot.id, OVERBOOKED, too_much, self._clock.now())
             columns = config_columns(before.id, config, self._seals)
             changing = update(t.bots).where(t.bots.c.id == before.id).values(scheduled_for=scheduled_for, **columns)
             await connection.execute(changing)

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Integer, bindparam, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import outbox
 from sederunt.database import tables as t
@@ -81,20 +82,15 @@ class WaitingBots:
         count, messages = 0, []
         async with self._database.begin() as connection:
             now = self._database.clock.now()
-            for bot_id, data in told.items():
-                locked = select(t.bots).where(t.bots.c.id == bot_id).with_for_update()
-                row = (await connection.execute(locked)).mappings().first()
-                if row is None or row["status"] not in (BotStatus.SCHEDULED.value, BotStatus.BOOTING.value):
+            before = await _told_last(connection, list(told))
+            locked = select(t.bots).where(t.bots.c.id.in_(list(told))).order_by(t.bots.c.id).with_for_update()
+            for row in (await connection.execute(locked)).mappings().all():
+                data, last = told[row["id"]], before.get(row["id"])
+                if row["status"] not in (BotStatus.SCHEDULED.value, BotStatus.BOOTING.value):
                     continue
-                before = await connection.scalar(
-                    select(t.bot_events.c.data)
-                    .where(t.bot_events.c.bot_id == bot_id, t.bot_events.c.event == WAITING_FOR_CAPACITY)
-                    .order_by(t.bot_events.c.id.desc())
-                    .limit(1)
-                )
-                if before is not None and data["place"] * 2 > before["place"]:
+                if last is not None and data["place"] * 2 > last["place"]:
                     continue
-                event = await add_event(connection, bot_id, WAITING_FOR_CAPACITY, data, now)
+                event = await add_event(connection, row["id"], WAITING_FOR_CAPACITY, data, now)
                 messages += await enqueue_asked(connection, dict(row), event)
                 count += 1
             rows = await outbox.post(connection, messages, self._database)
@@ -110,6 +106,16 @@ def by_account(at_work: Iterable[AtWork]) -> Mapping[UUID, int]:
 def unclaimed(at_work: Sequence[AtWork]) -> list[LineEntry]:
     """Return the bots that no host ever had, the longest waiting first."""
     return sorted((bot.entry for bot in at_work if bot.unclaimed), key=lambda entry: (entry.wanted_at, entry.id))
+
+
+async def _told_last(connection: AsyncConnection, bot_ids: Sequence[UUID]) -> dict[UUID, Mapping[str, Any]]:
+    """Return what bots were told last of their places."""
+    told = (
+        select(t.bot_events.c.bot_id, t.bot_events.c.data)
+        .where(t.bot_events.c.bot_id.in_(bot_ids), t.bot_events.c.event == WAITING_FOR_CAPACITY)
+        .order_by(t.bot_events.c.id)
+    )
+    return {row.bot_id: row.data for row in await connection.execute(told)}
 
 
 def _entry(row: Mapping[str, Any]) -> LineEntry:

@@ -67,13 +67,15 @@ class WaitingLine:
             unclaimed=len(booting),
         )
         made = plan(map(_due_bot, due), now, self._seats(due, now), used, self._limits)
-        sent = await self._bots.send_off(made.send, now + timedelta(seconds=LEAD_S))
         in_queue = [entry for entry in booting if now - entry.wanted_at >= timedelta(seconds=UNCLAIMED_S)]
         line = _line(in_queue, made.wait)
         ended = [waiting for waiting in line if (now - waiting.since).total_seconds() > self._longest_wait_s]
+        gone = {waiting.id for waiting in ended}
+        # Before the others are sent, which takes a transaction each: nobody shall learn it after the due moment.
+        told = await self._tell([waiting for waiting in line if waiting.id not in gone])
+        sent = await self._bots.send_off(made.send, now + timedelta(seconds=LEAD_S))
         for waiting in ended:
             await self._end(waiting, now)
-        told = await self._tell([waiting for waiting in line if waiting not in ended])
         return Walked(sent=len(sent), told=told, ended=len(ended))
 
     def _seats(self, due: Sequence[LineEntry], now: datetime) -> Seats | None:

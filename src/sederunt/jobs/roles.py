@@ -16,6 +16,7 @@ from sederunt.bus.streams import holds_subject
 from sederunt.bus.tasks import end
 from sederunt.calendars.follower import CalendarFollower
 from sederunt.database.calendars import CalendarFeeds
+from sederunt.database.seats import BookingLimits
 from sederunt.database.waiting import WaitingBots
 from sederunt.errors import SetupError
 from sederunt.jobs.capacity import Capacity
@@ -219,6 +220,7 @@ async def _following_calendars(context: WorkerContext) -> AsyncIterator[None]:
         context.sealer,
         context.clock,
         allow_private=context.settings.allow_private_addresses,
+        booking=BookingLimits(per_account=context.settings.api.concurrent_bots, seats=context.settings.api.seats),
     )
     following = asyncio.create_task(follower.run(), name="calendars")
     try:

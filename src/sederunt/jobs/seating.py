@@ -16,6 +16,9 @@ from sederunt.jobs.capacity import START_CORES, START_S
 from sederunt.jobs.installation import Seats
 
 LEAD_S = 60.0  # the most by which a bot begins before its time
+# Every bot begins so long before its time, or the time passes while its page loads; it knocks when the time has come.
+PAGE_S = 4.0
+NOTICE_S = 2.0  # so long before its time a bot for which there is no seat is told: after it, it would be late
 # Share of the hosts' cores that pages which start may fill, a little less than hosts allow themselves.
 STARTING_SHARE = 0.75
 
@@ -94,7 +97,7 @@ def plan(due: Iterable[DueBot], now: datetime, seats: Seats | None, used: InUse,
         taken[bot.account_id] += 1
         live += bot.live
         free = free - 1 if free is not None else None
-    late = [(bot, lack) for bot, lack in refused if bot.at <= now]
+    late = [(bot, lack) for bot, lack in refused if (bot.at - now).total_seconds() <= NOTICE_S]
     return SeatingPlan(
         send=_to_begin(accepted, now, seats),
         wait=[
@@ -131,7 +134,7 @@ def _lack(
 
 def _to_begin(accepted: Sequence[DueBot], now: datetime, seats: Seats | None) -> list[UUID]:
     """Return those that have to begin now so that all are at their meetings in time: of a storm the first ones early,
-    one after another as the hosts can start pages, and the last one at its time.
+    one after another as the hosts can start pages, and the last one as early as one that is alone.
     """
     pace_s = START_S * START_CORES / (STARTING_SHARE * seats.cores) if seats is not None and seats.cores else 0.0
     in_time = sorted(accepted, key=lambda bot: bot.at)
@@ -139,4 +142,6 @@ def _to_begin(accepted: Sequence[DueBot], now: datetime, seats: Seats | None) ->
     for place, bot in enumerate(in_time):
         # All that are due by then and have not begun yet come after it.
         behind[bot.id] = sum(other.at <= bot.at for other in in_time[place + 1 :])
-    return [bot.id for bot in accepted if (bot.at - now).total_seconds() <= min(behind[bot.id] * pace_s, LEAD_S)]
+    page_s = PAGE_S if seats is not None else 0.0
+    leads = {id_: min(page_s + others * pace_s, LEAD_S) for id_, others in behind.items()}
+    return [bot.id for bot in accepted if (bot.at - now).total_seconds() <= leads[bot.id]]

@@ -49,6 +49,8 @@ from sederunt.platforms.platform import Platform
 from sederunt.platforms.registry import platform_of
 
 KNOCK_AHEAD_S = 1.0  # before its time: a waiting room shows who is there only after a moment
+# A bot of a storm is sent early, and knocks up to so much earlier: forty knocks in one second would take ten.
+SPREAD_S, SPREAD_SHARE = 5.0, 0.1  # the most; the share of the time by which it was sent early
 MAX_CHALLENGES = 3  # retries of a bot that was taken for an unwanted robot
 SHORTEST_GAP_S = 1.0
 MAX_PAGES = 3  # fresh pages in a row before a broken one is believed
@@ -129,7 +131,7 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
     identity = await _sign_in(context, SignInNeeded(row="order.always_authenticate")) if insists else GUEST
     failures, refusals, away_cause = PageFailures(context.clock), 0, journal.away_cause
     waiting_room_s = bot.config.stop_options.waiting_room_timeout * 60
-    early_s = (bot.scheduled_for - context.clock.now()).total_seconds() - KNOCK_AHEAD_S if bot.scheduled_for else 0.0
+    early_s = knocks_in_s((bot.scheduled_for - context.clock.now()).total_seconds()) if bot.scheduled_for else 0.0
     came_back = bot.recording_started_at is not None
     limits = EntryLimits(context.clock, waiting_room_s, endless=came_back, early_s=0.0 if came_back else early_s)
     errand = _Errand(context=context, commands=commands, platform=platform, link=link, limits=limits, avatar=avatar)
@@ -172,6 +174,11 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
                     return ended
         return tried.outcome
     raise AssertionError("pages are tried until one is believed")
+
+
+def knocks_in_s(due_in_s: float) -> float:
+    """Return in how many seconds a bot knocks that is due in `due_in_s` seconds."""
+    return due_in_s - KNOCK_AHEAD_S - min(max(due_in_s, 0.0) * SPREAD_SHARE, SPREAD_S)
 
 
 class PageFailures:

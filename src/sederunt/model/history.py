@@ -11,6 +11,7 @@ STATUS_UPDATE = "status_update"
 CHAT_MESSAGE = "chat_message"
 RECORDING_GAP = "recording_gap"  # the bot was away for a while
 WAITING_FOR_CAPACITY = "waiting_for_capacity"  # it has to wait for a seat at a host, and what its place in the line is
+OVERBOOKED = "overbooked"  # when it was scheduled, more seats were booked for its time than there are
 LIVE_TROUBLE = "live_trouble"  # live transcription may have missed something
 
 

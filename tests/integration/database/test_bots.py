@@ -199,10 +199,11 @@ async def test_a_due_bot_that_is_moved_before_its_turn_stays(
 
 
 async def test_an_account_has_so_many_scheduled_bots(bots: Bots, make_bot: MakeBot, clock: FakeClock) -> None:
+    later = clock.now() + timedelta(hours=1)
     for _ in range(2):
-        await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False, most=2)
+        await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=later), job=False, most=2)
     with pytest.raises(LimitReached, match="2 scheduled bots"):
-        await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False, most=2)
+        await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=later), job=False, most=2)
     await bots.create(make_bot(status=BotStatus.BOOTING), job=False, most=2)
 
 

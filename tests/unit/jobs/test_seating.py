@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sederunt.jobs.installation import Seats
-from sederunt.jobs.seating import LEAD_S, DueBot, InUse, Lack, SeatLimits, in_turn, plan
+from sederunt.jobs.seating import LEAD_S, NOTICE_S, PAGE_S, DueBot, InUse, Lack, SeatLimits, in_turn, plan
 
 NOW = datetime(2026, 1, 5, 10, tzinfo=UTC)
 A, B = uuid4(), uuid4()
@@ -70,17 +70,19 @@ def test_what_is_late_comes_before_what_is_due_soon_and_by_turns_whatever_the_la
     assert order[-1] == soon[0]
 
 
-def test_a_single_bot_begins_at_its_time_and_a_storm_before_it_at_the_pace_of_the_hosts() -> None:
-    assert plan(due(1, in_s=0.5), NOW, seats(9), InUse(), LIMITS).send == []
-    assert len(plan(due(1, in_s=0), NOW, seats(9), InUse(), LIMITS).send) == 1
-    storm = due(20, in_s=20)  # 2 cores start a page in 1.67 s
+def test_a_single_bot_begins_in_time_to_load_its_page_and_a_storm_at_the_pace_of_the_hosts() -> None:
+    assert plan(due(1, in_s=PAGE_S + 0.5), NOW, seats(9), InUse(), LIMITS).send == []
+    assert len(plan(due(1, in_s=PAGE_S), NOW, seats(9), InUse(), LIMITS).send) == 1
+    assert plan(due(1, in_s=PAGE_S), NOW, None, InUse(), LIMITS).send == [], "who knows no host waits for its time"
+    storm = due(20, in_s=20 + PAGE_S)  # 2 cores start a page in 1.67 s
     assert len(plan(storm, NOW, seats(40), InUse(), LIMITS).send) == 8
     assert len(plan(storm, NOW, seats(40, cores=16), InUse(), LIMITS).send) == 0
     assert plan(due(300, in_s=LEAD_S + 1), NOW, seats(300), InUse(), SeatLimits(per_account=300, live=0)).send == []
 
 
-def test_nobody_is_told_to_wait_before_the_time_has_come() -> None:
+def test_nobody_is_told_to_wait_before_the_time_has_come_and_everybody_by_then() -> None:
     assert plan(due(3, in_s=5), NOW, seats(0), InUse(), LIMITS).wait == []
+    assert len(plan(due(3, in_s=NOTICE_S), NOW, seats(0), InUse(), LIMITS).wait) == 3
 
 
 @given(
@@ -97,5 +99,5 @@ def test_no_plan_breaks_a_limit_and_whoever_is_late_is_sent_or_told(
     whose = {bot.id: bot.account_id for bot in found}
     assert len(done.send) <= free
     assert sum(whose[id_] == A for id_ in done.send) + at_work <= max(limits.per_account, at_work)
-    late = {bot.id for bot in found if bot.at <= NOW}
+    late = {bot.id for bot in found if bot.at <= NOW + timedelta(seconds=NOTICE_S)}
     assert late == {id_ for id_ in done.send if id_ in late} | {waiting.id for waiting in done.wait}
