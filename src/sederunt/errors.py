@@ -4,6 +4,7 @@ SederuntError
 ├── RequestError            the caller's fault
 │   ├── InvalidConfig         fields: {name: [sentence]}
 │   ├── NotFound · Unauthorized · Forbidden · LimitReached · TooLarge · TooManyRequests
+│   ├── SignInFailed          the organisation's provider did not say who somebody is
 │   ├── KeyReused             an Idempotency-Key that was sent with another request
 │   └── Conflict              status, attempted act
 ├── PageError               PageChanged · PageStuck · PageCrashed
@@ -55,6 +56,10 @@ class Forbidden(RequestError):
 
 class LimitReached(RequestError):
     status = 403
+
+
+class SignInFailed(RequestError):
+    """An OpenID provider could not be asked, refused, or answered something that cannot be trusted."""
 
 
 class Conflict(RequestError):

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from sederunt.errors import SetupError
@@ -68,6 +68,45 @@ class ApiSettings(Section):
     )
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from.")
     mcp: bool = Field(True, description="Serve language models' clients at /mcp, where the extra `mcp` is installed.")
+
+
+_RoleName = Literal["owner", "member", "viewer"]
+
+
+class OidcSettings(Section):
+    issuer: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s?#]+$",
+        description="The OpenID provider that signs people in to the console, as its discovery document names itself.",
+    )
+    client_id: str = Field("", description="What the provider knows this installation by.")
+    client_secret: SecretStr | None = Field(None, description="Its secret there; none for a public client.")
+    name: str = Field("your organisation", description="How the sign-in page calls the provider.")
+    scopes: tuple[str, ...] = Field(("openid", "email", "profile"), description="What the provider is asked for.")
+    account: str | None = Field(
+        None, description="Account that people join; default: the first one, unless a claim names theirs."
+    )
+    account_claim: str | None = Field(None, description="Claim that says which account; dots lead into objects.")
+    accounts: dict[str, str] = Field(
+        default_factory=dict, description="Value of that claim → account; none: the value is the account's name."
+    )
+    role_claim: str | None = Field(None, description="Claim that says the role, such as groups or realm_access.roles.")
+    roles: dict[str, _RoleName] = Field(
+        default_factory=dict, description="Value of that claim → owner, member or viewer; none: the value is the role."
+    )
+    first_role: _RoleName | None = Field(
+        None, description="Role of whom no claim gives one; none: only people who linked their sign-in come in."
+    )
+    email_domains: tuple[str, ...] = Field(
+        (), description="Domains whose verified addresses get that role; none: everybody whom the provider knows."
+    )
+    passwords: bool = Field(True, description="Whether people may sign in by password beside it.")
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "OidcSettings":
+        if self.issuer is not None and not self.client_id:
+            raise ValueError("SEDERUNT_OIDC__ISSUER needs SEDERUNT_OIDC__CLIENT_ID beside it")
+        return self
 
 
 class DatabaseSettings(Section):
@@ -249,6 +288,7 @@ class Settings(BaseSettings):
         (), description="Keys that seal stored secrets, newest first; default: one made in the data directory."
     )
     api: ApiSettings = ApiSettings()
+    oidc: OidcSettings = OidcSettings()
     database: DatabaseSettings = DatabaseSettings()
     bus: BusSettings = BusSettings()
     storage: StorageSettings = StorageSettings()

@@ -96,7 +96,7 @@ class SignIns:
             raise NotFound("This link was used already, or is too old. Ask for another one.")
         person_id = link.person_id or await self.people.add(link.name, link.account_id, link.role)
         logger.info("Somebody came by a link.", action="link_used", person_id=str(person_id))
-        return await self._begin(person_id, link.account_id)
+        return await self.begin(person_id, link.account_id)
 
     async def sign_in(self, email: str, password: str) -> str:
         """Begin a session and return its token. Raises InvalidConfig; nothing tells an unknown address from a wrong
@@ -108,7 +108,7 @@ class SignIns:
             logger.info("A sign-in was refused.", action="sign_in_refused")
             raise InvalidConfig({"password": ["Address and password do not fit together."]})
         logger.info("Somebody signed in.", action="signed_in", person_id=str(accounts[0].id))
-        return await self._begin(accounts[0].id, accounts[0].account_id)
+        return await self.begin(accounts[0].id, accounts[0].account_id)
 
     async def visitor(self, token: str) -> SignedIn | None:
         """Return who has this session; None where it is over."""
@@ -135,7 +135,8 @@ class SignIns:
         """End this session."""
         await self.people.end_session(_digest(token))
 
-    async def _begin(self, person_id: UUID, account_id: UUID) -> str:
+    async def begin(self, person_id: UUID, account_id: UUID) -> str:
+        """Begin a session of somebody who proved who they are, and return its token."""
         token = secrets.token_urlsafe(32)
         await self.people.add_session(_digest(token), person_id, account_id, self._clock.now() + SESSION_FOR)
         return token

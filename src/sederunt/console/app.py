@@ -17,7 +17,7 @@ from sederunt.api.permissions import Permission
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.console.checkup import Checkup
 from sederunt.console.page import Handler, endpoint
-from sederunt.console.pages import account, bots, recordings
+from sederunt.console.pages import account, bots, openid, recordings
 from sederunt.console.pages.entry import Doors, open_endpoint
 from sederunt.console.practice import PracticeSites
 from sederunt.console.render import ASSETS, assets_version
@@ -53,6 +53,8 @@ PAGES: Sequence[tuple[str, str, Handler, Permission]] = (
     ("GET", "/reference", account.reference, "read"),
     ("GET", "/people", account.people, "read"),
     ("POST", "/profile", account.save_profile, "read"),
+    ("POST", "/profile/identity", openid.link_identity, "read"),
+    ("DELETE", "/profile/identity", openid.unlink_identity, "read"),
     ("GET", "/operations", account.operations, "manage"),
 )
 
@@ -72,9 +74,12 @@ def create_application(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIA
 
 def _routes() -> list[BaseRoute]:
     doors = Doors()
+    openid_door = openid.OpenIdDoor()
     entry = [
         ("GET", "/sign-in", doors.show),
         ("POST", "/sign-in", doors.sign_in),
+        ("GET", openid.OUT, openid_door.out),
+        ("GET", openid.BACK, openid_door.back),
         ("GET", "/welcome", doors.welcome),
         ("POST", "/welcome", doors.accept),
         ("POST", "/sign-out", doors.sign_out),

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Integer, bindparam, delete, func, insert, select, update
+from sqlalchemy import BigInteger, Integer, bindparam, delete, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from sederunt.database import tables as t
@@ -24,6 +24,7 @@ class Person:
     email: str | None
     name: str
     has_password: bool
+    has_identity: bool  # signs in by an OpenID provider
     created_at: datetime
     account_id: UUID
     account_name: str
@@ -65,6 +66,7 @@ class People:
                 people.email,
                 people.name,
                 people.password_hash.is_not(None).label("has_password"),
+                exists().where(t.identities.c.person_id == people.id).label("has_identity"),
                 people.created_at,
                 members.account_id,
                 t.accounts.c.name.label("account_name"),
@@ -132,6 +134,11 @@ class People:
             await connection.execute(insert(t.people).values(id=person_id, name=name, created_at=self._now()))
             await connection.execute(insert(t.members).values(person_id=person_id, account_id=account_id, role=role))
         return person_id
+
+    async def add_member(self, person_id: UUID, account_id: UUID, role: str) -> None:
+        """Give somebody who is here a role in one more account."""
+        async with self._database.begin() as connection:
+            await connection.execute(insert(t.members).values(person_id=person_id, account_id=account_id, role=role))
 
     async def change(self, person_id: UUID, **values: str) -> None:
         """Write name, email or password_hash. Raises InvalidConfig where somebody else has the address."""
@@ -211,7 +218,8 @@ class People:
 
 
 def _person(row: Mapping[str, Any]) -> Person:
-    return Person(**{**row, "has_password": bool(row["has_password"])})
+    flags = {name: bool(row[name]) for name in ("has_password", "has_identity")}
+    return Person(**{**row, **flags})
 
 
 def _bind(name: str) -> Any:

@@ -104,6 +104,18 @@ members = Table(
     PrimaryKeyConstraint("person_id", "account_id"),
 )
 
+# Who somebody is at an OpenID provider.
+identities = Table(
+    "identities",
+    metadata,
+    Column("issuer", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("person_id", Uuid, ForeignKey("people.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("made", Boolean, nullable=False),  # the person came by it, and has the role that its claims give
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("issuer", "subject"),
+)
+
 sessions = Table(
     "sessions",
     metadata,

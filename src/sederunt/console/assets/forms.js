@@ -1,7 +1,8 @@
 // Forms that speak to the API: `<form data-api="POST /key">`. Fields become JSON, refusals stand at their fields.
 //
 // A field's `data-type` says what it becomes: integer, flag, lines, words, moment. Empty fields are left out. Names with
-// dots become nested objects. `data-then` says what follows: reload, stay, or a path with {id} of what was made.
+// dots become nested objects. `data-then` says what follows: reload, stay, the answer's own address, or a path
+// with {id} of what was made.
 
 import { ask, Refused, say, sentenceOf } from './api.js';
 
@@ -113,6 +114,7 @@ function follow(form, answer) {
   const sentence = answer.verdict === 'unreachable' ? form.dataset.sayUnreachable : form.dataset.say;
   if (sentence) sessionStorage.setItem('say', sentence);
   if (then === 'reload') window.location.reload();
+  else if (then === 'address') window.location.assign(String(answer.address));
   else window.location.assign(then.replace('{id}', encodeURIComponent(answer.id ?? '')));
 }
 

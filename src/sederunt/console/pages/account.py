@@ -18,6 +18,7 @@ from sederunt.api.usage import usage_values
 from sederunt.api.webhooks import DeliveryState, deliveries_values, secret_values
 from sederunt.console.checkup import Checkup
 from sederunt.console.page import Page
+from sederunt.database.identities import Identities
 from sederunt.errors import InvalidConfig
 from sederunt.model.status import AT_WORK, BotStatus
 from sederunt.platforms.registry import services_taking
@@ -103,8 +104,17 @@ async def people(page: Page) -> Response:
     """GET /people"""
     members = await page.context.stores.sign_ins.people.of_account(page.account_id)
     audit = await audit_values(page) if page.caller.manages else {"data": [], "next_cursor": None}
+    oidc = page.context.settings.oidc
+    own = await Identities(page.context.database).of(page.visitor.person.id) if oidc.issuer else []
+    mine = next((identity for identity in own if identity.issuer == oidc.issuer), None)
     return page.render(
-        "people.html", members=members, roles=list(MemberRole), audit=audit["data"], cursor=audit["next_cursor"]
+        "people.html",
+        members=members,
+        roles=list(MemberRole),
+        audit=audit["data"],
+        cursor=audit["next_cursor"],
+        provider=oidc.name if oidc.issuer else None,
+        identity=None if mine is None else "came" if mine.made else "linked",
     )
 
 

@@ -14,7 +14,7 @@ from sederunt.api.failures import answer_to
 from sederunt.api.limits import RateLimit
 from sederunt.api.sessions import COOKIE, refuse_forged, session_token
 from sederunt.console.render import page_response
-from sederunt.errors import InvalidConfig, NotFound, RequestError
+from sederunt.errors import Forbidden, InvalidConfig, NotFound, RequestError
 
 _TRIES_PER_MINUTE = 10  # per address of a caller, and per address of a person
 _FORM_BYTES = 20_000
@@ -32,7 +32,7 @@ def open_endpoint(handler: Open, path: str) -> Endpoint:
         try:
             return await handler(context, request)
         except RequestError as error:
-            return page_response("sign_in.html", _values(request, str(error)), error.status)
+            return page_response("sign_in.html", _values(context, request, str(error)), error.status)
         except Exception as error:
             return answer_to(error)
 
@@ -49,19 +49,21 @@ class Doors:
         """GET /sign-in"""
         token = session_token(request)
         if token and await context.stores.sign_ins.visitor(token):
-            return RedirectResponse(_next(request.query_params.get("next")), 303)
-        return page_response("sign_in.html", _values(request))
+            return RedirectResponse(path_of_ours(request.query_params.get("next")), 303)
+        return page_response("sign_in.html", _values(context, request))
 
     async def sign_in(self, context: ApiContext, request: Request) -> Response:
         """POST /sign-in"""
         form = await _form(request)
         email = form.get("email", "")
         self._count(context, request, email)
+        if context.settings.oidc.issuer and not context.settings.oidc.passwords:
+            raise Forbidden(f"People sign in by {context.settings.oidc.name} here, not by password.")
         try:
             token = await context.stores.sign_ins.sign_in(email, form.get("password", ""))
         except InvalidConfig as error:
-            return page_response("sign_in.html", _values(request, str(error), email=email[:320]), 400)
-        return _signed_in(request, context, token, _next(form.get("next")))
+            return page_response("sign_in.html", _values(context, request, str(error), email=email[:320]), 400)
+        return signed_in(request, context, token, path_of_ours(form.get("next")))
 
     async def welcome(self, _context: ApiContext, request: Request) -> Response:
         """GET /welcome: a button, so that no program that looks at links uses this one up."""
@@ -74,8 +76,8 @@ class Doors:
         try:
             token = await context.stores.sign_ins.accept(form.get("token", ""))
         except NotFound as error:
-            return page_response("sign_in.html", _values(request, str(error)), 404)
-        return _signed_in(request, context, token, "/")
+            return page_response("sign_in.html", _values(context, request, str(error)), 404)
+        return signed_in(request, context, token, "/")
 
     async def sign_out(self, context: ApiContext, request: Request) -> Response:
         """POST /sign-out: here, or everywhere."""
@@ -100,19 +102,20 @@ class Doors:
             raise InvalidConfig({"password": ["Too many tries: wait a minute."]})
 
 
-def _signed_in(request: Request, context: ApiContext, token: str, to: str) -> Response:
+def signed_in(request: Request, context: ApiContext, token: str, to: str) -> Response:
+    """Return what leads somebody on, with the cookie of their new session."""
     answer = RedirectResponse(to, 303)
     base = context.base_url(request.scope["scheme"], request.headers.get("host", ""))
-    answer.set_cookie(
-        COOKIE,
-        token,
-        max_age=int(SESSION_FOR.total_seconds()),
-        path="/",
-        httponly=True,
-        samesite="lax",
-        secure=base.startswith("https:"),
-    )
+    set_private_cookie(answer, COOKIE, token, base, for_s=SESSION_FOR.total_seconds())
     return answer
+
+
+def set_private_cookie(
+    answer: Response, name: str, value: str, base_url: str, *, for_s: float, path: str = "/"
+) -> None:
+    """Set a cookie that no script reads, and that other sites' requests do not carry."""
+    secure = base_url.startswith("https:")
+    answer.set_cookie(name, value, max_age=int(for_s), path=path, httponly=True, samesite="lax", secure=secure)
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -122,13 +125,20 @@ async def _form(request: Request) -> dict[str, str]:
     return {name: values[-1] for name, values in fields.items()}
 
 
-def _next(wanted: str | None) -> str:
-    """A path of ours; anything else leads to the first page."""
+def path_of_ours(wanted: str | None) -> str:
+    """Return a path of ours; for anything else that of the first page."""
     text = wanted or "/"
     parts = urlsplit(text)
     ours = text.startswith("/") and not text.startswith(("//", "/\\")) and not parts.netloc and not parts.scheme
     return text if ours and "\n" not in text and "\r" not in text else "/"
 
 
-def _values(request: Request, fault: str = "", email: str = "") -> dict[str, str]:
-    return {"fault": fault, "email": email, "next": _next(request.query_params.get("next"))}
+def _values(context: ApiContext, request: Request, fault: str = "", email: str = "") -> dict[str, object]:
+    oidc = context.settings.oidc
+    return {
+        "fault": fault,
+        "email": email,
+        "next": path_of_ours(request.query_params.get("next")),
+        "provider": oidc.name if oidc.issuer else None,
+        "passwords": oidc.passwords or oidc.issuer is None,
+    }

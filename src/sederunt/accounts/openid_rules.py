@@ -1,0 +1,77 @@
+"""What the claims of an OpenID provider make of somebody: a role in an account, or nobody. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sederunt.accounts.sign_in import MemberRole
+from sederunt.settings import OidcSettings
+
+Claims = Mapping[str, Any]
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """A role in an account; `account` is its name, None the one that the installation began with."""
+
+    account: str | None
+    role: MemberRole
+
+
+def membership_of(settings: OidcSettings, claims: Claims) -> Membership | None:
+    """Return what somebody is here by the operator's rules; None: nobody."""
+    role = _claimed_role(settings, claims) or _first_role(settings, claims)
+    if role is None:
+        return None
+    if settings.account_claim is None:
+        return Membership(settings.account, role)
+    names = [
+        settings.accounts.get(value) if settings.accounts else value for value in _said(claims, settings.account_claim)
+    ]
+    account = next((name for name in names if name), settings.account)
+    return Membership(account, role) if account is not None else None
+
+
+def verified_email(claims: Claims) -> str | None:
+    """Return the address that the provider vouches for, in small letters."""
+    email = claims.get("email")
+    vouched = claims.get("email_verified") in (True, "true")
+    return email.strip().casefold()[:320] if vouched and isinstance(email, str) and "@" in email else None
+
+
+def name_of(claims: Claims) -> str:
+    """Return what to call somebody."""
+    told = (claims.get(name) for name in ("name", "preferred_username", "email", "sub"))
+    first = next((word for word in told if isinstance(word, str) and word.strip()), "Somebody")
+    return first.strip().replace("\0", "")[:LONGEST_NAME]
+
+
+def _claimed_role(settings: OidcSettings, claims: Claims) -> MemberRole | None:
+    """Return the highest of the roles that the claim gives."""
+    if settings.role_claim is None:
+        return None
+    known = settings.roles or {role.value: role.value for role in MemberRole}
+    given = {known[value] for value in _said(claims, settings.role_claim) if value in known}
+    return next((role for role in MemberRole if role.value in given), None)
+
+
+def _first_role(settings: OidcSettings, claims: Claims) -> MemberRole | None:
+    if settings.first_role is None:
+        return None
+    if settings.email_domains:
+        domain = (verified_email(claims) or "").rpartition("@")[2]
+        if domain not in {known.casefold() for known in settings.email_domains}:
+            return None
+    return MemberRole(settings.first_role)
+
+
+def _said(claims: Claims, path: str) -> list[str]:
+    """Return the words of a claim: one, or a list of them. A name with dots that is none itself leads into objects."""
+    found: Any = claims.get(path)
+    if found is None:
+        found = claims
+        for part in path.split("."):
+            found = found.get(part) if isinstance(found, Mapping) else None
+    values = found if isinstance(found, list) else [found]
+    return [value for value in values if isinstance(value, str)]
