@@ -18,6 +18,7 @@ from sederunt.browser.launch import HEADFUL, Mode, find_executable, launch_profi
 from sederunt.browser.own_user import OtherUser, folder_for, own_user, program_for
 from sederunt.browser.processes import LAUNCH_VARIABLE, kill, kill_launched, when_ended
 from sederunt.errors import SetupError
+from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.settings import BrowserSettings
 
 START_S = 30.0
@@ -54,6 +55,7 @@ class Chromium:
         self.pid = 0
         self.gone = asyncio.Event()
         self.spoiled = False  # a page in it could not be closed: it takes no more bots
+        self.listeners: list[Callable[[PageTrouble], None]] = []  # its pages, that hear what befell it
         self._driver, self._settings = driver, settings
         self._launch = uuid4().hex
         self._endpoints = endpoints
@@ -142,7 +144,32 @@ class Chromium:
         """
         if not self.gone.is_set():
             logger.warning("network service of a browser died", action="network_service_died", pid=self.pid)
+            seen = "The network service ended, and with it every connection of the page."
+            self.tell(PageTrouble(cause="network_service_died", seen=seen, recovery=Recovery.FRESH_BROWSER))
             self.kill()
+
+    def lose_driver(self) -> None:
+        """End a browser whose driver ended: nobody can ask it anything, and nobody will tell of its end."""
+        if not self.gone.is_set():
+            seen = "The driver of the browsers ended."
+            self.tell(PageTrouble(cause="driver_died", seen=seen, recovery=Recovery.FRESH_BROWSER))
+            self.kill()
+            self.gone.set()
+
+    @property
+    def driver_pid(self) -> int:
+        """Return the process by which it is asked."""
+        return self._driver.pid
+
+    @property
+    def display_pid(self) -> int:
+        """Return the process of its display; 0 where it has none of its own."""
+        return self._display.pid if self._display is not None else 0
+
+    def tell(self, trouble: PageTrouble) -> None:
+        """Tell its pages what befell it."""
+        for listener in tuple(self.listeners):
+            listener(trouble)
 
     async def new_context(self, options: Mapping[str, Any]) -> BrowserContext:
         assert self._browser is not None
@@ -171,6 +198,7 @@ class Chromium:
         """End it at once, also one that never said which process it is."""
         if self.gone.is_set():
             return
+        self.spoiled = True  # whoever comes before its end is known would come in vain
         logger.warning("browser killed", action="browser_killed", pid=self.pid)
         if self.pid:
             kill(self.pid)

@@ -37,6 +37,11 @@ class Display:
         self.authority = _cookie_file(user, self._temporary)
         self._process: asyncio.subprocess.Process | None = None
 
+    @property
+    def pid(self) -> int:
+        """Return its process; 0 where it does not run."""
+        return self._process.pid if self._process is not None else 0
+
     async def __aenter__(self) -> "Display":
         program = shutil.which("Xvfb")
         if program is None:

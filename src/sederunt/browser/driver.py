@@ -19,11 +19,13 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from playwright._impl._driver import compute_driver_executable
 from playwright.async_api import Playwright, async_playwright
 
 from sederunt import log
+from sederunt.browser.processes import when_ended
 from sederunt.errors import SetupError
 
 PREFIX = "sederunt-browsers-"
@@ -37,6 +39,8 @@ class BrowserDriver:
 
     playwright: Playwright
     folder: Path
+    pid: int
+    gone: asyncio.Event  # its browsers are gone with it, and tell nobody
 
 
 @asynccontextmanager
@@ -52,10 +56,19 @@ async def running_driver() -> AsyncIterator[BrowserDriver]:
                 playwright = await starting.__aenter__()
             except Exception as error:
                 raise SetupError(await _why_not_started()) from error
+        gone = asyncio.Event()
+        pid = _pid_of(starting)
+        unwatch = when_ended(pid, gone.set)
         try:
-            yield BrowserDriver(playwright, folder)
+            yield BrowserDriver(playwright, folder, pid, gone)
         finally:
+            unwatch()
             await starting.__aexit__(None, None, None)
+
+
+def _pid_of(starting: Any) -> int:
+    """Return the driver's process; its client has no public word for it."""
+    return int(starting._client._transport._proc.pid)
 
 
 async def _why_not_started() -> str:

@@ -8,6 +8,7 @@ import asyncio
 import base64
 import contextlib
 import hashlib
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -22,17 +23,21 @@ from sederunt.browser.own_world import OwnWorld, Place, ScriptFault
 from sederunt.browser.scripts import gate_call
 from sederunt.browser.signals import Signal
 from sederunt.errors import PageCrashed, PageError, PageStuck
+from sederunt.model.trouble import PageTrouble, Recovery
 
 __all__ = ["MeetingPage", "Signal"]
 
 T = TypeVar("T")
 
 CLOSE_S = 5.0
+BLAMED_S = 10.0  # a page that ends so soon after a trouble of its browser ended by it
 EVIDENCE_S = 12.0
 OTHER_FRAMES_S = 1.0  # how much longer than the top frame the others may take to answer
 LATE_S = 1.0  # how late a deadline may be noticed before it is our own loop that stood still
 MOST_TEXT = 20_000
 LONG_TEXT = 80  # characters; each key costs two calls
+PAGE_CRASHED = PageTrouble(cause="page_crashed", seen="The page's renderer ended.", recovery=Recovery.FRESH_PAGE)
+BROWSER_DIED = PageTrouble(cause="browser_died", seen="The browser ended.", recovery=Recovery.FRESH_BROWSER)
 GONE_WORDS = (
     "Target crashed",
     "Page crashed",
@@ -60,13 +65,44 @@ class MeetingPage:
         line: PageChannel,
         world: OwnWorld,
         on_close: Callable[[bool], Awaitable[None]],
+        on_trouble: Callable[[PageTrouble], None] = lambda trouble: None,
     ) -> None:
-        """`on_close` is awaited once, with whether the context could be closed."""
+        """Take over a tab.
+
+        Args:
+            on_close: awaited once, with whether the context could be closed.
+            on_trouble: told of what befell the browser and did not end the page.
+        """
         self._page, self._context, self._line, self._world, self._on_close = page, context, line, world, on_close
+        self._on_trouble = on_trouble
         self._closing = False
+        self._blamed: tuple[float, PageTrouble] | None = None  # what may end it, and when that was heard
         self.gone = asyncio.Event()
-        page.on("crash", lambda _page: self.gone.set())
-        page.on("close", lambda _page: self.gone.set())
+        page.on("crash", lambda _page: self.end(PAGE_CRASHED))
+        page.on("close", lambda _page: self.end(BROWSER_DIED))
+
+    def hear(self, trouble: PageTrouble) -> None:
+        """Take what befell the browser: it may be why this page ends, or be told on."""
+        if trouble.recovery in (Recovery.FRESH_PAGE, Recovery.FRESH_BROWSER):
+            self._blamed = self._blamed if self._is_blamed() else (time.monotonic(), trouble)
+        else:
+            self._on_trouble(trouble)
+
+    def end(self, otherwise: PageTrouble) -> None:
+        """Let the page be gone: by what befell its browser just before, otherwise by this."""
+        if self.gone.is_set():
+            return
+        if not self._is_blamed():
+            self._blamed = (time.monotonic(), otherwise)
+        self.gone.set()
+
+    def _is_blamed(self) -> bool:
+        return self._blamed is not None and time.monotonic() - self._blamed[0] < BLAMED_S
+
+    @property
+    def gone_by(self) -> PageTrouble:
+        """Return what ended the page."""
+        return self._blamed[1] if self._blamed is not None else PAGE_CRASHED
 
     @property
     def url(self) -> str:

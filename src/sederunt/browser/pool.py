@@ -29,19 +29,23 @@ from sederunt.browser.launch import HEADFUL, SHELL, Mode, find_executable
 from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.own_user import own_user
 from sederunt.browser.own_world import OwnWorld
-from sederunt.browser.page import MeetingPage
+from sederunt.browser.page import BROWSER_DIED, MeetingPage
 from sederunt.browser.page_times import PageTimes, wall_ms
 from sederunt.browser.places import Places
+from sederunt.browser.process_watch import ProcessWatch
 from sederunt.browser.processes import sweep_orphans
 from sederunt.browser.sandbox import obstacle as sandbox_obstacle
 from sederunt.browser.scripts import own_world_scripts, page_scripts
 from sederunt.browser.signals import Signal
 from sederunt.errors import PageCrashed, PageStuck, SetupError
 from sederunt.model.audio import CapturedFrame
+from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.settings import BrowserSettings
 
 OPEN_S = 30.0
 TRY_AGAIN_S = 30.0  # after a browser did not start
+DRIVER_AGAIN_S = 5.0  # after a driver did not
+PAGE_OVERRAN = PageTrouble(cause="page_overran", seen="The page did more than it may.", recovery=Recovery.FRESH_BROWSER)
 VIEWPORT = {"width": 1280, "height": 720}
 
 logger = log.get(component="browser")
@@ -74,30 +78,36 @@ class BrowserPool:
         self._browsers: list[Chromium] = []
         self._loopback = Loopback()
         self._driver: BrowserDriver | None = None
+        self._has_driver = asyncio.Event()
         self._stack = AsyncExitStack()
         # A start costs 30 to 40 times what a bot costs in a second: more at once than cores only slows each other.
         self._starts = asyncio.Semaphore(os.cpu_count() or 1)
         self._open = 0
         self._starting: dict[Chromium, asyncio.Task[None]] = {}
         self._closing = False
+        self._watching: list[asyncio.Task[None]] = []
         self._failed_at: float | None = None  # when a browser did not start, and none has started since
 
     async def __aenter__(self) -> "BrowserPool":
         await asyncio.to_thread(sweep_orphans)
         try:
             await self._stack.enter_async_context(self._loopback)
-            self._driver = await self._stack.enter_async_context(running_driver())
+            await self._start_driver()
         except BaseException:
             await self._stack.aclose()
             raise
         self._warn_without_sandbox()
         self._warm_up()
+        watch = ProcessWatch(lambda: self._browsers)
+        self._watching = [asyncio.create_task(task) for task in (watch.run(), self._keep_driver())]
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closing = True
+        for task in self._watching:
+            task.cancel()
         await asyncio.gather(*(self._end(browser) for browser in list(self._browsers)))
         await self._stack.aclose()
 
@@ -134,6 +144,7 @@ class BrowserPool:
         *,
         on_frames: Callable[[Sequence[CapturedFrame]], None],
         on_signal: Callable[[Signal], None],
+        on_trouble: Callable[[PageTrouble], None] = lambda trouble: None,
         now_ms: Callable[[], float] = wall_ms,
     ) -> MeetingPage:
         """Open a fresh page for a bot, with the in-page scripts in place. The callbacks must not block.
@@ -152,7 +163,7 @@ class BrowserPool:
         def overran() -> None:
             browser.spoiled = True  # what runs in it may have more in store
             if page is not None:
-                page.gone.set()
+                page.end(PAGE_OVERRAN)
 
         line = self._loopback.open_line(
             on_frames=on_frames,
@@ -163,7 +174,7 @@ class BrowserPool:
         )
         try:
             async with asyncio.timeout(OPEN_S):
-                page = await self._open_page(browser, line, request)
+                page = await self._open_page(browser, line, request, on_trouble)
         except TimeoutError:
             browser.spoiled = True
             raise PageStuck(f"The browser did not open a page within {OPEN_S:g} s.") from None
@@ -176,7 +187,13 @@ class BrowserPool:
         self._open += 1
         return page
 
-    async def _open_page(self, browser: Chromium, line: PageChannel, request: PageRequest) -> MeetingPage:
+    async def _open_page(
+        self,
+        browser: Chromium,
+        line: PageChannel,
+        request: PageRequest,
+        on_trouble: Callable[[PageTrouble], None],
+    ) -> MeetingPage:
         context = await browser.new_context(_context_options(self._settings, request))
         windows = _Windows(partial(self._loopback.drop, line))
         try:
@@ -201,16 +218,42 @@ class BrowserPool:
             browser.spoiled = browser.spoiled or not cleanly
             await self._loopback.close_line(line)
             watcher.cancel()
+            browser.listeners.remove(page.hear)
             await self._unseat(browser)
 
-        page = MeetingPage(tab, context, line, world, closed)
-        watcher = asyncio.create_task(_follow(browser.gone, page.gone))
+        page = MeetingPage(tab, context, line, world, closed, on_trouble)
+        browser.listeners.append(page.hear)
+        watcher = asyncio.create_task(_follow(browser, page))
         return page
 
     # --- browsers ------------------------------------------------------------------------------------------------
 
+    async def _start_driver(self) -> None:
+        self._driver = await self._stack.enter_async_context(running_driver())
+        self._has_driver.set()
+
+    async def _keep_driver(self) -> None:
+        """Start another driver whenever one ends. Its browsers go with it, and none can be started without."""
+        while self._driver is not None:
+            await self._driver.gone.wait()
+            logger.error("the browsers' driver ended", action="driver_ended", pid=self._driver.pid)
+            self._has_driver.clear()
+            for browser in list(self._browsers):
+                browser.lose_driver()
+            while not self._has_driver.is_set():
+                try:
+                    await self._start_driver()
+                except SetupError as error:
+                    logger.error(str(error), action="driver_missing")
+                    await asyncio.sleep(DRIVER_AGAIN_S)
+            self._warm_up()
+
     async def _seat(self, request: PageRequest) -> Chromium:
         """Take a place in a browser that runs: one that has room (or will have, once started), else a new one."""
+        try:
+            await asyncio.wait_for(self._has_driver.wait(), OPEN_S)
+        except TimeoutError:
+            raise PageStuck("The browsers' driver does not start.") from None
         private = request.storage_state is not None or request.signs_in or request.host_rules is not None
         browser = None if private else self._with_room(request)
         if browser is None:
@@ -365,7 +408,7 @@ def _script_config(name: str, request: PageRequest) -> dict[str, Any]:
     }
 
 
-async def _follow(first: asyncio.Event, then: asyncio.Event) -> None:
-    """Set the second event once the first is set: when the browser is gone, so is the page."""
-    await first.wait()
-    then.set()
+async def _follow(browser: Chromium, page: MeetingPage) -> None:
+    """Let the page be gone once its browser is."""
+    await browser.gone.wait()
+    page.end(BROWSER_DIED)

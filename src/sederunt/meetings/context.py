@@ -12,6 +12,7 @@ from sederunt.meetings.join.identity import AccountSource
 from sederunt.meetings.journal import Feed, Journal
 from sederunt.meetings.record.spool import PieceSpool
 from sederunt.model.audio import CapturedFrame
+from sederunt.model.trouble import PageTrouble
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.transcription.access import Access
@@ -27,9 +28,12 @@ class PageOpener(Protocol):
         *,
         on_frames: Callable[[Sequence[CapturedFrame]], None],
         on_signal: Callable[[Signal], None],
+        on_trouble: Callable[[PageTrouble], None],
         now_ms: Callable[[], float],
     ) -> MeetingPage:
         """Open a page with the in-page scripts in place, told by the clock `now_ms` (Unix milliseconds).
+
+        `on_trouble` is told of what befalls the browser and leaves the page alive.
 
         Raises SetupError, PageStuck, PageCrashed.
         """

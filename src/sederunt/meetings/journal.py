@@ -18,10 +18,11 @@ from sederunt.errors import Superseded
 from sederunt.meetings.live.messages import line_message, message_of
 from sederunt.meetings.session.roster import Roster, silenced
 from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Bot, Gap
-from sederunt.model.history import LIVE_TROUBLE, RECORDING_GAP, seat_wait_s
+from sederunt.model.history import LIVE_TROUBLE, PAGE_TROUBLE, RECORDING_GAP, seat_wait_s
 from sederunt.model.participant import Participant
 from sederunt.model.status import StopReason, Trigger
 from sederunt.model.transcript import LiveLine
+from sederunt.model.trouble import PageTrouble
 
 # So many earlier stays of a bot keep their claims in its evidence.
 MOST_STAYS = 5
@@ -56,6 +57,7 @@ class Journal:
         self._bots, self._live_lines, self._feed = bots, live_lines, feed
         self.away_cause = HOST_LOST  # why the bot was away when this holder took it over
         self._untold: list[Change] = []
+        self._troubles: list[PageTrouble] = []  # not written yet
         self._written_sources: dict[str, str] = {}  # audio source → participant key, as it stands in the database
 
     @classmethod
@@ -127,6 +129,26 @@ class Journal:
         self.bot = replace(self.bot, gaps=gaps)
         data = {"start": gap.start, "end": gap.end, "cause": cause}
         await self._bots.add_event(self.bot.id, RECORDING_GAP, data)
+
+    def note_trouble(self, trouble: PageTrouble) -> None:
+        """Take what befell the page; `write_troubles` tells of it. May be called from anywhere, and never waits."""
+        action = {"action": "page_trouble", "bot_id": str(self.bot.id), "cause": trouble.cause}
+        logger.warning(trouble.seen, recovery=trouble.recovery, **action)
+        self._troubles.append(trouble)
+
+    async def write_troubles(self) -> None:
+        """Write what befell the page since the last call. A database that is away is told later. Raises Superseded."""
+        while self._troubles:
+            trouble = self._troubles[0]
+            data = {"cause": trouble.cause, "seen": trouble.seen[:500], "recovery": trouble.recovery}
+            try:
+                await self._bots.add_event(self.bot.id, PAGE_TROUBLE, data, epoch=self.bot.epoch)
+            except Superseded:
+                raise
+            except Exception:
+                logger.exception("trouble not written", action="trouble_kept", bot_id=str(self.bot.id))
+                return
+            self._troubles.pop(0)
 
     # --- the roster ----------------------------------------------------------------------------------------------
 

@@ -43,6 +43,7 @@ from sederunt.meetings.session.meeting_session import MeetingSession, open_sessi
 from sederunt.meetings.session.stop_rules import Departure
 from sederunt.model.bot import Verdict
 from sederunt.model.status import BotStatus, StopReason, Trigger
+from sederunt.model.trouble import PageTrouble
 from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import InvalidLink, MeetingLink
 from sederunt.platforms.platform import Platform
@@ -163,6 +164,7 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
                         continue
                     return ended
             case Broken(cause=cause, again=again):
+                await _tell_of(journal, tried.outcome)
                 failures.add(sat_s=tried.sat_s)
                 away_cause = cause if tried.sat_s else away_cause  # what threw it out, not what kept it out
                 if limits.left_s <= 0 and journal.bot.recording_started_at is None:
@@ -179,6 +181,12 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
 def knocks_in_s(due_in_s: float) -> float:
     """Return in how many seconds a bot knocks that is due in `due_in_s` seconds."""
     return due_in_s - KNOCK_AHEAD_S - min(max(due_in_s, 0.0) * SPREAD_SHARE, SPREAD_S)
+
+
+async def _tell_of(journal: Journal, broken: Broken) -> None:
+    """Write why a page is given up."""
+    journal.note_trouble(PageTrouble(cause=broken.cause, seen=broken.seen, recovery=broken.recovery))
+    await journal.write_troubles()
 
 
 class PageFailures:

@@ -10,6 +10,7 @@ from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
 from sederunt.meetings.session.stop_rules import Departure
 from sederunt.model.bot import HOST_LOST, Verdict
 from sederunt.model.status import StopReason, Trigger
+from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.platforms.admission import Admission
 from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.sign_in import SignInEnd
@@ -58,9 +59,10 @@ class Challenged:
 class Broken:
     """The page died, froze, or is not the page we know. Worth another try on a fresh one."""
 
-    cause: str  # "page_crashed", "page_stuck", "page_changed", "connection_lost"
+    cause: str  # "page_crashed", "page_stuck", "page_changed", "connection_lost", or of a PageTrouble
     seen: str
     again: bool = True
+    recovery: Recovery = Recovery.FRESH_PAGE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,6 +112,11 @@ def broken(error: PageError) -> Broken:
     causes = {PageCrashed: "page_crashed", PageStuck: "page_stuck", PageChanged: "page_changed"}
     otherwise = "connection_lost" if "net::ERR_" in str(error) else "page_changed"  # so browsers name what fails below
     return Broken(cause=causes.get(type(error), otherwise), seen=str(error))
+
+
+def ended_by(trouble: PageTrouble) -> Broken:
+    """Return what the end of a page means for the try."""
+    return Broken(cause=trouble.cause, seen=trouble.seen, recovery=trouble.recovery)
 
 
 # --- what the row is told ----------------------------------------------------------------------------------------

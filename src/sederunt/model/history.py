@@ -13,10 +13,11 @@ RECORDING_GAP = "recording_gap"  # the bot was away for a while
 WAITING_FOR_CAPACITY = "waiting_for_capacity"  # it has to wait for a seat at a host, and what its place in the line is
 OVERBOOKED = "overbooked"  # when it was scheduled, more seats were booked for its time than there are
 LIVE_TROUBLE = "live_trouble"  # live transcription may have missed something
+PAGE_TROUBLE = "page_trouble"  # something befell the bot's page, or what it needs: cause, what was seen, what is done
 
 
 # What webhooks tell besides every change of status, where a bot's caller asks for it.
-TOLD_WHEN_ASKED = (CHAT_MESSAGE, RECORDING_GAP, LIVE_TROUBLE, WAITING_FOR_CAPACITY)
+TOLD_WHEN_ASKED = (CHAT_MESSAGE, RECORDING_GAP, LIVE_TROUBLE, PAGE_TROUBLE, WAITING_FOR_CAPACITY)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,7 +12,7 @@ import pytest
 from harness.bot_context import NoAccounts, NoListeners
 from harness.captured import sound
 from harness.fake_clock import FakeClock
-from sederunt.browser.page import Signal
+from sederunt.browser.page import PAGE_CRASHED, Signal
 from sederunt.claims.claim import Claim, Source, Subject, here, speak
 from sederunt.clock import unix_ms
 from sederunt.database.bots import Bots
@@ -96,6 +96,7 @@ class Tab:
     def __post_init__(self) -> None:
         self.said: list[str] = []
         self.gone = asyncio.Event()
+        self.gone_by = PAGE_CRASHED
         self.url = "https://meet.example/abc"
         self._looks: Iterator[Shown] = iter(self.looks)
 
@@ -153,7 +154,7 @@ class Pool:
         self.script: Iterator[Tab] = iter(())
         self.given: list[Tab] = []
 
-    async def open(self, request: object, *, on_frames: Any, on_signal: Any, now_ms: Any) -> Any:
+    async def open(self, request: object, *, on_frames: Any, on_signal: Any, on_trouble: Any, now_ms: Any) -> Any:
         tab = next(self.script)
         tab.attach(self._clock, on_frames, on_signal)
         self.given.append(tab)
@@ -300,6 +301,9 @@ async def test_an_outage_of_minutes_is_outlived_with_growing_pauses(make_stage: 
     assert stage.clock.slept == [1, 5, 15, *[30] * 7]
     assert (bot.status, bot.stop_reason) == (BotStatus.FINISHED, StopReason.MEETING_ENDED)
     assert [gap.cause for gap in bot.gaps] == ["page_crashed"], "what threw it out, not what kept it out"
+    troubles = [event.data for event in await stage.bots.events(bot.id) if event.event == "page_trouble"]
+    assert [told["cause"] for told in troubles] == ["page_crashed", *["connection_lost"] * 9]
+    assert troubles[0] == {"cause": "page_crashed", "seen": "The page's renderer ended.", "recovery": "fresh_page"}
 
 
 async def test_a_recording_that_nothing_gets_back_into_is_given_up_after_minutes(make_stage: MakeStage) -> None:

@@ -74,7 +74,9 @@ class AsyncRoutes:
         lang: str | Unset | None = UNSET,
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
-        webhook_events: Sequence[Literal["chat_message", "recording_gap", "live_trouble", "waiting_for_capacity"]]
+        webhook_events: Sequence[
+            Literal["chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity"]
+        ]
         | Unset
         | None = UNSET,
         store_recording_for_1_year: bool | Unset | None = UNSET,
@@ -243,7 +245,9 @@ class AsyncRoutes:
         lang: str | Unset | None = UNSET,
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
-        webhook_events: Sequence[Literal["chat_message", "recording_gap", "live_trouble", "waiting_for_capacity"]]
+        webhook_events: Sequence[
+            Literal["chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity"]
+        ]
         | Unset
         | None = UNSET,
         store_recording_for_1_year: bool | Unset | None = UNSET,
@@ -349,7 +353,9 @@ class AsyncRoutes:
         lang: str | Unset | None = UNSET,
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
-        webhook_events: Sequence[Literal["chat_message", "recording_gap", "live_trouble", "waiting_for_capacity"]]
+        webhook_events: Sequence[
+            Literal["chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity"]
+        ]
         | Unset
         | None = UNSET,
         store_recording_for_1_year: bool | Unset | None = UNSET,

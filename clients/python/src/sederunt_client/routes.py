@@ -74,7 +74,9 @@ class Routes:
         lang: str | Unset | None = UNSET,
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
-        webhook_events: Sequence[Literal["chat_message", "recording_gap", "live_trouble", "waiting_for_capacity"]]
+        webhook_events: Sequence[
+            Literal["chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity"]
+        ]
         | Unset
         | None = UNSET,
         store_recording_for_1_year: bool | Unset | None = UNSET,
@@ -242,7 +244,9 @@ class Routes:
         lang: str | Unset | None = UNSET,
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
-        webhook_events: Sequence[Literal["chat_message", "recording_gap", "live_trouble", "waiting_for_capacity"]]
+        webhook_events: Sequence[
+            Literal["chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity"]
+        ]
         | Unset
         | None = UNSET,
         store_recording_for_1_year: bool | Unset | None = UNSET,
@@ -348,7 +352,9 @@ class Routes:
         lang: str | Unset | None = UNSET,
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
-        webhook_events: Sequence[Literal["chat_message", "recording_gap", "live_trouble", "waiting_for_capacity"]]
+        webhook_events: Sequence[
+            Literal["chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity"]
+        ]
         | Unset
         | None = UNSET,
         store_recording_for_1_year: bool | Unset | None = UNSET,

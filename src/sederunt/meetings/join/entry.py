@@ -13,11 +13,11 @@ from sederunt.meetings.context import BotContext
 from sederunt.meetings.join.identity import Identity
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.outcomes import (
-    Broken,
     CutOff,
     Outcome,
     Refused,
     SignInNeeded,
+    ended_by,
     outcome_of,
     outcome_of_sign_in,
 )
@@ -85,12 +85,12 @@ async def until_entered(
 ) -> Outcome | None:
     """Wait for the end of `enter`; a stop, a cut-off or the death of the page ends the waiting at once."""
     joining = asyncio.ensure_future(entering)
-    interruptions: dict[asyncio.Future[Any], Outcome] = {
+    interruptions: dict[asyncio.Future[Any], Callable[[], Outcome]] = {
         asyncio.ensure_future(event.wait()): outcome
         for event, outcome in (
-            (commands.stop, Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")),
-            (commands.cut_off, CutOff()),
-            (page.gone, Broken(cause="page_crashed", seen="while joining")),
+            (commands.stop, lambda: Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")),
+            (commands.cut_off, CutOff),
+            (page.gone, lambda: ended_by(page.gone_by)),
         )
     }
     try:
@@ -101,7 +101,8 @@ async def until_entered(
             if joining in done:
                 return joining.result()
             if done:
-                return interruptions[done.pop()]
+                return interruptions[done.pop()]()
+            await journal.write_troubles()
             if await journal.is_stop_requested():
                 commands.stop.set()
     finally:

@@ -16,7 +16,7 @@ from sederunt.meetings.join.entry import enter, until_entered
 from sederunt.meetings.join.identity import Identity
 from sederunt.meetings.join.page_request import batch_ms, page_request
 from sederunt.meetings.live.live_session import LiveSession, open_live_session
-from sederunt.meetings.outcomes import Departed, Outcome, broken
+from sederunt.meetings.outcomes import Departed, Outcome, broken, ended_by
 from sederunt.meetings.record.capture_fallback import CaptureFallback
 from sederunt.meetings.record.recorder import Recorder, stay_name
 from sederunt.meetings.session.commands import Commands
@@ -61,6 +61,7 @@ async def open_session(
         request,
         on_frames=observer.frames_arrived,
         on_signal=observer.signal_arrived,
+        on_trouble=journal.note_trouble,
         now_ms=lambda: context.clock.now().timestamp() * 1000,
     )
     chores = PageChores(
@@ -147,9 +148,7 @@ class MeetingSession:
         self._is_silent = isinstance(error, PageStuck | PageCrashed)
         if isinstance(error, PageStuck):
             await self._commands.wait(self.page.gone.wait(), within_s=DYING_S)
-            if self.page.gone.is_set():
-                return broken(PageCrashed(str(error)))
-        return broken(error)
+        return ended_by(self.page.gone_by) if self.page.gone.is_set() else broken(error)
 
     async def sit(self, *, started_ms: int) -> Outcome:
         """Record until something ends the stay; `started_ms` is the zero of the recording, in Unix milliseconds."""

@@ -7,7 +7,7 @@ from sederunt.browser.page import MeetingPage
 from sederunt.clock import Clock, unix_ms
 from sederunt.errors import PageStuck
 from sederunt.meetings.journal import Journal
-from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome
+from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, ended_by
 from sederunt.meetings.record.capture_fallback import CaptureFallback
 from sederunt.meetings.record.recorder import Recorder
 from sederunt.meetings.session.commands import Commands
@@ -73,6 +73,7 @@ class Watcher:
                     self._commands.stop.set()
             await self._fallback.check(self._observer.roster.someone_shown_speaking)
             await self._observer.write()
+            await self._journal.write_troubles()
             await self._commands.wait(*(event.wait() for event in self._wakes), within_s=TICK_S)
 
     def _ended(self, now_ms: int) -> Outcome | None:
@@ -80,7 +81,7 @@ class Watcher:
         if self._commands.cut_off.is_set():
             return CutOff()
         if self._page.gone.is_set():
-            return Broken(cause="page_crashed", seen="in the meeting")
+            return ended_by(self._page.gone_by)
         if self._commands.stop.is_set():
             return Departed(departure=Departure(reason=StopReason.MANUALLY_STOPPED, row="order.stop"))
         if roster.removed:

@@ -1,0 +1,98 @@
+"""Looks at the processes of the browsers that bots sit in, once a second, and acts on those that stand still.
+
+A stopped process is ended, because an end is noticed by everybody at once: a renderer takes its page with it, the
+network service or the main process the browser, and a GPU process is started anew by the browser.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from sederunt import log
+from sederunt.browser.chromium import NETWORK_SERVICE, Chromium
+from sederunt.browser.processes import kill
+from sederunt.browser.stopped import LOOKS_IN_A_ROW, ProcessState, StoppedProcesses, kind_of, process_states
+from sederunt.model.trouble import PageTrouble, Recovery
+
+LOOK_EVERY_S = 1.0
+GPU = "gpu-process"
+
+# What each kind of process is called, and what follows from its end; any other is a helper, which the browser starts
+# anew.
+_KINDS: Mapping[str, tuple[str, Recovery]] = MappingProxyType(
+    {
+        "browser": ("browser", Recovery.FRESH_BROWSER),
+        "zygote": ("zygote", Recovery.FRESH_BROWSER),
+        "display": ("display", Recovery.FRESH_BROWSER),
+        "driver": ("driver", Recovery.FRESH_BROWSER),
+        NETWORK_SERVICE: ("network_service", Recovery.FRESH_BROWSER),
+        "renderer": ("renderer", Recovery.FRESH_PAGE),
+        GPU: ("gpu_process", Recovery.BY_BROWSER),
+    }
+)
+
+logger = log.get(component="browser")
+
+
+def stopped(kind: str) -> PageTrouble:
+    """Return the trouble that a stopped process of this kind is to the pages of its browser."""
+    name, recovery = _KINDS.get(kind, (kind.rpartition(".")[2] or "process", Recovery.BY_BROWSER))
+    seconds = (LOOKS_IN_A_ROW - 1) * LOOK_EVERY_S
+    seen = f"The {name.replace('_', ' ')} stood still for {seconds:g} s, stopped by a signal; it was ended."
+    return PageTrouble(cause=f"{name}_stopped", seen=seen, recovery=recovery)
+
+
+class ProcessWatch:
+    """The watch over all browsers of a pool."""
+
+    def __init__(self, browsers: Callable[[], Iterable[Chromium]]) -> None:
+        self._browsers = browsers
+        self._stopped = StoppedProcesses()
+        self._gpu: dict[int, int] = {}  # the GPU process of each browser
+
+    async def run(self) -> None:
+        """Look for ever."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            try:
+                await self._look()
+            except Exception:
+                logger.exception("processes not looked at", action="process_watch_failed")
+
+    async def _look(self) -> None:
+        watched = {browser.pid: browser for browser in self._browsers() if browser.pid and browser.seats}
+        if not watched:
+            return
+        states = await asyncio.to_thread(process_states)
+        outside = {pid: browser for browser in watched.values() for pid in (browser.display_pid, browser.driver_pid)}
+        ours = [state for pid, state in states.items() if state.session in watched or pid in outside]
+        self._look_at_gpu(watched, ours)
+        for state in self._stopped.look(ours):
+            if state.session in watched:
+                _end(watched[state.session], state, kind_of(state.pid))
+                self._gpu = {browser: gpu for browser, gpu in self._gpu.items() if gpu != state.pid}  # told already
+            else:
+                browser = outside[state.pid]
+                _end(browser, state, "display" if state.pid == browser.display_pid else "driver")
+
+    def _look_at_gpu(self, watched: Mapping[int, Chromium], ours: Iterable[ProcessState]) -> None:
+        """Tell the pages of a browser whose GPU process is gone: the browser starts another."""
+        alive = {state.pid for state in ours}
+        for pid, gpu in list(self._gpu.items()):
+            if gpu not in alive:
+                del self._gpu[pid]
+                if pid in watched and pid in alive:
+                    seen = "The GPU process ended; the browser starts another."
+                    watched[pid].tell(PageTrouble(cause="gpu_process_died", seen=seen, recovery=Recovery.BY_BROWSER))
+        for state in ours:
+            if state.session in watched and state.session not in self._gpu and kind_of(state.pid) == GPU:
+                self._gpu[state.session] = state.pid
+
+
+def _end(browser: Chromium, state: ProcessState, kind: str) -> None:
+    trouble = stopped(kind)
+    logger.warning(trouble.seen, action="process_stopped", kind=kind, pid=state.pid)
+    browser.tell(trouble)
+    kill(state.pid)
+    if trouble.recovery is Recovery.FRESH_BROWSER:
+        browser.kill()

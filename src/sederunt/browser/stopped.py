@@ -1,0 +1,73 @@
+"""Processes that somebody stopped and nobody ended, such as a renderer that got a SIGSTOP.
+
+No socket closes and no call fails: whoever waits for such a process waits for ever, or until a deadline that has to be
+long, since a busy machine looks alike from outside. The kernel knows the difference. A process that it calls stopped
+does not run because it was stopped, however busy the machine is; so it is ended, and an end is noticed at once.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+# In so many looks in a row: a process that is stopped and told to go on within a second or two harms nobody.
+LOOKS_IN_A_ROW = 3
+_STOPPED = frozenset("Tt")  # by a signal, by a debugger
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProcessState:
+    """One process at one moment, as the kernel tells."""
+
+    pid: int
+    parent: int
+    session: int  # the browser's main process, for all processes of a browser
+    started: int  # clock ticks since boot: with the number it names a process for good
+    is_stopped: bool
+
+
+def process_states() -> Mapping[int, ProcessState]:
+    """Return every process by its number; nothing where the system does not tell of processes (it is no Linux)."""
+    proc = Path("/proc/self").parent
+    folders = [folder for folder in proc.iterdir() if folder.name.isdigit()] if proc.is_dir() else []
+    states = (_state_of(folder) for folder in folders)
+    return {state.pid: state for state in states if state is not None}
+
+
+def _state_of(folder: Path) -> ProcessState | None:
+    try:
+        text = (folder / "stat").read_text(encoding="ascii", errors="replace")
+    except OSError:  # ended meanwhile
+        return None
+    fields = text.rpartition(")")[2].split()
+    return ProcessState(
+        pid=int(folder.name),
+        parent=int(fields[1]),
+        session=int(fields[3]),
+        started=int(fields[19]),
+        is_stopped=fields[0] in _STOPPED,
+    )
+
+
+class StoppedProcesses:
+    """Counts in how many looks in a row each process was stopped."""
+
+    def __init__(self) -> None:
+        self._looks: dict[tuple[int, int], int] = {}
+
+    def look(self, states: Iterable[ProcessState]) -> list[ProcessState]:
+        """Take one look at the processes; returns those that have been stopped for too long."""
+        stopped = [state for state in states if state.is_stopped]
+        self._looks = {(one.pid, one.started): self._looks.get((one.pid, one.started), 0) + 1 for one in stopped}
+        return [one for one in stopped if self._looks[one.pid, one.started] >= LOOKS_IN_A_ROW]
+
+
+def kind_of(pid: int) -> str:
+    """Return what a process is to its browser: "renderer", "gpu-process", "zygote", a service such as
+    "network.mojom.NetworkService", "browser" for its main process, and "" for one that is gone.
+    """
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").split()
+    except OSError:
+        return ""
+    told = dict(word.removeprefix("--").split("=", 1) for word in words if word.startswith("--") and "=" in word)
+    return told.get("utility-sub-type") or told.get("type") or ("browser" if words else "")
