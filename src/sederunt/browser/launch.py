@@ -167,6 +167,13 @@ def launch_profile(
     )
 
 
+def usual_mode(settings: BrowserSettings) -> Mode:
+    """Return the mode of a browser for which nothing else is asked."""
+    if settings.mode != "auto":
+        return settings.mode
+    return SHELL if settings.host_rules else HEADFUL
+
+
 def child_environment(user: OtherUser | None, temporary: Path) -> dict[str, str]:
     """Return what a browser or its display may see of our environment, and where it is to write."""
     environment = {name: value for name, value in os.environ.items() if _may_know(name)}

@@ -25,7 +25,7 @@ from playwright.async_api import Page
 from sederunt import log
 from sederunt.browser.chromium import Chromium
 from sederunt.browser.driver import BrowserDriver, running_driver
-from sederunt.browser.launch import HEADFUL, SHELL, Mode, find_executable
+from sederunt.browser.launch import Mode, find_executable, usual_mode
 from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.own_user import own_user
 from sederunt.browser.own_world import OwnWorld
@@ -124,7 +124,7 @@ class BrowserPool:
         not start" where the last start failed. Another start is tried after a while.
         """
         try:
-            find_executable(self._settings, _usual_mode(self._settings))
+            find_executable(self._settings, usual_mode(self._settings))
         except SetupError:
             return "missing"
         if self._failed_at is None:
@@ -335,15 +335,15 @@ class BrowserPool:
         if self._settings.sandbox != "auto":
             return
         with contextlib.suppress(SetupError):  # a browser that is missing is told by whoever needs it
-            program = find_executable(self._settings, _usual_mode(self._settings))
+            program = find_executable(self._settings, usual_mode(self._settings))
             why = sandbox_obstacle(program, own_user(self._settings, program))
             if why is not None:
                 logger.warning(why, action="sandbox_off")
 
     def _warm_up(self) -> None:
         """Start the empty browsers that are wanted, beside everything else."""
-        for _ in range(self._settings.warm - self._empty(_usual_mode(self._settings))):
-            browser = self._new(_usual_mode(self._settings))
+        for _ in range(self._settings.warm - self._empty(usual_mode(self._settings))):
+            browser = self._new(usual_mode(self._settings))
             self._starting[browser].add_done_callback(_say_why_cold)
 
 
@@ -373,12 +373,6 @@ class _Windows:
 def _say_why_cold(start: "asyncio.Task[None]") -> None:
     if not start.cancelled() and start.exception() is not None:
         logger.warning(str(start.exception()), action="browser_not_warmed")
-
-
-def _usual_mode(settings: BrowserSettings) -> Mode:
-    if settings.mode != "auto":
-        return settings.mode
-    return SHELL if settings.host_rules else HEADFUL
 
 
 def _context_options(settings: BrowserSettings, request: PageRequest) -> dict[str, Any]:

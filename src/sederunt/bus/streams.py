@@ -82,7 +82,21 @@ def held_subject(kind: str, resource_id: UUID | str) -> str:
 
 def holds_subject(host: str) -> str:
     """Return where a host is asked what it holds. Dots and blanks of a host name would be tokens of the subject."""
-    return f"host.{''.join(c if c.isalnum() or c in '-_' else '_' for c in host)}.holds"
+    return f"host.{_token(host)}.holds"
+
+
+def windows_subject(host: str) -> str:
+    """Return where a host is asked for a browser window in which a person signs in."""
+    return f"host.{_token(host)}.windows"
+
+
+def window_subject(window_id: str, what: str) -> str:
+    """Return where one such window is asked: to `look`, to `act`, to `end`."""
+    return f"window.{window_id}.{what}"
+
+
+def _token(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_" else "_" for c in name)
 
 
 def events_subject(bot_id: UUID | str) -> str:
@@ -220,4 +234,6 @@ __all__ = [
     "live_subject",
     "next_subject",
     "queued",
+    "window_subject",
+    "windows_subject",
 ]

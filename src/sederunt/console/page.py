@@ -87,8 +87,10 @@ def _to_sign_in(request: Request) -> Response:
 
 
 def _refusal(page: Page, error: Exception) -> Response:
-    """The API's own answer, as a page."""
+    """The API's own answer, as a page; as it is where a script asked, which shows it at its fields."""
     told = answer_to(error)
+    if page.request.method != "GET":
+        return told
     message = str(error) if isinstance(error, RequestError) else "Something went wrong on our side."
     return page.render(
         "refusal.html",

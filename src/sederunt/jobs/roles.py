@@ -44,6 +44,7 @@ Ready = Callable[[str, dict[str, object]], None]
 async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
     """Take bots while there is room, until `stop`; then let them sit for `drain_timeout_s` and hand back the rest."""
     from sederunt.browser.pool import BrowserPool  # here, for a worker loads no browser
+    from sederunt.jobs.sign_in_windows import serving_windows
 
     async with BrowserPool(settings.browser) as pool, open_context(settings, role="host", pool=pool) as context:
         with suppress(NoResponder, BusAway):
@@ -66,7 +67,11 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
             return {"seats": told, "cores": os.cpu_count() or 1, "load": round(room.load, 3), "draining": stop.is_set()}
 
         parts = TestedParts(context, {"browser": pool.state})
-        async with _storing_leftovers(context, consumers), _alive(context, "host", parts, seats):
+        async with (
+            _storing_leftovers(context, consumers),
+            serving_windows(context),
+            _alive(context, "host", parts, seats),
+        ):
             await _work(consumers, stop, drain_timeout_s, say_ready)
         await answering.close()
 

@@ -108,7 +108,8 @@ async def test_a_role_allows_what_it_says(room: ApiRoom, furnished: Furnished, r
         if method == "GET" and not path.endswith(("/feed", "/picture.png", "/peaks.json")):
             resource = furnished.recording if path.startswith("/recordings") else furnished.finished
             answer = await somebody.page(path.replace("{id}", resource["id"]))
-            assert answer.status_code == (200 if needed in may else 403), path
+            there = 404 if path.startswith("/sign-in-windows/") else 200  # nobody has one open
+            assert answer.status_code == (there if needed in may else 403), path
     for route in ROUTES:
         path = route.path.replace("{id}", "nobody").replace("{correction}", "nobody")
         answer = await somebody.ask(route.method, path, {})

@@ -1,0 +1,215 @@
+"""A browser window for a person elsewhere: what it shows as pictures one way, their pointer and keys the other.
+
+A picture is made only when somebody asks for the next one. The window opens public places alone, as a bot's tab does.
+"""
+
+import asyncio
+import base64
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import BrowserContext, CDPSession, Page
+from playwright.async_api import Error as DriverError
+
+from sederunt.browser.chromium import Chromium
+from sederunt.browser.driver import running_driver
+from sederunt.browser.launch import usual_mode
+from sederunt.browser.places import Places
+from sederunt.errors import PageStuck, SetupError
+from sederunt.settings import BrowserSettings
+
+OPEN_S = 30.0
+ACT_S = 10.0
+STATE_S = 15.0
+QUALITY = 65  # of a JPEG: text stays readable, a page takes 30 to 120 kB
+SMALLEST, LARGEST = (360, 480), (1280, 900)
+MOST_TEXT = 2_000  # characters in one go
+_BUTTONS = ("left", "middle", "right")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WindowView:
+    """What the window shows."""
+
+    number: int  # rises with each picture
+    jpeg: bytes
+    url: str
+
+
+class RemoteWindow:
+    """One window. Coordinates of the pointer are shares of its width and height."""
+
+    def __init__(self, context: BrowserContext, page: Page, session: CDPSession, places: Places | None) -> None:
+        """`places`: what may be opened; None lets everything be opened."""
+        self._context, self._page, self._session, self._places = context, page, session, places
+        self._jpeg, self._number = b"", 0
+        self._due: int | None = None  # the picture that the browser waits for a word about
+        self._news = asyncio.Event()
+        self._size = (1280, 720)
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self.gone = asyncio.Event()  # set when the window, or its browser, is there no more
+
+    async def prepare(self) -> None:
+        """Begin to watch. Raises the driver's errors."""
+        self._session.on("Page.screencastFrame", self._shown)
+        if self._places is not None:
+            self._session.on("Fetch.requestPaused", lambda paused: self._spawn(self._judge(paused)))
+            await self._session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
+        self._page.on("close", lambda _page: self.gone.set())
+        self._page.on("crash", lambda _page: self.gone.set())
+        self._context.on("page", lambda popup: self._spawn(self._take_over(popup)))
+        self._page.on("filechooser", lambda _chooser: None)  # nothing of this machine is handed out
+        await self._session.send("Page.startScreencast", {"format": "jpeg", "quality": QUALITY})
+
+    async def go(self, url: str) -> None:
+        """Open an address. One that loads slowly, or not at all, is for the person to see."""
+        if self._places is not None:
+            self._places.sent(url)
+        with contextlib.suppress(DriverError):
+            await self._page.goto(url, wait_until="commit", timeout=OPEN_S * 1000)
+
+    async def look(self, after: int, within_s: float) -> WindowView | None:
+        """Return what is shown, once that is newer than the picture `after`; None where nothing changes so long."""
+        if self._number <= after:
+            await self._go_on()
+            self._news.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(within_s):
+                    await self._news.wait()
+        if self._number <= after:
+            return None
+        return WindowView(number=self._number, jpeg=self._jpeg, url=self._page.url)
+
+    async def act(self, inputs: Sequence[Sequence[Any]]) -> None:
+        """Do what a person did: a list of [name, arguments …]. What is not understood is passed over.
+
+        Raises PageStuck when the page takes none of it in time.
+        """
+        try:
+            async with asyncio.timeout(ACT_S):
+                for name, *arguments in inputs:
+                    with contextlib.suppress(DriverError, ValueError, TypeError, IndexError):
+                        await self._do(str(name), arguments)
+        except TimeoutError:
+            raise PageStuck(f"The page did not take the input within {ACT_S:g} s.") from None
+
+    async def state(self) -> Mapping[str, Any]:
+        """Return cookies and local storage: what it takes to be signed in again. Raises PageStuck."""
+        try:
+            async with asyncio.timeout(STATE_S):
+                state: Mapping[str, Any] = await self._context.storage_state()
+        except (DriverError, TimeoutError):
+            raise PageStuck("The browser did not tell what it remembers.") from None
+        return state
+
+    async def _do(self, name: str, arguments: Sequence[Any]) -> None:
+        mouse, keyboard = self._page.mouse, self._page.keyboard
+        match name:
+            case "move":
+                await mouse.move(*self._point(arguments))
+            case "down":
+                await mouse.down(button=_button(arguments), click_count=min(int(arguments[1]), 3))
+            case "up":
+                await mouse.up(button=_button(arguments))
+            case "wheel":
+                await mouse.wheel(*(max(-2000.0, min(float(value), 2000.0)) for value in arguments[:2]))
+            case "press":
+                await self._press(str(arguments[0]))
+            case "release":
+                await keyboard.up(str(arguments[0]))
+            case "type":
+                await keyboard.insert_text(str(arguments[0])[:MOST_TEXT])
+            case "size":
+                wide, high = (int(value) for value in arguments[:2])
+                self._size = _within(wide, SMALLEST[0], LARGEST[0]), _within(high, SMALLEST[1], LARGEST[1])
+                await self._page.set_viewport_size({"width": self._size[0], "height": self._size[1]})
+            case "back":
+                await self._page.go_back(wait_until="commit", timeout=ACT_S * 1000)
+            case "reload":
+                await self._page.reload(wait_until="commit", timeout=ACT_S * 1000)
+
+    async def _press(self, key: str) -> None:
+        try:
+            await self._page.keyboard.down(key)
+        except DriverError:  # a letter that no key of the driver's keyboard has
+            if len(key) == 1:
+                await self._page.keyboard.insert_text(key)
+
+    def _point(self, arguments: Sequence[Any]) -> tuple[float, float]:
+        across, down = (max(0.0, min(float(value), 1.0)) for value in arguments[:2])
+        return across * self._size[0], down * self._size[1]
+
+    def _shown(self, event: Mapping[str, Any]) -> None:
+        self._jpeg = base64.b64decode(event["data"])
+        self._number += 1
+        self._due = event["sessionId"]
+        self._news.set()
+
+    async def _go_on(self) -> None:
+        """Let the browser make its next picture."""
+        due, self._due = self._due, None
+        if due is not None:
+            with contextlib.suppress(DriverError):
+                await self._session.send("Page.screencastFrameAck", {"sessionId": due})
+
+    async def _judge(self, paused: Mapping[str, Any]) -> None:
+        assert self._places is not None
+        refused = not await self._places.may_open(str(paused["request"]["url"]))
+        with contextlib.suppress(DriverError):  # the page is gone, or went on
+            what = "Fetch.failRequest" if refused else "Fetch.continueRequest"
+            reason = {"errorReason": "AddressUnreachable"} if refused else {}
+            await self._session.send(what, {"requestId": paused["requestId"], **reason})
+
+    async def _take_over(self, popup: Page) -> None:
+        """Open what another window was to open in this one: there is but one to be seen."""
+        with contextlib.suppress(DriverError):
+            url = popup.url
+            await popup.close()
+            if url.startswith(("https:", "http:")):
+                await self._page.goto(url, wait_until="commit", timeout=OPEN_S * 1000)
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+@asynccontextmanager
+async def remote_window(settings: BrowserSettings, *, allow_private: bool) -> AsyncIterator[RemoteWindow]:
+    """Provide a window of a browser of its own. Raises SetupError when none starts.
+
+    Args:
+        allow_private: whether it may open places on this machine and its network.
+    """
+    options: dict[str, Any] = {
+        "viewport": {"width": 1280, "height": 720},
+        "locale": settings.locale,
+        "ignore_https_errors": settings.ignore_certificate_errors,
+        "accept_downloads": False,
+    }
+    async with (
+        running_driver() as driver,
+        Chromium(driver, settings, usual_mode(settings), private=True) as browser,
+    ):
+        try:
+            async with asyncio.timeout(OPEN_S):
+                context = await browser.new_context(options)
+                await context.grant_permissions([])
+                page = await context.new_page()
+                session = await context.new_cdp_session(page)
+                window = RemoteWindow(context, page, session, None if allow_private else Places(settings.host_rules))
+                await window.prepare()
+        except (TimeoutError, DriverError):
+            raise SetupError(f"The browser opened no window within {OPEN_S:g} s.") from None
+        yield window
+
+
+def _within(value: int, least: int, most: int) -> int:
+    return max(least, min(value, most))
+
+
+def _button(arguments: Sequence[Any]) -> Any:
+    return _BUTTONS[int(arguments[0])]

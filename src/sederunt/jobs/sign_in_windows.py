@@ -1,0 +1,196 @@
+"""Browser windows on a host in which people sign meeting accounts in, from wherever they sit.
+
+A window belongs to who opened it: each request names the account and the person, and for anybody else there is none.
+It ends when it was kept, when it was closed, when nobody looked for a while, or after a quarter of an hour.
+"""
+
+import asyncio
+import base64
+import contextlib
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from sederunt import log
+from sederunt.accounts.meeting_accounts import MeetingAccounts, SignIn, no_accounts
+from sederunt.browser.remote_window import RemoteWindow, remote_window
+from sederunt.bus.streams import window_subject, windows_subject
+from sederunt.bus.tasks import end
+from sederunt.errors import PageStuck, SetupError
+from sederunt.jobs.context import WorkerContext
+from sederunt.model.bot import Service
+from sederunt.platforms.registry import platform_of, services_taking
+from sederunt.platforms.sign_in_pages import AccountKind
+
+MOST = 2  # windows of one host at once: each is a browser of its own, that paints
+UNSEEN_S = 45.0  # a page that is looked at asks every few seconds
+LONGEST_S = 900.0
+LOOK_S = 4.0
+MOST_INPUTS = 200  # of one request
+
+logger = log.get(component="jobs")
+Answer = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WindowWish:
+    """Who opens a window for which account at a service."""
+
+    window_id: str
+    account_id: str
+    person_id: str
+    service: Service
+    email: str = field(repr=False)
+
+    def is_of(self, asked: Mapping[str, Any]) -> bool:
+        """Return whether a request comes from who opened the window."""
+        return (asked.get("account_id"), asked.get("person_id")) == (self.account_id, self.person_id)
+
+
+class SignInWindows:
+    """The windows of one host."""
+
+    def __init__(self, context: WorkerContext) -> None:
+        self._context = context
+        self._accounts = MeetingAccounts(context.database, context.sealer)
+        self._open: dict[str, asyncio.Task[None]] = {}
+
+    async def answer(self, asked: Mapping[str, Any]) -> Answer:
+        """Open a window; answers when it can be looked at, or why it cannot."""
+        wish = WindowWish(**{**asked, "service": Service(asked["service"])})
+        if wish.service not in services_taking(AccountKind.SESSION):
+            return {"ok": False, "message": no_accounts(wish.service)}
+        if len(self._open) >= MOST:
+            return {"ok": False, "message": "Other people are signing in on this host: try again in a few minutes."}
+        opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(self._run(wish, opened), name="sign-in window")
+        self._open[wish.window_id] = task
+        task.add_done_callback(lambda _task: self._open.pop(wish.window_id, None))
+        try:
+            await opened
+        except SetupError as error:
+            return {"ok": False, "message": str(error)}
+        return {"ok": True}
+
+    async def close(self) -> None:
+        """End all windows."""
+        for task in list(self._open.values()):
+            await end(task)
+
+    async def _run(self, wish: WindowWish, opened: "asyncio.Future[None]") -> None:
+        settings, bus = self._context.settings, self._context.bus
+        try:
+            async with (
+                remote_window(settings.browser, allow_private=settings.allow_private_addresses) as window,
+                contextlib.AsyncExitStack() as stack,
+            ):
+                stay = _Stay(wish, window, self._accounts)
+                for what, answer in (("look", stay.look), ("act", stay.act), ("end", stay.end)):
+                    subscription = await bus.serve(window_subject(wish.window_id, what), answer)
+                    stack.push_async_callback(subscription.close)
+                logger.info("a window was opened", action="window_opened", window=wish.window_id, service=wish.service)
+                going = asyncio.create_task(window.go(platform_of(wish.service).accounts.sign_in_url))
+                opened.set_result(None)
+                why = await stay.until_over()
+                logger.info("a window was closed", action="window_closed", window=wish.window_id, why=why)
+                await end(going)
+        except Exception as error:
+            if opened.done():
+                logger.exception("a window failed", action="window_failed", window=wish.window_id)
+            else:
+                opened.set_exception(error if isinstance(error, SetupError) else SetupError(str(error)))
+        finally:
+            if not opened.done():
+                opened.set_exception(SetupError("This host is about to stop."))
+
+
+class _Stay:
+    """One window while it is open."""
+
+    def __init__(self, wish: WindowWish, window: RemoteWindow, accounts: MeetingAccounts) -> None:
+        self._wish, self._window, self._accounts = wish, window, accounts
+        self._seen_at = time.monotonic()
+        self._over = asyncio.Event()
+
+    async def until_over(self) -> str:
+        """Wait until the window is to be closed; why."""
+        began_at = time.monotonic()
+        while not (self._over.is_set() or self._window.gone.is_set()):
+            now = time.monotonic()
+            if now - self._seen_at > UNSEEN_S or now - began_at > LONGEST_S:
+                return "nobody looked" if now - self._seen_at > UNSEEN_S else "too long"
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._over.wait(), 1)
+        return "closed" if self._over.is_set() else "gone"
+
+    async def look(self, asked: Mapping[str, Any]) -> Answer:
+        """Return the next picture, or none where nothing changed for a while."""
+        if not self._admits(asked):
+            return _NOBODY
+        view = await self._window.look(int(asked.get("after", 0)), LOOK_S)
+        if view is None:
+            return {"ok": True}
+        return {"ok": True, "number": view.number, "jpeg": base64.b64encode(view.jpeg).decode(), "url": view.url}
+
+    async def act(self, asked: Mapping[str, Any]) -> Answer:
+        """Pass on what the person did."""
+        if not self._admits(asked):
+            return _NOBODY
+        inputs: Sequence[Any] = asked.get("inputs") or []
+        try:
+            await self._window.act([each for each in inputs[:MOST_INPUTS] if isinstance(each, list) and each])
+        except PageStuck as error:
+            return {"ok": False, "message": str(error)}
+        return {"ok": True}
+
+    async def end(self, asked: Mapping[str, Any]) -> Answer:
+        """Close the window; with `keep`, what its browser remembers becomes the meeting account, sealed."""
+        if not self._admits(asked):
+            return _NOBODY
+        if not asked.get("keep"):
+            self._over.set()
+            return {"ok": True}
+        try:
+            state = await self._window.state()
+        except PageStuck as error:
+            return {"ok": False, "message": str(error)}
+        if not (asked.get("anyway") or self._is_signed_in(state)):
+            return {
+                "ok": False,
+                "doubt": True,
+                "message": "The site has not signed anybody in yet, as far as can be seen.",
+            }
+        sign_in = SignIn(service=self._wish.service, email=self._wish.email, state=state)
+        kept = await self._accounts.keep_state(UUID(self._wish.account_id), sign_in)
+        self._over.set()
+        return {"ok": True, "id": str(kept.id)}
+
+    def _admits(self, asked: Mapping[str, Any]) -> bool:
+        """Return whether this is who opened the window; they are there, then."""
+        if not self._wish.is_of(asked):
+            return False
+        self._seen_at = time.monotonic()
+        return True
+
+    def _is_signed_in(self, state: Mapping[str, Any]) -> bool:
+        pages = platform_of(self._wish.service).accounts.pages
+        there = {cookie["name"] for cookie in state["cookies"]}
+        return bool(there & set(pages.cookies) if pages is not None else there)
+
+
+_NOBODY: Answer = {"ok": False, "gone": True}
+
+
+@asynccontextmanager
+async def serving_windows(context: WorkerContext) -> AsyncIterator[None]:
+    """Open windows for people for as long as the block lasts."""
+    windows = SignInWindows(context)
+    answering = await context.bus.serve(windows_subject(context.name), windows.answer)
+    try:
+        yield
+    finally:
+        await answering.close()
+        await windows.close()

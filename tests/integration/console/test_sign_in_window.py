@@ -1,0 +1,196 @@
+"""A meeting account is signed in from the console, on a host's browser: a real host, a real window, a practice site."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from playwright.async_api import Page, expect
+
+from harness.api_room import ApiRoom, api_room, on_a_socket
+from harness.console_browser import Reader, chromium, signed_in
+from harness.console_room import link_for, visitor
+from sederunt.accounts.sign_in import MemberRole
+from sederunt.browser.remote_window import RemoteWindow, remote_window
+from sederunt.bus.pulse import beating
+from sederunt.clock import SYSTEM_CLOCK
+from sederunt.jobs import sign_in_windows
+from sederunt.jobs.context import open_context
+from sederunt.practice.server import PracticeServer
+from sederunt.settings import BrowserSettings, BusSettings
+
+pytestmark = pytest.mark.chromium
+
+
+class Host:
+    """A host that opens windows; `pages` are what stands in them, for a test to wait on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.pages: asyncio.Queue[Page] = asyncio.Queue()
+        monkeypatch.setattr(sign_in_windows, "remote_window", self._remote_window)
+
+    @asynccontextmanager
+    async def _remote_window(self, *arguments: Any, **options: Any) -> AsyncIterator[RemoteWindow]:
+        async with remote_window(*arguments, **options) as window:
+            self.pages.put_nowait(window._page)
+            yield window
+
+    async def page(self) -> Page:
+        return await asyncio.wait_for(self.pages.get(), 60)
+
+
+@pytest.fixture
+async def practice() -> AsyncIterator[PracticeServer]:
+    async with PracticeServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def room(tmp_path: Path, bus_settings: BusSettings, practice: PracticeServer) -> AsyncIterator[ApiRoom]:
+    browser = BrowserSettings(host_rules=practice.host_rules, ignore_certificate_errors=True)
+    api = {"public_url": None}
+    async with api_room(tmp_path / "data", bus_settings, SYSTEM_CLOCK, browser=browser, api=api) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def host(room: ApiRoom, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Host]:
+    async def facts() -> dict[str, Any]:
+        return {"seats": {"free": 3}}
+
+    made = Host(monkeypatch)
+    async with (
+        open_context(room.settings, role="host") as context,
+        sign_in_windows.serving_windows(context),
+        beating(context.bus, "host", context.name, facts),
+    ):
+        yield made
+
+
+@pytest.fixture
+async def reader(room: ApiRoom, host: Host) -> AsyncIterator[Reader]:
+    async with (
+        on_a_socket(room.app) as port,
+        chromium() as browser,
+        signed_in(browser, f"http://127.0.0.1:{port}{await link_for(room)}") as somebody,
+    ):
+        yield somebody
+
+
+async def opened(reader: Reader, host: Host) -> Page:
+    """Open a window for a Google account; the page that stands in it."""
+    await reader.go("/keys")
+    await reader.page.get_by_text("Add a meeting account").click()
+    await reader.page.get_by_label("Email").first.fill("ada@example.org")
+    await reader.page.get_by_role("button", name="Sign in here").click()
+    await reader.page.wait_for_url("**/sign-in-windows/**", timeout=90_000)
+    inside = await host.page()
+    await inside.locator("#identifierId").wait_for()
+    await expect(reader.page.locator("[data-picture]")).to_be_visible()
+    await expect(reader.page.locator("[data-address]")).to_have_text("https://accounts.google.com/ServiceLogin")
+    return inside
+
+
+async def press_there(reader: Reader, inside: Page, selector: str) -> None:
+    """Press with the pointer where the picture shows something."""
+    place = await inside.locator(selector).bounding_box()
+    box = await reader.page.locator("[data-picture]").bounding_box()
+    size = inside.viewport_size
+    assert place
+    assert box
+    assert size
+    across = (place["x"] + place["width"] / 2) / size["width"]
+    down = (place["y"] + place["height"] / 2) / size["height"]
+    await reader.page.mouse.click(box["x"] + across * box["width"], box["y"] + down * box["height"])
+
+
+async def test_an_owner_signs_an_account_in_and_bots_have_it(room: ApiRoom, host: Host, reader: Reader) -> None:
+    page, inside = reader.page, await opened(reader, host)
+    await page.get_by_role("button", name="Keep it").click()
+    await expect(page.get_by_role("alert")).to_contain_text("not signed anybody in yet")
+    await press_there(reader, inside, "#identifierId")
+    await page.keyboard.type("adaX@example.org")
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight", "Delete"):
+        await page.keyboard.press(key)
+    await expect(inside.locator("#identifierId")).to_have_value("ada@example.org")
+    assert await reader.findings() == []
+    await page.keyboard.press("Enter")
+    await inside.locator('input[name="Passwd"]').wait_for()
+    await press_there(reader, inside, 'input[name="Passwd"]')
+    await page.get_by_label("Type into the field").fill("Trombone-84 stäple")
+    await page.get_by_role("button", name="Type it").click()
+    await expect(inside.locator('input[name="Passwd"]')).to_have_value("Trombone-84 stäple")
+    await page.get_by_role("button", name="Enter").click()
+    await expect(page.locator("[data-address]")).to_have_text("https://meet.google.com/", timeout=30_000)
+    await page.get_by_role("button", name="Keep it anyway").click()
+    await page.wait_for_url("**/keys")
+    await expect(page.get_by_role("button", name="Sign in again")).to_be_visible()
+    [kept] = await room.meeting_accounts.of(room.account_id)
+    secret = await room.meeting_accounts.open(kept.id, room.account_id)
+    assert secret.state is not None
+    assert "SID" in {cookie["name"] for cookie in secret.state["cookies"]}
+    assert secret.password is None
+    owner = await visitor(room)
+    deeds = (await owner.ask("GET", "/audit")).json()["data"]
+    assert [(deed["who"], deed["action"]) for deed in deeds] == [
+        ("Grace Hopper", "keepMeetingAccount"),
+        ("Grace Hopper", "openSignInWindow"),
+    ]
+    assert deeds[0]["target"] == str(kept.id)
+    assert [said for said in reader.complaints if "404" not in said] == []
+
+
+async def test_a_window_is_its_openers_alone_and_leads_nowhere_private(
+    room: ApiRoom, host: Host, reader: Reader
+) -> None:
+    page, inside = reader.page, await opened(reader, host)
+    window = page.url.partition("?")[0].rpartition("/")[2]
+    stranger = await visitor(room, account_id=(await room.accounts.create("other")).id)
+    colleague, member = await visitor(room), await visitor(room, MemberRole.MEMBER)
+    for one, status in ((colleague, 404), (stranger, 404), (member, 403)):
+        headers = {"X-CSRF-Token": await one.csrf()}
+        for method, path in (("GET", "/frame.jpg?after=0"), ("POST", "/input"), ("POST", "/keep"), ("DELETE", "")):
+            answer = await one.client.request(
+                method, f"/sign-in-windows/{window}{path}", json={"inputs": [["type", "x"]]}, headers=headers
+            )
+            assert (answer.status_code, len(answer.content) < 20_000) == (status, True), (path, answer.text)
+    forged = await colleague.client.post(f"/sign-in-windows/{window}/input", json={"inputs": []})
+    assert forged.status_code == 403
+    unknown = await colleague.page(f"/sign-in-windows/{UUID(int=7)}/frame.jpg")
+    assert unknown.status_code == 404
+    assert await inside.locator("#identifierId").input_value() == ""
+    with pytest.raises(Exception, match="ERR_ADDRESS_UNREACHABLE"):
+        await inside.goto(f"{reader.base}/sign-in")
+    await expect(page.locator("[data-address]")).to_contain_text("chrome-error:")
+    await inside.goto("https://meet.google.com/")
+    await inside.evaluate("() => { window.open('https://accounts.google.com/ServiceLogin') }")
+    await expect(page.locator("[data-address]")).to_have_text("https://accounts.google.com/ServiceLogin")
+    assert len(inside.context.pages) == 1
+    async with inside.expect_event("close", timeout=30_000):
+        await page.get_by_role("button", name="Close").click()
+    assert await room.meeting_accounts.of(room.account_id) == []
+
+
+async def test_a_window_that_nobody_looks_at_closes(room: ApiRoom, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = await visitor(room)
+    headers = {"X-CSRF-Token": await owner.csrf()}
+    wish = {"service": "gmeet", "email": "ada@example.org"}
+    refused = await owner.client.post(
+        "/sign-in-windows", json={"service": "zoom", "email": "a@b.example"}, headers=headers
+    )
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["service"])
+    monkeypatch.setattr(sign_in_windows, "MOST", 0)
+    full = await owner.client.post("/sign-in-windows", json=wish, headers=headers)
+    assert (full.status_code, "Other people are signing in" in full.text) == (409, True)
+    monkeypatch.setattr(sign_in_windows, "MOST", 1)
+    monkeypatch.setattr(sign_in_windows, "UNSEEN_S", 0.5)
+    made = await owner.client.post("/sign-in-windows", json=wish, headers=headers)
+    assert made.status_code == 200, made.text
+    inside = await host.page()
+    if not inside.is_closed():
+        await inside.wait_for_event("close", timeout=30_000)
+    gone = await owner.page(f"/sign-in-windows/{made.json()['id']}/frame.jpg")
+    assert gone.status_code == 404
