@@ -14,11 +14,12 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from sederunt.model.budgets import BUDGETS, SPREAD, Budget
 from sederunt.model.status import ENDINGS, REASONS, TRANSITIONS
 from sederunt.platforms.evidence import EvidenceRow
 from sederunt.platforms.registry import platform_of, services
 from sederunt.platforms.site import Site
-from sederunt.settings import Section, Settings
+from sederunt.settings import Section, Settings, variable
 from sederunt.transcription.models import models, providers
 from sederunt.transcription.rows import Can, ModelRow, Price
 
@@ -57,6 +58,35 @@ def _rows(model: type[BaseModel], prefix: str) -> list[str]:
         else:
             rows.append(f"| `{variable}` | {_default(variable, field)} | {field.description} |\n")
     return rows
+
+
+def limits_page() -> str:
+    """docs/limits.md: every budget with whose it is, its default, its setting and what happens when it is spent."""
+    lines = [
+        "# Limits\n",
+        NOTE,
+        "What one account, key, bot, receiver, address, job or listener may use, so that nobody can take what others "
+        "need. Defaults are generous: nobody who uses the service as it is meant comes near them. `0` means no limit "
+        "where the setting says so. What is counted in each process multiplies with their number.\n\n"
+        "A refusal names its budget: in the answer as `budget`, in the list of events as `budget_spent` or as "
+        "`budget` of the event that tells the ending. [operations.md](operations.md) lists the metrics "
+        "(`sederunt_budget_…`) that show use against these limits.\n\n"
+        "| Budget | Of | Counts | Default | Setting | Counted over | Beyond it |\n|---|---|---|---|---|---|---|\n",
+    ]
+    lines += [
+        f"| `{row.name}` | {row.of} | {row.unit} | {_figure(row)} | {_limit_setting(row)} "
+        f"| {row.over if row.of in SPREAD else '–'} | {row.spent} |\n"
+        for row in BUDGETS.values()
+    ]
+    return "".join(lines)
+
+
+def _figure(row: Budget) -> str:
+    return f"{row.default:,.0f}, and {row.per_s:,.0f} a second" if row.per_s else f"{row.default:,.0f}"
+
+
+def _limit_setting(row: Budget) -> str:
+    return f"`{variable(*row.setting.split('.'))}`" if row.setting else "–"
 
 
 def _section(field: FieldInfo) -> type[BaseModel] | None:
@@ -222,6 +252,7 @@ def _vocabulary(row: ModelRow) -> str:
 
 
 PAGES = {
+    "limits.md": limits_page,
     "models.md": models_page,
     "settings.md": settings_page,
     "statuses.md": status_page,

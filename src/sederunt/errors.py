@@ -55,7 +55,13 @@ class Forbidden(RequestError):
 
 
 class LimitReached(RequestError):
+    """A budget of the account is spent. `budget` is its name in `model/budgets`."""
+
     status = 403
+
+    def __init__(self, message: str, budget: str) -> None:
+        super().__init__(message)
+        self.budget = budget
 
 
 class SignInFailed(RequestError):
@@ -77,9 +83,9 @@ class TooLarge(RequestError):
 class TooManyRequests(RequestError):
     status = 429
 
-    def __init__(self, message: str, retry_after_s: int) -> None:
+    def __init__(self, message: str, retry_after_s: int, budget: str) -> None:
         super().__init__(message)
-        self.retry_after_s = retry_after_s
+        self.retry_after_s, self.budget = retry_after_s, budget
 
 
 class PageError(SederuntError):

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, m
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from sederunt.errors import SetupError
+from sederunt.model.budgets import count_of, default_of
 
 PREFIX, DELIMITER, FROM_FILE = "SEDERUNT_", "__", "_FILE"
 OF_CLIENTS = frozenset({"SEDERUNT_URL", "SEDERUNT_KEY"})  # where a service is, and a key of it: for who calls it
@@ -35,14 +36,20 @@ class ApiSettings(Section):
     max_upload_bytes: int = Field(1_000_000_000, gt=0, description="Largest uploaded or fetched recording.")
     max_recording_hours: float = Field(24, gt=0, description="Longest uploaded or fetched recording, in hours.")
     requests_per_minute: int = Field(
-        1200, ge=0, description="Requests per key and minute before a 429; 0 for no limit."
+        count_of("requests"), ge=0, description="Requests per key and minute before a 429; 0 for no limit."
     )
     concurrent_bots: int = Field(
-        100, ge=0, description="Bots of one account at work at once before a 403; those that are due wait."
+        count_of("bots_at_work"),
+        ge=0,
+        description="Bots of one account at work at once before a 403; those that are due wait.",
     )
-    scheduled_bots: int = Field(10_000, ge=0, description="Scheduled bots of one account before a 403.")
+    scheduled_bots: int = Field(
+        count_of("scheduled_bots"), ge=0, description="Scheduled bots of one account before a 403."
+    )
     seats: int = Field(
-        0, ge=0, description="Bots of all accounts that may be booked for one half hour; 0: whatever the hosts take."
+        count_of("booked_seats"),
+        ge=0,
+        description="Bots of all accounts that may be booked for one half hour; 0: whatever the hosts take.",
     )
     overbooking: Literal["tell", "refuse"] = Field(
         "tell",
@@ -64,7 +71,7 @@ class ApiSettings(Section):
         10_000, ge=64, description="Connections open at once per API process, sockets not counted."
     )
     sockets_per_account: int = Field(
-        2000, ge=0, description="Realtime sockets of one account per API process before a 429; 0 for no limit."
+        count_of("sockets"), ge=0, description="Realtime sockets of one account before a 429; 0 for no limit."
     )
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from.")
     mcp: bool = Field(True, description="Serve language models' clients at /mcp, where the extra `mcp` is installed.")
@@ -107,6 +114,50 @@ class OidcSettings(Section):
         if self.issuer is not None and not self.client_id:
             raise ValueError("SEDERUNT_OIDC__ISSUER needs SEDERUNT_OIDC__CLIENT_ID beside it")
         return self
+
+
+class LimitSettings(Section):
+    stored_gb: float = Field(
+        default_of("stored_gb"),
+        ge=0,
+        description="GB of recordings that one account may have stored before new bots and recordings get a 403; 0 for "
+        "no limit.",
+    )
+    transcription_minutes: float = Field(
+        default_of("transcription_minutes"),
+        ge=0,
+        description="Minutes of sound of one account that wait for their transcript, or are at it, before new "
+        "recordings get a 403; 0 for no limit.",
+    )
+    transcriptions: int = Field(
+        count_of("transcriptions"), ge=1, description="Transcriptions of one account at work in a worker."
+    )
+    long_transcriptions: int = Field(
+        count_of("long_transcriptions"),
+        ge=1,
+        description="Transcriptions of more than half an hour of sound at work in a worker.",
+    )
+    fetches: int = Field(count_of("fetches"), ge=1, description="Fetches of one account at work in a worker.")
+    webhook_attempts: int = Field(
+        count_of("webhook_attempts"), ge=1, description="Webhook attempts of one account under way in a worker."
+    )
+    receiver_attempts: int = Field(
+        count_of("receiver_attempts"), ge=1, description="Webhook attempts at one receiver under way in a worker."
+    )
+    calendar_feeds: int = Field(count_of("calendar_feeds"), ge=0, description="Calendar feeds of one account.")
+    chat_messages: int = Field(count_of("chat_messages"), ge=0, description="Chat messages kept of one stay of a bot.")
+    chat_bytes: int = Field(count_of("chat_bytes"), ge=0, description="Bytes of chat messages kept of one stay.")
+    event_rows: int = Field(
+        count_of("event_rows"), ge=0, description="Events kept of one stay, changes of status not counted."
+    )
+    job_minutes: float = Field(
+        default_of("job_minutes"), gt=0, description="Minutes that a transcription may last, whatever its length."
+    )
+    job_times_length: float = Field(
+        default_of("job_times_length"),
+        ge=0,
+        description="How many times its own length a transcription may last beyond that.",
+    )
 
 
 class DatabaseSettings(Section):
@@ -195,7 +246,7 @@ class DiarizationSettings(Section):
 
 
 # In a meeting one person speaks at a time, mostly; a core follows twice as many talkers and has browsers to run too.
-LIVE_BOTS_PER_CORE = 3
+LIVE_BOTS_PER_CORE = count_of("live_bots")
 
 
 class LiveSettings(Section):
@@ -289,6 +340,7 @@ class Settings(BaseSettings):
     )
     api: ApiSettings = ApiSettings()
     oidc: OidcSettings = OidcSettings()
+    limits: LimitSettings = LimitSettings()
     database: DatabaseSettings = DatabaseSettings()
     bus: BusSettings = BusSettings()
     storage: StorageSettings = StorageSettings()

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from sederunt.accounting import Ledger, Rate
 from sederunt.accounts.keys import Caller, Keys
-from sederunt.api.limits import RateLimit
 from sederunt.errors import TooManyRequests, Unauthorized
 
 
@@ -12,14 +12,16 @@ class Auth:
     """Checks keys and counts requests."""
 
     keys: Keys
-    limit: RateLimit
+    limit: Rate
+    ledger: Ledger
 
     async def caller(self, header: str | None) -> Caller:
         """Return the caller that an Authorization header names. Raises Unauthorized, TooManyRequests."""
         caller = await self.keys.caller(bearer_key(header))
         wait_s = self.limit.wait_s(caller.key_id)
         if wait_s:
-            raise TooManyRequests(f"Too many requests with this key: try again in {wait_s} s.", wait_s)
+            self.ledger.refuse("requests")
+            raise TooManyRequests(f"Too many requests with this key: try again in {wait_s} s.", wait_s, "requests")
         return caller
 
 

@@ -65,6 +65,7 @@ async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> R
             bot,
             most=settings.concurrent_bots if start.is_now else settings.scheduled_bots,
             booking=booking_limits(settings),
+            limits=call.context.account_limits,
             answer=keyed.answered(bot.id, text) if keyed else None,
             twin_s=settings.twin_bots_s,
         )

@@ -25,7 +25,6 @@ from sederunt.transcription.models import bot_models
 
 logger = log.get(component="api")
 
-MOST_FEEDS = 100  # of an account
 _BOT = ("bot_name", "transcription_model", "lang", "webhook_url", "video")
 _LONGEST_ADDRESS = 4_000
 
@@ -60,8 +59,9 @@ async def add_feed(call: Call) -> Response:
     if faults:
         raise InvalidConfig(faults)
     feeds = CalendarFeeds(call.context.database)
-    if len(await feeds.of(call.account_id)) >= MOST_FEEDS:
-        raise LimitReached(f"An account has {MOST_FEEDS} calendar feeds at the most: remove one.")
+    most = call.context.settings.limits.calendar_feeds
+    if len(await feeds.of(call.account_id)) >= most:
+        raise LimitReached(f"An account has {most} calendar feeds at the most: remove one.", "calendar_feeds")
     now = call.context.clock.now()
     feed_id = new_id(now)
     address = _web_address(fields.calendar_url)

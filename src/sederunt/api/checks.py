@@ -54,7 +54,8 @@ class Checks:
         if sum(is_live_here(model) for model in await bots.models_at_work()) >= most:
             raise LimitReached(
                 f"This installation transcribes {most} bots live at once, and they are at work: wait for one to end, "
-                "choose a model that transcribes after the meeting, or let the operator raise SEDERUNT_LIVE__MAX_BOTS."
+                "choose a model that transcribes after the meeting, or let the operator raise SEDERUNT_LIVE__MAX_BOTS.",
+                "live_bots",
             )
 
     async def bot(self, account_id: UUID, config: BotConfig, sent: Set[str], faults: Faults) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sederunt import log
+from sederunt.model.budgets import count_of
 
 HEAD_S = 20.0  # from the connection, or the first byte of a further request, to the end of its headers
 BODY_S, BODY_BYTES = 30.0, 32 * 1024  # a body that is being sent brings so much in that time, or its end
@@ -45,7 +46,7 @@ class ConnectionLimits:
     """How many connections, and how long they may take."""
 
     most: int
-    most_half_per_address: int = 256
+    most_half_per_address: int = count_of("half_open_connections")
     head_s: float = HEAD_S
     body_s: float = BODY_S
 

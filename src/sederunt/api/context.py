@@ -5,11 +5,12 @@ import contextlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from sederunt import __version__
+from sederunt.accounting import Ledger, Rate, limits_of
 from sederunt.accounts.installation_secrets import LINKS, installation_secret
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import load_sealer
@@ -17,8 +18,8 @@ from sederunt.addresses import guarded_client
 from sederunt.api.auth import Auth
 from sederunt.api.checks import Checks
 from sederunt.api.gauges import GaugeSources
-from sederunt.api.limits import RateLimit
 from sederunt.api.metrics import Metrics
+from sederunt.api.shared_use import SharedUse, sharing
 from sederunt.api.socket_keys import SocketKeys
 from sederunt.api.stores import ApiStores, open_stores
 from sederunt.bus.connection import Bus
@@ -29,6 +30,7 @@ from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
 from sederunt.database.engine import Database
+from sederunt.database.holdings import AccountLimits
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletions
 from sederunt.database.waiting import WaitingBots
@@ -64,7 +66,14 @@ class ApiContext:
     installation: GaugeSources  # what is known of all of its processes
     hub: Hub
     socket_keys: SocketKeys
+    ledger: Ledger
     links_secret: bytes
+
+    @property
+    def account_limits(self) -> AccountLimits:
+        """Return what an account may have stored and under way when it asks for more."""
+        limits = self.settings.limits
+        return AccountLimits(stored_gb=limits.stored_gb, transcription_minutes=limits.transcription_minutes)
 
     def links(self, base_url: str) -> Links:
         """Download addresses below this base."""
@@ -106,7 +115,10 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
         bots = Bots(database, clock, follow_ups=FOLLOW_UPS, seals=sealer)
         objects = open_objects(settings)
         readiness = Readiness(database, bus, objects, settings.data, clock)
-        await stack.enter_async_context(beating(bus, "api", f"api-{settings.host.name}", _nothing_more))
+        ledger = Ledger(limits_of(settings))
+        requests = Rate.per_minute(ledger.limit("requests"), clock.monotonic)
+        await stack.enter_async_context(sharing(bus, SharedUse(requests, ledger, clock.monotonic)))
+        await stack.enter_async_context(beating(bus, "api", f"api-{settings.host.name}", partial(_facts, ledger)))
         installation = GaugeSources(
             pulses=await stack.enter_async_context(hearing(bus)),
             waiting=WaitingBots(database),
@@ -124,11 +136,12 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
             recordings=Recordings(database, clock),
             deletions=Deletions(database),
             accounts=Accounts(database),
-            auth=Auth(keys, RateLimit(settings.api.requests_per_minute, clock.monotonic)),
+            auth=Auth(keys, requests, ledger),
             checks=Checks(settings, stores.credentials, stores.meeting_accounts),
             stores=stores,
             metrics=metrics,
-            socket_keys=SocketKeys(Accounts(database), settings.api.sockets_per_account),
+            socket_keys=SocketKeys(Accounts(database), ledger),
+            ledger=ledger,
             readiness=readiness,
             installation=installation,
             hub=await stack.enter_async_context(_hub(bus, clock, bots)),
@@ -136,9 +149,9 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
         )
 
 
-async def _nothing_more() -> Mapping[str, object]:
-    """Tell nothing beside that this process is alive: what it can do, /ready says."""
-    return {"version": __version__}
+async def _facts(ledger: Ledger) -> Mapping[str, object]:
+    """Return what the pulse tells beside that this process is alive: what it can do, /ready says."""
+    return {"version": __version__, "budgets": ledger.told()}
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from sederunt import log
 from sederunt.bus.connection import BusAway
 from sederunt.database.faults import is_away as database_is_away
-from sederunt.errors import InvalidConfig, RequestError, SetupError, TooManyRequests
+from sederunt.errors import InvalidConfig, LimitReached, RequestError, SetupError, TooManyRequests
 from sederunt.storage.objects import is_away as storage_is_away
 
 logger = log.get(component="api")
@@ -45,7 +45,10 @@ def answer_to(error: Exception) -> Response:
         case InvalidConfig():
             return json_response({"message": str(error), "errors": error.fields}, 400)
         case TooManyRequests():
-            return message_response(str(error), error.status, {"Retry-After": str(error.retry_after_s)})
+            told = {"message": str(error), "budget": error.budget}
+            return json_response(told, error.status, {"Retry-After": str(error.retry_after_s)})
+        case LimitReached():
+            return json_response({"message": str(error), "budget": error.budget}, error.status)
         case RequestError():
             headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
             return message_response(str(error), error.status, headers)

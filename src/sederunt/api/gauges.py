@@ -49,9 +49,13 @@ class InstallationGauges:
         self._resident = gauge("role_resident_bytes", "Memory of a process without its children.", "role", "name")
         self._cpu = gauge("role_cpu_seconds", "CPU that a process has used, without its children.", "role", "name")
         self._load = gauge("host_load", "Share of all cores that was busy.", "name")
+        self._budget_use = gauge("budget_use", "Share of a limit that its largest holder uses.", "budget")
+        self._budget_limit = gauge("budget_limit", "What one holder may use.", "budget")
+        self._budget_refusals = gauge("budget_refusals", "Who was refused, or had to wait.", "role", "name", "budget")
         self._bots = gauge("bots", "Bots at hosts or on their way there, by status.", "status")
         self._line = gauge("bots_waiting", "Bots that are due and have no seat.")
         self._late = gauge("bots_waiting_seconds", "For how long the first in the line has waited.")
+        self._use: dict[str, float] = {}
         self._jobs = gauge("jobs", "Jobs in a queue, by state.", "kind", "state")
         self._job_age = gauge("oldest_job_seconds", "Age of the oldest job of a queue, at work or not.", "kind")
         self._webhooks = gauge("webhooks_pending", "Webhooks that are not delivered yet.")
@@ -59,11 +63,12 @@ class InstallationGauges:
 
     def hear(self, pulses: Pulses) -> None:
         """Take what the processes told last."""
+        self._use = {}
         seats = seats_of(pulses.living("host"))
         for state, count in (("total", seats.total), ("held", seats.held), ("free", seats.free)):
             self._seats.labels(state).set(count)
         self._parts.clear()
-        for labelled in (self._resident, self._cpu, self._load):
+        for labelled in (self._resident, self._cpu, self._load, self._budget_use, self._budget_refusals):
             labelled.clear()
         for role in ROLES:
             living = pulses.living(role)
@@ -80,6 +85,12 @@ class InstallationGauges:
         self._cpu.labels(*who).set(pulse.facts.get("cpu_s", 0))
         if "load" in pulse.facts:
             self._load.labels(pulse.name).set(pulse.facts["load"])
+        for name, told in pulse.facts.get("budgets", {}).items():
+            self._budget_refusals.labels(*who, name).set(told["refused"])
+            self._budget_limit.labels(name).set(told["most"])
+            share = told["used"] / told["most"] if told["most"] else 0.0
+            self._use[name] = max(self._use.get(name, 0.0), share)
+            self._budget_use.labels(name).set(self._use[name])
 
     async def read(self, sources: GaugeSources) -> None:
         """Read everything. What does not answer leaves its last values: /ready says that it is away."""

@@ -16,6 +16,7 @@ from sederunt.api.removal import remove_files
 from sederunt.api.schemas import RecordingFields, recording_config, settings_of_source
 from sederunt.api.uploads import Upload, boundary_of, form_values, take_form
 from sederunt.api.views import plain_recording_json, recording_json, recording_summary
+from sederunt.database.holdings import Holding, Holdings, refuse_stored
 from sederunt.database.ids import new_id
 from sederunt.database.recordings import RecordingPage
 from sederunt.database.retention import kept_until
@@ -34,7 +35,8 @@ _NAMED_SOURCES = ("recording_url", "meeting_bot_id", "recording_id")
 class _Source:
     """Where the sound comes from; exactly one of the four."""
 
-    stored: str | None = None
+    stored: Upload | None = None
+    sound_s: float = 0.0  # of what is stored
     url: str | None = None
     bot: Bot | None = None
     recording: Recording | None = None
@@ -54,6 +56,8 @@ async def create_recording(call: Call) -> Response:
     recording_id = new_id(call.context.clock.now())
     key = f"recordings/{recording_id}/source"
     limits = call.context.settings.api
+    stored = await Holdings(call.context.database).stored_bytes(call.account_id)
+    refuse_stored(stored, call.context.account_limits.stored_gb)  # before a gigabyte is read for nothing
     call.context.metrics.uploads.inc()
     try:
         await call.context.deletions.expect_row("recording", recording_id, call.account_id)
@@ -121,14 +125,33 @@ async def _accept(
         source_url=source.url,
         source_bot_id=source.bot.id if source.bot else source.recording.source_bot_id if source.recording else None,
         source_recording_id=source.recording.id if source.recording else None,
-        recording_object=source.stored,
+        recording_object=source.stored.key if source.stored else None,
         recording_available_until=kept_until("recording", for_1_year=config.store_recording_for_1_year, since=now),
     )
     text = plain_recording_json(recording, call.addresses)
     answer = keyed.answered(recording.id, text) if keyed else None
-    await call.context.recordings.create(recording, job=source.job, answer=answer)
+    await call.context.recordings.create(
+        recording,
+        job=source.job,
+        answer=answer,
+        holding=_holding(recording, source),
+        limits=call.context.account_limits,
+    )
     logger.info("recording created", action="recording_created", recording_id=str(recording.id), job=source.job)
     return text_response(text)
+
+
+def _holding(recording: Recording, source: _Source) -> Holding | None:
+    """Return what is stored of a recording with its row; of one that is fetched, nothing yet."""
+    if source.stored is None:
+        return None
+    return Holding(
+        resource="recording",
+        resource_id=recording.id,
+        account_id=recording.account_id,
+        stored_bytes=source.stored.size,
+        sound_s=source.sound_s,
+    )
 
 
 async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: Upload | None) -> _Source:
@@ -140,10 +163,11 @@ async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: U
         return _Source()
     if upload is not None:
         try:
-            await upload.check(most_hours=call.context.settings.api.max_recording_hours)
+            sound_s = await upload.check(most_hours=call.context.settings.api.max_recording_hours)
         except MediaError as error:
             add(faults, "recording_file", f"recording_file cannot be used: {error}")
-        return _Source(stored=upload.key)
+            sound_s = 0.0
+        return _Source(stored=upload, sound_s=sound_s)
     if fields.recording_url is not None:
         return _Source(url=fields.recording_url)
     if fields.meeting_bot_id is not None:

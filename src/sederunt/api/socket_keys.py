@@ -5,12 +5,12 @@ second.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from uuid import UUID
 
 from sederunt import log
+from sederunt.accounting import Ledger
 from sederunt.bus.tasks import end
 from sederunt.database.accounts import Accounts
 from sederunt.errors import TooManyRequests, Unauthorized
@@ -25,12 +25,11 @@ class SocketKeys:
     """Counts the open sockets of each account, and tells them when their key is good for nothing any more.
 
     Args:
-        most: sockets of one account in this process; 0 for no limit.
+        ledger: where the sockets of each account are counted.
     """
 
-    def __init__(self, accounts: Accounts, most: int) -> None:
-        self._accounts, self._most = accounts, most
-        self._open: Counter[UUID] = Counter()
+    def __init__(self, accounts: Accounts, ledger: Ledger) -> None:
+        self._accounts, self._ledger = accounts, ledger
         self._held: dict[UUID, tuple[asyncio.Event, int]] = {}  # key → (it is over, sockets)
         self._looking: asyncio.Task[None] | None = None
 
@@ -42,19 +41,16 @@ class SocketKeys:
         """
         if key_id is not None and not await self._accounts.is_valid(account_id, key_id):
             raise Unauthorized
-        if self._most and self._open[account_id] >= self._most:
-            raise TooManyRequests(f"This account has {self._most} sockets open: close some of them first.", AGAIN_S)
-        self._open[account_id] += 1
-        try:
+        if not self._ledger.has_room("sockets", account_id):
+            most = self._ledger.most("sockets")
+            sentence = f"This account has {most:g} sockets open: close some of them first."
+            raise TooManyRequests(sentence, AGAIN_S, "sockets")
+        with self._ledger.holding("sockets", account_id):
             if key_id is None:
                 yield asyncio.Event()
             else:
                 async with self._holding(account_id, key_id) as over:
                     yield over
-        finally:
-            self._open[account_id] -= 1
-            if not self._open[account_id]:
-                del self._open[account_id]
 
     @asynccontextmanager
     async def _holding(self, account_id: UUID, key_id: UUID) -> AsyncIterator[asyncio.Event]:

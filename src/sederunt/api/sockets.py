@@ -15,15 +15,16 @@ from uuid import UUID
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sederunt import log
+from sederunt.accounting import Rate
 from sederunt.api.actions import ListenerAction, order_of
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import answer_to
-from sederunt.api.limits import RateLimit
 from sederunt.api.views import is_realtime
 from sederunt.bus import feeds
 from sederunt.bus.tasks import end
 from sederunt.errors import Conflict, InvalidConfig, LimitReached, NotFound, Unauthorized
 from sederunt.model.bot import Bot
+from sederunt.model.budgets import count_of
 from sederunt.model.status import ENDINGS, BotStatus
 from sederunt.realtime import messages
 from sederunt.realtime.addresses import SocketKind, key_of, may_open
@@ -34,8 +35,8 @@ PATH = "/realtime/{id}/{kind}/{token}"
 
 PATIENCE_S = 10.0  # a listener whose line takes nothing for so long is too slow
 BREATH = 50  # messages to one listener before others are served: sending does not wait while the line has room
-FRAMES_PER_MINUTE = 300  # of one client; more of them wait to be read
-MOST_ORDERS = 16  # actions of one client that wait for the one before
+FRAMES_PER_MINUTE = count_of("frames")  # of one client; more of them wait to be read
+MOST_ORDERS = count_of("orders")  # actions of one client that wait for the one before
 
 # A challenged bot may be about to try again; of the others nothing more is to be heard.
 _OVER = ENDINGS - {BotStatus.BOT_DETECTED}
@@ -127,7 +128,7 @@ class _Connection:
     def __init__(self, websocket: WebSocket, context: ApiContext, bot: Bot, kind: SocketKind) -> None:
         self._websocket, self._context, self._bot, self._kind = websocket, context, bot, kind
         self._orders: asyncio.Queue[ListenerAction] = asyncio.Queue(MOST_ORDERS)
-        self._pace = RateLimit(FRAMES_PER_MINUTE, context.clock.monotonic)
+        self._pace = Rate.per_minute(FRAMES_PER_MINUTE, context.clock.monotonic)
         self._sent = 0
 
     async def serve(self, outgoing: Outgoing, over: asyncio.Event) -> None:
@@ -197,7 +198,8 @@ class _Connection:
             if order.action.at_once:
                 await order.carry_out(self._context, self._bot)
             elif self._orders.full():
-                raise LimitReached(f"{MOST_ORDERS} actions wait to be carried out: try again when one is done.")
+                sentence = f"{MOST_ORDERS} actions wait to be carried out: try again when one is done."
+                raise LimitReached(sentence, "orders")
             else:
                 self._orders.put_nowait(order)
         except Exception as error:

@@ -23,6 +23,7 @@ from sederunt.storage.objects import Objects
 FORM_SLACK_BYTES = 1_000_000  # of boundaries, headers and the other fields, beside the file
 MOST_FIELD_BYTES = 500_000  # a vocabulary of 1,000 entries as JSON fits; also what all fields together may hold
 MOST_FIELDS = 2_000
+SPEECH_BYTES_S = 4_000  # what a second of compressed speech mostly takes
 
 _FLAGS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
 
@@ -36,18 +37,21 @@ class Upload:
     objects: Objects
     digest: str | None = None  # SHA-256, where it was asked for
 
-    async def check(self, *, most_hours: float) -> None:
-        """Judge it by its content, its length included. Raises UnsupportedMedia, BrokenMedia.
+    async def check(self, *, most_hours: float) -> float:
+        """Judge it by its content, its length included; returns that, in seconds. Raises UnsupportedMedia, BrokenMedia.
 
-        What lies in a bucket is judged by its first bytes here, and whole by the worker that transcribes it.
+        What lies in a bucket is judged by its first bytes here, and whole by the worker that transcribes it: until then
+        it is taken for as long as so many bytes can be.
         """
         if self.size == 0:
             raise UnsupportedMedia("The file is empty.")
         path = self.objects.local_path(self.key)
         if path is not None:
-            refuse_overlong(await asyncio.to_thread(probe_apart, path), most_hours)
-        else:
-            kind_of_head(await self.objects.read_range(self.key, 0, min(self.size, HEAD_BYTES)))
+            facts = await asyncio.to_thread(probe_apart, path)
+            refuse_overlong(facts, most_hours)
+            return facts.duration_s
+        kind_of_head(await self.objects.read_range(self.key, 0, min(self.size, HEAD_BYTES)))
+        return min(self.size / SPEECH_BYTES_S, most_hours * 3600)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,10 +15,12 @@ from uuid import UUID
 from pydantic import PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from sederunt.model.budgets import count_of
+
 LONGEST_URL = 8192
 LONGEST_TEXT = 10_000
-METADATA_KEYS, METADATA_CHARACTERS = 50, 500
-METADATA_NAME_CHARACTERS = 200
+METADATA_KEYS, METADATA_CHARACTERS = count_of("metadata_keys"), count_of("metadata_value")
+METADATA_NAME_CHARACTERS = count_of("metadata_name")
 VOCABULARY_ENTRIES, VOCABULARY_CHARACTERS = 1000, 100
 AVATAR_BYTES = 5_000_000
 

@@ -9,29 +9,21 @@ from dataclasses import dataclass, field
 from time import monotonic
 from types import MappingProxyType
 
-MOST_REALMS = 200  # pages and frames of one bot; a site's reloads make a few dozen in hours
+from sederunt.accounting import Rate
+from sederunt.model.budgets import BUDGETS, Budget, count_of
+
+MOST_REALMS = count_of("page_realms")  # a site's reloads make a few dozen in hours
 MOST_REALM_NAME = 64  # characters; ours have 16
-MOST_CONNECTIONS = 32
-MOST_BROKEN = 500  # messages that could not be read, in all
+MOST_CONNECTIONS = count_of("page_connections")
+MOST_BROKEN = count_of("page_broken")
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Allowance:
-    """So much at once, and so much a second after that."""
-
-    burst: float
-    per_s: float
-
-
-# A room of a hundred whose roster, speakers and chat all change sends some 50 signals a second; a hundred Opus tracks
-# 5,000 frames, three videos of 1080p 100 frames and 1.5 MB. Late pages send what waited in one go.
-ALLOWANCES: Mapping[str, Allowance] = MappingProxyType(
+ALLOWANCES: Mapping[str, Budget] = MappingProxyType(
     {
-        "signals": Allowance(burst=5_000, per_s=300),
-        "signal bytes": Allowance(burst=64e6, per_s=4e6),
-        "people": Allowance(burst=100_000, per_s=3_000),  # in lists, and among those who speak
-        "frames": Allowance(burst=200_000, per_s=15_000),
-        "media bytes": Allowance(burst=128e6, per_s=16e6),
+        "signals": BUDGETS["page_signals"],
+        "signal bytes": BUDGETS["page_signal_bytes"],
+        "people": BUDGETS["page_people"],
+        "frames": BUDGETS["page_frames"],
+        "media bytes": BUDGETS["page_media_bytes"],
     }
 )
 
@@ -42,24 +34,22 @@ class Overrun(Exception):
 
 @dataclass(slots=True)
 class PageBudget:
-    """A leaky bucket for each allowance of one page.
+    """A bucket for each allowance of one page.
 
     Args:
         now: monotonic seconds.
     """
 
     now: Callable[[], float] = monotonic
-    _spent: dict[str, float] = field(default_factory=dict)
-    _at: dict[str, float] = field(default_factory=dict)
+    _rates: dict[str, Rate] = field(default_factory=dict)
 
     def spend(self, what: str, amount: float) -> None:
         """Take from an allowance. Raises Overrun where it is used up."""
-        allowance, now = ALLOWANCES[what], self.now()
-        leaked = (now - self._at.get(what, now)) * allowance.per_s
-        spent = max(0.0, self._spent.get(what, 0.0) - leaked) + amount
-        self._spent[what], self._at[what] = spent, now
-        if spent > allowance.burst:
-            raise Overrun(f"more than {allowance.per_s:,.0f} {what} a second")
+        budget = ALLOWANCES[what]
+        if what not in self._rates:
+            self._rates[what] = Rate(budget.default, budget.per_s, self.now)
+        if not self._rates[what].charge(what, amount):
+            raise Overrun(f"more than {budget.per_s:,.0f} {what} a second")
 
 
 def refuse_more(what: str, count: int, most: int) -> None:

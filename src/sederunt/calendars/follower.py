@@ -20,9 +20,10 @@ from sederunt.calendars.reader import read_calendar
 from sederunt.clock import Clock
 from sederunt.database.bots import Bots
 from sederunt.database.calendars import CalendarFeeds, FeedMeetingRow, FeedRow
+from sederunt.database.holdings import UNLIMITED, AccountLimits
 from sederunt.database.ids import new_id
 from sederunt.database.seats import BookingLimits
-from sederunt.errors import Conflict, DestinationError, NotFound
+from sederunt.errors import Conflict, DestinationError, LimitReached, NotFound
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.status import BotStatus
 
@@ -59,9 +60,18 @@ class CalendarFollower:
         *,
         allow_private: bool = False,
         booking: BookingLimits | None = None,
+        most: int | None = None,
+        limits: AccountLimits = UNLIMITED,
     ) -> None:
+        """Follow the feeds.
+
+        Args:
+            most: bots that an account may have scheduled.
+            limits: what it may have stored when another is made.
+        """
         self._feeds, self._bots, self._sealer, self._clock = feeds, bots, sealer, clock
         self._allow_private, self._booking = allow_private, booking
+        self._most, self._limits = most, limits
 
     async def run(self) -> None:
         """Look at what is due, for ever."""
@@ -89,7 +99,7 @@ class CalendarFollower:
                 now = self._clock.now()
                 found = await read_calendar(fetched.data, since=now, until=now + AHEAD)
                 await self._follow(feed, found, now)
-        except DestinationError as error:
+        except (DestinationError, LimitReached) as error:
             later = self._clock.now() + AFTER_A_FAULT
             await self._feeds.mark(feed.id, fault=str(error)[:300], next_check_at=later)
             logger.info("calendar not read", action="calendar_not_read", feed_id=str(feed.id), why=str(error)[:300])
@@ -167,7 +177,7 @@ class CalendarFollower:
                 scheduled_for=meeting.starts_at,
                 secret=secrets.token_urlsafe(24),
             )
-            await self._bots.create(bot, booking=self._booking)
+            await self._bots.create(bot, most=self._most, booking=self._booking, limits=self._limits)
             logger.info("bot created", action="bot_created", bot_id=str(bot.id), status=bot.status.value)
         await self._feeds.keep(replace(row, made=True))
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sederunt.claims.claim import Fact, Source
+from sederunt.model.budgets import count_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +64,7 @@ FULL_LISTS, REPEATED_MS = 2, 3_000
 
 # What is kept at most.
 MOST_SUBJECTS = 5_000  # of one source on one kind of fact
-MOST_PEOPLE = 5_000
+MOST_PEOPLE = count_of("people")
 MOST_UNBOUND = 200  # marks of somebody whom no source lists
 MOST_STRANGERS = 200  # such people
 MARKS_KEPT_MS = 15 * MINUTE  # marks in memory, once they are written

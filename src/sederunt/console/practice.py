@@ -114,7 +114,9 @@ async def send_practice_bot(call: Call, sites: PracticeSites) -> Bot:
         secret=secrets.token_urlsafe(24),
         key_id=call.caller.key_id,
     )
-    await call.context.bots.create(bot, most=call.context.settings.api.concurrent_bots)
+    await call.context.bots.create(
+        bot, most=call.context.settings.api.concurrent_bots, limits=call.context.account_limits
+    )
     announce_created(bot)
     return bot
 

@@ -27,6 +27,7 @@ from sederunt.database.deliveries import enqueue, enqueue_asked
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.event_rows import add_event
 from sederunt.database.first_answers import FirstAnswer, keep_first_answer
+from sederunt.database.holdings import UNLIMITED, AccountLimits, forget_holding, refuse_overfull
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
 from sederunt.database.seats import BookingLimits, overbooked, refuse_booked_up, refuse_full, refuse_twin
 from sederunt.errors import Conflict, NotFound, Superseded
@@ -92,6 +93,7 @@ class Bots(BotReading):
         job: bool = True,
         most: int | None = None,
         booking: BookingLimits | None = None,
+        limits: AccountLimits = UNLIMITED,
         answer: FirstAnswer | None = None,
         twin_s: float = 0,
     ) -> Bot:
@@ -100,6 +102,7 @@ class Bots(BotReading):
         Args:
             most: bots that its account may have at work, or scheduled where this one is.
             booking: how many may be scheduled for one moment; one too many is refused, or has it in its history.
+            limits: what its account may have stored when it asks for another bot.
             answer: what the request is answered, where it has an Idempotency-Key.
             twin_s: seconds for which the same key may not send a second bot into the meeting.
 
@@ -118,6 +121,7 @@ class Bots(BotReading):
             elif most is not None:
                 await refuse_full(connection, bot.account_id, most, bot.created_at)
             too_much = await overbooked(connection, bot, booking) if booking is not None and is_booked else None
+            await refuse_overfull(connection, bot.account_id, limits)
             await connection.execute(insert(t.bots).values(columns_of(bot, self._seals)))
             if too_much is not None:
                 await add_event(connection, bot.id, OVERBOOKED, too_much, bot.created_at)
@@ -319,6 +323,7 @@ class Bots(BotReading):
         """Note that its objects in storage had their time and are gone; the rest of the bot stays readable."""
         async with self._database.begin() as connection:
             await connection.execute(delete(t.live_segments).where(t.live_segments.c.bot_id == bot_id))
+            await forget_holding(connection, bot_id)
             await connection.execute(
                 update(t.bots)
                 .where(t.bots.c.id == bot_id)

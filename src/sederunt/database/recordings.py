@@ -18,9 +18,19 @@ from sederunt.database.deliveries import enqueue
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.first_answers import FirstAnswer, keep_first_answer
 from sederunt.database.gathered import EVENT_COLUMNS, events_of, gathered
+from sederunt.database.holdings import (
+    UNLIMITED,
+    AccountLimits,
+    Holding,
+    forget_holding,
+    note_holding,
+    refuse_flooded,
+    refuse_overfull,
+)
 from sederunt.database.paging import cursor_of, older_than
 from sederunt.database.queries import Row
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
+from sederunt.database.seats import lock_account
 from sederunt.database.transcripts import transcript_of
 from sederunt.errors import NotFound
 from sederunt.model.history import STATUS_UPDATE, Event
@@ -86,17 +96,34 @@ class Recordings:
             .order_by(t.recordings.c.created_at)
         )
 
-    async def create(self, recording: Recording, *, job: str | None, answer: FirstAnswer | None = None) -> Recording:
+    async def create(
+        self,
+        recording: Recording,
+        *,
+        job: str | None,
+        answer: FirstAnswer | None = None,
+        holding: Holding | None = None,
+        limits: AccountLimits = UNLIMITED,
+    ) -> Recording:
         """Store a new recording and the call for its first job (`job.fetch` or `job.transcribe`).
 
-        `answer` is what the request is answered, where it has an Idempotency-Key. Raises AnsweredBefore; nothing is
-        stored then.
+        Args:
+            answer: what the request is answered, where it has an Idempotency-Key.
+            holding: what is stored of it already.
+            limits: what its account may have stored and under way when it asks for another recording.
+
+        Raises AnsweredBefore, LimitReached; nothing is stored then.
         """
         messages = [outbox.job(job, "recording", recording.id, "created")] if job else []
         async with self._database.begin() as connection:
             if answer is not None:
                 await keep_first_answer(connection, answer, recording.created_at)
+            await lock_account(connection, recording.account_id)
+            await refuse_overfull(connection, recording.account_id, limits)
+            await refuse_flooded(connection, recording.account_id, holding.sound_s if holding else 0.0, limits)
             await connection.execute(insert(t.recordings).values(_columns(recording)))
+            if holding is not None:
+                await note_holding(connection, holding)
             await row_is_there(connection, recording.id)
             rows = await outbox.post(connection, messages, self._database)
         self._database.announce(rows)
@@ -284,6 +311,7 @@ class Recordings:
         gone = {"media_removed_at": self._clock.now(), "recording_object": None}
         async with self._database.begin() as connection:
             await connection.execute(update(t.recordings).where(t.recordings.c.id == recording_id).values(gone))
+            await forget_holding(connection, recording_id)
 
 
 def _view() -> Select[Any]:

@@ -53,7 +53,7 @@ async def refuse_full(
     Args:
         but: a bot that does not count.
     """
-    await _lock_account(connection, account_id)
+    await lock_account(connection, account_id)
     at_work = t.bots.c.status.in_(sorted(AT_WORK))
     seated = int(await connection.scalar(_count(t.bots.c.account_id == account_id, at_work)) or 0)
     soon = t.bots.c.scheduled_for <= now + DUE_SOON
@@ -61,9 +61,8 @@ async def refuse_full(
     due = int(await connection.scalar(booked) or 0)
     if seated + due >= most:
         those = f" ({seated} are, {due} are due within a minute)" if due else ""
-        raise LimitReached(
-            f"The limit of {most} bots at work at once is reached{those}: stop one, or wait for one to end."
-        )
+        sentence = f"The limit of {most} bots at work at once is reached{those}: stop one, or wait for one to end."
+        raise LimitReached(sentence, "bots_at_work")
 
 
 async def overbooked(connection: AsyncConnection, bot: Bot, limits: BookingLimits) -> dict[str, Any] | None:
@@ -72,7 +71,7 @@ async def overbooked(connection: AsyncConnection, bot: Bot, limits: BookingLimit
 
     Raises LimitReached where the limits refuse it. Until the end of this transaction nobody else books for the account.
     """
-    await _lock_account(connection, bot.account_id)
+    await lock_account(connection, bot.account_id)
     own = t.bots.c.account_id == bot.account_id
     found: dict[str, Any] | None = None
     for reason, most, whose in (("account_limit", limits.per_account, (own,)), ("no_seat", limits.seats, ())):
@@ -81,7 +80,8 @@ async def overbooked(connection: AsyncConnection, bot: Bot, limits: BookingLimit
     if found is not None and limits.refuses:
         raise LimitReached(
             f"{found['booked']} bots are booked for that time already, and {found['limit']} may be at work at once: "
-            "choose a time half an hour apart, or cancel one."
+            "choose a time half an hour apart, or cancel one.",
+            "bots_at_work" if found["reason"] == "account_limit" else "booked_seats",
         )
     return found
 
@@ -116,10 +116,11 @@ async def refuse_booked_up(connection: AsyncConnection, account_id: UUID, most: 
     """Raise LimitReached where the account has so many scheduled bots; until the end of this transaction nobody else
     gives it another.
     """
-    await _lock_account(connection, account_id)
+    await lock_account(connection, account_id)
     waiting = await connection.scalar(_count(t.bots.c.account_id == account_id, t.IS_SCHEDULED))
     if int(waiting or 0) >= most:
-        raise LimitReached(f"The limit of {most} scheduled bots is reached: delete one, or wait until one is due.")
+        sentence = f"The limit of {most} scheduled bots is reached: delete one, or wait until one is due."
+        raise LimitReached(sentence, "scheduled_bots")
 
 
 async def refuse_twin(connection: AsyncConnection, bot: Bot, within_s: float) -> None:
@@ -128,7 +129,7 @@ async def refuse_twin(connection: AsyncConnection, bot: Bot, within_s: float) ->
     """
     if bot.key_id is None:  # a person at the console
         return
-    await _lock_account(connection, bot.account_id)
+    await lock_account(connection, bot.account_id)
     recent = select(t.bots).where(
         t.bots.c.account_id == bot.account_id,
         t.bots.c.created_at > bot.created_at - timedelta(seconds=within_s),
@@ -146,7 +147,7 @@ def _count(*conditions: ColumnElement[bool]) -> Select[int]:
     return select(func.count()).select_from(t.bots).where(*conditions)
 
 
-async def _lock_account(connection: AsyncConnection, account_id: UUID) -> None:
+async def lock_account(connection: AsyncConnection, account_id: UUID) -> None:
     """Keep others from making bots for the account. SQLite has one writer at a time; PostgreSQL locks the account's
     row, which waits for nothing but this.
     """

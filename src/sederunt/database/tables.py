@@ -297,6 +297,13 @@ recordings = Table(
     Index("recordings_newest", "account_id", "created_at", "id"),
 )
 _SOURCE_LEFT = recordings.c.media_removed_at.is_(None)
+IS_TRANSCRIBING = recordings.c.status == literal_column("'transcribing'")
+Index(
+    "recordings_in_flight",
+    recordings.c.account_id,
+    sqlite_where=IS_TRANSCRIBING,
+    postgresql_where=IS_TRANSCRIBING,
+)
 Index("recordings_expiring", recordings.c.media_until, sqlite_where=_SOURCE_LEFT, postgresql_where=_SOURCE_LEFT)
 
 recording_events = Table(
@@ -365,6 +372,18 @@ first_answers = Table(
     Column("body", Text),  # None: what was made is deleted
     Column("expires_at", Moment, nullable=False, index=True),
     PrimaryKeyConstraint("account_id", "key"),
+)
+
+# What each resource has in storage, and how long its sound is. Gone with its files.
+holdings = Table(
+    "holdings",
+    metadata,
+    Column("resource_id", Uuid, primary_key=True),
+    Column("resource", Text, nullable=False),
+    Column("account_id", Uuid, nullable=False),
+    Column("stored_bytes", BigInteger, nullable=False),
+    Column("sound_ms", BigInteger, nullable=False),
+    Index("holdings_of_account", "account_id", "stored_bytes"),
 )
 
 # What was used, one row per resource that ended. It stays when the resource is deleted, and holds nothing of it.

@@ -1,8 +1,10 @@
 """The job `assemble`: pieces become one recording, and the bot goes on to its transcript or to its end."""
 
 from sederunt import log
+from sederunt.database.holdings import Holding
 from sederunt.database.retention import kept_until
 from sederunt.jobs.context import WorkerContext
+from sederunt.jobs.holdings import measure
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.work import Job
 from sederunt.model.bot import Verdict
@@ -35,6 +37,10 @@ async def assemble(job: Job, context: WorkerContext) -> None:
             "bot", for_1_year=bot.config.store_recording_for_1_year, since=context.clock.now()
         ),
     }
+    if tracks is not None:
+        sound_s = float(tracks.get("duration_s", 0.0))
+        held = Holding(resource="bot", resource_id=bot.id, account_id=bot.account_id, sound_s=sound_s)
+        await measure(held, context.holdings, context.objects)
     trigger = Trigger.ASSEMBLED if wants_transcript else Trigger.CLOSED
     await context.bots.record_transition(bot.id, trigger, changes=changes)
     logger.info("recording assembled", action="assembled", bot_id=str(bot.id))

@@ -34,7 +34,12 @@ async def attend(job: Job, context: WorkerContext) -> None:
     if (await context.bots.get(job.id)).status not in ATTENDED:
         return
     journal = await Journal.claim(
-        job.id, context.name, bots=context.bots, live_lines=context.live_lines, feed=context.events
+        job.id,
+        context.name,
+        bots=context.bots,
+        live_lines=context.live_lines,
+        feed=context.events,
+        ledger=context.ledger,
     )
     commands = Commands(job.cut_off)
     serving = await context.bus.serve(command_subject(job.id), commands.carry_out)
@@ -52,6 +57,7 @@ async def attend(job: Job, context: WorkerContext) -> None:
         raise
     finally:
         context.transcribed_live.discard(job.id)
+        journal.end_counting()
         await serving.close()
     if job.cut_off.is_set():
         raise Again(0.0, "this host was cut off")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from sederunt.accounting import Ledger, limits_of
 from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.sealing import Sealer, load_sealer
 from sederunt.accounts.vendor_access import VendorAccess
@@ -20,6 +21,7 @@ from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
 from sederunt.database.engine import Database
+from sederunt.database.holdings import Holdings
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
@@ -30,6 +32,7 @@ from sederunt.jobs.publish import open_published
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects, open_objects
 from sederunt.webhooks.deliverer import Deliverer
+from sederunt.webhooks.destinations import Destinations
 
 if TYPE_CHECKING:
     from sederunt.browser.pool import BrowserPool
@@ -50,11 +53,13 @@ class WorkerContext:
     deliveries: Deliveries
     deletions: Deletions
     outbox: Outbox
+    holdings: Holdings
     events: EventPublisher  # of bots, to their listeners: `put` never waits
     transcripts: Transcripts
     live_lines: LiveLineStore
     postman: Deliverer
     vendor_access: VendorAccess
+    ledger: Ledger
     name: str  # this host's name; on workers it only names them in logs
     pool: "BrowserPool | None" = None  # hosts have browsers
     transcribed_live: set[UUID] = field(
@@ -80,7 +85,7 @@ async def open_context(
 
 def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: "BrowserPool | None") -> WorkerContext:
     sealer = load_sealer(settings)
-    deliveries = Deliveries(database)
+    deliveries, ledger = Deliveries(database), Ledger(limits_of(settings))
     secrets = WebhookSecrets(database, sealer)
     return WorkerContext(
         settings=settings,
@@ -96,7 +101,9 @@ def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: 
         deliveries=deliveries,
         deletions=Deletions(database),
         outbox=Outbox(database),
-        postman=_postman(settings, deliveries, secrets),
+        holdings=Holdings(database),
+        postman=_postman(settings, deliveries, secrets, ledger),
+        ledger=ledger,
         vendor_access=VendorAccess(CredentialStore(database, sealer), settings),
         events=EventPublisher(bus),
         name=settings.host.name if role == "host" else f"{role}-{settings.host.name}",
@@ -104,7 +111,7 @@ def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: 
     )
 
 
-def _postman(settings: Settings, deliveries: Deliveries, secrets: WebhookSecrets) -> Deliverer:
+def _postman(settings: Settings, deliveries: Deliveries, secrets: WebhookSecrets, ledger: Ledger) -> Deliverer:
     timeout_s = settings.webhooks.timeout_s
     return Deliverer(
         deliveries=deliveries,
@@ -113,6 +120,7 @@ def _postman(settings: Settings, deliveries: Deliveries, secrets: WebhookSecrets
         clock=SYSTEM_CLOCK,
         timeout_s=timeout_s,
         skribby_signature=settings.webhooks.skribby_signature,
+        destinations=Destinations(ledger=ledger),
     )
 
 

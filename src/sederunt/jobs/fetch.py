@@ -6,8 +6,10 @@ from uuid import UUID
 
 from sederunt import log
 from sederunt.addresses import guarded_client
-from sederunt.errors import NotFound, SederuntError
+from sederunt.database.holdings import Holding, refuse_stored
+from sederunt.errors import LimitReached, NotFound, SederuntError
 from sederunt.jobs.context import WorkerContext
+from sederunt.jobs.holdings import measure
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.wanted import while_wanted
 from sederunt.jobs.work import GiveUp, Job
@@ -36,6 +38,10 @@ async def fetch(job: Job, context: WorkerContext) -> None:
         if recording.source_bot_id is None:  # our own are as long as their meetings were
             refuse_overlong(facts, context.settings.api.max_recording_hours)
         await context.objects.put_file(key, path)
+    held = Holding(
+        resource="recording", resource_id=recording.id, account_id=recording.account_id, sound_s=facts.duration_s
+    )
+    await measure(held, context.holdings, context.objects)
     await context.recordings.mark(recording.id, job="job.transcribe", recording_object=key)
     logger.info(
         "recording fetched",
@@ -56,6 +62,8 @@ async def _bring(recording: Recording, path: Path, context: WorkerContext) -> No
     if recording.source_url is None:
         raise GiveUp("The recording has neither a file nor an address.")
     settings = context.settings
+    stored = await context.holdings.stored_bytes(recording.account_id)
+    refuse_stored(stored, settings.limits.stored_gb)
     async with guarded_client(allow_private=settings.allow_private_addresses, timeout_s=IDLE_S) as client:
         await download(
             client,
@@ -92,4 +100,6 @@ async def give_up(job: Job, context: WorkerContext, error: BaseException) -> Non
     """Write that the recording has failed; its event says why."""
     sentence = str(error) if isinstance(error, SederuntError) else "The recording could not be fetched."
     data = {"cause": "fetch_failed", "message": sentence[:500]}
+    if isinstance(error, LimitReached):
+        data = {"cause": "budget_spent", "budget": error.budget, "message": sentence[:500]}
     await context.recordings.record_transition(job.id, Trigger.CRASHED, data=data)

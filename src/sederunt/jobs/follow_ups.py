@@ -4,7 +4,6 @@ To add a kind of job: a queue in `bus/streams`, a row in KINDS here. Its module 
 starts, so that a worker loads no browser.
 """
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -38,6 +37,7 @@ NEEDED_BY_RECORDINGS: Mapping[RecordingStatus, str] = {RecordingStatus.TRANSCRIB
 # a job may be given out for reasons that are not its own, which the queue counts likewise: it was handed back by a
 # drain, everything was restarted, a neighbour in the same worker was the one that killed it.
 DEADLY_AFTER = 2  # × times
+TRANSCRIBING = 16  # transcriptions at once in a worker, of which an account and long ones have shares
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +51,8 @@ class JobKind:
     slots: Callable[[Settings], int]  # at once in one process
     pauses_s: tuple[float, ...]  # before the second, third, … time; the last one repeats
     times: int | None  # given out so often at most; None: the handler decides by the row
-    share: int | None = None  # places in one process that one account may have; None: as many as there are
+    budget: str | None = None  # of an account: its places in one process; None: as many as there are
+    long_budget: str | None = None  # the places of jobs with long sound, of all accounts
 
     def pause_s(self, delivered: int) -> float:
         """Return how many seconds to wait after the `delivered`-th time failed."""
@@ -90,15 +91,18 @@ KINDS: Mapping[str, JobKind] = {
             pauses_s=(2, 10, 60, 300, 900),
             times=12,
         ),
-        # A vendor mostly waits, Whisper fills a core: as many as there are cores serve both.
+        # A vendor mostly waits, and Whisper gives every job its windows by turns: places are many, so that none has to
+        # wait for a file of four hours to end.
         JobKind(
             kind="transcribe",
             role="worker",
             work="sederunt.jobs.transcribe:transcribe",
             give_up="sederunt.jobs.transcribe:give_up",
-            slots=lambda _: os.cpu_count() or 1,
+            slots=lambda _: TRANSCRIBING,
             pauses_s=(5, 30, 120, 300, 900, 1800),
             times=12,
+            budget="transcriptions",
+            long_budget="long_transcriptions",
         ),
         JobKind(
             kind="fetch",
@@ -108,7 +112,7 @@ KINDS: Mapping[str, JobKind] = {
             slots=lambda _: 16,
             pauses_s=(5, 30, 120, 600),
             times=6,
-            share=4,  # an address may deliver slowly for an hour: the others' recordings must not wait for it
+            budget="fetches",  # an address may deliver slowly for an hour: the others' recordings must not wait for it
         ),
         # Attempts at a receiver and their pauses are rows (webhooks/schedule); here only our own faults count.
         # A slow receiver holds its place for ten seconds; most answer within one.

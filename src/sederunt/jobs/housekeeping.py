@@ -16,10 +16,12 @@ from sederunt.bus.erasure import erase_events
 from sederunt.clock import Clock
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
+from sederunt.database.holdings import Holdings
 from sederunt.database.outbox import Outbox, Resource
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletion, Deletions
 from sederunt.jobs.follow_ups import NEEDED, NEEDED_BY_RECORDINGS
+from sederunt.jobs.holdings import measure
 from sederunt.jobs.line import WaitingLine
 from sederunt.jobs.publish import sweep
 from sederunt.jobs.scratch import remove_left
@@ -44,6 +46,7 @@ class Stores:
     deliveries: Deliveries
     deletions: Deletions
     outbox: Outbox
+    holdings: Holdings
     objects: Objects
     scratch: Path  # of this machine's jobs
     vendors: VendorDeletion | None = None  # deletes what transcription vendors keep
@@ -116,6 +119,8 @@ class Housekeeping:
     async def slow_pass(self) -> Tidied:
         """Do what nobody waits for."""
         requeued = await self._put_back_lost_jobs()
+        for holding in await self._stores.holdings.unmeasured():
+            await measure(holding, self._stores.holdings, self._stores.objects)
         expired = await self._remove_expired()
         await asyncio.to_thread(remove_left, self._stores.scratch)
         deletions = await self._stores.deletions.unfinished()

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
+from uuid import UUID
 
 from sederunt import __version__, log
 from sederunt.bus.connection import BusAway, NoResponder
@@ -16,6 +17,7 @@ from sederunt.bus.streams import holds_subject
 from sederunt.bus.tasks import end
 from sederunt.calendars.follower import CalendarFollower
 from sederunt.database.calendars import CalendarFeeds
+from sederunt.database.holdings import AccountLimits
 from sederunt.database.seats import BookingLimits
 from sederunt.database.waiting import WaitingBots
 from sederunt.errors import SetupError
@@ -27,7 +29,7 @@ from sederunt.jobs.line import WaitingLine
 from sederunt.jobs.readiness import PartCheck, Readiness
 from sederunt.jobs.scratch import folder_of
 from sederunt.jobs.seating import SeatLimits
-from sederunt.jobs.shares import Shares
+from sederunt.jobs.shares import JobSize, Shares
 from sederunt.jobs.vendor_deletion import VendorDeletion
 from sederunt.jobs.work import handler_of
 from sederunt.meetings.record.leftovers import Leftovers
@@ -64,7 +66,13 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
             (attending,) = consumers
             free = 0 if stop.is_set() else room.free_seats()
             told = {"total": 0 if stop.is_set() else attending.held + free, "held": attending.held, "free": free}
-            return {"seats": told, "cores": os.cpu_count() or 1, "load": round(room.load, 3), "draining": stop.is_set()}
+            return {
+                "seats": told,
+                "cores": os.cpu_count() or 1,
+                "load": round(room.load, 3),
+                "draining": stop.is_set(),
+                "budgets": context.ledger.told(),
+            }
 
         parts = TestedParts(context, {"browser": pool.state})
         async with (
@@ -83,7 +91,8 @@ async def run_worker(settings: Settings, stop: asyncio.Event, *, drain_timeout_s
         consumers = _consumers("worker", context, lambda: True)
 
         def at_work() -> Mapping[str, object]:
-            return {"at_work": {consumer.kind: consumer.held for consumer in consumers}, "draining": stop.is_set()}
+            held = {consumer.kind: consumer.held for consumer in consumers}
+            return {"at_work": held, "draining": stop.is_set(), "budgets": context.ledger.told()}
 
         async with _alive(context, "worker", TestedParts(context), at_work):
             await _work(consumers, stop, drain_timeout_s, lambda: ready("worker", {"pid": os.getpid()}))
@@ -137,7 +146,7 @@ def _consumers(role: Literal["host", "worker"], context: WorkerContext, has_room
 
 
 def _consumer(kind: JobKind, context: WorkerContext, has_room: Callable[[], bool]) -> Consumer:
-    shares = Shares(kind.share, context.recordings.account_of) if kind.share is not None else None
+    shares = _shares(kind, kind.budget, context) if kind.budget is not None else None
     consumer = Consumer(
         context.bus,
         kind.kind,
@@ -149,6 +158,16 @@ def _consumer(kind: JobKind, context: WorkerContext, has_room: Callable[[], bool
     if shares is not None:
         shares.held = lambda: consumer.held_ids
     return consumer
+
+
+def _shares(kind: JobKind, budget: str, context: WorkerContext) -> Shares:
+    async def size_of(resource_id: UUID) -> JobSize | None:
+        if (holding := await context.holdings.of(resource_id)) is not None:
+            return JobSize(account_id=holding.account_id, sound_s=holding.sound_s)
+        account_id = await context.recordings.account_of(resource_id)
+        return JobSize(account_id=account_id) if account_id is not None else None
+
+    return Shares(context.ledger, budget, size_of, long_budget=kind.long_budget)
 
 
 async def _work(
@@ -196,6 +215,7 @@ async def _housekeeping(context: WorkerContext) -> AsyncIterator[None]:
         deliveries=context.deliveries,
         deletions=context.deletions,
         outbox=context.outbox,
+        holdings=context.holdings,
         objects=context.objects,
         scratch=folder_of(context.settings),
         vendors=VendorDeletion(context.objects, context.vendor_access, context.settings, context.clock),
@@ -226,6 +246,8 @@ async def _following_calendars(context: WorkerContext) -> AsyncIterator[None]:
         context.clock,
         allow_private=context.settings.allow_private_addresses,
         booking=BookingLimits(per_account=context.settings.api.concurrent_bots, seats=context.settings.api.seats),
+        most=context.settings.api.scheduled_bots,
+        limits=AccountLimits(stored_gb=context.settings.limits.stored_gb),
     )
     following = asyncio.create_task(follower.run(), name="calendars")
     try:

@@ -1,32 +1,74 @@
-"""How many places of a queue one account may have in a process, so that nobody takes all of them."""
+"""Whether a job may have a place in a queue now: its account's share is a budget, so that nobody takes all of them.
+
+Long jobs have a share of their own, over all accounts: a short one always finds a place beside them.
+"""
 
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
 from uuid import UUID
 
+from sederunt import log
+from sederunt.accounting import Ledger
+
 FULL_S = 2.0  # before the job of an account that has its share is looked at again
+LOOK_S = 0.01  # of a worker, to look at one job; a hundred that wait take as much longer to come back
+LONG_S = 1800.0  # sound of which more makes a long job
+
+logger = log.get(component="jobs")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobSize:
+    """What a job's place is judged by."""
+
+    account_id: UUID
+    sound_s: float = 0.0  # 0 where the length is not known, or says nothing
+
+
+SizeOf = Callable[[UUID], Awaitable[JobSize | None]]
 
 
 class Shares:
-    """Counts the jobs at work by account.
+    """Counts the jobs of one kind at work.
 
     Args:
-        most: places of one account.
-        account_of: whose a resource is; None where it is gone.
+        budget: the places of one account.
+        size_of: whose a resource is, and how long its sound; None where it is gone.
+        long_budget: the places of long jobs, of all accounts together; None where length does not matter.
     """
 
-    def __init__(self, most: int, account_of: Callable[[UUID], Awaitable[UUID | None]]) -> None:
-        self._most, self._account_of = most, account_of
-        self._accounts: dict[str, UUID] = {}
+    def __init__(self, ledger: Ledger, budget: str, size_of: SizeOf, *, long_budget: str | None = None) -> None:
+        self._ledger, self._budget, self._size_of, self._long_budget = ledger, budget, size_of, long_budget
+        self._taken: dict[str, list[tuple[str, UUID | None]]] = {}  # resource → (budget, holder) of its place
+        self._waiting: dict[str, None] = {}  # resources that were sent back and did not get a place yet
         self.held: Callable[[], Collection[str]] = frozenset  # ids of the resources at work
 
     async def must_wait_s(self, resource_id: str) -> float:
-        """Return how long a job has to wait because its account has its share; 0 where it may begin."""
-        account = await self._account_of(UUID(resource_id))
-        if account is None:
+        """Return how long a job has to wait because its share is taken; 0 where it may begin.
+
+        The more jobs wait, the longer each: else they would be looked at again and again before those of others.
+        """
+        size = await self._size_of(UUID(resource_id))
+        if size is None:
             return 0.0
-        held = self.held()
-        self._accounts = {id_: whose for id_, whose in self._accounts.items() if id_ in held}
-        if sum(whose == account for whose in self._accounts.values()) >= self._most:
-            return FULL_S
-        self._accounts[resource_id] = account
+        self._give_back()
+        wanted: list[tuple[str, UUID | None]] = [(self._budget, size.account_id)]
+        if self._long_budget is not None and size.sound_s > LONG_S:
+            wanted.append((self._long_budget, None))
+        spent = next((budget for budget, holder in wanted if not self._ledger.has_room(budget, holder)), None)
+        if spent is not None:
+            if resource_id not in self._waiting:
+                logger.info("job waits for a share", action="job_waits", budget=spent, id=resource_id)
+            self._waiting[resource_id] = None
+            return FULL_S + LOOK_S * len(self._waiting)
+        self._waiting.pop(resource_id, None)
+        self._taken[resource_id] = wanted
+        for budget, holder in wanted:
+            self._ledger.take(budget, holder)
         return 0.0
+
+    def _give_back(self) -> None:
+        held = self.held()
+        for id_ in [id_ for id_ in self._taken if id_ not in held]:
+            for budget, holder in self._taken.pop(id_):
+                self._ledger.give_back(budget, holder)

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from sederunt import log
-from sederunt.errors import NotFound, ProviderError, ProviderFault, SederuntError
+from sederunt.errors import LimitReached, NotFound, ProviderError, ProviderFault, SederuntError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.fallback import chain_of
 from sederunt.jobs.scratch import scratch_of
+from sederunt.jobs.time_limit import within_time
 from sederunt.jobs.wanted import while_wanted
 from sederunt.jobs.work import GiveUp, Job
 from sederunt.model.bot import Bot, Verdict
@@ -43,10 +44,12 @@ logger = log.get(component="jobs")
 
 async def transcribe(job: Job, context: WorkerContext) -> None:
     """Transcribe a bot or a recording. Finished parts are kept; the transcript is written before the status."""
-    if job.resource == "bot":
-        await _transcribe_bot(job, context)
-    else:
-        await _transcribe_recording(job, context)
+    holding = await context.holdings.of(job.id)
+    async with within_time(context.ledger, holding.sound_s if holding else 0.0):
+        if job.resource == "bot":
+            await _transcribe_bot(job, context)
+        else:
+            await _transcribe_recording(job, context)
 
 
 async def _transcribe_bot(job: Job, context: WorkerContext) -> None:
@@ -177,6 +180,8 @@ async def give_up(job: Job, context: WorkerContext, error: BaseException) -> Non
     sentence = str(error) if isinstance(error, SederuntError) else "The recording could not be transcribed."
     kind = error.kind if isinstance(error, ProviderError) else None
     data = {"cause": _CAUSES.get(kind, "transcription_failed"), "message": sentence[:500]}
+    if isinstance(error, LimitReached):
+        data |= {"cause": "budget_spent", "budget": error.budget}
     if job.resource == "bot":
         changes = {"verdict": Verdict.ENGINE_FAILED}
         await context.bots.record_transition(job.id, Trigger.CRASHED, data=data, changes=changes)

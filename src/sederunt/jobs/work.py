@@ -13,7 +13,15 @@ from uuid import UUID
 from sederunt import log
 from sederunt.bus import held_job
 from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome
-from sederunt.errors import DestinationError, MediaError, NotFound, ProviderError, SederuntError, Superseded
+from sederunt.errors import (
+    DestinationError,
+    LimitReached,
+    MediaError,
+    NotFound,
+    ProviderError,
+    SederuntError,
+    Superseded,
+)
 from sederunt.jobs.follow_ups import JobKind
 
 if TYPE_CHECKING:
@@ -96,7 +104,7 @@ def outcome_of(error: Exception, kind: JobKind, delivered: int) -> Outcome:
             return held_job.Redeliver(after_s)
         case Superseded() | NotFound():
             return Done()
-        case GiveUp() | MediaError():
+        case GiveUp() | MediaError() | LimitReached():
             return Drop()
         case ProviderError(retryable=False) | DestinationError(retryable=False):
             return Drop()

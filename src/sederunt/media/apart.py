@@ -17,11 +17,12 @@ from sederunt import errors
 from sederunt.errors import BrokenMedia, MediaError
 from sederunt.media.pcm import RATE, Block
 from sederunt.media.probe import MediaFacts
+from sederunt.model.budgets import count_of
 
 # CPU of probing: a whole MP3 of 1 GB takes 3 s, an MP4 with all its packets counted 6 s (measured).
-PROBE_CPU_S = 20
+PROBE_CPU_S = count_of("probe_cpu_s")
 # CPU of decoding, per second of sound; Opus takes 0.001, AAC 0.002, Vorbis of 8 channels 0.01 (measured).
-DECODE_CPU_S, DECODE_CPU_SHARE = 30, 0.05
+DECODE_CPU_S, DECODE_CPU_SHARE = count_of("decode_cpu_s"), 0.05
 SLACK_S = 1.0  # sound so far beyond the stated end is read, not cut
 STALLED_S = 600.0  # for a machine that is busy; CPU is what is limited
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from sederunt import log
+from sederunt.accounting import Ledger
 from sederunt.claims.changes import Change, PersonWrote
 from sederunt.clock import unix_ms
 from sederunt.database.bots import Bots
@@ -18,7 +19,7 @@ from sederunt.errors import Superseded
 from sederunt.meetings.live.messages import line_message, message_of
 from sederunt.meetings.session.roster import Roster, silenced
 from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Bot, Gap
-from sederunt.model.history import LIVE_TROUBLE, PAGE_TROUBLE, RECORDING_GAP, seat_wait_s
+from sederunt.model.history import BUDGET_SPENT, LIVE_TROUBLE, PAGE_TROUBLE, RECORDING_GAP, seat_wait_s
 from sederunt.model.participant import Participant
 from sederunt.model.status import StopReason, Trigger
 from sederunt.model.transcript import LiveLine
@@ -52,8 +53,12 @@ class Journal:
         bot: the row as it was claimed. `journal.bot` is the row as it was last read or moved by this holder.
     """
 
-    def __init__(self, bot: Bot, *, bots: Bots, live_lines: LiveLineStore, feed: Feed) -> None:
+    def __init__(
+        self, bot: Bot, *, bots: Bots, live_lines: LiveLineStore, feed: Feed, ledger: Ledger | None = None
+    ) -> None:
         self.bot = bot
+        self._ledger = ledger or Ledger()
+        self._spent: set[str] = set()  # budgets of which was told that they are spent
         self._bots, self._live_lines, self._feed = bots, live_lines, feed
         self.away_cause = HOST_LOST  # why the bot was away when this holder took it over
         self._untold: list[Change] = []
@@ -61,10 +66,12 @@ class Journal:
         self._written_sources: dict[str, str] = {}  # audio source → participant key, as it stands in the database
 
     @classmethod
-    async def claim(cls, bot_id: UUID, host: str, *, bots: Bots, live_lines: LiveLineStore, feed: Feed) -> "Journal":
+    async def claim(
+        cls, bot_id: UUID, host: str, *, bots: Bots, live_lines: LiveLineStore, feed: Feed, ledger: Ledger | None = None
+    ) -> "Journal":
         """Make `host` the holder of a bot: its epoch is one higher than any before. Raises NotFound."""
         before = await bots.get(bot_id)
-        journal = cls(await bots.claim(bot_id, host), bots=bots, live_lines=live_lines, feed=feed)
+        journal = cls(await bots.claim(bot_id, host), bots=bots, live_lines=live_lines, feed=feed, ledger=ledger)
         journal.away_cause = PLANNED_MOVE if before.epoch and before.host is None else HOST_LOST
         return journal
 
@@ -179,6 +186,9 @@ class Journal:
                 self._written_sources = sources
             for change in changes:
                 if isinstance(change, PersonWrote):
+                    if not await self._may_keep(change.message.content):
+                        told += 1
+                        continue
                     data = {"username": change.message.username, "content": change.message.content}
                     await self._bots.add_event(self.bot.id, "chat_message", data)
                 self.tell(message_of(change))
@@ -189,6 +199,23 @@ class Journal:
             logger.exception("roster not written, kept for later", action="journal_kept", bot_id=str(self.bot.id))
             roster.keep_changed(changed, withdrawn)
             self._untold = [*changes[told:], *self._untold]
+
+    async def _may_keep(self, written: str) -> bool:
+        """Count a chat message of this stay; False where its budgets are spent, which is told once."""
+        amounts = {"chat_messages": 1, "chat_bytes": len(written.encode()), "event_rows": 1}
+        spent = next((name for name, n in amounts.items() if not self._ledger.has_room(name, self.bot.id, n)), None)
+        if spent is None:
+            for name, amount in amounts.items():
+                self._ledger.take(name, self.bot.id, amount)
+        elif spent not in self._spent:
+            data = {"budget": spent, "limit": self._ledger.limit(spent)}
+            await self._bots.add_event(self.bot.id, BUDGET_SPENT, data)
+            self._spent.add(spent)
+        return spent is None
+
+    def end_counting(self) -> None:
+        """Forget what this stay used."""
+        self._ledger.forget(self.bot.id)
 
     async def end_open_speech(self, at_s: float) -> None:
         """End every speaking mark that is open at a second of the recording.

@@ -12,12 +12,13 @@ CHAT_MESSAGE = "chat_message"
 RECORDING_GAP = "recording_gap"  # the bot was away for a while
 WAITING_FOR_CAPACITY = "waiting_for_capacity"  # it has to wait for a seat at a host, and what its place in the line is
 OVERBOOKED = "overbooked"  # when it was scheduled, more seats were booked for its time than there are
+BUDGET_SPENT = "budget_spent"  # something was left out because a budget of the bot is spent; `budget` names it
 LIVE_TROUBLE = "live_trouble"  # live transcription may have missed something
 PAGE_TROUBLE = "page_trouble"  # something befell the bot's page, or what it needs: cause, what was seen, what is done
 
 
 # What webhooks tell besides every change of status, where a bot's caller asks for it.
-TOLD_WHEN_ASKED = (CHAT_MESSAGE, RECORDING_GAP, LIVE_TROUBLE, PAGE_TROUBLE, WAITING_FOR_CAPACITY)
+TOLD_WHEN_ASKED = (CHAT_MESSAGE, RECORDING_GAP, LIVE_TROUBLE, PAGE_TROUBLE, WAITING_FOR_CAPACITY, BUDGET_SPENT)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

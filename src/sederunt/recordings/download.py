@@ -8,8 +8,9 @@ import httpx2
 
 from sederunt.addresses import opened
 from sederunt.errors import DestinationError
+from sederunt.model.budgets import default_of
 
-DOWNLOAD_S = 3600.0  # for the whole body; a stalled connection ends sooner by the client's own timeout
+DOWNLOAD_S = default_of("fetch_s")  # for the whole body; a stalled connection ends sooner by the client's own timeout
 # An address that delivers less than this is given up: it would hold a place that others need.
 WINDOW_S, LEAST_BYTES_S = 30.0, 10_000
 

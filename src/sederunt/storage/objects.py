@@ -174,6 +174,11 @@ class Objects:
         except FileNotFoundError:
             return None
 
+    async def stored_bytes(self, prefix: str) -> int:
+        """Return bytes of all objects below a path together."""
+        listing = obstore.list(self._store, checked_prefix(prefix))
+        return sum([int(entry["size"]) async for batch in listing for entry in batch])
+
     async def keys(self, prefix: str) -> list[str]:
         """Return all keys below a path, sorted. "bots/1" holds "bots/1/…", not "bots/12/…"."""
         listing = obstore.list(self._store, checked_prefix(prefix))

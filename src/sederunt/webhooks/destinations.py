@@ -4,19 +4,15 @@ Places in the queue are everybody's. A receiver that takes all of its ten second
 long, and two hundred events for it would hold them all.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
 from uuid import UUID
 
 import httpx2
 
-Key = TypeVar("Key")
+from sederunt.accounting import Ledger
 
-AT_ONCE = 4  # attempts under way at one receiver, in one worker
-AT_ONCE_OF_ACCOUNT = 12  # … and of one account, of the 32 places of a worker
 FULL_S = 1.0  # before one that found no place is looked at again
 OPENS_AFTER = 3  # attempts in a row that had no answer
 PAUSES_S = (5.0, 15.0, 30.0, 60.0)  # then the receiver is left alone for so long; one attempt decides about the next
@@ -36,8 +32,7 @@ class _Trouble:
 class Destinations:
     """Counts and remembers for one worker. Pure but for the counting; the caller says what time it is."""
 
-    _under_way: Counter[str] = field(default_factory=Counter)
-    _of_account: Counter[UUID] = field(default_factory=Counter)
+    ledger: Ledger = field(default_factory=Ledger)
     _trouble: dict[str, _Trouble] = field(default_factory=dict)
 
     def pause_s(self, url: str, account_id: UUID, now_s: float) -> float:
@@ -46,22 +41,17 @@ class Destinations:
         trouble = self._trouble.get(receiver)
         if trouble is not None and trouble.until > now_s:
             return trouble.until - now_s
-        is_probed = trouble is not None and trouble.opened > 0 and self._under_way[receiver] > 0
-        if is_probed or self._under_way[receiver] >= AT_ONCE or self._of_account[account_id] >= AT_ONCE_OF_ACCOUNT:
+        if trouble is not None and trouble.opened > 0 and self.ledger.used("receiver_attempts", receiver) > 0:
             return FULL_S
-        return 0.0
+        has_room = self.ledger.has_room("receiver_attempts", receiver)
+        return 0.0 if has_room and self.ledger.has_room("webhook_attempts", account_id) else FULL_S
 
     @contextmanager
     def attempt(self, url: str, account_id: UUID) -> Iterator[None]:
         """Count an attempt for as long as the block lasts."""
-        receiver = receiver_of(url)
-        self._under_way[receiver] += 1
-        self._of_account[account_id] += 1
-        try:
+        ledger = self.ledger
+        with ledger.holding("receiver_attempts", receiver_of(url)), ledger.holding("webhook_attempts", account_id):
             yield
-        finally:
-            _less(self._under_way, receiver)
-            _less(self._of_account, account_id)
 
     def note(self, url: str, *, answered: bool, now_s: float) -> bool:
         """Remember how an attempt went; return whether the receiver is back after it was left alone."""
@@ -86,9 +76,3 @@ def receiver_of(url: str) -> str:
     except httpx2.InvalidURL:
         return url
     return f"{parsed.host}:{parsed.port or parsed.scheme}"
-
-
-def _less(counter: Counter[Key], key: Key) -> None:
-    counter[key] -= 1
-    if counter[key] <= 0:
-        del counter[key]

@@ -10,8 +10,10 @@ from harness.fake_clock import FakeClock
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.ids import new_id
+from sederunt.database.recordings import Recordings
 from sederunt.model.bot import Bot, BotConfig, Service
-from sederunt.model.status import BotStatus
+from sederunt.model.recording import Recording, RecordingConfig
+from sederunt.model.status import BotStatus, RecordingStatus
 
 FOLLOW_UPS = {
     BotStatus.BOOTING: "job.attend",
@@ -20,6 +22,7 @@ FOLLOW_UPS = {
 }
 
 MakeBot = Callable[..., Bot]
+MakeRecording = Callable[..., Recording]
 
 
 @pytest.fixture
@@ -55,6 +58,26 @@ def make_bot(database: Database, clock: FakeClock) -> MakeBot:
             account_id=account_id or database.default_account_id,
             config=BotConfig(**{**asked, **(config or {})}),
             **{**defaults, **fields},
+        )
+
+    return make
+
+
+@pytest.fixture
+def recordings(database: Database) -> Recordings:
+    return Recordings(database)
+
+
+@pytest.fixture
+def make_recording(database: Database, clock: FakeClock) -> MakeRecording:
+    def make(*, config: dict[str, Any] | None = None, **fields: Any) -> Recording:
+        return Recording(
+            id=new_id(clock.now()),
+            account_id=database.default_account_id,
+            config=RecordingConfig(**{"transcription_model": "vendor1", **(config or {})}),
+            status=RecordingStatus.TRANSCRIBING,
+            created_at=clock.now(),
+            **fields,
         )
 
     return make

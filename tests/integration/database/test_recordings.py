@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -12,41 +11,18 @@ import pytest
 from harness.fake_clock import FakeClock
 from sederunt.database.deliveries import Deliveries
 from sederunt.database.engine import Database
-from sederunt.database.ids import new_id
 from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
 from sederunt.database.retention import Deletions
 from sederunt.database.transcripts import Transcripts
 from sederunt.errors import NotFound
-from sederunt.model.recording import Recording, RecordingConfig
+from sederunt.model.recording import Recording
 from sederunt.model.status import RecordingStatus, Trigger
 from sederunt.model.transcript import Segment, Transcript
 
-MakeRecording = Callable[..., Recording]
-
-
-@pytest.fixture
-def recordings(database: Database) -> Recordings:
-    return Recordings(database)
-
-
-@pytest.fixture
-def make_recording(database: Database, clock: FakeClock) -> MakeRecording:
-    def make(*, config: dict[str, Any] | None = None, **fields: Any) -> Recording:
-        return Recording(
-            id=new_id(clock.now()),
-            account_id=database.default_account_id,
-            config=RecordingConfig(**{"transcription_model": "vendor1", **(config or {})}),
-            status=RecordingStatus.TRANSCRIBING,
-            created_at=clock.now(),
-            **fields,
-        )
-
-    return make
-
 
 async def test_a_recording_comes_back_as_it_was_stored(
-    recordings: Recordings, make_recording: MakeRecording, database: Database
+    recordings: Recordings, make_recording: Callable[..., Recording], database: Database
 ) -> None:
     stored = make_recording(
         config={"custom_vocabulary": ("Sederunt",), "transcription_credentials": uuid4(), "lang": "en"},
@@ -62,7 +38,7 @@ async def test_a_recording_comes_back_as_it_was_stored(
 
 
 async def test_facts_and_the_next_job_are_written_together(
-    recordings: Recordings, make_recording: MakeRecording, database: Database
+    recordings: Recordings, make_recording: Callable[..., Recording], database: Database
 ) -> None:
     stored = await recordings.create(make_recording(), job=None)
     await recordings.mark(stored.id, job="job.transcribe", recording_object="recordings/x/source")
@@ -75,7 +51,7 @@ async def test_facts_and_the_next_job_are_written_together(
 
 
 async def test_it_finishes_once_and_is_told_once(
-    recordings: Recordings, make_recording: MakeRecording, database: Database, clock: FakeClock
+    recordings: Recordings, make_recording: Callable[..., Recording], database: Database, clock: FakeClock
 ) -> None:
     stored = await recordings.create(make_recording(config={"webhook_url": "https://x.test/"}), job=None)
     await Transcripts(database).save(
@@ -99,7 +75,7 @@ async def test_it_finishes_once_and_is_told_once(
 
 
 async def test_lists_go_from_the_newest_to_the_oldest(
-    recordings: Recordings, make_recording: MakeRecording, database: Database
+    recordings: Recordings, make_recording: Callable[..., Recording], database: Database
 ) -> None:
     made = [await recordings.create(make_recording(), job=None) for _ in range(5)]
     await recordings.record_transition(made[0].id, Trigger.CRASHED)
@@ -114,7 +90,7 @@ async def test_lists_go_from_the_newest_to_the_oldest(
 
 
 async def test_deleting_is_complete_also_while_it_is_transcribed(
-    recordings: Recordings, make_recording: MakeRecording, database: Database
+    recordings: Recordings, make_recording: Callable[..., Recording], database: Database
 ) -> None:
     stored = await recordings.create(make_recording(), job=None)
     await recordings.request_deletion(stored.id, stored.account_id)
@@ -131,7 +107,7 @@ async def test_deleting_is_complete_also_while_it_is_transcribed(
 
 @pytest.mark.parametrize(("for_1_year", "days"), [(False, 1), (True, 365)])
 async def test_the_file_expires_when_its_time_is_over(
-    recordings: Recordings, make_recording: MakeRecording, clock: FakeClock, for_1_year: bool, days: int
+    recordings: Recordings, make_recording: Callable[..., Recording], clock: FakeClock, for_1_year: bool, days: int
 ) -> None:
     asked = make_recording(config={"store_recording_for_1_year": for_1_year})
     stored = await recordings.create(replace(asked, recording_object="recordings/x/source"), job=None)

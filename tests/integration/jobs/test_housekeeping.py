@@ -19,6 +19,7 @@ from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
 from sederunt.database.engine import Database
+from sederunt.database.holdings import Holdings
 from sederunt.database.ids import new_id
 from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
@@ -52,6 +53,7 @@ def stores(database: Database, bots: Bots, outbox: Outbox, objects: Objects, tmp
         deliveries=Deliveries(database),
         deletions=Deletions(database),
         outbox=outbox,
+        holdings=Holdings(database),
         objects=objects,
         scratch=tmp_path / "scratch",
     )

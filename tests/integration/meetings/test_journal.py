@@ -11,6 +11,7 @@ import pytest
 
 from harness.bot_context import NoListeners
 from harness.captured import ZERO_MS
+from sederunt.accounting import Ledger
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, here, owns, speak
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
@@ -21,6 +22,7 @@ from sederunt.meetings.diagnostics import keep_claims_meanwhile
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.session.roster import Roster
 from sederunt.model.bot import Bot, BotConfig, Service
+from sederunt.model.budgets import BUDGETS, default_of
 from sederunt.model.events import ChatReceived
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.status import BotStatus, Trigger
@@ -50,11 +52,11 @@ class Stay:
     """One bot in its meeting, its journal, and what its listeners were told."""
 
     def __init__(self, database: Database, bot: Bot) -> None:
-        self.bots, self._bot, self._lines = FailingBots(database), bot, LiveLineStore(database)
+        self.bots, self.bot_id, self.lines = FailingBots(database), bot.id, LiveLineStore(database)
         self.feed, self.roster = NoListeners(), Roster()
 
     async def claim(self, host: str) -> Journal:
-        return await Journal.claim(self._bot.id, host, bots=self.bots, live_lines=self._lines, feed=self.feed)
+        return await Journal.claim(self.bot_id, host, bots=self.bots, live_lines=self.lines, feed=self.feed)
 
     async def happen(self, journal: Journal, *told: Claim | ChatReceived) -> None:
         journal.note(self.roster.take(told))
@@ -65,7 +67,7 @@ class Stay:
         return [message["type"] for message in self.feed.told]
 
     async def written(self) -> list[str]:
-        return [person.name for person in await self.bots.participants(self._bot.id)]
+        return [person.name for person in await self.bots.participants(self.bot_id)]
 
 
 @pytest.fixture
@@ -108,6 +110,23 @@ async def test_what_a_database_does_not_take_is_written_and_told_later_and_once(
     assert [(event.event, event.data) for event in events] == [
         ("chat_message", {"username": "Ada", "content": "hello"})
     ]
+
+
+async def test_a_chat_without_end_is_kept_up_to_its_budget_and_the_event_says_so_once(stay: Stay) -> None:
+    ledger = Ledger({name: default_of(name) for name in BUDGETS} | {"chat_messages": 2})
+    journal = await Journal.claim(
+        stay.bot_id, "host", bots=stay.bots, live_lines=stay.lines, feed=stay.feed, ledger=ledger
+    )
+    chat = [ChatReceived(username="Ada", content=f"line {n}", at_ms=ZERO_MS + n) for n in range(5)]
+    await stay.happen(journal, *chat)
+    events = await stay.bots.events(stay.bot_id)
+    assert [event.event for event in events] == ["chat_message", "chat_message", "budget_spent"]
+    assert events[-1].data == {"budget": "chat_messages", "limit": 2}
+    assert stay.told == ["chat-message", "chat-message"]
+    await stay.happen(journal, seen("Ada"))  # everything else goes on
+    assert stay.told[-1] == "participant-tracked"
+    journal.end_counting()
+    assert ledger.held("chat_messages") == {}
 
 
 async def test_a_holder_that_lost_its_bot_writes_and_tells_nothing(stay: Stay) -> None:

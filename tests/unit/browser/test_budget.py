@@ -16,15 +16,15 @@ def test_an_allowance_holds_for_hours_and_a_flood_uses_it_up(what: str) -> None:
         budget.spend(what, allowance.per_s)
         seconds += 1.0
     for _ in range(49):  # within one second
-        budget.spend(what, allowance.burst / 50)
+        budget.spend(what, allowance.default / 50)
     with pytest.raises(Overrun, match=what):
-        budget.spend(what, allowance.burst / 10)
+        budget.spend(what, allowance.default / 10)
 
 
 def test_one_flood_does_not_touch_the_other_allowances() -> None:
     budget = PageBudget(now=lambda: 0.0)
     with pytest.raises(Overrun):
-        budget.spend("signals", ALLOWANCES["signals"].burst + 1)
+        budget.spend("signals", ALLOWANCES["signals"].default + 1)
     budget.spend("frames", 1)
 
 

@@ -1,31 +1,67 @@
-"""One account has its share of the places, and no more."""
+"""One account has its share of the places, long jobs have theirs, and nobody else waits for them."""
 
 from uuid import UUID, uuid4
 
-from sederunt.jobs.shares import FULL_S, Shares
+from sederunt.accounting import Ledger
+from sederunt.jobs.shares import FULL_S, LONG_S, JobSize, Shares
+from sederunt.model.budgets import BUDGETS, default_of
+
+ADA, BEN = UUID(int=1), UUID(int=2)
+
+
+class Queue:
+    """Jobs whose sizes are known, and which of them are at work."""
+
+    def __init__(self, **limits: float) -> None:
+        self.sizes: dict[UUID, JobSize] = {}
+        self.held: set[str] = set()
+        known = {name: default_of(name) for name in BUDGETS} | limits
+        self.ledger = Ledger(known)
+        self.shares = Shares(self.ledger, "transcriptions", self.size_of, long_budget="long_transcriptions")
+        self.shares.held = lambda: self.held
+
+    async def size_of(self, resource_id: UUID) -> JobSize | None:
+        return self.sizes.get(resource_id)
+
+    def job(self, account_id: UUID, sound_s: float = 60.0) -> str:
+        id_ = uuid4()
+        self.sizes[id_] = JobSize(account_id=account_id, sound_s=sound_s)
+        return str(id_)
+
+    async def begins(self, job: str) -> bool:
+        begins = await self.shares.must_wait_s(job) == 0
+        if begins:
+            self.held.add(job)
+        return begins
 
 
 async def test_an_account_waits_while_it_has_its_share_and_others_do_not() -> None:
-    owners = {uuid4(): UUID(int=1 if number < 5 else 2) for number in range(8)}
+    queue = Queue(transcriptions=2)
+    greedy = [queue.job(ADA) for _ in range(3)]
+    assert [await queue.begins(job) for job in greedy] == [True, True, False]
+    assert await queue.begins(queue.job(BEN))
+    queue.held.discard(greedy[0])
+    assert await queue.begins(greedy[2])
+    queue.held.clear()
+    assert await queue.begins(queue.job(ADA))
+    assert queue.ledger.held("transcriptions") == {str(ADA): 1}
 
-    async def account_of(resource_id: UUID) -> UUID | None:
-        return owners.get(resource_id)
 
-    shares, held = Shares(2, account_of), set[str]()
-    shares.held = lambda: held
-    greedy = [str(id_) for id_, owner in owners.items() if owner == UUID(int=1)]
-    other = [str(id_) for id_, owner in owners.items() if owner == UUID(int=2)]
-    for id_ in greedy[:2]:
-        assert await shares.must_wait_s(id_) == 0
-        held.add(id_)
-    assert await shares.must_wait_s(greedy[2]) == FULL_S
-    assert await shares.must_wait_s(other[0]) == 0
-    held.discard(greedy[0])
-    assert await shares.must_wait_s(greedy[2]) == 0
+async def test_long_jobs_of_all_accounts_leave_places_to_a_short_one() -> None:
+    queue = Queue(long_transcriptions=2)
+    long = [queue.job(account, LONG_S + 1) for account in (ADA, BEN, UUID(int=3))]
+    assert [await queue.begins(job) for job in long] == [True, True, False]
+    assert await queue.begins(queue.job(ADA))
+    queue.held.discard(long[0])
+    assert await queue.begins(long[2])
+
+
+async def test_the_more_jobs_wait_the_longer_each_so_that_others_are_looked_at_between() -> None:
+    queue = Queue(transcriptions=0)
+    pauses = [await queue.shares.must_wait_s(queue.job(ADA)) for _ in range(1000)]
+    assert pauses == sorted(pauses)
+    assert FULL_S <= pauses[0] < 2 * FULL_S < pauses[-1]
 
 
 async def test_what_is_deleted_meanwhile_waits_for_nobody() -> None:
-    async def nobody(_: UUID) -> UUID | None:
-        return None
-
-    assert await Shares(0, nobody).must_wait_s(str(uuid4())) == 0
+    assert await Queue(transcriptions=0).shares.must_wait_s(str(uuid4())) == 0

@@ -3,7 +3,8 @@
 from contextlib import ExitStack
 from uuid import UUID, uuid4
 
-from sederunt.webhooks.destinations import AT_ONCE, AT_ONCE_OF_ACCOUNT, OPENS_AFTER, PAUSES_S, Destinations, receiver_of
+from sederunt.model.budgets import count_of
+from sederunt.webhooks.destinations import OPENS_AFTER, PAUSES_S, Destinations, receiver_of
 
 SLOW, OTHER = "https://slow.example/hook?a=1", "https://other.example/hook"
 ADA, BEN = UUID(int=1), UUID(int=2)
@@ -12,7 +13,7 @@ ADA, BEN = UUID(int=1), UUID(int=2)
 def test_one_receiver_has_few_attempts_at_once_and_another_is_not_affected() -> None:
     destinations = Destinations()
     with ExitStack() as attempts:
-        for _ in range(AT_ONCE):
+        for _ in range(count_of("receiver_attempts")):
             assert destinations.pause_s(SLOW, ADA, 0.0) == 0
             attempts.enter_context(destinations.attempt(SLOW, ADA))
         assert destinations.pause_s("https://slow.example:443/another", BEN, 0.0) > 0
@@ -23,7 +24,7 @@ def test_one_receiver_has_few_attempts_at_once_and_another_is_not_affected() -> 
 def test_one_account_with_many_receivers_leaves_places_to_others() -> None:
     destinations = Destinations()
     with ExitStack() as attempts:
-        for number in range(AT_ONCE_OF_ACCOUNT):
+        for number in range(count_of("webhook_attempts")):
             attempts.enter_context(destinations.attempt(f"https://{number}.example/", ADA))
         assert destinations.pause_s(OTHER, ADA, 0.0) > 0
         assert destinations.pause_s(OTHER, BEN, 0.0) == 0
@@ -53,8 +54,8 @@ def test_what_is_remembered_is_bounded() -> None:
     with destinations.attempt(SLOW, uuid4()):
         pass
     assert len(destinations._trouble) == 10_000
-    assert not destinations._under_way
-    assert not destinations._of_account
+    assert not destinations.ledger.held("receiver_attempts")
+    assert not destinations.ledger.held("webhook_attempts")
 
 
 def test_an_address_that_is_none_is_a_receiver_of_its_own() -> None:

@@ -75,7 +75,9 @@ class AsyncRoutes:
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
         webhook_events: Sequence[
-            Literal["chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity"]
+            Literal[
+                "chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity", "budget_spent"
+            ]
         ]
         | Unset
         | None = UNSET,
@@ -246,7 +248,9 @@ class AsyncRoutes:
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
         webhook_events: Sequence[
-            Literal["chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity"]
+            Literal[
+                "chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity", "budget_spent"
+            ]
         ]
         | Unset
         | None = UNSET,
@@ -354,7 +358,9 @@ class AsyncRoutes:
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
         webhook_events: Sequence[
-            Literal["chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity"]
+            Literal[
+                "chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity", "budget_spent"
+            ]
         ]
         | Unset
         | None = UNSET,

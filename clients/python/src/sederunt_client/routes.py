@@ -75,7 +75,9 @@ class Routes:
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
         webhook_events: Sequence[
-            Literal["chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity"]
+            Literal[
+                "chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity", "budget_spent"
+            ]
         ]
         | Unset
         | None = UNSET,
@@ -245,7 +247,9 @@ class Routes:
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
         webhook_events: Sequence[
-            Literal["chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity"]
+            Literal[
+                "chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity", "budget_spent"
+            ]
         ]
         | Unset
         | None = UNSET,
@@ -353,7 +357,9 @@ class Routes:
         video: bool | Unset | None = UNSET,
         webhook_url: str | Unset | None = UNSET,
         webhook_events: Sequence[
-            Literal["chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity"]
+            Literal[
+                "chat_message", "recording_gap", "live_trouble", "page_trouble", "waiting_for_capacity", "budget_spent"
+            ]
         ]
         | Unset
         | None = UNSET,

@@ -6,17 +6,18 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from sederunt.accounting import Rate
 from sederunt.accounts.sign_in import SESSION_FOR
 from sederunt.api.bodies import whole_body
 from sederunt.api.context import ApiContext
 from sederunt.api.door import visit_of
 from sederunt.api.failures import answer_to
-from sederunt.api.limits import RateLimit
 from sederunt.api.sessions import COOKIE, refuse_forged, session_token
 from sederunt.console.render import page_response
 from sederunt.errors import Forbidden, InvalidConfig, NotFound, RequestError
+from sederunt.model.budgets import count_of
 
-_TRIES_PER_MINUTE = 10  # per address of a caller, and per address of a person
+_TRIES_PER_MINUTE = count_of("sign_in_tries")  # per address of a caller, and per address of a person
 _FORM_BYTES = 20_000
 
 Open = Callable[[ApiContext, Request], Awaitable[Response]]
@@ -43,7 +44,7 @@ class Doors:
     """Sign-in and what belongs to it."""
 
     def __init__(self) -> None:
-        self._limit: RateLimit | None = None
+        self._limit: Rate | None = None
 
     async def show(self, context: ApiContext, request: Request) -> Response:
         """GET /sign-in"""
@@ -96,7 +97,7 @@ class Doors:
     def _count(self, context: ApiContext, request: Request, email: str) -> None:
         """Raise where somebody tries too often: TooManyRequests would tell machines, this tells people."""
         if self._limit is None:
-            self._limit = RateLimit(_TRIES_PER_MINUTE, context.clock.monotonic)
+            self._limit = Rate.per_minute(_TRIES_PER_MINUTE, context.clock.monotonic)
         caller = request.client.host if request.client else ""
         if self._limit.wait_s(("from", caller)) or (email and self._limit.wait_s(("to", email.casefold()[:320]))):
             raise InvalidConfig({"password": ["Too many tries: wait a minute."]})

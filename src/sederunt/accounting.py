@@ -1,0 +1,167 @@
+"""Counts use against budgets, in one process: what is held (places, sockets), and what fills up again (rates).
+
+The limits are those of `model/budgets`, as the settings change them. Each process has one ledger; what several
+processes share is exchanged by them (`bus/shared_use`).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import reduce
+from time import monotonic
+from typing import Any
+
+from sederunt.model.budgets import BUDGETS, Budget
+from sederunt.settings import Settings
+
+MOST_KNOWN = 100_000  # holders of a rate that are remembered
+
+
+def limits_of(settings: Settings) -> Mapping[str, float]:
+    """Return every budget's limit, by its name."""
+    return {name: _chosen(settings, row) for name, row in BUDGETS.items()}
+
+
+def _chosen(settings: Settings, row: Budget) -> float:
+    chosen: Any = reduce(getattr, row.setting.split("."), settings) if row.setting else None
+    return row.default if chosen is None else float(chosen)
+
+
+class Rate:
+    """Buckets of tokens, one for each holder. A bucket begins full and fills up evenly.
+
+    Args:
+        size: tokens of a full bucket; 0 for no limit.
+        per_s: tokens that come back each second.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, size: float, per_s: float, now: Callable[[], float] = monotonic) -> None:
+        self._size, self._per_s, self._now = size, per_s, now
+        self._buckets: dict[Hashable, tuple[float, float]] = {}  # holder → (tokens left, when that was true)
+        self._spent: Counter[Hashable] | None = None
+
+    @classmethod
+    def per_minute(cls, size: float, now: Callable[[], float] = monotonic) -> "Rate":
+        """Make a rate of so many a minute, all of them at once if need be."""
+        return cls(size, size / 60, now)
+
+    def wait_s(self, holder: Hashable) -> int:
+        """Take one token: 0 where there was one, else the whole seconds until there is."""
+        if not self._size:
+            return 0
+        left = self._left(holder)
+        if left < 1:
+            return math.ceil((1 - left) / self._per_s)
+        self._keep(holder, left - 1)
+        if self._spent is not None:
+            self._spent[holder] += 1
+        return 0
+
+    def charge(self, holder: Hashable, amount: float) -> bool:
+        """Take tokens whether they are there or not; False where the bucket is overdrawn now."""
+        if not self._size:
+            return True
+        left = self._left(holder) - amount
+        self._keep(holder, left)
+        return left >= 0
+
+    def take_spent(self) -> Mapping[Hashable, int]:
+        """Return what each holder has spent here since the last call, to be charged in other processes."""
+        spent, self._spent = self._spent or Counter(), Counter()
+        return spent
+
+    def _left(self, holder: Hashable) -> float:
+        now = self._now()
+        left, since = self._buckets.get(holder, (self._size, now))
+        return min(self._size, left + (now - since) * self._per_s)
+
+    def _keep(self, holder: Hashable, left: float) -> None:
+        if len(self._buckets) >= MOST_KNOWN and holder not in self._buckets:
+            self._buckets.clear()
+        self._buckets[holder] = (left, self._now())
+
+
+class Ledger:
+    """What is held of each budget here, by whose it is, and how often somebody was refused.
+
+    Args:
+        limits: by the budgets' names; the defaults where none are given.
+    """
+
+    def __init__(self, limits: Mapping[str, float] | None = None) -> None:
+        self._limits = dict(limits) if limits is not None else {name: row.default for name, row in BUDGETS.items()}
+        self._held: dict[str, Counter[Hashable]] = {}
+        self._elsewhere: dict[str, Mapping[str, float]] = {}  # budget → holder, as text → what other processes hold
+        self._refused: Counter[str] = Counter()
+
+    def most(self, budget: str) -> float:
+        """Return a budget's limit; infinite where it has none."""
+        limit = self._limits[budget]
+        return math.inf if BUDGETS[budget].zero_is_endless and not limit else limit
+
+    def limit(self, budget: str) -> float:
+        """Return a budget's limit as it was set, 0 included."""
+        return self._limits[budget]
+
+    def used(self, budget: str, holder: Hashable) -> float:
+        """Return what a holder has of a budget, in this process and in others that told of it."""
+        here = self._held[budget][holder] if budget in self._held else 0
+        return here + self._elsewhere.get(budget, {}).get(str(holder), 0)
+
+    def has_room(self, budget: str, holder: Hashable, amount: float = 1) -> bool:
+        """Return whether a holder may have so much more; where it may not, that is counted as a refusal."""
+        fits = self.used(budget, holder) + amount <= self.most(budget)
+        if not fits:
+            self.refuse(budget)
+        return fits
+
+    def refuse(self, budget: str) -> None:
+        """Count that somebody was refused, or had to wait, because of a budget that is counted elsewhere."""
+        self._refused[budget] += 1
+
+    def take(self, budget: str, holder: Hashable, amount: int = 1) -> None:
+        """Note that a holder has so much more."""
+        self._held.setdefault(budget, Counter())[holder] += amount
+
+    def give_back(self, budget: str, holder: Hashable, amount: int = 1) -> None:
+        """Note that a holder has so much less."""
+        held = self._held[budget]
+        held[holder] -= amount
+        if held[holder] <= 0:
+            del held[holder]
+
+    def forget(self, holder: Hashable) -> None:
+        """Give back all that a holder has."""
+        for held in self._held.values():
+            held.pop(holder, None)
+
+    @contextmanager
+    def holding(self, budget: str, holder: Hashable, amount: int = 1) -> Iterator[None]:
+        """Count so much as a holder's for as long as the block lasts."""
+        self.take(budget, holder, amount)
+        try:
+            yield
+        finally:
+            self.give_back(budget, holder, amount)
+
+    def held(self, budget: str) -> Mapping[str, float]:
+        """Return what each holder has of a budget in this process."""
+        return {str(holder): count for holder, count in self._held.get(budget, {}).items()}
+
+    def hear(self, budget: str, elsewhere: Mapping[str, float]) -> None:
+        """Take what all other processes hold of a budget, by holder."""
+        self._elsewhere[budget] = elsewhere
+
+    def told(self) -> dict[str, Mapping[str, float]]:
+        """Return of each budget that was touched here what its largest holder uses, the limit, and the refusals."""
+        names = sorted({*self._held, *self._refused})
+        return {
+            name: {
+                "used": max((self.used(name, holder) for holder in self._held.get(name, ())), default=0),
+                "most": self._limits[name],
+                "refused": self._refused[name],
+            }
+            for name in names
+        }

@@ -1,0 +1,94 @@
+"""What the api processes of an installation tell each other of their callers, so that a limit holds over all of them.
+
+Each says once a second which keys spent how many requests since it last did, and which account has how many sockets.
+A request never waits for that: a key that asks several processes at once may overdraw its bucket by what it spends in
+a second, and then waits until that has come back.
+"""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from uuid import UUID, uuid4
+
+from nats.aio.msg import Msg
+
+from sederunt import log
+from sederunt.accounting import Ledger, Rate
+from sederunt.bus.connection import Bus
+from sederunt.bus.tasks import end
+
+EVERY_S = 1.0
+FORGOTTEN_S = 6.0  # a process not heard for so long has no sockets any more
+SUBJECT = "use.api"
+
+logger = log.get(component="api")
+
+
+class SharedUse:
+    """One process's part in it.
+
+    Args:
+        requests: what keys are charged, by their ids.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, requests: Rate, ledger: Ledger, now: Callable[[], float]) -> None:
+        self._requests, self._ledger, self._now = requests, ledger, now
+        self._me = uuid4().hex
+        self._others: dict[str, tuple[float, Mapping[str, float]]] = {}  # process → (heard at, sockets by account)
+        self._told_sockets = False
+
+    def tell(self) -> bytes | None:
+        """Return what others are to hear now; None where there is nothing new."""
+        spent = {str(key): count for key, count in self._requests.take_spent().items()}
+        sockets = self._ledger.held("sockets")
+        if not (spent or sockets or self._told_sockets):
+            return None
+        self._told_sockets = bool(sockets)  # that the last one left is told once
+        return json.dumps({"from": self._me, "requests": spent, "sockets": sockets}).encode()
+
+    def hear(self, told: bytes) -> None:
+        """Charge what another process tells. Raises ValueError, KeyError or TypeError for what is none of ours."""
+        message = json.loads(told)
+        if message["from"] == self._me:
+            return
+        for key, count in message["requests"].items():
+            self._requests.charge(UUID(key), float(count))
+        self._others[message["from"]] = (self._now(), message["sockets"])
+        self.sum_up()
+
+    def sum_up(self) -> None:
+        """Add up what the others hold, without those that fell silent."""
+        self._others = {who: other for who, other in self._others.items() if self._now() - other[0] < FORGOTTEN_S}
+        sockets: Counter[str] = Counter()
+        for _, held in self._others.values():
+            sockets.update({account: int(count) for account, count in held.items()})
+        self._ledger.hear("sockets", sockets)
+
+
+@asynccontextmanager
+async def sharing(bus: Bus, use: SharedUse) -> AsyncIterator[None]:
+    """Exchange use with the other api processes for as long as the block lasts."""
+
+    async def on_message(message: Msg) -> None:
+        try:
+            use.hear(message.data)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            logger.warning("use of another process not understood", action="use_odd")
+
+    async def tell_again_and_again() -> None:
+        while True:
+            await asyncio.sleep(EVERY_S)
+            use.sum_up()
+            if (told := use.tell()) is not None:
+                await bus.tell(SUBJECT, told)
+
+    subscription = await bus.subscribe(SUBJECT, on_message)
+    telling = asyncio.create_task(tell_again_and_again(), name="shared use")
+    try:
+        yield
+    finally:
+        await subscription.close()
+        await end(telling)
