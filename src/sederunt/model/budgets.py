@@ -129,6 +129,10 @@ ROWS: tuple[Budget, ...] = (
         name="sign_in_tries", of=BudgetOwner.ADDRESS, unit="sign-ins in a minute", default=10, spent="429",
     ),
     Budget(
+        name="openid_answers", of=BudgetOwner.ADDRESS, unit="answers of a sign-in provider in a minute", default=60,
+        spent="429",
+    ),
+    Budget(
         name="frames", of=BudgetOwner.LISTENER, unit="socket messages in a minute", default=300,
         spent="they are read later",
     ),

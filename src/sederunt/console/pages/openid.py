@@ -1,30 +1,29 @@
 """The door of an OpenID provider: out to it, back from it, and identities that people link to who they are here."""
 
-import math
-
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from sederunt.accounting import Rate
 from sederunt.accounts.openid import ATTEMPT_S, OpenIdProvider, SignInAttempt
 from sederunt.accounts.openid_people import OpenIdPeople
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import json_response
-from sederunt.api.limits import RateLimit
 from sederunt.api.sessions import session_token
 from sederunt.console.page import Page
 from sederunt.console.pages.entry import path_of_ours, set_private_cookie, signed_in
 from sederunt.errors import Forbidden, NotFound, TooManyRequests
+from sederunt.model.budgets import count_of
 
 OUT, BACK = "/sign-in/openid", "/sign-in/openid/return"
 _COOKIE = "sederunt_openid"
-_ANSWERS_PER_MINUTE = 60  # per address of a caller: an office comes through one
+_ANSWERS_PER_MINUTE = count_of("openid_answers")  # per address of a caller: an office comes through one
 
 
 class OpenIdDoor:
     """GET /sign-in/openid, and where the provider sends people back to."""
 
     def __init__(self) -> None:
-        self._limit: RateLimit | None = None
+        self._limit: Rate | None = None
 
     async def out(self, context: ApiContext, request: Request) -> Response:
         """Send the browser to the provider."""
@@ -56,10 +55,10 @@ class OpenIdDoor:
     def _refuse_hammering(self, context: ApiContext, request: Request) -> None:
         """Raise TooManyRequests for whoever would have us ask the provider again and again."""
         if self._limit is None:
-            self._limit = RateLimit(_ANSWERS_PER_MINUTE, context.clock.monotonic)
+            self._limit = Rate.per_minute(_ANSWERS_PER_MINUTE, context.clock.monotonic)
         wait_s = self._limit.wait_s(request.client.host if request.client else "")
         if wait_s:
-            raise TooManyRequests("Too many tries: wait a minute.", math.ceil(wait_s))
+            raise TooManyRequests("Too many tries: wait a minute.", wait_s, "openid_answers")
 
 
 async def link_identity(page: Page) -> Response:
