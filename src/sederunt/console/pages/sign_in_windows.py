@@ -5,6 +5,7 @@ Owners of the account alone, and each only in the windows that they opened thems
 
 import base64
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlsplit
 from uuid import UUID, uuid4
@@ -19,7 +20,7 @@ from sederunt.bus.connection import BusAway, NoResponder
 from sederunt.bus.pulse import Pulse
 from sederunt.bus.streams import window_subject, windows_subject
 from sederunt.console.page import Page
-from sederunt.errors import Conflict, InvalidConfig, NotFound
+from sederunt.errors import Conflict, InvalidConfig, NotFound, RequestError
 
 OPEN_S, LOOK_S, ACT_S, KEEP_S = 60.0, 10.0, 15.0, 30.0
 
@@ -66,8 +67,7 @@ async def look(page: Page) -> Response:
 
 async def act(page: Page) -> Response:
     """POST /sign-in-windows/{id}/input: pointer and keys."""
-    body = await page.body()
-    inputs = body.get("inputs") if body else None
+    inputs = (await _told(page)).get("inputs")
     answer = await _asked(page, "act", {"inputs": inputs if isinstance(inputs, list) else []}, ACT_S)
     if not isinstance(inputs, list):
         raise InvalidConfig({"inputs": ["inputs must be a list of lists, each a name with its arguments."]})
@@ -76,8 +76,8 @@ async def act(page: Page) -> Response:
 
 async def keep(page: Page) -> Response:
     """POST /sign-in-windows/{id}/keep: what the browser remembers becomes the meeting account; the window closes."""
-    body = await page.body()
-    answer = await _asked(page, "end", {"keep": True, "anyway": bool(body and body.get("anyway"))}, KEEP_S)
+    anyway = bool((await _told(page)).get("anyway"))
+    answer = await _asked(page, "end", {"keep": True, "anyway": anyway}, KEEP_S)
     if not answer.get("ok"):
         if answer.get("doubt"):
             return json_response({"kept": False, "message": answer["message"]})
@@ -90,6 +90,14 @@ async def close(page: Page) -> Response:
     """DELETE /sign-in-windows/{id}: nothing is kept."""
     await _asked(page, "end", {}, ACT_S)
     return json_response({"message": "The browser was closed; nothing was kept."})
+
+
+async def _told(page: Page) -> Mapping[str, Any]:
+    """Return what a request says; nothing where that is no object: whose window it is comes first."""
+    body: Any = None
+    with suppress(RequestError):
+        body = await page.body()
+    return body if isinstance(body, dict) else {}
 
 
 def _who(page: Page) -> dict[str, str]:
