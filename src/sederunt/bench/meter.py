@@ -25,6 +25,7 @@ class TreeMeter:
     def sample(self) -> None:
         """Read every process of the trees once."""
         pss_kib = browsers_kib = 0
+        is_first = not self._last
         found: list[psutil.Process] = []
         for pid in self.roots:
             try:
@@ -40,7 +41,7 @@ class TreeMeter:
                 continue
             spent = times.user + times.system
             # A process that is new since the last sample counts from zero, the ones of the first sample from there.
-            self._first.setdefault(key, spent if not self._last else 0.0)
+            self._first.setdefault(key, spent if is_first else 0.0)
             self._last[key] = spent
             mine_kib = pss_of(process.pid)
             pss_kib += mine_kib

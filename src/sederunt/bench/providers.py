@@ -149,7 +149,8 @@ def _at_16_khz(name: str) -> Any:
 
 @asynccontextmanager
 async def _served(host_rules: str) -> AsyncIterator[Served]:
-    given = {name: value for name, value in os.environ.items() if name.startswith("SEDERUNT_PROVIDERS__")}
+    passed = ("SEDERUNT_PROVIDERS__", "SEDERUNT_CAPTURE__")
+    given = {name: value for name, value in os.environ.items() if name.startswith(passed)}
     with tempfile.TemporaryDirectory(prefix="sederunt-bench-", ignore_cleanup_errors=True) as data:
         async with (
             service_process(Path(data), host_rules, settings={**given, "SEDERUNT_HOST__MAX_LOAD": "9"}) as process,

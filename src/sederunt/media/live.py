@@ -85,6 +85,11 @@ class LiveSound:
             del self._ears[name]
         return due
 
+    def due_in_s(self, now_s: float) -> float:
+        """Return in how many seconds a block is due, to the millisecond; 0 where one waits for sound that is late."""
+        left_s = (self._base + BLOCK + self._ahead) / RATE + BEHIND_S - now_s
+        return math.ceil(left_s * 1000) / 1000 if left_s > 0 else 0.0
+
     def end(self, at_s: float) -> list[bytes]:
         """Return the rest of the mix up to this second of the recording, without waiting; a last part is filled up."""
         rest = []

@@ -94,6 +94,17 @@ def test_the_mix_goes_on_by_the_clock_while_nobody_speaks() -> None:
     assert len(sound.end(10.0)) == 2
 
 
+def test_it_tells_when_to_look_for_the_next_block_and_then_has_it() -> None:
+    sound, now, looks = LiveSound(0.0), 0.0, 0
+    got = 0
+    while now < 10:
+        now += sound.due_in_s(now) or 0.05
+        looks += 1
+        got += len(sound.blocks(now))
+    assert got >= 97
+    assert looks <= got + 5, "a look for each block, not two"
+
+
 def test_the_mix_begins_at_the_block_in_which_the_stay_does() -> None:
     sound = LiveSound(12.34)
     assert sound.position == round(12.3 * RATE)

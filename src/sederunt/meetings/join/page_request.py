@@ -7,7 +7,7 @@ from sederunt.meetings.join.identity import Identity
 from sederunt.model.bot import Bot, BotConfig
 from sederunt.platforms.platform import Platform
 from sederunt.settings import BrowserSettings, CaptureSettings
-from sederunt.transcription.models import has_sockets
+from sederunt.transcription.models import has_sockets, is_live_here
 
 
 def page_request(
@@ -39,8 +39,10 @@ def page_request(
 
 def batch_ms(config: BotConfig, capture: CaptureSettings) -> int:
     """Return how long the page gathers packets: each message costs, which only a live listener is worth."""
-    live = has_sockets(config.transcription_model, realtime_audio=config.realtime_audio)
-    return capture.live_batch_ms if live else capture.batch_ms
+    if is_live_here(config.transcription_model):
+        return capture.live_batch_ms
+    has_listeners = has_sockets(config.transcription_model, realtime_audio=config.realtime_audio)
+    return capture.sockets_batch_ms if has_listeners else capture.batch_ms
 
 
 def browser_mode(browser: BrowserSettings) -> Literal["shell", "headless", "headful"]:

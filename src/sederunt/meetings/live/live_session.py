@@ -14,7 +14,7 @@ from sederunt.meetings.context import VendorKeys
 from sederunt.meetings.journal import Feed, Journal
 from sederunt.meetings.live.line_writer import LineWriter
 from sederunt.meetings.live.lines import LiveLines
-from sederunt.meetings.live.mix import BEAT_S, LiveMix
+from sederunt.meetings.live.mix import LiveMix
 from sederunt.meetings.live.recent import RecentMeeting, RecordingClock
 from sederunt.meetings.record.recorder import Recorder
 from sederunt.meetings.session.roster import Roster
@@ -140,7 +140,7 @@ class LiveSession:
                 await self.beat(recorder)
             except Exception:
                 self._writer.fault("live sound stumbled")
-            await asyncio.sleep(BEAT_S)
+            await asyncio.sleep(self._mix.next_beat_s)
 
     async def beat(self, recorder: Recorder) -> None:
         """Let time go on by one beat, though nothing may arrive."""

@@ -8,7 +8,7 @@ from sederunt.meetings.journal import Feed
 from sederunt.meetings.live.recent import RecordingClock
 from sederunt.model.audio import Packet
 
-BEAT_S = 0.05  # how often sound that is due is let go
+BEAT_S = 0.05  # how often it is looked whether sound that is late has come
 MOST_LATE_S = 1.0  # sound later than this is not reckoned with when silence is told from sound to come
 LATE_HALVED_S = 3.0  # how soon it is forgotten that packets came late
 
@@ -20,6 +20,7 @@ class LiveMix:
         self._bot_id, self._feed, self._clock = bot_id, feed, clock
         self._sound = LiveSound(clock.now_s())
         self._late_s = 0.0  # how late packets came, of late
+        self._beaten_s = clock.now_s()
 
     def take(self, packets: Sequence[Packet]) -> Sequence[Stretch]:
         """Add packets, in each source's order; returns them decoded."""
@@ -35,10 +36,17 @@ class LiveMix:
         """
         return self._clock.now_s() - min(max(BEHIND_S, self._late_s), MOST_LATE_S)
 
+    @property
+    def next_beat_s(self) -> float:
+        """Return in how many seconds `beat` should be called next: when a block is due, which is ten times a second."""
+        return self._sound.due_in_s(self._clock.now_s()) or BEAT_S
+
     async def beat(self) -> None:
-        """Send what is due by now. To be called each `BEAT_S`, though nothing may arrive."""
-        self._late_s *= 0.5 ** (BEAT_S / LATE_HALVED_S)
-        await self._send(self._sound.blocks(self._clock.now_s()))
+        """Send what is due by now. To be called after `next_beat_s`, though nothing may arrive."""
+        now_s = self._clock.now_s()
+        self._late_s *= 0.5 ** (max(0.0, now_s - self._beaten_s) / LATE_HALVED_S)
+        self._beaten_s = now_s
+        await self._send(self._sound.blocks(now_s))
 
     async def end(self, at_s: float) -> None:
         """Send everything up to this second of the recording; nothing comes after it."""

@@ -1,0 +1,43 @@
+"""A meter counts from its first sample on, for every process of the tree."""
+
+import subprocess
+import sys
+
+from sederunt.bench.meter import TreeMeter
+
+BUSY = "import time, sys\nwhile time.process_time() < 0.5: pass\nprint('worked', flush=True)\nsys.stdin.read()"
+PARENT = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BUSY!r}])"
+
+
+def test_what_a_child_spent_before_the_first_sample_is_not_counted() -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        meter = TreeMeter([parent.pid])
+        meter.sample()
+        meter.sample()
+        assert meter.cpu_s < 0.25
+        assert meter.total_cpu_s >= 0.5
+        parent.communicate()
+
+
+def test_a_process_that_begins_after_the_first_sample_counts_whole() -> None:
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            f"import sys, subprocess\nsys.stdin.readline()\nsubprocess.run([sys.executable, '-c', {BUSY!r}])",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as parent:
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        meter = TreeMeter([parent.pid])
+        meter.sample()
+        parent.stdin.write(b"go\n")
+        parent.stdin.flush()
+        parent.stdout.readline()
+        meter.sample()
+        assert meter.cpu_s >= 0.5
+        parent.communicate()
