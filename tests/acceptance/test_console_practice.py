@@ -31,7 +31,7 @@ async def test_the_link_leads_to_a_bot_at_work_and_to_its_player(start_service: 
         await expect(page.locator(".chat")).to_contain_text("hello from the console", timeout=PATIENCE_MS)
         await page.get_by_role("button", name="Stop").click()
         await expect(page.locator("[data-player] .segment").first).to_be_visible(timeout=PATIENCE_MS)
-        await expect(page.locator(".sentence")).to_contain_text("It left because it was asked to leave")
+        await expect(page.locator(".sentence")).to_contain_text("It was asked to leave")
         await expect(page.locator(".wave .waiting")).to_have_count(0, timeout=PATIENCE_MS)
         assert await reader.findings() == []
         assert reader.complaints == []

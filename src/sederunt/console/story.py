@@ -1,40 +1,13 @@
 """What happened to a bot, in one sentence, with what decided. Pure."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from sederunt.database.bot_view import BotView
+from sederunt.model.bot import Verdict
 from sederunt.model.history import STATUS_UPDATE, deciding_row
-from sederunt.model.status import ENDINGS, BotStatus, StopReason
-
-_UNDER_WAY: Mapping[BotStatus, str] = {
-    BotStatus.SCHEDULED: "Waits for its time.",
-    BotStatus.BOOTING: "Waits for a host with a free place, which opens a browser for it.",
-    BotStatus.JOINING: "Is at the door of the meeting.",
-    BotStatus.RECORDING: "Sits in the meeting and records.",
-    BotStatus.LEAVING: "Leaves the meeting.",
-    BotStatus.PROCESSING: "The recording is put together.",
-    BotStatus.TRANSCRIBING: "The recording is being transcribed.",
-}
-_REASONS: Mapping[StopReason, str] = {
-    StopReason.MEETING_ENDED: "the meeting ended",
-    StopReason.MANUALLY_STOPPED: "it was asked to leave",
-    StopReason.LAST_PERSON_DETECTED: "everyone else had left",
-    StopReason.SILENCE_DETECTION_TRIGGERED: "nothing was to be heard any more",
-    StopReason.KICKED: "somebody removed it from the meeting",
-    StopReason.INVALID_MEETING_URL: "there is no such meeting",
-    StopReason.WAITING_ROOM_TIMEOUT: "nobody let it in",
-    StopReason.CALL_ALREADY_FINISHED: "the meeting was over already",
-    StopReason.REQUEST_DENIED: "somebody refused to let it in",
-    StopReason.HOST_IN_ANOTHER_MEETING: "the host was in another meeting",
-}
-_ENDED: Mapping[BotStatus, str] = {
-    BotStatus.BOT_DETECTED: "The site took it for a robot and did not let it in.",
-    BotStatus.AUTH_REQUIRED: "The meeting is open only to people who are signed in; give the bot a meeting account.",
-    BotStatus.INVALID_CREDENTIALS: "The site did not accept the meeting account; sign it in again.",
-    BotStatus.FAILED: "Something went wrong on our side.",
-}
+from sederunt.model.status import BotStatus
+from sederunt.model.wording import VERDICTS, why
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +26,7 @@ class Story:
     """What happened."""
 
     sentence: str
+    advice: str | None  # what would help another time
     steps: tuple[StoryStep, ...]
 
 
@@ -73,35 +47,23 @@ def story_of(view: BotView) -> Story:
                 is_now=number == len(changes),
             )
         )
-    return Story(_sentence(view), tuple(steps))
+    sentence, advice = _told(view)
+    return Story(sentence, advice, tuple(steps))
 
 
-def _sentence(view: BotView) -> str:
+def _told(view: BotView) -> tuple[str, str | None]:
+    """Return the sentence, and what would help."""
     bot = view.bot
-    if bot.status not in ENDINGS:
-        return _UNDER_WAY[bot.status]
-    reason = _REASONS.get(bot.stop_reason) if bot.stop_reason else None
+    last = next((e.data for e in reversed(view.events) if e.event == STATUS_UPDATE), {})
+    told, advice = why(bot.status, bot.stop_reason, cause=last.get("cause"), message=last.get("message"))
     if bot.status is BotStatus.FINISHED:
-        minutes = _minutes(view)
-        why = f"It left because {reason}." if reason else "It left when its time was up."
+        advice = None if bot.verdict in (None, Verdict.HEALTHY) else advice  # nobody asks why all went well
         people = len(view.participants)
         met = f"with {people} {'person' if people == 1 else 'people'}" if people else "alone"
-        return f"Recorded {minutes} {met}. {why}{_verdict(view)}"
-    if bot.status is BotStatus.NOT_ADMITTED:
-        return f"It was not let in: {reason or 'the site gave no reason'}."
-    message = next((e.data["message"] for e in reversed(view.events) if e.data.get("message")), None)
-    return f"{_ENDED[bot.status]}{f' {message}' if message else ''}"
-
-
-def _verdict(view: BotView) -> str:
-    match view.bot.verdict:
-        case "silent_room":
-            return " Nobody spoke."
-        case "capture_failed":
-            return " Somebody spoke, and the recording has nothing of it."
-        case "engine_failed":
-            return " The transcript could not be made; the recording is there."
-    return ""
+        told = f"Recorded {_minutes(view)} {met}. {told}"
+    # What is as it should be, or was said just before, is not said again.
+    verdict = bot.verdict if bot.verdict not in (None, Verdict.HEALTHY, Verdict.NEVER_ADMITTED) else None
+    return f"{told} {VERDICTS[verdict]}" if verdict else told, advice
 
 
 def _minutes(view: BotView) -> str:

@@ -33,14 +33,18 @@ def view(bot: Bot = BOT, *events: Event, people: int = 0) -> BotView:
 
 def test_a_finished_bot_tells_how_long_with_whom_and_why_it_left() -> None:
     told = story_of(view(people=3)).sentence
-    assert told == "Recorded 12 minutes with 3 people. It left because everyone else had left."
+    assert told == "Recorded 12 minutes with 3 people. Everyone else had left."
 
 
 def test_a_recording_without_what_was_said_is_told() -> None:
     told = story_of(view(replace(BOT, verdict=Verdict.CAPTURE_FAILED), people=1)).sentence
-    assert told.endswith(
-        "with 1 person. It left because everyone else had left. Somebody spoke, and the recording has nothing of it."
-    )
+    assert told.endswith("with 1 person. Everyone else had left. Somebody spoke, and the recording has nothing of it.")
+
+
+def test_what_would_help_is_said_where_something_went_wrong() -> None:
+    assert story_of(view(replace(BOT, verdict=Verdict.HEALTHY))).advice is None
+    refused = replace(BOT, status=BotStatus.NOT_ADMITTED, stop_reason=StopReason.WAITING_ROOM_TIMEOUT)
+    assert "waiting_room_timeout" in (story_of(view(refused)).advice or "")
 
 
 def test_each_status_and_each_reason_has_its_words() -> None:
@@ -48,7 +52,7 @@ def test_each_status_and_each_reason_has_its_words() -> None:
         assert story_of(view(replace(BOT, status=status, stop_reason=None))).sentence
     for reason in StopReason:
         bot = replace(BOT, status=BotStatus.NOT_ADMITTED, stop_reason=reason)
-        assert "gave no reason" not in story_of(view(bot)).sentence
+        assert "not_admitted" not in story_of(view(bot)).sentence
 
 
 @pytest.mark.parametrize("evidence", [{"row": "gmeet.ended"}, "gmeet.ended"])

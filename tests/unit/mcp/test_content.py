@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 from sederunt.errors import InvalidConfig
 from sederunt.mcp.content import NOTE, UNTRUSTED, chosen, happened, marked, page_of
-from sederunt.mcp.explanation import _ENDED, _REASONS, _UNDER_WAY, _VERDICTS, explain
+from sederunt.mcp.explanation import explain
 from sederunt.mcp.tools import service_of_link
-from sederunt.model.bot import Verdict
-from sederunt.model.status import BotStatus, StopReason
 
 
 def segment(text: str, start: float = 0, name: str | None = None) -> dict[str, Any]:
@@ -69,12 +67,6 @@ def test_a_long_past_is_told_from_its_newest() -> None:
 
 def test_content_is_marked() -> None:
     assert marked({"next": 1}, {"lines": []}) == {"next": 1, UNTRUSTED: {"lines": []}, "note": NOTE}
-
-
-def test_every_status_reason_and_verdict_has_its_words() -> None:
-    assert set(_UNDER_WAY) | set(_ENDED) | {"finished", "not_admitted"} == set(BotStatus)
-    assert set(_REASONS) == set(StopReason)
-    assert set(_VERDICTS) == set(Verdict)
 
 
 def test_an_ending_is_explained_by_what_decided() -> None:

@@ -1,0 +1,84 @@
+"""Why a bot is where it is, in words: a sentence for each status, reason and verdict, and what would help. Pure.
+
+The console, the command line and the tools for agents all read them here.
+"""
+
+from collections.abc import Mapping
+
+UNDER_WAY: Mapping[str, str] = {
+    "scheduled": "It waits for its time.",
+    "booting": "It waits for a host with a free place, which opens a browser for it.",
+    "joining": "It is at the door of the meeting, or in the waiting room.",
+    "recording": "It sits in the meeting and records.",
+    "leaving": "It leaves the meeting.",
+    "processing": "It has left; the recording is put together.",
+    "transcribing": "It has left; the recording is being transcribed.",
+}
+# Stop reason → what happened, and what would help.
+REASONS: Mapping[str, tuple[str, str]] = {
+    "meeting_ended": ("The meeting ended.", ""),
+    "manually_stopped": ("It was asked to leave.", ""),
+    "last_person_detected": (
+        "Everyone else had left.",
+        "If people were there, raise stop_options.last_person_detection.",
+    ),
+    "silence_detection_triggered": (
+        "Nothing was to be heard for as long as stop_options.silence_detection says.",
+        "Raise stop_options.silence_detection for meetings with long pauses; 0 switches it off.",
+    ),
+    "kicked": (
+        "Somebody removed it from the meeting.",
+        "Ask the host; a greeting may tell people what the bot is for.",
+    ),
+    "invalid_meeting_url": ("There is no such meeting.", "Check the link; it may be of another day or tenant."),
+    "waiting_room_timeout": (
+        "Nobody let it in from the waiting room in time.",
+        "Ask the host to admit it, raise stop_options.waiting_room_timeout, or let it sign in with a meeting account.",
+    ),
+    "call_already_finished": ("The meeting was over when it came.", "Send it again at the meeting's time."),
+    "request_denied": ("Somebody refused to let it in.", "Ask the host, then send it again."),
+    "host_in_another_meeting": ("The host was in another meeting, so this one had not begun.", "Send it again later."),
+}
+ENDED: Mapping[str, tuple[str, str]] = {
+    "bot_detected": (
+        "The site took it for a robot and did not let it in.",
+        "It tries again by itself up to three times; a meeting account (authentication.account_id) helps.",
+    ),
+    "auth_required": (
+        "The meeting is open only to people who are signed in.",
+        "Give the bot a meeting account: authentication.account_id.",
+    ),
+    "invalid_credentials": ("The site did not accept the meeting account.", "Sign the account in again."),
+    "failed": (
+        "Something went wrong on the service's side.",
+        "The events, the evidence and the service's log say what.",
+    ),
+}
+VERDICTS: Mapping[str, str] = {
+    "healthy": "Sound was recorded.",
+    "silent_room": "The recording is whole; nobody spoke.",
+    "capture_failed": "Somebody spoke, and the recording has nothing of it.",
+    "engine_failed": "The recording is there; its transcript could not be made.",
+    "never_admitted": "It was never in the meeting, so there is no recording.",
+    "no_capacity": "No host had room for it in time; the meeting has nothing to do with it.",
+}
+
+
+def why(status: str, stop_reason: str | None, *, cause: str | None, message: str | None) -> tuple[str, str | None]:
+    """Return what brought a bot where it is, as a sentence, and what would help; None where nothing is to be mended.
+
+    Args:
+        cause: what the last change of status says besides, as `time_limit`.
+        message: what it says in words, for an ending that has no reason of the interface.
+    """
+    if status in UNDER_WAY:
+        return UNDER_WAY[status], None
+    if stop_reason and stop_reason in REASONS:
+        told, advice = REASONS[stop_reason]
+    elif status == "finished":
+        is_limit = cause == "time_limit"
+        told, advice = ("Its time was up.", "Raise stop_options.time_limit.") if is_limit else ("It left.", "")
+    else:
+        told, advice = ENDED.get(status, (f"It is {status}.", ""))
+        told = f"{told} {message}" if message else told
+    return told, advice or None
