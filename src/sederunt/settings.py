@@ -325,6 +325,18 @@ class LogSettings(Section):
     level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least level written.")
 
 
+class TraceSettings(Section):
+    endpoint: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="Where OpenTelemetry spans go, by OTLP over HTTP, such as http://collector:4318/v1/traces; none: "
+        "nothing is traced. Needs the extra `traces`.",
+    )
+    share: float = Field(
+        1.0, ge=0, le=1, description="Share of requests that are traced; who sends a traceparent decides for its own."
+    )
+
+
 class Settings(BaseSettings):
     """Everything an operator can choose."""
 
@@ -363,6 +375,7 @@ class Settings(BaseSettings):
     transcription: TranscriptionSettings = TranscriptionSettings()
     pricing: PricingSettings = PricingSettings()
     log: LogSettings = LogSettings()
+    traces: TraceSettings = TraceSettings()
 
 
 def load(**overrides: Any) -> Settings:

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from harness.collector import Collector
 from harness.receiver import Receiver
 from harness.service import COMMAND, Practice, Service
 from sederunt.practice.client import PracticeClient
@@ -45,9 +46,18 @@ async def meetings(practice: Practice) -> AsyncIterator[PracticeClient]:
 
 
 @pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory, practice: Practice) -> Iterator[Service]:
+def collector() -> Iterator[Collector]:
+    """What the spans of the shared service go to."""
+    collector = Collector()
+    yield collector
+    collector.close()
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory, practice: Practice, collector: Collector) -> Iterator[Service]:
     """The service that most tests share."""
-    service = Service(tmp_path_factory.mktemp("service") / "data", practice.host_rules)
+    traces = {"SEDERUNT_TRACES__ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "500"}
+    service = Service(tmp_path_factory.mktemp("service") / "data", practice.host_rules, traces)
     yield service
     service.stop()
 

@@ -1,10 +1,12 @@
 """A bot sits in a meeting and brings back who said what."""
 
+import json
 from pathlib import Path
 
 import httpx2
 from standardwebhooks import Webhook
 
+from harness.collector import Collector
 from harness.journeys import (
     begin,
     download,
@@ -17,18 +19,40 @@ from harness.journeys import (
     unhurried,
 )
 from harness.receiver import Receiver
+from harness.service import Service
 from sederunt.bench.words import word_error_rate
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import Variant, demo
 
+TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+SPANS = (
+    "POST /bot",
+    "queue attend",
+    "attend",
+    "open page",
+    "knock",
+    "sit",
+    "assemble",
+    "assemble pieces",
+    "transcribe",
+    "transcribe tracks",
+    "deliver",
+    "POST webhook",
+)
 HAPPY_PATH = ["joining", "recording", "leaving", "processing", "transcribing", "finished"]
 
 
 async def test_a_bot_knocks_listens_and_brings_back_who_said_what(
-    api: httpx2.AsyncClient, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
+    api: httpx2.AsyncClient,
+    meetings: PracticeClient,
+    receiver: Receiver,
+    tmp_path: Path,
+    service: Service,
+    collector: Collector,
 ) -> None:
     script = unhurried(demo(Variant(entry="knock", media_prompt="both"), turns=4), begins=False)
     meeting = await meetings.open_meeting(script)
+    api.headers |= {"X-Request-Id": "order-7", "traceparent": TRACEPARENT}
     bot = await send_bot(
         api,
         meeting.url,
@@ -66,6 +90,15 @@ async def test_a_bot_knocks_listens_and_brings_back_who_said_what(
     assert least_s < float(recording["format"]["duration"]) < most_s
     chat = (await meeting.state())["chat"]
     assert [line["text"] for line in chat if line["sender"] == "Minutes"] == ["Hello, I take the minutes."]
+
+    # One request, in the logs and the spans of all roles, up to the receiver.
+    spans = collector.wait(TRACEPARENT.split("-")[1], SPANS)
+    assert {span.service for span in spans} == {"sederunt-api", "sederunt-host", "sederunt-worker"}
+    assert {span.parent_id for span in spans} <= {span.span_id for span in spans} | {TRACEPARENT.split("-")[2]}
+    told = [json.loads(line) for line in service.log.read_text().splitlines() if '"order-7"' in line]
+    assert {line["role"] for line in told if line["request_id"] == "order-7"} == {"api", "host", "worker"}
+    hooks = [d for d in receiver.deliveries if d.body.get("bot_id") == bot["id"]]
+    assert {hook.headers["x-request-id"] for hook in hooks} == {"order-7"}
 
 
 async def test_webhooks_carry_the_metadata_and_a_signature_anyone_can_check(

@@ -6,22 +6,23 @@ Plain ASGI: a middleware of the framework's own kind costs more than this whole 
 import re
 import secrets
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
-import structlog
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sederunt import log
+from sederunt import log, tracing
 from sederunt.api.failures import answer_to
 from sederunt.api.metrics import Metrics
 from sederunt.api.traffic import Traffic
+from sederunt.tracing import Origin
 
 logger = log.get(component="api")
 
 VISIT = "sederunt.visit"
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _UNKNOWN_ROUTE = "(none)"
 
@@ -52,7 +53,8 @@ class Door:
         if scope["type"] != "http":
             await self._app(scope, receive, _plainly(send) if scope["type"] == "lifespan" else send)
             return
-        visit = scope[VISIT] = RequestInfo(_request_id(scope), self._traffic)
+        origin = _origin_of(scope)
+        visit = scope[VISIT] = RequestInfo(origin.request_id, self._traffic)
         started = time.perf_counter()
 
         async def send_noted(message: Message) -> None:
@@ -61,17 +63,16 @@ class Door:
                 message["headers"].append((b"x-request-id", visit.request_id.encode()))
             await send(message)
 
-        # The server gives each request a task, hence a context, of its own: nothing has to be unbound.
-        structlog.contextvars.bind_contextvars(request_id=visit.request_id)
-        try:
-            with self._traffic.answering():
-                await self._app(scope, receive, send_noted)
-        except Exception as error:
-            response = answer_to(error)
-            if not visit.status:
-                await response(scope, receive, send_noted)
-        finally:
-            self._note(scope["method"], visit, time.perf_counter() - started)
+        with tracing.continuing(origin), _traced(scope["method"], visit):
+            try:
+                with self._traffic.answering():
+                    await self._app(scope, receive, send_noted)
+            except Exception as error:
+                response = answer_to(error)
+                if not visit.status:
+                    await response(scope, receive, send_noted)
+            finally:
+                self._note(scope["method"], visit, time.perf_counter() - started)
 
     def _note(self, method: str, visit: RequestInfo, seconds: float) -> None:
         method = method if method in _METHODS else "OTHER"
@@ -101,15 +102,24 @@ def _tidy(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
-def _request_id(scope: Scope) -> str:
-    """Return the caller's own id where it is harmless, else a fresh one."""
+def _origin_of(scope: Scope) -> Origin:
+    """Return the caller's own request id and trace where they are harmless, else a fresh id and no trace."""
     headers: list[tuple[bytes, Any]] = scope["headers"]
-    for name, value in headers:
-        if name == b"x-request-id":
-            text = value.decode("latin-1")
-            if _REQUEST_ID.fullmatch(text):
-                return str(text)
-    return secrets.token_hex(12)
+    sent = {name: value.decode("latin-1") for name, value in headers if name in (b"x-request-id", b"traceparent")}
+    origin = tracing.origin_in({"request_id": sent.get(b"x-request-id"), "traceparent": sent.get(b"traceparent")})
+    return origin if origin.request_id else replace(origin, request_id=secrets.token_hex(12))
+
+
+@contextmanager
+def _traced(method: str, visit: RequestInfo) -> Iterator[None]:
+    """Trace a request; what machines ask all the time is not known before it was answered, and costs a span."""
+    with tracing.span(method, kind="server", attributes={"http.request.method": method}) as span:
+        try:
+            yield
+        finally:
+            if span is not None:
+                span.update_name(f"{method} {visit.route}")
+                span.set_attributes({"http.route": visit.route, "http.response.status_code": visit.status})
 
 
 def _plainly(send: Send) -> Send:

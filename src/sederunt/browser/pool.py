@@ -41,6 +41,7 @@ from sederunt.errors import PageCrashed, PageStuck, SetupError
 from sederunt.model.audio import CapturedFrame
 from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.settings import BrowserSettings
+from sederunt.tracing import traced
 
 OPEN_S = 30.0
 TRY_AGAIN_S = 30.0  # after a browser did not start
@@ -138,6 +139,7 @@ class BrowserPool:
         """Return the main process of each browser."""
         return [browser.pid for browser in self._browsers if not browser.gone.is_set()]
 
+    @traced("open page")
     async def open(
         self,
         request: PageRequest,

@@ -24,6 +24,7 @@ from sederunt import log
 from sederunt.bus import streams
 from sederunt.errors import SederuntError, SetupError
 from sederunt.settings import BusSettings
+from sederunt.tracing import carried, continuing, origin_in
 
 logger = log.get(component="bus")
 
@@ -197,7 +198,7 @@ class Bus:
 
     async def request(self, subject: str, message: Mapping[str, Any], *, within_s: float = 5.0) -> dict[str, Any]:
         """Ask and wait. NoResponder at once when nobody serves the subject, BusAway when no answer came in time."""
-        payload = json.dumps(message).encode()
+        payload = json.dumps({**message, **carried()}).encode()
         try:
             async with asyncio.timeout(within_s):
                 await self._up.wait()
@@ -225,7 +226,9 @@ class Bus:
 
         async def on_message(msg: Msg) -> None:
             try:
-                result = await answer(json.loads(msg.data))
+                asked = json.loads(msg.data)
+                with continuing(origin_in(asked)):
+                    result = await answer(asked)
             except asyncio.CancelledError:  # the client does that when a subscription is closed
                 await reply(msg, {"error": "It ended before this was done."})
                 raise

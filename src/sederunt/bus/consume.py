@@ -260,7 +260,8 @@ class Consumer:
             return
         # A server that was killed may have forgotten deliveries that we remember.
         delivered = max(given.msg.metadata.num_delivered - self._refused.get(given.key, 0), 1)
-        delivery = JobDelivery(kind=self.kind, message=given.message, delivered=delivered)
+        published_at = given.msg.metadata.timestamp
+        delivery = JobDelivery(kind=self.kind, message=given.message, delivered=delivered, published_at=published_at)
         held = HeldJob(self._bus, delivery, given.key, given.msg.reply, self._handler, self._on_cut_off)
         self._held[given.key] = held
         held.task.add_done_callback(lambda _: self._ended(given.key))

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from sederunt import log
@@ -46,6 +47,7 @@ class JobDelivery:
     kind: str
     message: Mapping[str, Any]  # the JSON that was published
     delivered: int  # how often it was given out, this time included, and without the times this process refused it
+    published_at: datetime | None = None
     cut_off: asyncio.Event = field(default_factory=asyncio.Event)  # set when somebody else may hold it by now
 
 

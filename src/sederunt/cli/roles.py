@@ -14,7 +14,7 @@ import typer
 import uvicorn
 import uvloop
 
-from sederunt import log
+from sederunt import log, tracing
 from sederunt.bus import embedded
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
@@ -66,6 +66,7 @@ def _settings(role: str, data: Path | None, **overrides: object) -> Settings:
     log.configure(settings.log.style, settings.log.level)
     structlog.contextvars.bind_contextvars(role=role)
     with _explained():
+        tracing.configure(settings.traces, role)
         if mended := keep_private(settings.data):
             log.get(component="cli").warning(mended, action="data_closed")
     return settings.model_copy(update={"bus": embedded.address_of(settings.data, settings.bus)})

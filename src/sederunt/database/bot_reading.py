@@ -81,6 +81,7 @@ class BotReading:
             .where(t.bots.c.account_id == _ACCOUNT, or_(*(t.bots.c.status == status.value for status in AT_WORK)))
         )
         self._seated = database.query(select(t.bots.c.config).where(t.IS_AT_WORK))
+        self._origin = database.query(select(t.bots.c.origin).where(t.bots.c.id == _ID))
         self._expired = database.query(
             select(t.bots.c.id)
             .where(t.bots.c.media_removed_at.is_(None), t.bots.c.media_until <= _NOW)
@@ -90,6 +91,11 @@ class BotReading:
         self._in_status = database.query(
             select(t.bots).where(t.bots.c.status == bindparam("status")).order_by(t.bots.c.created_at)
         )
+
+    async def origin(self, bot_id: UUID) -> Mapping[str, str]:
+        """Return what its maker's request carried; empty where nothing is known."""
+        row = await self._origin.first(id=bot_id)
+        return (row and row["origin"]) or {}
 
     async def get(self, bot_id: UUID, account_id: UUID | None = None) -> Bot:
         """Return one bot, its secret token opened. With an account: only if it is that account's and not being deleted.

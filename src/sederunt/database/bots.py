@@ -44,6 +44,7 @@ from sederunt.model.status import (
     Trigger,
     advance,
 )
+from sederunt.tracing import carried
 
 logger = log.get(component="database")
 
@@ -122,7 +123,7 @@ class Bots(BotReading):
                 await refuse_full(connection, bot.account_id, most, bot.created_at)
             too_much = await overbooked(connection, bot, booking) if booking is not None and is_booked else None
             await refuse_overfull(connection, bot.account_id, limits)
-            await connection.execute(insert(t.bots).values(columns_of(bot, self._seals)))
+            await connection.execute(insert(t.bots).values({**columns_of(bot, self._seals), "origin": carried()}))
             if too_much is not None:
                 await add_event(connection, bot.id, OVERBOOKED, too_much, bot.created_at)
             if bot.config.bot_avatar_object is not None:

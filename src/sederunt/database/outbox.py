@@ -14,6 +14,7 @@ from sederunt.database.columns import document_text
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.tables import outbox
 from sederunt.model.history import Event, live_messages
+from sederunt.tracing import carried
 
 Resource = Literal["bot", "recording"]
 
@@ -33,7 +34,7 @@ def job(subject: str, resource: Resource, resource_id: UUID, occasion: object) -
     return OutboxMessage(
         kind="job",
         subject=subject,
-        payload={"id": str(resource_id), "resource": resource},
+        payload={"id": str(resource_id), "resource": resource, **carried()},
         message_id=f"{subject}-{resource_id}-{occasion}",
     )
 
@@ -43,7 +44,7 @@ def deliver(resource: Resource, resource_id: UUID, occasion: object) -> OutboxMe
     return OutboxMessage(
         kind="deliver",
         subject="job.deliver",
-        payload={"id": str(resource_id), "resource": resource},
+        payload={"id": str(resource_id), "resource": resource, **carried()},
         message_id=f"deliver-{resource_id}-{occasion}",
     )
 

@@ -37,6 +37,7 @@ from sederunt.model.history import STATUS_UPDATE, Event
 from sederunt.model.recording import Recording, RecordingConfig
 from sederunt.model.status import ForbiddenTransition, RecordingStatus, Trigger, advance_recording
 from sederunt.model.transcript import Transcript
+from sederunt.tracing import carried
 
 logger = log.get(component="database")
 
@@ -80,6 +81,7 @@ class Recordings:
         self._one = database.query(select(t.recordings).where(t.recordings.c.id == _id()))
         self._owned = database.query(select(t.recordings).where(t.recordings.c.id == _id(), *owned))
         self._view = database.query(_view().where(t.recordings.c.id == _id(), *owned))
+        self._origin = database.query(select(t.recordings.c.origin).where(t.recordings.c.id == _id()))
         self._expired = database.query(
             select(t.recordings.c.id)
             .where(
@@ -121,7 +123,7 @@ class Recordings:
             await lock_account(connection, recording.account_id)
             await refuse_overfull(connection, recording.account_id, limits)
             await refuse_flooded(connection, recording.account_id, holding.sound_s if holding else 0.0, limits)
-            await connection.execute(insert(t.recordings).values(_columns(recording)))
+            await connection.execute(insert(t.recordings).values({**_columns(recording), "origin": carried()}))
             if holding is not None:
                 await note_holding(connection, holding)
             await row_is_there(connection, recording.id)
@@ -140,6 +142,11 @@ class Recordings:
         if row is None:
             raise _unknown()
         return _recording(row)
+
+    async def origin(self, recording_id: UUID) -> Mapping[str, str]:
+        """Return what its maker's request carried; empty where nothing is known."""
+        row = await self._origin.first(id=recording_id)
+        return (row and row["origin"]) or {}
 
     async def account_of(self, recording_id: UUID) -> UUID | None:
         """Return whose a recording is; None where there is none."""

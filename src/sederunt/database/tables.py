@@ -192,6 +192,7 @@ bots = Table(
     Column("media_until", Moment),  # set at the ending: until then its objects stay in storage, whatever the ending
     Column("media_removed_at", Moment),
     Column("key_id", Uuid),  # the API key that asked for it
+    Column("origin", Document),  # the request that made it
     Index("bots_newest", "account_id", "created_at", "id"),
     Index("bots_newest_of_status", "account_id", "status", "created_at", "id"),
 )
@@ -294,6 +295,7 @@ recordings = Table(
     Column("media_until", Moment),
     Column("media_removed_at", Moment),
     Column("key_id", Uuid),  # the API key that asked for it
+    Column("origin", Document),  # the request that made it
     Index("recordings_newest", "account_id", "created_at", "id"),
 )
 _SOURCE_LEFT = recordings.c.media_removed_at.is_(None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 from uuid import UUID
 
-from sederunt import log
+from sederunt import log, tracing
 from sederunt.bus import held_job
 from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome
 from sederunt.errors import (
@@ -23,6 +23,7 @@ from sederunt.errors import (
     Superseded,
 )
 from sederunt.jobs.follow_ups import JobKind
+from sederunt.tracing import Origin, origin_in
 
 if TYPE_CHECKING:
     from sederunt.jobs.context import WorkerContext
@@ -67,6 +68,21 @@ def handler_of(kind: JobKind, context: "WorkerContext") -> held_job.Handler:
 
     async def handle(delivery: JobDelivery) -> Outcome:
         job = job_of(delivery)
+        with tracing.continuing(await _origin_of(delivery, job, context)):
+            if delivery.delivered == 1:
+                with tracing.span(f"queue {job.kind}", kind="consumer", began_at=delivery.published_at):
+                    pass
+            ids: dict[str, str | int] = {
+                f"sederunt.{job.resource}.id": str(job.id),
+                "sederunt.delivered": job.delivered,
+            }
+            with tracing.span(job.kind, kind="consumer", attributes=ids) as span:
+                outcome = await worked(delivery, job)
+                if span is not None:
+                    span.set_attribute("sederunt.outcome", type(outcome).__name__)
+                return outcome
+
+    async def worked(delivery: JobDelivery, job: Job) -> Outcome:
         try:
             if kind.is_deadly(job.delivered) and job.id not in untold:
                 raise GiveUp(f"It was begun {job.delivered - 1} times and came to no end: it seems to end its worker.")
@@ -84,6 +100,19 @@ def handler_of(kind: JobKind, context: "WorkerContext") -> held_job.Handler:
         return Done()
 
     return handle
+
+
+async def _origin_of(delivery: JobDelivery, job: Job, context: "WorkerContext") -> Origin:
+    """Return the request that a job is done for: the message says it, else the row remembers who asked."""
+    origin = origin_in(delivery.message)
+    if origin.request_id:
+        return origin
+    try:
+        store = context.bots if job.resource == "bot" else context.recordings
+        return origin_in(await store.origin(job.id))
+    except Exception as error:  # whatever a driver raises: for want of an id no job shall fail
+        logger.debug("origin of a job not read", action="origin_unread", id=str(job.id), error=str(error))
+        return Origin()
 
 
 def job_of(delivery: JobDelivery) -> Job:

@@ -26,6 +26,7 @@ from sederunt.model.participant import Participant
 from sederunt.recordings.piece_keys import PICTURES, SOUND, pieces_prefix
 from sederunt.recordings.video_layout import layout_of
 from sederunt.storage.objects import Objects
+from sederunt.tracing import traced
 
 FETCH_S = 300.0  # the longest that storage may take for one piece
 STOPPING_S = 20.0  # how long a thread may take to see that nobody wants its work any more
@@ -38,6 +39,7 @@ T = TypeVar("T")
 Progress = Callable[[float], None]
 
 
+@traced("assemble pieces")
 async def assemble_recording(
     bot: Bot,
     objects: Objects,

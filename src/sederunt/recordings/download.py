@@ -9,12 +9,14 @@ import httpx2
 from sederunt.addresses import opened
 from sederunt.errors import DestinationError
 from sederunt.model.budgets import default_of
+from sederunt.tracing import traced
 
 DOWNLOAD_S = default_of("fetch_s")  # for the whole body; a stalled connection ends sooner by the client's own timeout
 # An address that delivers less than this is given up: it would hold a place that others need.
 WINDOW_S, LEAST_BYTES_S = 30.0, 10_000
 
 
+@traced("download")
 async def download(client: httpx2.AsyncClient, url: str, path: Path, *, most_bytes: int, allow_private: bool) -> int:
     """Fetch an address into a file; returns its size in bytes.
 

@@ -19,6 +19,7 @@ from sederunt.model.recording import Recording
 from sederunt.model.transcript import Doubt, Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
+from sederunt.tracing import traced
 from sederunt.transcription.access import Access
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.models import ModelRow
@@ -62,6 +63,7 @@ class BotTranscriptRequest:
         return self.recording or self.bot
 
 
+@traced("transcribe tracks")
 async def transcribe_bot(
     request: BotTranscriptRequest, *, settings: Settings, objects: Objects, scratch: Path, cancelled: threading.Event
 ) -> Transcript:

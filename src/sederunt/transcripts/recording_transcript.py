@@ -13,6 +13,7 @@ from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
+from sederunt.tracing import traced
 from sederunt.transcription.access import Access
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.plugs import provider
@@ -40,6 +41,7 @@ class RecordingTranscriptRequest:
     access: Access | None  # to the vendor, if it needs one
 
 
+@traced("transcribe file")
 async def transcribe_recording(
     request: RecordingTranscriptRequest,
     *,

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from sederunt import __version__
 from sederunt.clock import Clock, retry_after_s
 from sederunt.database.deliveries import Attempt, Delivery
 from sederunt.errors import DestinationError
+from sederunt.tracing import carried, traced
 
 _ID_FIELDS = {"bot": "bot_id", "recording": "recording_id"}
 ANSWER_KEPT = 250  # characters of the receiver's answer that are kept
@@ -28,6 +29,7 @@ class AttemptResult:
     retry_after_s: float | None = None  # the receiver's own word
 
 
+@traced("POST webhook")
 async def send(
     client: httpx2.AsyncClient,
     delivery: Delivery,
@@ -43,7 +45,7 @@ async def send(
     """
     body = body_of(delivery)
     at = clock.now()
-    headers = headers_of(delivery, body, secrets, at)
+    headers = headers_of(delivery, body, secrets, at) | _told_by(carried())
     if skribby_signature:
         headers |= skribby_headers(delivery, body, secrets, at)
     began = clock.monotonic()
@@ -73,6 +75,12 @@ async def send(
     ms = round((clock.monotonic() - began) * 1000)
     attempt = Attempt(at=at, status=status, ms=ms, answer=answer[:ANSWER_KEPT])
     return AttemptResult(attempt=attempt, retryable=retryable, retry_after_s=asked_s)
+
+
+def _told_by(origin: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers by which a receiver finds the request that it all began with."""
+    names = {"request_id": "x-request-id", "traceparent": "traceparent"}
+    return {names[name]: value for name, value in origin.items()}
 
 
 def body_of(delivery: Delivery) -> str:

@@ -27,6 +27,7 @@ from sederunt.meetings.session.watcher import PageLooks, Watcher
 from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import MeetingLink
 from sederunt.platforms.platform import Platform
+from sederunt.tracing import traced
 
 DYING_S = 1.0  # a page that did not answer may be dead, and its death be told a moment later
 
@@ -123,6 +124,7 @@ class MeetingSession:
         """Return whether the page can be asked: of a dead or frozen one each question would cost its deadline."""
         return not (self._is_silent or self.page.gone.is_set())
 
+    @traced("knock")
     async def knock(self, link: MeetingLink, limits: EntryLimits) -> Outcome | None:
         """Try to get in. None once inside; else how it ended. A stop or a cut-off ends the try at once."""
         entering = enter(
@@ -150,6 +152,7 @@ class MeetingSession:
             await self._commands.wait(self.page.gone.wait(), within_s=DYING_S)
         return ended_by(self.page.gone_by) if self.page.gone.is_set() else broken(error)
 
+    @traced("sit")
     async def sit(self, *, started_ms: int) -> Outcome:
         """Record until something ends the stay; `started_ms` is the zero of the recording, in Unix milliseconds."""
         context, clock = self._context, self._context.clock
@@ -272,6 +275,7 @@ class MeetingSession:
                 await self.page.flush()
         await self.recorder.secure()
 
+    @traced("leave")
     async def leave(self) -> None:
         """Leave as a person would; a page that will not is closed anyway."""
         with contextlib.suppress(PageError):
