@@ -37,6 +37,8 @@ async def _demo(keep: bool) -> int:
         service_process(data, await practice.host_rules(), keep=keep) as service,
     ):
         console.print(f"Serving on {service.base_url}, data in {data}")
+        if keep:
+            print(f"\nLook at it now, the rest goes on here meanwhile: {service.console_link}\n", flush=True)
         meeting = await practice.open_meeting(script)
         console.print(
             f"Practice meeting [bold]{meeting.url}[/bold] with {', '.join(person.name for person in script.cast)}"
@@ -47,7 +49,7 @@ async def _demo(keep: bool) -> int:
         page = service.base_url.removesuffix("/api/v1") + f"/bots/{bot['id']}"
         console.print(f"\nThe bot's page in the console: {page}", soft_wrap=True)
         if keep:
-            print(f"Sign in first, by a link that works once: {service.console_link}")
+            print(f"Sign in first, where you have not yet, by a link that works once: {service.console_link}")
             print(f"The same by REST: curl -H 'Authorization: Bearer {service.key}' {service.base_url}/bot/{bot['id']}")
             print(f"The service goes on. Stop it with: kill {service.pid}")
         else:

@@ -47,9 +47,10 @@ function speaker(segment) {
 
 // --- the list ---
 
-function estimate() {
+/** @param {number[]} known heights of the first ones */
+function estimate(known) {
   const perLine = Math.max(20, (list.clientWidth - 110) / 7.4);
-  heights = segments.map((segment) => 44 + Math.ceil(segment.t.length / perLine) * 23);
+  heights = segments.map((segment, number) => known[number] ?? 44 + Math.ceil(segment.t.length / perLine) * 23);
   stack();
 }
 
@@ -412,21 +413,46 @@ async function showWave() {
   if (waiting) waiting.textContent = 'No waveform.';
 }
 
+let loading = 0;
+
+/** The transcript comes in pieces: the first is shown at once, a later load takes the place of all only when it is whole. */
 async function load() {
+  const mine = ++loading;
+  const again = segments.length > 0;
+  /** @type {Segment[]} */
+  const fresh = [];
+  let after = '';
   try {
-    const told = await ask('GET', `page:${base}/player.json`);
-    segments = told.transcript;
-    fixed = new Set(told.corrected);
-    for (const row of shown.values()) row.remove();
-    shown.clear();
-    estimate();
-    draw();
-    tick();
-    const last = segments.at(-1)?.e ?? 0;
-    showLanes(told.lanes, Number(root.dataset.duration) || last);
+    do {
+      const told = await ask('GET', `page:${base}/player.json${after ? `?after=${after}` : ''}`);
+      if (mine !== loading) return;
+      if (!after) lanes = told.lanes;
+      fresh.push(...told.transcript);
+      after = told.next ?? '';
+      if (!again || !after) replaceAll(fresh, told.corrected);
+    } while (after);
   } catch (error) {
     place.textContent = sentenceOf(error);
   }
+}
+
+/** @type {{name: string, spans: [number, number][]}[]} */
+let lanes = [];
+
+/** @param {Segment[]} fresh @param {number[]} corrected */
+function replaceAll(fresh, corrected) {
+  const kept = segments.length && fresh.length > segments.length && fresh[0] === segments[0];
+  segments = [...fresh];
+  fixed = new Set(corrected);
+  if (!kept) {
+    for (const row of shown.values()) row.remove();
+    shown.clear();
+  }
+  estimate(kept ? heights : []);
+  draw();
+  tick();
+  if (needle.value.trim()) search();
+  showLanes(lanes, Number(root.dataset.duration) || (segments.at(-1)?.e ?? 0));
 }
 
 list.addEventListener('scroll', () => window.requestAnimationFrame(draw), { passive: true });
@@ -436,7 +462,9 @@ new ResizeObserver(() => {
 media?.addEventListener('timeupdate', tick);
 media?.addEventListener('seeking', tick);
 media?.addEventListener('seeked', tick);
-await load();
+const loaded = load();
+void showWave();
+await loaded;
 const wanted = new URLSearchParams(window.location.search);
 if (wanted.has('q')) {
   needle.value = wanted.get('q') ?? '';
@@ -447,4 +475,3 @@ if (wanted.has('at') && media) {
   media.currentTime = from;
   reveal(latest(segments.length, (n) => segments[n]?.s ?? 0, from), false);
 }
-void showWave();

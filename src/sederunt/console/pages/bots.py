@@ -20,15 +20,15 @@ from sederunt.api.transcripts import correction_values
 from sederunt.api.views import event_values
 from sederunt.bus.connection import BusAway, NoResponder
 from sederunt.console.page import Page
+from sederunt.console.pieces import piece_of
 from sederunt.console.same_sound import same_sound
 from sederunt.console.story import story_of
 from sederunt.console.waveform import waveform
 from sederunt.database.bot_view import BotView
 from sederunt.database.delivery_lists import DeliveryPage
 from sederunt.database.recordings import RecordingView
-from sederunt.database.transcripts import segments_text
 from sederunt.model.bot import Bot
-from sederunt.model.correction import Correction, corrected, corrected_name
+from sederunt.model.correction import Correction, corrected_name
 from sederunt.model.history import CHAT_MESSAGE
 from sederunt.model.status import ACTIVE, ENDINGS, STOPPABLE, BotStatus
 from sederunt.platforms.registry import services
@@ -75,7 +75,7 @@ async def new_bot(page: Page) -> Response:
 
 async def one_bot(page: Page) -> Response:
     """GET /bots/{id}"""
-    view = await page.context.bots.view(page.id("bot"), page.account_id, with_speaker_events=True)
+    view = await page.context.bots.view(page.id("bot"), page.account_id)
     bot = view.bot
     if bot.status not in ENDINGS:
         return page.render("bot_live.html", **_common(page, view), live_lines=_live(bot))
@@ -89,7 +89,6 @@ async def one_bot(page: Page) -> Response:
         recording_url=_recording_url(page, bot),
         evidence={kind: page.addresses.link(stored, None) for kind, stored in bot.evidence.items()},
         names=[corrected_name(person.name, corrections) for person in view.participants],
-        lanes=lanes_of(view),
         deliveries=deliveries.deliveries,
         pricing=pricing_of(bot, page.context.settings.pricing),
         models=[row for row in models() if row.for_recordings],
@@ -99,29 +98,26 @@ async def one_bot(page: Page) -> Response:
 
 
 async def player_data(page: Page) -> Response:
-    """GET /bots/{id}/player.json: what the player shows, in one piece."""
-    view = await page.context.bots.view(page.id("bot"), page.account_id, with_speaker_events=True)
+    """GET /bots/{id}/player.json: what the player shows, piece by piece; who spoke when with the first one."""
+    is_first = "after" not in page.request.query_params
+    view = await page.context.bots.view(page.id("bot"), page.account_id, with_speaker_events=is_first)
     corrections = await page.context.stores.corrections.of(view.bot.id)
-    return await player_response(view, corrections, lanes_of(view))
+    return player_response(page, view, corrections, lanes_of(view) if is_first else [])
 
 
-async def player_response(
-    view: BotView | RecordingView, corrections: Sequence[Correction], lanes: Sequence[Mapping[str, Any]]
+def player_response(
+    page: Page, view: BotView | RecordingView, corrections: Sequence[Correction], lanes: Sequence[Mapping[str, Any]]
 ) -> Response:
-    """Answer with a transcript and its lanes. Four hours of speech take half a second: not in everybody's way."""
-    text = await asyncio.to_thread(_player_json, view, corrections, lanes)
+    """Answer with a piece of a transcript, and its lanes."""
+    piece = piece_of(view.segments_json, page.request.query_params.get("after"), corrections)
+    values = {
+        "transcript": [_short(segment) for segment in piece.segments],
+        "next": piece.next,
+        "lanes": lanes,
+        "corrected": sorted({c.segment for c in corrections if c.segment is not None}),
+    }
+    text = json.dumps(values, separators=(",", ":"))
     return Response(text, media_type="application/json", headers={"Cache-Control": "no-store"})
-
-
-def _player_json(
-    view: BotView | RecordingView, corrections: Sequence[Correction], lanes: Sequence[Mapping[str, Any]]
-) -> str:
-    segments = json.loads(view.segments_json)
-    if corrections:
-        segments = json.loads(segments_text(corrected(view.transcript, corrections)))
-    put_right = sorted({c.segment for c in corrections if c.segment is not None})
-    values = {"transcript": [_short(segment) for segment in segments], "lanes": lanes, "corrected": put_right}
-    return json.dumps(values, separators=(",", ":"))
 
 
 async def peaks(page: Page) -> Response:

@@ -55,7 +55,7 @@ async def player_data(page: Page) -> Response:
     """GET /recordings/{id}/player.json"""
     view = await page.context.recordings.view(page.id("recording"), page.account_id)
     corrections = await page.context.stores.corrections.of(view.recording.id)
-    return await player_response(view, corrections, [])
+    return player_response(page, view, corrections, [])
 
 
 async def peaks(page: Page) -> Response:
