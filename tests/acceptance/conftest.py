@@ -67,8 +67,9 @@ def start_service(tmp_path_factory: pytest.TempPathFactory, practice: Practice) 
     """Starts a service of one's own; drained at the end of the module, for each that idles costs the others."""
     started: list[Service] = []
 
-    def start(**settings: str) -> Service:
-        service = Service(tmp_path_factory.mktemp("service") / "data", practice.host_rules, settings)
+    def start(*, drain_s: float | None = None, **settings: str) -> Service:
+        folder = tmp_path_factory.mktemp("service") / "data"
+        service = Service(folder, practice.host_rules, settings, drain_s=drain_s)
         started.append(service)
         return service
 

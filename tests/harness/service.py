@@ -32,7 +32,14 @@ class Practice:
 class Service:
     """One `sederunt serve` with a data directory of its own."""
 
-    def __init__(self, data: Path, host_rules: str, settings: Mapping[str, str] = MappingProxyType({})) -> None:
+    def __init__(
+        self,
+        data: Path,
+        host_rules: str,
+        settings: Mapping[str, str] = MappingProxyType({}),
+        *,
+        drain_s: float | None = None,
+    ) -> None:
         self.data = data
         data.mkdir(parents=True, exist_ok=True)
         self.log = data / "serve.log"
@@ -46,9 +53,10 @@ class Service:
             "SEDERUNT_HOST__MAX_LOAD": "2",
             **settings,
         }
-        self._environment = environment
+        self.environment = environment
+        drain = () if drain_s is None else ("--drain-timeout", str(drain_s))
         self.process = subprocess.Popen(
-            [*COMMAND, "serve", "--data", str(data), "--port", "0"],
+            [*COMMAND, "serve", "--data", str(data), "--port", "0", *drain],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=self.log.open("ab"),
@@ -72,7 +80,7 @@ class Service:
         """One `sederunt` command on this service's data, with this on its standard input; its standard output."""
         done = subprocess.run(
             [*COMMAND, *arguments, "--data", str(self.data)],
-            env=self._environment,
+            env=self.environment,
             input=given,
             capture_output=True,
             text=True,

@@ -14,7 +14,10 @@ A job may last four hours. Four rules make that safe:
 4. Whoever has had no answer for two ack waits cannot know whether somebody else holds the job by now: `cut_off` is
    set, and the work should end. Where the server runs on the same machine nobody else can have been given anything
    while it is down, so only a process that was itself asleep is cut off.
-5. A holder that does not answer, though the server believes it connected, is waited out: see `silence`.
+5. A process that drains offers its jobs to others and works on: it refuses the job, so that the server gives it out
+   again, and answers for it that it hands it over. Whoever is given it begins beside the holder (`beside`), and it is
+   theirs from then on; when one takes whose place is between the two handlers, who know what they do.
+6. A holder that does not answer, though the server believes it connected, is waited out: see `silence`.
 """
 
 import asyncio
@@ -40,6 +43,8 @@ logger = log.get(component="bus")
 # question of a machine without power swallows a job, and shall be void before its own jobs are given out again.
 PULL_S = 30.0
 SETTLE_S = 1.5  # after a connect, before jobs are taken; a client looks for the server four times a second
+OFFERED_S = 60.0  # of a drain, for others to take the place of what runs here
+OTHERS_S = 0.5  # how often it is asked whether there are others
 HAND_BACK_S = 16.0  # for what is cancelled at the end of a drain to leave its meeting and give its job back
 ROOM_S = 0.5  # how often a full holder looks whether there is room again
 REFUSED_PAUSE_S = 0.25  # after a question the server would not take
@@ -130,8 +135,13 @@ class Consumer:
         finally:
             end_back()
 
-    async def drain(self, within_s: float) -> int:
-        """Take nothing more and let what runs end; past `within_s` it is handed back. Returns how many were."""
+    async def drain(self, within_s: float, *, others: Callable[[], bool] | None = None) -> int:
+        """Take nothing more and let what runs end; past `within_s` it is handed back. Returns how many were.
+
+        Args:
+            others: whether somebody else would take a job now. Towards the end of the drain, what still runs is offered
+                to them and works on until they have taken its place. None for jobs that nobody can begin beside us.
+        """
         self._stopping = True
         self._changed.set()
         # First of all, or the server would give what we hand back to our own open question.
@@ -140,9 +150,20 @@ class Consumer:
                 await self._subscription.close()
         await end(*self._waiting_out.values())
         tasks = {held.task for held in self._held.values()}
+        offering = asyncio.create_task(self._offer(within_s - OFFERED_S, others)) if others is not None else None
         _, late = await asyncio.wait(tasks, timeout=within_s) if tasks else (set(), set())
+        if offering is not None:
+            await end(offering)
         await self._hand_back(late)
         return len(late)
+
+    async def _offer(self, after_s: float, others: Callable[[], bool]) -> None:
+        """Offer what runs to others, as soon as there are any."""
+        await asyncio.sleep(max(after_s, 0.0))
+        while not others():  # noqa: ASYNC110  # asked, not told: pulses come by themselves
+            await asyncio.sleep(OTHERS_S)
+        offered = await asyncio.gather(*(held.offer() for held in self._held.values()))
+        logger.info("jobs offered", action="jobs_offered", kind=self.kind, count=sum(offered))
 
     async def _hand_back(self, late: set[asyncio.Task[None]]) -> None:
         """Cancel, and leave time to leave meetings and give the jobs back; a second cancel would cut that short."""
@@ -241,8 +262,8 @@ class Consumer:
         id_ = given.resource_id
         if found is Holder.GONE and self._must_wait_s is not None and (pause_s := await self._must_wait_s(id_)) > 0:
             await self._refuse(given, pause_s)
-        elif found in (Holder.GONE, Holder.SILENT):
-            await self._start(given)
+        elif found in (Holder.GONE, Holder.SILENT, Holder.HANDING_OVER):
+            await self._start(given, beside=found is Holder.HANDING_OVER)
         else:
             logger.info("job is held elsewhere", action="job_held", kind=self.kind, id=id_, holder=found)
             if found is not Holder.ADOPTED:
@@ -254,14 +275,19 @@ class Consumer:
         self._refused[given.key] += 1
         await self._bus.tell(given.msg.reply, nak(after_s))
 
-    async def _start(self, given: _GivenJob) -> None:
+    async def _start(self, given: _GivenJob, *, beside: bool = False) -> None:
         if self._stopping:
             await self._refuse(given, 0)
             return
         # A server that was killed may have forgotten deliveries that we remember.
         delivered = max(given.msg.metadata.num_delivered - self._refused.get(given.key, 0), 1)
-        published_at = given.msg.metadata.timestamp
-        delivery = JobDelivery(kind=self.kind, message=given.message, delivered=delivered, published_at=published_at)
+        delivery = JobDelivery(
+            kind=self.kind,
+            message=given.message,
+            delivered=delivered,
+            published_at=given.msg.metadata.timestamp,
+            beside=beside,
+        )
         held = HeldJob(self._bus, delivery, given.key, given.msg.reply, self._handler, self._on_cut_off)
         self._held[given.key] = held
         held.task.add_done_callback(lambda _: self._ended(given.key))

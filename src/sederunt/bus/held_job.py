@@ -17,6 +17,7 @@ logger = log.get(component="bus")
 
 UNCONFIRMED = 5  # tries to settle a job with a server that is there, but may not know it any more
 _JUST_AFTER_S = 0.05
+OFFER_S = 30.0  # after which an offered job is another's that is given it: the one before came to nothing
 FAULT_PAUSE_S = 10.0  # before a job is given out again whose handler raised
 
 
@@ -49,6 +50,7 @@ class JobDelivery:
     delivered: int  # how often it was given out, this time included, and without the times this process refused it
     published_at: datetime | None = None
     cut_off: asyncio.Event = field(default_factory=asyncio.Event)  # set when somebody else may hold it by now
+    beside: bool = False  # its holder works on until we have taken its place: see `HeldJob.offer`
 
 
 Handler = Callable[[JobDelivery], Awaitable[Outcome]]
@@ -76,18 +78,45 @@ class HeldJob:
         self._bus = bus
         self._handle = handle  # the subject on which the server hears about this delivery
         self.handing_back = False  # nobody works at it any more, and whoever is given it shall
+        self._offered = False  # to whoever is given it next: we work on until that one has taken our place
+        self._taker: tuple[str, float] | None = None  # its handle, and when it took the offer
         self._on_cut_off = on_cut_off
         self._ack_wait_s = bus.settings.ack_wait_s
         self._confirmed_at = awake()
         self._nudge = asyncio.Event()
-        # Nothing of it is anywhere but in this task: nobody answers for a job at which nobody works.
+        self._settling = False
+        self._keeper = asyncio.create_task(self._keep())
+        # Nothing of it is anywhere but in these tasks: nobody answers for a job at which nobody works.
         self.task = asyncio.create_task(self._work(handler), name=f"{delivery.kind}:{self._id}")
 
+    async def offer(self) -> bool:
+        """Give the job out again while we work on: whoever is given it begins beside us, and takes our place when it is
+        ready. What becomes of the job is that one's business from now on; False where it has ended here.
+        """
+        if self._settling or self.task.done():
+            return False
+        self._offered = True
+        await end(self._keeper)  # the server shall hear of the job from its new holder alone
+        await self._bus.confirm(self._handle, nak(0), within_s=2)
+        return True
+
     async def _answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        if self._offered:
+            return {"adopted": False, "handing_over": self._is_taken_by(str(question.get("handle")))}
         adopted = question.get("sequence") == self._sequence
         if adopted:
             self.adopt(str(question["handle"]))
         return {"adopted": adopted, "holder": self._bus.name}
+
+    def _is_taken_by(self, handle: str) -> bool:
+        """Return whether the offer is for whoever asks: for one at a time, and another when that one has come to
+        nothing.
+        """
+        taken = self._taker
+        if taken is None or taken[0] == handle or awake() - taken[1] > OFFER_S:
+            self._taker = handle, awake()
+            return True
+        return False
 
     def adopt(self, handle: str) -> None:
         """Take over a second delivery of the job we are at: this is where it hears about us from now on."""
@@ -99,7 +128,6 @@ class HeldJob:
         self._nudge.set()
 
     async def _work(self, handler: Handler) -> None:
-        keeper = asyncio.create_task(self._keep())
         answering: Subscription | None = None
         try:
             # From now on whoever is given this job learns that it is here.
@@ -111,12 +139,15 @@ class HeldJob:
             logger.exception("job failed", action="job_failed", kind=self.delivery.kind, id=self._id)
             outcome = Redeliver(FAULT_PAUSE_S)
         finally:
-            await asyncio.shield(end(keeper))
+            await asyncio.shield(end(self._keeper))
+        self._settling = True
         self.handing_back = isinstance(outcome, Redeliver)
-        if answering is not None and self.handing_back:
+        gone = self.handing_back or self._offered
+        if answering is not None and gone:
             await answering.close()
-        await self._settle(outcome)
-        if answering is not None and not self.handing_back:
+        if not self._offered:
+            await self._settle(outcome)
+        if answering is not None and not gone:
             await answering.close()
 
     async def _keep(self) -> None:

@@ -25,6 +25,7 @@ class Holder(StrEnum):
     """What was learned of the holder of a job."""
 
     ADOPTED = "adopted"  # it is at this very job, and hears about it from now on by our delivery
+    HANDING_OVER = "handing_over"  # it works on until whoever asks has taken its place
     BUSY = "busy"  # it is at another job of this resource
     GONE = "gone"  # nobody answers for the resource
     SILENT = "silent"  # somebody is connected for it, but did not answer
@@ -39,6 +40,8 @@ async def ask(bus: Bus, subject: str, question: Mapping[str, Any]) -> Holder:
         return Holder.GONE
     except BusAway:
         return Holder.SILENT
+    if answer.get("handing_over"):
+        return Holder.HANDING_OVER
     return Holder.ADOPTED if answer.get("adopted") else Holder.BUSY
 
 

@@ -75,6 +75,11 @@ def command_subject(bot_id: UUID | str) -> str:
     return f"bot.{bot_id}.do"
 
 
+def place_subject(bot_id: UUID | str, epoch: int) -> str:
+    """Return where the holder of a bot that has this epoch is asked to give up its place."""
+    return f"bot.{bot_id}.place.{epoch}"
+
+
 def held_subject(kind: str, resource_id: UUID | str) -> str:
     """Return where whoever works on a job answers for it."""
     return f"held.{kind}.{resource_id}"
@@ -233,6 +238,7 @@ __all__ = [
     "job_subject",
     "live_subject",
     "next_subject",
+    "place_subject",
     "queued",
     "window_subject",
     "windows_subject",

@@ -223,14 +223,22 @@ class Bots(BotReading):
             raise unknown_bot()
         return dict(row)
 
-    async def claim(self, bot_id: UUID, host: str) -> Bot:
-        """Make `host` the holder: its epoch is one higher than any before. Raises NotFound."""
+    async def claim(self, bot_id: UUID, host: str, *, after: int | None = None) -> Bot:
+        """Make `host` the holder: its epoch is one higher than any before. Raises NotFound.
+
+        Args:
+            after: the epoch that it takes the bot over from; raises Superseded where the bot is at another, or is not
+                recording any more.
+        """
         raised = update(t.bots).where(t.bots.c.id == bot_id).values(host=host, epoch=t.bots.c.epoch + 1)
+        if after is not None:
+            raised = raised.where(t.bots.c.epoch == after, t.bots.c.status == BotStatus.RECORDING.value)
         async with self._database.begin() as connection:
             row = (await connection.execute(raised.returning(*t.bots.c))).mappings().first()
-        if row is None:
-            raise unknown_bot()
-        return self._bot(dict(row))
+        if row is not None:
+            return self._bot(dict(row))
+        bot = await self.get(bot_id)
+        raise Superseded(f"Bot {bot_id} is {bot.status} at epoch {bot.epoch}: nobody takes it over from epoch {after}.")
 
     async def release(self, bot_id: UUID, epoch: int) -> None:
         """Write that the holder of this epoch gave the bot back in good order; a later holder's bot stays its own."""
@@ -347,7 +355,8 @@ class Bots(BotReading):
         """Write a line of history that is no change of status. Raises Superseded, NotFound."""
         now = self._clock.now()
         async with self._database.begin() as connection:
-            row = await self._row(connection, bot_id)
+            # Locked where the writer says who it is: nobody becomes the holder between this look and the event.
+            row = await self._row(connection, bot_id, lock=epoch is not None)
             if epoch is not None and row["epoch"] != epoch:
                 raise Superseded(f"Bot {bot_id} is at epoch {row['epoch']}, the writer at {epoch}.")
             added = await add_event(connection, bot_id, event, data, now)

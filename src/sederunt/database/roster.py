@@ -135,7 +135,9 @@ class Rosters:
 
 async def check_holder(connection: AsyncConnection, bot_id: UUID, epoch: int | None) -> None:
     """Check who holds a bot. Raises NotFound where there is no such bot, Superseded where it has another holder."""
-    found = await connection.scalar(select(t.bots.c.epoch).where(t.bots.c.id == bot_id))
+    reading = select(t.bots.c.epoch).where(t.bots.c.id == bot_id)
+    # Nobody becomes the holder before what is written after this look is there.
+    found = await connection.scalar(reading if epoch is None else reading.with_for_update(read=True))
     if found is None:
         raise unknown_bot()
     if epoch is not None and found != epoch:

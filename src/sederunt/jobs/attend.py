@@ -1,20 +1,29 @@
 """The job `attend`: sit in one meeting for one bot. May be given out again at any time; the row knows the rest."""
 
 import asyncio
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Any, TypedDict
 
 from sederunt import log
+from sederunt.accounting import Ledger
 from sederunt.accounts.meeting_accounts import MeetingAccounts
-from sederunt.bus.streams import command_subject
+from sederunt.bus.connection import Bus, BusAway, NoResponder
+from sederunt.bus.silence import ASK_S, MARGIN_S
+from sederunt.bus.streams import command_subject, place_subject
 from sederunt.clock import SteadyClock
+from sederunt.database.bots import Bots
+from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import SetupError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.work import Again, GiveUp, Job
 from sederunt.meetings.context import BotContext
-from sederunt.meetings.journal import Journal
+from sederunt.meetings.handover import HolderAnswer, Move
+from sederunt.meetings.journal import Feed, Journal
 from sederunt.meetings.lifecycle import attend as attend_meeting
 from sederunt.meetings.lifecycle import give_up_lost
 from sederunt.meetings.session.commands import Commands
-from sederunt.model.bot import HOST_LOST, Verdict
+from sederunt.model.bot import HOST_LOST, Bot, Verdict
 from sederunt.model.status import BotStatus, Trigger
 from sederunt.transcription.models import is_live_here
 
@@ -24,6 +33,7 @@ ATTENDED = frozenset(
 )
 
 MOST_TRIES_WITHOUT_BROWSER = 6
+LEAVE_S = 15.0  # for the holder before to make durable what it heard; its last piece, and a flush of its page
 RELEASE_S = 3.0  # of a drain, for the database to take a word
 
 logger = log.get(component="jobs")
@@ -31,36 +41,105 @@ logger = log.get(component="jobs")
 
 async def attend(job: Job, context: WorkerContext) -> None:
     """Claim the bot, answer its commands, and sit in its meeting until the row says what came of it."""
-    if (await context.bots.get(job.id)).status not in ATTENDED:
+    bot = await context.bots.get(job.id)
+    if bot.status not in ATTENDED:
         return
-    journal = await Journal.claim(
-        job.id,
-        context.name,
-        bots=context.bots,
-        live_lines=context.live_lines,
-        feed=context.events,
-        ledger=context.ledger,
-    )
     commands = Commands(job.cut_off)
-    serving = await context.bus.serve(command_subject(job.id), commands.carry_out)
-    if is_live_here(journal.bot.config.transcription_model):
-        context.transcribed_live.add(job.id)
-    try:
-        await attend_meeting(_bot_context(context, journal), commands)
-    except asyncio.CancelledError:  # by a drain
-        await asyncio.shield(_release(journal))
-        raise
-    except SetupError as error:
-        # This host has no browser that works; another may. A bot that none can seat must not wait for ever.
-        if job.delivered >= MOST_TRIES_WITHOUT_BROWSER:
-            raise GiveUp(str(error)) from error
-        raise
-    finally:
-        context.transcribed_live.discard(job.id)
-        journal.end_counting()
-        await serving.close()
+    async with AsyncExitStack() as serving:
+        journal, move = await _journal_of(job, bot, context, commands, serving)
+        if is_live_here(bot.config.transcription_model):
+            context.transcribed_live.add(job.id)
+        try:
+            await attend_meeting(_bot_context(context, journal), commands, move=move)
+        except asyncio.CancelledError:  # by a drain
+            if move is None or move.is_over:
+                await asyncio.shield(_release(journal))
+            raise
+        except SetupError as error:
+            # This host has no browser that works; another may. A bot that none can seat must not wait for ever.
+            if job.delivered >= MOST_TRIES_WITHOUT_BROWSER and (move is None or move.is_over):
+                raise GiveUp(str(error)) from error
+            raise
+        finally:
+            context.transcribed_live.discard(job.id)
+            journal.end_counting()
     if job.cut_off.is_set():
         raise Again(0.0, "this host was cut off")
+
+
+async def _journal_of(
+    job: Job, bot: Bot, context: WorkerContext, commands: Commands, serving: AsyncExitStack
+) -> tuple[Journal, Move | None]:
+    """Claim the bot, and answer for it. One whose holder sits in the meeting and gives up its place is not claimed yet:
+    that is the move's to do.
+    """
+    stores: _Stores = {
+        "bots": context.bots,
+        "live_lines": context.live_lines,
+        "feed": context.events,
+        "ledger": context.ledger,
+    }
+    before = HolderBefore(context.bus, place_subject(bot.id, bot.epoch))
+    if not job.beside or bot.status is not BotStatus.RECORDING:
+        if job.beside:  # in front of a closed door there is no place to be kept
+            await before.leave()
+        journal = await Journal.claim(job.id, context.name, **stores)
+        await _serve(context.bus, journal, commands, serving)
+        return journal, None
+    journal = Journal(bot, **stores)
+    journal.is_holder = False
+    await journal.expect_second_self()
+
+    async def claim() -> None:
+        await journal.take_over(context.name)
+        await _serve(context.bus, journal, commands, serving)
+
+    lease_s = 2 * context.bus.settings.ack_wait_s + MARGIN_S
+    return journal, Move(journal, before, context.clock, claim=claim, lease_s=lease_s)
+
+
+class _Stores(TypedDict):
+    bots: Bots
+    live_lines: LiveLineStore
+    feed: Feed
+    ledger: Ledger
+
+
+async def _serve(bus: Bus, journal: Journal, commands: Commands, serving: AsyncExitStack) -> None:
+    """Answer for a bot until the stack is closed."""
+
+    async def give_place(order: Mapping[str, Any]) -> dict[str, Any]:
+        await journal.expect_second_self()
+        return await commands.give_place(order)
+
+    bot = journal.bot
+    for subject, answer in (
+        (command_subject(bot.id), commands.carry_out),
+        (place_subject(bot.id, bot.epoch), give_place),
+    ):
+        serving.push_async_callback((await bus.serve(subject, answer)).close)
+
+
+class HolderBefore:
+    """The holder of a bot, as whoever is to sit in its place asks it."""
+
+    def __init__(self, bus: Bus, subject: str) -> None:
+        self._bus, self._subject = bus, subject
+
+    async def ask(self) -> HolderAnswer:
+        return await self._ask("are-you-there", ASK_S)
+
+    async def leave(self) -> HolderAnswer:
+        return await self._ask("leave", LEAVE_S)
+
+    async def _ask(self, order: str, within_s: float) -> HolderAnswer:
+        try:
+            answer = await self._bus.request(self._subject, {"do": order}, within_s=within_s)
+        except NoResponder:
+            return HolderAnswer.GONE
+        except BusAway:
+            return HolderAnswer.SILENT
+        return HolderAnswer.DONE if answer.get("ok") else HolderAnswer.GONE
 
 
 async def _release(journal: Journal) -> None:

@@ -3,16 +3,16 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 from uuid import UUID
 
 from sederunt import __version__, log
-from sederunt.bus.connection import BusAway, NoResponder
+from sederunt.bus.connection import Bus, BusAway, NoResponder
 from sederunt.bus.consume import Consumer
-from sederunt.bus.pulse import beating, hearing
+from sederunt.bus.pulse import Pulses, beating, hearing
 from sederunt.bus.streams import holds_subject
 from sederunt.bus.tasks import end
 from sederunt.calendars.follower import CalendarFollower
@@ -25,6 +25,7 @@ from sederunt.jobs.capacity import Capacity
 from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS, JobKind
 from sederunt.jobs.housekeeping import Housekeeping, Stores
+from sederunt.jobs.installation import seats_of
 from sederunt.jobs.line import WaitingLine
 from sederunt.jobs.readiness import PartCheck, Readiness
 from sederunt.jobs.scratch import folder_of
@@ -80,7 +81,7 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
             serving_windows(context),
             _alive(context, "host", parts, seats),
         ):
-            await _work(consumers, stop, drain_timeout_s, say_ready)
+            await _work(consumers, stop, drain_timeout_s, say_ready, moves=context.bus)
         await answering.close()
 
 
@@ -171,17 +172,37 @@ def _shares(kind: JobKind, budget: str, context: WorkerContext) -> Shares:
 
 
 async def _work(
-    consumers: Sequence[Consumer], stop: asyncio.Event, drain_timeout_s: float, say_ready: Callable[[], None]
+    consumers: Sequence[Consumer],
+    stop: asyncio.Event,
+    drain_timeout_s: float,
+    say_ready: Callable[[], None],
+    *,
+    moves: Bus | None = None,
 ) -> None:
-    """Run the consumers until `stop`, then drain them. A consumer that fails ends the role, to be started afresh."""
+    """Run the consumers until `stop`, then drain them. A consumer that fails ends the role, to be started afresh.
+
+    Args:
+        moves: where it is heard whether other hosts have seats, to which bots move before this one ends.
+    """
     async with asyncio.TaskGroup() as group:
         for consumer in consumers:
             group.create_task(consumer.run(), name=f"consume {consumer.kind}")
         say_ready()
         logger.info("role is ready", action="role_ready", kinds=[consumer.kind for consumer in consumers])
         await stop.wait()
-        handed_back = await asyncio.gather(*(consumer.drain(drain_timeout_s) for consumer in consumers))
+        async with AsyncExitStack() as hearing_others:
+            others = None
+            if moves is not None:
+                pulses = await hearing_others.enter_async_context(hearing(moves))
+                others = partial(_others_have_seats, pulses)
+            draining = (consumer.drain(drain_timeout_s, others=others) for consumer in consumers)
+            handed_back = await asyncio.gather(*draining)
         logger.info("role drained", action="role_drained", handed_back=sum(handed_back))
+
+
+def _others_have_seats(pulses: Pulses) -> bool:
+    """Return whether another host would take a bot; one that drains, as this one does, says that it has no seat."""
+    return seats_of(pulses.living("host")).free > 0
 
 
 async def _holds(consumers: Sequence[Consumer], asked: Mapping[str, Any]) -> Mapping[str, Any]:

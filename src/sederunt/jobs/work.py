@@ -42,6 +42,7 @@ class Job:
     resource: Literal["bot", "recording"]
     delivered: int  # how often it was given out, this time included
     cut_off: asyncio.Event  # set when somebody else may hold it by now: leave, write nothing more
+    beside: bool = False  # its holder drains, and works on until this one has taken its place
 
 
 class Again(SederuntError):
@@ -122,6 +123,7 @@ def job_of(delivery: JobDelivery) -> Job:
         id=UUID(delivery.message["id"]),
         resource=delivery.message.get("resource", "bot"),
         delivered=delivery.delivered,
+        beside=delivery.beside,
         cut_off=delivery.cut_off,
     )
 

@@ -4,7 +4,9 @@ Row, events, gaps, roster, chat and live lines are written under the epoch of th
 its bot changes nothing. Listeners are told of a thing only after it is written.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 from uuid import UUID
@@ -19,7 +21,7 @@ from sederunt.errors import Superseded
 from sederunt.meetings.live.messages import line_message, message_of
 from sederunt.meetings.session.roster import Roster, silenced
 from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Bot, Gap
-from sederunt.model.history import BUDGET_SPENT, LIVE_TROUBLE, PAGE_TROUBLE, RECORDING_GAP, seat_wait_s
+from sederunt.model.history import BUDGET_SPENT, CHAT_MESSAGE, LIVE_TROUBLE, PAGE_TROUBLE, RECORDING_GAP, seat_wait_s
 from sederunt.model.participant import Participant
 from sederunt.model.status import StopReason, Trigger
 from sederunt.model.transcript import LiveLine
@@ -29,6 +31,7 @@ from sederunt.model.trouble import PageTrouble
 MOST_STAYS = 5
 # A bot that waited less for a host, and found the meeting over, would have come too late anyway.
 LATE_S = 30.0
+LINGER_S = 10.0  # that a holder whose place is taken waits to be asked to leave
 
 logger = log.get(component="meetings")
 
@@ -61,6 +64,11 @@ class Journal:
         self._spent: set[str] = set()  # budgets of which was told that they are spent
         self._bots, self._live_lines, self._feed = bots, live_lines, feed
         self.away_cause = HOST_LOST  # why the bot was away when this holder took it over
+        self.is_holder = True  # False for who is about to take the bot over: it writes nothing yet
+        self._is_claiming = False
+        self._known_before: frozenset[str] | None = None  # those who were here before a second page of this bot
+        self._lost_at: float | None = None  # when it learned that another holder has the bot
+        self._second_selves: set[str] = set()  # keys of such pages
         self._untold: list[Change] = []
         self._troubles: list[PageTrouble] = []  # not written yet
         self._written_sources: dict[str, str] = {}  # audio source → participant key, as it stands in the database
@@ -75,6 +83,37 @@ class Journal:
         journal.away_cause = PLANNED_MOVE if before.epoch and before.host is None else HOST_LOST
         return journal
 
+    async def take_over(self, host: str) -> None:
+        """Make `host` the holder in place of the one whose row this is. Raises Superseded where that one is not the
+        holder any more, or the bot has ended.
+
+        What this page told before is forgotten, for the holder before has told it; but what was written in the chat is
+        kept where that one had not told it yet.
+        """
+        self._is_claiming = True
+        try:
+            self.bot = await self._bots.claim(self.bot.id, host, after=self.bot.epoch)
+            self.is_holder = True
+        finally:
+            self._is_claiming = False
+        self._untold = unheard([event.data for event in await self._bots.events(self.bot.id)], self._untold)
+
+    async def expect_second_self(self) -> None:
+        """Hear that another page of this bot is about to come, or there already: whoever appears under the bot's own
+        name from now on is no participant. Who is known before is.
+        """
+        if self._known_before is None:
+            self._known_before = frozenset(one.key for one in await self.participants())
+
+    def end_second_self(self) -> None:
+        """Hear that the other page has left: whoever comes under the bot's name now is somebody else."""
+        self._known_before = None
+
+    async def note_move(self, at_s: float) -> None:
+        """Write that another host took the bot over, by plan, at a second of the recording."""
+        data = {"at": round(at_s, 3), "cause": PLANNED_MOVE}
+        await self._bots.add_event(self.bot.id, PLANNED_MOVE, data, epoch=self.bot.epoch)
+
     async def release(self) -> None:
         """Write that this holder gives its bot back in good order: the time away is a planned move then."""
         await self._bots.release(self.bot.id, self.bot.epoch)
@@ -87,8 +126,7 @@ class Journal:
         Raises Superseded where it has another holder: by that one's epoch this one would write on, and knock beside it.
         """
         row = await self._bots.get(self.bot.id)
-        if row.epoch != self.bot.epoch:
-            raise Superseded(f"Bot {row.id} is at epoch {row.epoch}, this holder at {self.bot.epoch}.")
+        self._refuse_stale(row)
         self.bot = row
         return row
 
@@ -97,12 +135,37 @@ class Journal:
         return seat_wait_s(await self._bots.events(self.bot.id)) >= LATE_S
 
     async def is_stop_requested(self) -> bool:
-        """Ask the row whether the bot shall leave. A database that is away is asked again later: False."""
+        """Ask the row whether the bot shall leave. A database that is away is asked again later: False.
+
+        Raises Superseded where the row has another holder.
+        """
         try:
-            return (await self._bots.get(self.bot.id)).stop_requested
+            row = await self._bots.get(self.bot.id)
         except Exception:
             logger.exception("row not read", action="row_unread", bot_id=str(self.bot.id))
             return False
+        if row.epoch != self.bot.epoch and self._lingers():
+            return False
+        self._refuse_stale(row)
+        return row.stop_requested
+
+    async def check_holder(self) -> None:
+        """Raise Superseded where the row has another holder. While the database is away nobody can become it."""
+        await self.is_stop_requested()
+
+    def _lingers(self) -> bool:
+        """Return whether this holder, whose place is taken, shall record on, unheard, until it is asked to leave: the
+        next one does so within moments, once it records.
+        """
+        if self._known_before is None:
+            return False
+        now = asyncio.get_running_loop().time()
+        self._lost_at = now if self._lost_at is None else self._lost_at
+        return now - self._lost_at < LINGER_S
+
+    def _refuse_stale(self, row: Bot) -> None:
+        if row.epoch != self.bot.epoch and not self._is_claiming:
+            raise Superseded(f"Bot {row.id} is at epoch {row.epoch}, this holder at {self.bot.epoch}.")
 
     async def move(
         self,
@@ -135,7 +198,7 @@ class Journal:
         await self.mark(gaps=gaps)
         self.bot = replace(self.bot, gaps=gaps)
         data = {"start": gap.start, "end": gap.end, "cause": cause}
-        await self._bots.add_event(self.bot.id, RECORDING_GAP, data)
+        await self._bots.add_event(self.bot.id, RECORDING_GAP, data, epoch=self.bot.epoch)
 
     def note_trouble(self, trouble: PageTrouble) -> None:
         """Take what befell the page; `write_troubles` tells of it. May be called from anywhere, and never waits."""
@@ -145,13 +208,15 @@ class Journal:
 
     async def write_troubles(self) -> None:
         """Write what befell the page since the last call. A database that is away is told later. Raises Superseded."""
-        while self._troubles:
+        while self._troubles and self.is_holder:
             trouble = self._troubles[0]
             data = {"cause": trouble.cause, "seen": trouble.seen[:500], "recovery": trouble.recovery}
             try:
                 await self._bots.add_event(self.bot.id, PAGE_TROUBLE, data, epoch=self.bot.epoch)
             except Superseded:
-                raise
+                if not self._lingers():
+                    raise
+                return
             except Exception:
                 logger.exception("trouble not written", action="trouble_kept", bot_id=str(self.bot.id))
                 return
@@ -176,8 +241,10 @@ class Journal:
 
         A database that is away ends no meeting: what could not be written is written with a later call.
         """
-        (changes, self._untold), told = (self._untold, []), 0
+        self._find_second_selves(roster)
+        (changes, self._untold), told = ([each for each in self._untold if not self._is_second_self(each)], []), 0
         (changed, withdrawn), sources = roster.take_changed(), dict(roster.sources)
+        changed = tuple(one for one in changed if one.key not in self._second_selves)
         try:
             if changed or changes or sources != self._written_sources:
                 await self._bots.save_participants(
@@ -190,11 +257,12 @@ class Journal:
                         told += 1
                         continue
                     data = {"username": change.message.username, "content": change.message.content}
-                    await self._bots.add_event(self.bot.id, "chat_message", data)
+                    await self._bots.add_event(self.bot.id, CHAT_MESSAGE, data, epoch=self.bot.epoch)
                 self.tell(message_of(change))
                 told += 1
         except Superseded:
-            raise
+            if not self._lingers():
+                raise
         except Exception:
             logger.exception("roster not written, kept for later", action="journal_kept", bot_id=str(self.bot.id))
             roster.keep_changed(changed, withdrawn)
@@ -217,14 +285,24 @@ class Journal:
         """Forget what this stay used."""
         self._ledger.forget(self.bot.id)
 
-    async def end_open_speech(self, at_s: float) -> None:
-        """End every speaking mark that is open at a second of the recording.
+    def _find_second_selves(self, roster: Roster) -> None:
+        if self._known_before is not None:
+            own = (self.bot.config.bot_name, roster.own_name)
+            named = {one.key for one in roster.participants if one.name in own}
+            self._second_selves |= named - self._known_before
+
+    def _is_second_self(self, change: Change) -> bool:
+        return not isinstance(change, PersonWrote) and change.participant.key in self._second_selves
+
+    async def end_open_speech(self, at_s: float, *, but: Collection[str] = ()) -> None:
+        """End every speaking mark that is open at a second of the recording, but those of some participants.
 
         Nobody is known to have spoken on while the bot was away, and an open mark would name others' words, too.
         """
         assert self.bot.recording_started_at is not None, "a bot that was never inside heard nobody speak"
         at_ms = unix_ms(self.bot.recording_started_at) + round(at_s * 1000)
-        changes = silenced(await self.participants(with_events=True), at_ms)
+        open_marks = silenced(await self.participants(with_events=True), at_ms)
+        changes = [change for change in open_marks if change.participant.key not in but]
         if changes:
             silent = [change.participant for change in changes]
             await self._bots.save_participants(self.bot.id, silent, epoch=self.bot.epoch)
@@ -256,6 +334,19 @@ class Journal:
     async def write_trouble(self, message: str) -> None:
         """Write that live transcription may have missed words: the transcript is then made again after the meeting."""
         await self._bots.add_event(self.bot.id, LIVE_TROUBLE, {"message": message[:500]}, epoch=self.bot.epoch)
+
+
+def unheard(history: Iterable[Mapping[str, Any]], changes: Iterable[Change]) -> list[Change]:
+    """Return the chat messages among changes that are not in a bot's history; one written twice is there twice."""
+    told = Counter((data.get("username"), data["content"]) for data in history if "content" in data)
+    kept: list[Change] = []
+    for change in changes:
+        if isinstance(change, PersonWrote):
+            words = (change.message.username, change.message.content)
+            told[words] -= 1
+            if told[words] < 0:
+                kept.append(change)
+    return kept
 
 
 def with_earlier(evidence: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:

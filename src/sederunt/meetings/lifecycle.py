@@ -1,9 +1,9 @@
 """One bot from its first knock to its ending, over as many pages as it takes.
 
-Three things can bring a bot here: a new booking (status booting), a retry after a challenge (booting again), and the
-death of the host that held it (joining, recording or leaving). A bot that was already recording comes back under the
-same id and goes on with its recording; the time away is marked as a gap. Each outcome is on the row before the next
-step begins.
+Four things can bring a bot here: a new booking (status booting), a retry after a challenge (booting again), the death
+of the host that held it (joining, recording or leaving), and a planned move (`handover`). A bot that was already
+recording comes back under the same id and goes on with its recording; the time away is marked as a gap. Each outcome is
+on the row before the next step begins.
 """
 
 import asyncio
@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sederunt import log
+from sederunt.bus.tasks import end
 from sederunt.clock import Clock, unix_ms
-from sederunt.errors import PageError
+from sederunt.errors import PageError, Superseded
 from sederunt.meetings.context import BotContext
 from sederunt.meetings.diagnostics import keep_claims, keep_diagnostics
+from sederunt.meetings.handover import Move, relieved
 from sederunt.meetings.join.avatar import picture_of
 from sederunt.meetings.join.identity import GUEST, Identity, NoIdentity, VoidIdentity, identity_of, renew
 from sederunt.meetings.join.tries import pause_before_s
@@ -26,6 +28,7 @@ from sederunt.meetings.outcomes import (
     Challenged,
     CutOff,
     Departed,
+    Moved,
     Outcome,
     Refused,
     SignInNeeded,
@@ -37,11 +40,11 @@ from sederunt.meetings.outcomes import (
     loss_of,
 )
 from sederunt.meetings.record.spool import PieceSpool
-from sederunt.meetings.record.stored import heard_until_s, wait_until_stored
+from sederunt.meetings.record.stored import heard_until_s, store_rest, wait_until_stored
 from sederunt.meetings.session.commands import Commands
 from sederunt.meetings.session.meeting_session import MeetingSession, open_session
 from sederunt.meetings.session.stop_rules import Departure
-from sederunt.model.bot import Verdict
+from sederunt.model.bot import PLANNED_MOVE, Verdict
 from sederunt.model.status import BotStatus, StopReason, Trigger
 from sederunt.model.trouble import PageTrouble
 from sederunt.platforms.limits import EntryLimits
@@ -69,8 +72,11 @@ _STOPPED = Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")
 logger = log.get(component="meetings")
 
 
-async def attend(context: BotContext, commands: Commands) -> None:
+async def attend(context: BotContext, commands: Commands, *, move: Move | None = None) -> None:
     """Bring a bot into its meeting, record, leave. Returns when the row says what came of it.
+
+    Args:
+        move: where the bot is another holder's still, which sits in the meeting and gives its place to this one.
 
     Raises Superseded when another host took the bot over, and lets storage and database faults through: the job is
     then given out again.
@@ -83,6 +89,8 @@ async def attend(context: BotContext, commands: Commands) -> None:
         case BotStatus.BOT_DETECTED:  # a host died between the challenge and the retry
             await _challenged(journal, context.clock, Challenged(row="host_lost"))
             return
+    if journal.bot.stop_requested and move is not None:
+        raise Superseded(f"Bot {journal.bot.id} is to leave: its holder sees to it.")
     if journal.bot.stop_requested:  # while nobody held it: nobody wants to see it knock any more
         await conclude(journal, context.spool(), context.clock, _STOPPED)
         return
@@ -96,7 +104,7 @@ async def attend(context: BotContext, commands: Commands) -> None:
         await journal.move(Trigger.LAUNCHED)
     warming = asyncio.create_task(warm_up(journal.bot, context.settings), name=f"warm up {journal.bot.id}")
     try:
-        outcome = await _try_pages(context, commands, platform, link)
+        outcome = await _try_pages(context, commands, platform, link, move)
         await conclude(journal, context.spool(), context.clock, outcome)
     finally:
         warming.cancel()
@@ -121,9 +129,17 @@ class _Errand:
     link: MeetingLink
     limits: EntryLimits
     avatar: bytes | None
+    move: Move | None
+
+    @property
+    def pending(self) -> Move | None:
+        """Return the move for as long as the bot is another holder's."""
+        return self.move if self.move is not None and not self.move.is_over else None
 
 
-async def _try_pages(context: BotContext, commands: Commands, platform: Platform, link: MeetingLink) -> Outcome:
+async def _try_pages(
+    context: BotContext, commands: Commands, platform: Platform, link: MeetingLink, move: Move | None
+) -> Outcome:
     """Try fresh pages, as a guest first, until an outcome is worth believing; returns that one."""
     journal, bot = context.journal, context.journal.bot
     allow_private = context.settings.allow_private_addresses
@@ -135,12 +151,14 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
     early_s = knocks_in_s((bot.scheduled_for - context.clock.now()).total_seconds()) if bot.scheduled_for else 0.0
     came_back = bot.recording_started_at is not None
     limits = EntryLimits(context.clock, waiting_room_s, endless=came_back, early_s=0.0 if came_back else early_s)
-    errand = _Errand(context=context, commands=commands, platform=platform, link=link, limits=limits, avatar=avatar)
+    errand = _Errand(
+        context=context, commands=commands, platform=platform, link=link, limits=limits, avatar=avatar, move=move
+    )
     for number in itertools.count(1):
         if not isinstance(identity, Identity):
             return identity
         tried = await _try_page(errand, number, identity, away_cause)
-        if isinstance(tried.outcome, CutOff):
+        if isinstance(tried.outcome, CutOff | Moved):
             return tried.outcome
         await journal.refresh()
         used, identity = identity, tried.identity
@@ -151,6 +169,12 @@ async def _try_pages(context: BotContext, commands: Commands, platform: Platform
                 continue
             case SignInNeeded() if identity is GUEST:
                 identity = await _sign_in(context, tried.outcome)
+                limits.begin_again()
+                continue
+            case _ if errand.pending is not None:
+                if commands.stop.is_set():
+                    raise Superseded(f"Bot {bot.id} is to leave: its holder sees to it.")
+                await errand.pending.enter_alone()
                 limits.begin_again()
                 continue
             case Refused(unexplained=True) if journal.bot.recording_started_at is None:
@@ -221,6 +245,9 @@ async def _pause(context: BotContext, commands: Commands, pause_s: float) -> Out
     await commands.wait(context.clock.sleep(pause_s))
     if commands.cut_off.is_set():
         return CutOff()
+    if commands.moved.is_set():
+        commands.left.set()
+        return Moved()
     if (await context.journal.refresh()).stop_requested or commands.stop.is_set():
         return _STOPPED
     return None
@@ -244,10 +271,12 @@ async def _try_page(errand: _Errand, number: int, identity: Identity, away_cause
     )
     try:
         async with opening as session:
-            outcome = await session.knock(errand.link, errand.limits)
-            if outcome is None:
-                zero = await admit(journal, context.spool(), context.clock, away_cause)
-                outcome = await session.sit(started_ms=unix_ms(zero))
+            outcome = await _knock(errand, session) or await _sit(errand, session, away_cause)
+            if isinstance(outcome, Moved):
+                await session.secure()
+                errand.commands.left.set()
+                await session.leave()
+                return _Tried(outcome=outcome, identity=session.identity, sat_s=session.sat_s)
             if isinstance(outcome, Departed):
                 await session.secure()  # a host that dies while it leaves shall take nothing along
                 await depart(journal, context.clock, outcome.departure)
@@ -259,6 +288,55 @@ async def _try_page(errand: _Errand, number: int, identity: Identity, away_cause
         return _Tried(outcome=outcome, identity=session.identity, sat_s=session.sat_s)
     except PageError as error:  # the browser gave no page
         return _Tried(outcome=broken(error), identity=identity)
+
+
+async def _knock(errand: _Errand, session: MeetingSession) -> Outcome | None:
+    """Try to get in; while the bot is another's still, look after that one meanwhile."""
+    if (move := errand.pending) is None:
+        return await session.knock(errand.link, errand.limits)
+    knocking = asyncio.ensure_future(session.knock(errand.link, errand.limits))
+    watching = asyncio.ensure_future(move.watch())
+    try:
+        await asyncio.wait({knocking, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if watching.done():
+            watching.result()  # a bot that could not be claimed is nobody's to knock for
+        return await knocking
+    finally:
+        await end(knocking, watching)
+
+
+async def _sit(errand: _Errand, session: MeetingSession, away_cause: str) -> Outcome:
+    """Record; a bot that is another's still is claimed first, and that one leaves when this one records."""
+    context, journal = errand.context, errand.context.journal
+    if (move := errand.pending) is None:
+        zero = await admit(journal, context.spool(), context.clock, _away_cause(errand, away_cause))
+        return await session.sit(started_ms=unix_ms(zero))
+    await session.settle()
+    await move.take_place()
+    zero = journal.bot.recording_started_at or context.clock.now()
+    relieving: list[asyncio.Task[None]] = []
+
+    def seconds() -> float:
+        return (context.clock.now() - zero).total_seconds()
+
+    def relieve() -> None:
+        relieving.append(asyncio.create_task(relieved(move, context.spool(), seconds()), name="relieve"))
+
+    await journal.end_open_speech(seconds(), but=session.observer.roster.speaking)
+    try:
+        outcome = await session.sit(started_ms=unix_ms(zero), on_recording=relieve)
+        await asyncio.gather(*relieving)  # also where the meeting ended meanwhile: the old page is not left behind
+        return outcome
+    finally:
+        await end(*relieving)
+
+
+def _away_cause(errand: _Errand, otherwise: str) -> str:
+    """Return why the bot was away before this page: because of its move, where this is the first page after it."""
+    if errand.move is None or not errand.move.alone:
+        return otherwise
+    errand.move.alone = False
+    return PLANNED_MOVE
 
 
 async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Outcome) -> None:
@@ -314,6 +392,9 @@ async def conclude(journal: Journal, spool: PieceSpool, clock: Clock, outcome: O
     match outcome:
         case CutOff():
             logger.warning("left: this host was cut off", action="cut_off", bot_id=str(journal.bot.id))
+        case Moved():
+            logger.info("left: another host has the bot", action="moved", bot_id=str(journal.bot.id))
+            await store_rest(spool, clock)
         case Departed():
             await wait_until_stored(journal, spool, clock)
             await journal.move(Trigger.LEFT)

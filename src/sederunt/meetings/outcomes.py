@@ -70,7 +70,12 @@ class CutOff:
     """This host lost its bus for so long that others took its bots: leave, write nothing more."""
 
 
-Outcome = Departed | Refused | SignInNeeded | SignInRejected | Challenged | Broken | CutOff
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Moved:
+    """Another holder has taken this one's place: leave, write nothing more."""
+
+
+Outcome = Departed | Refused | SignInNeeded | SignInRejected | Challenged | Broken | CutOff | Moved
 
 
 _REFUSALS: dict[PageState, Callable[[Reading], Outcome | None]] = {
@@ -174,7 +179,7 @@ def is_ordinary(outcome: Outcome) -> bool:
     match outcome:
         case Departed(departure=departure):
             return departure.reason not in (StopReason.KICKED, StopReason.SILENCE_DETECTION_TRIGGERED)
-        case Refused(reason=StopReason.MANUALLY_STOPPED) | CutOff():
+        case Refused(reason=StopReason.MANUALLY_STOPPED) | CutOff() | Moved():
             return True
     return False
 
@@ -186,6 +191,6 @@ def decided_by(outcome: Outcome) -> tuple[str, str]:
             return departure.row or "", ""
         case Broken(cause=cause, seen=seen):
             return cause, seen
-        case CutOff():
+        case CutOff() | Moved():
             return "", ""
     return outcome.row, ""

@@ -74,9 +74,10 @@ def describe(meeting: Meeting) -> dict[str, Any]:
 
 
 def packets(meeting: Meeting, bot: str | None, after: int) -> list[dict[str, Any]]:
-    """Return what was sent to a bot, packet by packet, oldest first."""
-    peer = meeting.visitor(bot).peer
-    return [packet._asdict() for packet in list(peer.sent)[after:]] if peer else []
+    """Return what was sent to a bot, packet by packet, oldest first; also to one that has left."""
+    visitor = meeting.visitor(bot)
+    sent = visitor.peer.sent if visitor.peer else visitor.sent
+    return [packet._asdict() for packet in list(sent)[after:]]
 
 
 def app(server: "PracticeServer") -> Starlette:

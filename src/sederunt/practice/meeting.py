@@ -111,6 +111,10 @@ class Meeting:
             return
         self.events.add("knocked", bot=visitor.id, name=name)
         entry = "ended" if self.is_over else self.variant.entry
+        if self.variant.one_of_a_name and any(
+            other.standing == "in_call" and other.name == name for other in self.visitors.values()
+        ):
+            entry = "unexplained"
         if entry in ("open", "sign_in"):
             self.admit(visitor)
             return
@@ -363,6 +367,7 @@ class Meeting:
     def _close_peer(self, visitor: Visitor) -> None:
         peer, visitor.peer = visitor.peer, None
         if peer is not None:
+            visitor.sent = tuple(peer.sent)
             task = asyncio.get_running_loop().create_task(peer.close())
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)

@@ -1,10 +1,10 @@
 """Who is in a practice meeting: the cast, the bots, and what was written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sederunt.practice.sfu import Peer
+from sederunt.practice.sfu import Peer, SentPacket
 
 Standing = Literal["arrived", "knocking", "refused", "in_call", "gone"]
 
@@ -45,6 +45,7 @@ class Visitor:
     name: str = ""
     person: Occupant | None = None
     peer: Peer | None = None
+    sent: Sequence[SentPacket] = ()  # to one that has left
     line: Callable[[str], None] | None = None  # a frame on the socket that the site itself would have open
     seen: set[int] = field(default_factory=set)  # sources the page was told of, where a site sends differences
     paused: bool = False  # the network is away

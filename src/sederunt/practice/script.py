@@ -131,6 +131,7 @@ class Variant:
     join_audio: bool = True  # Zoom: the bot has to press "Join Audio by Computer"
     passcode: str = ""  # Zoom: asked for where the address has none
     consent: bool = False  # recording consent on entering
+    one_of_a_name: bool = False  # whoever has the name of a bot in the call is refused, and not told why
     quirks: Quirks = field(default_factory=Quirks)  # in what the site disagrees with itself
 
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -21,9 +22,11 @@ from sederunt.errors import BrokenMedia, MediaError
 from sederunt.media.assembly import AssemblyFacts, assemble
 from sederunt.media.composition import VideoLayout, compose
 from sederunt.media.probe import probe
+from sederunt.media.seam import Fit
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.participant import Participant
 from sederunt.recordings.piece_keys import PICTURES, SOUND, pieces_prefix
+from sederunt.recordings.seams import EVERYTHING, fits_of, fitted, stay_of
 from sederunt.recordings.video_layout import layout_of
 from sederunt.storage.objects import Objects
 from sederunt.tracing import traced
@@ -113,7 +116,7 @@ async def _merge_and_store(
     def merge(pieces: Iterator[bytes], progress: Progress) -> AssemblyFacts:
         return assemble(pieces, mixed=mixed, tracks=tracks, duration_s=layout.duration_s, progress=progress)
 
-    facts = asdict(await _with_pieces(objects, keys, merge))
+    facts = asdict(await _with_pieces(objects, keys, merge, await fits_of(objects, keys)))
     for path in sorted(tracks.iterdir()):
         await _store(objects, f"{prefix}/tracks/{path.name}", path)
         path.unlink()
@@ -149,8 +152,17 @@ async def _film(objects: Objects, keys: list[str], mixed: Path, target: Path, la
         return await _with_pieces(objects, keys, work)
 
 
-async def _with_pieces(objects: Objects, keys: Sequence[str], work: Callable[[Iterator[bytes], Progress], T]) -> T:
-    """Run `work` in a thread, which gets the pieces one after another. A cancelled caller's thread ends soon."""
+async def _with_pieces(
+    objects: Objects,
+    keys: Sequence[str],
+    work: Callable[[Iterator[bytes], Progress], T],
+    fits: Mapping[str, Fit] = MappingProxyType({}),
+) -> T:
+    """Run `work` in a thread, which gets the pieces one after another. A cancelled caller's thread ends soon.
+
+    Args:
+        fits: stay → what of its pieces is kept, and where.
+    """
     loop = asyncio.get_running_loop()
     stopped = threading.Event()
 
@@ -161,7 +173,8 @@ async def _with_pieces(objects: Objects, keys: Sequence[str], work: Callable[[It
     def pieces() -> Iterator[bytes]:
         for key in keys:
             check()
-            yield asyncio.run_coroutine_threadsafe(objects.get(key), loop).result(FETCH_S)
+            piece = asyncio.run_coroutine_threadsafe(objects.get(key), loop).result(FETCH_S)
+            yield from fitted(piece, fits.get(stay_of(key), EVERYTHING))
 
     working = asyncio.ensure_future(asyncio.to_thread(work, pieces(), check))
     try:

@@ -13,7 +13,9 @@ from harness.nats import Connections, NatsServer
 from sederunt.bus.connection import Bus
 from sederunt.bus.consume import Consumer
 from sederunt.bus.held_job import Done, JobDelivery, Outcome, Redeliver
-from sederunt.bus.streams import QUEUES
+from sederunt.bus.silence import Holder as Holding
+from sederunt.bus.silence import ask
+from sederunt.bus.streams import QUEUES, held_subject
 
 # Of a busy machine's stalls the longest are seconds; a holder who is asleep for two of these is told so.
 ACK_WAIT_S = 6.0
@@ -43,7 +45,7 @@ class Holder:
         self.let_go = asyncio.Event()
         self.deliveries: list[JobDelivery] = []
         self.outcome: Outcome = outcome or Done()
-        self._tally = tally
+        self._tally, self.bus = tally, bus
         self.consumer = Consumer(bus, kind, self._work, slots=4)
         self.task = asyncio.create_task(self.consumer.run())
 
@@ -446,3 +448,41 @@ async def test_a_job_whose_holder_answers_again_in_time_stays_where_it_is(
     for holder in (lost, other):
         await holder.close()
     await until_empty(other_bus)
+
+
+async def test_a_job_that_is_offered_begins_beside_its_holder_who_settles_it_no_more(
+    server: NatsServer, connect: Connections, tally: Tally
+) -> None:
+    draining = Holder(await connect(ack_wait_s=ACK_WAIT_S, name="old"), tally)
+    job = await publish(draining.bus)
+    await tally.reach(1)
+    others = asyncio.Event()
+    drain = asyncio.create_task(draining.consumer.drain(60, others=others.is_set))
+    taker = Holder(await connect(ack_wait_s=ACK_WAIT_S, name="new"), tally)
+    await nothing_more(0.5)
+    assert tally.given == [job], "it is nobody else's before it is offered"
+    others.set()
+    await tally.reach(2)
+    assert [delivery.beside for delivery in (*draining.deliveries, *taker.deliveries)] == [False, True]
+    assert draining.consumer.held == 1, "the old holder works on"
+    draining.let_go.set()
+    assert await drain == 0
+    assert await taker.bus.queued("attend") == {job}, "what becomes of it is the new holder's business"
+    await taker.close()
+    await until_empty(taker.bus)
+
+
+async def test_an_offer_is_for_one_at_a_time(server: NatsServer, connect: Connections, tally: Tally) -> None:
+    draining = Holder(await connect(ack_wait_s=ACK_WAIT_S, name="old"), tally)
+    job = await publish(draining.bus)
+    await tally.reach(1)
+    drain = asyncio.create_task(draining.consumer.drain(60, others=lambda: True))
+    bus = await connect(ack_wait_s=ACK_WAIT_S)
+    subject = held_subject("attend", job)
+    async with asyncio.timeout(30):
+        while await ask(bus, subject, {"sequence": 0, "handle": "first"}) is not Holding.HANDING_OVER:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    assert await ask(bus, subject, {"sequence": 0, "handle": "second"}) is Holding.BUSY
+    assert await ask(bus, subject, {"sequence": 0, "handle": "first"}) is Holding.HANDING_OVER
+    draining.let_go.set()
+    await drain

@@ -22,6 +22,7 @@ from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
 from sederunt.meetings import lifecycle
 from sederunt.meetings.context import BotContext
+from sederunt.meetings.handover import HolderAnswer, Move
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.lifecycle import attend
 from sederunt.meetings.record.spool import PieceSpool
@@ -29,6 +30,7 @@ from sederunt.meetings.record.stored import heard_until_s
 from sederunt.meetings.session import meeting_session, watcher
 from sederunt.meetings.session.commands import Commands
 from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
+from sederunt.model.history import Event
 from sederunt.model.participant import Participant
 from sederunt.model.status import BotStatus, StopReason, Trigger
 from sederunt.platforms.links import MeetingLink
@@ -203,6 +205,28 @@ class Site:
 
 
 @dataclass
+class OldHolder:
+    """Who sits in the meeting already, as it answers whoever shall take its place."""
+
+    says: HolderAnswer = HolderAnswer.DONE  # to the question for its place
+    is_there: bool = True
+    asked: list[str] = field(default_factory=list)
+    bots: Bots | None = None
+    row: Bot | None = None
+
+    async def ask(self) -> HolderAnswer:
+        await asyncio.sleep(0.01)  # the test's clock does not wait
+        return HolderAnswer.DONE if self.is_there else HolderAnswer.GONE
+
+    async def leave(self) -> HolderAnswer:
+        assert self.bots is not None
+        assert self.row is not None
+        now = await self.bots.get(self.row.id)
+        self.asked.append("in its place" if now.epoch > self.row.epoch else "before")
+        return self.says
+
+
+@dataclass
 class Stage:
     bots: Bots
     live_lines: LiveLineStore
@@ -212,6 +236,7 @@ class Stage:
     pool: Pool
     commands: Commands
     bot: Bot
+    journal: Journal = field(init=False)
 
     async def play(self, *tabs: Tab | Iterator[Tab], earlier: Sequence[Participant] = ()) -> Bot:
         """Attend by these pages; gives the row as it is once all is done."""
@@ -220,7 +245,30 @@ class Stage:
             self.bot.id, "host", bots=self.bots, live_lines=self.live_lines, feed=NoListeners()
         )
         await self.bots.save_participants(self.bot.id, earlier, epoch=journal.bot.epoch)
-        context = BotContext(
+        self.journal = journal
+        await attend(self._context(journal), self.commands)
+        return await self.left()
+
+    async def succeed(self, before: "OldHolder", *tabs: Tab) -> Bot:
+        """Take the place of a holder, by these pages; gives the row as it is once all is done."""
+        self.pool.script = iter(tabs)
+        row = await self.bots.claim(self.bot.id, "old")
+        before.bots, before.row = self.bots, row
+        journal = Journal(row, bots=self.bots, live_lines=self.live_lines, feed=NoListeners())
+        await journal.expect_second_self()
+        context = self._context(journal)
+        move = Move(journal, before, self.clock, claim=lambda: journal.take_over("new"), lease_s=20)
+        await attend(context, self.commands, move=move)
+        return await self.left()
+
+    async def left(self) -> Bot:
+        bot = await self.bots.get(self.bot.id)
+        if bot.status is BotStatus.PROCESSING:  # the reason is shown at the end only
+            bot = await self.bots.record_transition(bot.id, Trigger.CLOSED) or bot
+        return bot
+
+    def _context(self, journal: Journal) -> BotContext:
+        return BotContext(
             journal=journal,
             settings=self.settings,
             objects=self.objects,
@@ -229,11 +277,6 @@ class Stage:
             accounts=NoAccounts(),
             clock=self.clock,
         )
-        await attend(context, self.commands)
-        bot = await self.bots.get(self.bot.id)
-        if bot.status is BotStatus.PROCESSING:  # the reason is shown at the end only
-            bot = await self.bots.record_transition(bot.id, Trigger.CLOSED) or bot
-        return bot
 
     async def last_cause(self) -> str:
         found = await self.bots.events(self.bot.id)
@@ -493,3 +536,92 @@ async def test_a_bot_that_came_back_is_alone_only_where_people_had_come_and_it_c
     looks = [Shown(told=listed), *(Shown(takes_s=30) for _ in range(20)), Shown(PageState.OVER)]
     bot = await stage.play(Tab(looks), earlier=known)
     assert bot.stop_reason is reason
+
+
+# --- planned moves ------------------------------------------------------------------------------------------------
+
+
+def events_of(found: Sequence[Event], kind: str) -> list[dict[str, Any]]:
+    return [dict(event.data) for event in found if event.event == kind]
+
+
+async def test_a_holder_leaves_when_the_next_one_sits_and_nothing_is_called_a_gap(make_stage: MakeStage) -> None:
+    stage, before = await make_stage(), OldHolder()
+    stage.clock.advance(100)
+    bot = await stage.succeed(before, ended())
+    assert before.asked == ["in its place"]
+    assert (bot.status, bot.host, bot.gaps) == (BotStatus.FINISHED, "new", ())
+    assert [page.said for page in stage.pool.given] == [[]], "the greeting was said by the page before"
+    (move,) = events_of(await stage.bots.events(bot.id), "planned_move")
+    assert move["cause"] == "planned_move"
+
+
+async def test_a_holder_that_froze_is_not_waited_for_and_what_it_took_along_is_a_gap(make_stage: MakeStage) -> None:
+    stage, before = await make_stage(), OldHolder(says=HolderAnswer.SILENT)
+    stage.clock.advance(100)
+    bot = await stage.succeed(before, ended())
+    assert before.asked == ["in its place"]
+    assert [(gap.start, gap.cause) for gap in bot.gaps] == [(0.0, "host_lost")]
+
+
+async def test_a_site_that_lets_no_second_one_in_is_left_first(make_stage: MakeStage) -> None:
+    stage, before = await make_stage(), OldHolder()
+    stage.clock.advance(100)
+    bot = await stage.succeed(before, Tab(answers=PageState.REFUSED), ended())
+    assert before.asked == ["before"]
+    assert [gap.cause for gap in bot.gaps] == ["planned_move"]
+    assert events_of(await stage.bots.events(bot.id), "planned_move") == []
+
+
+async def test_a_holder_that_ends_while_the_next_one_knocks_is_followed_with_a_gap(make_stage: MakeStage) -> None:
+    stage, before = await make_stage(), OldHolder(is_there=False)
+    stage.clock.advance(100)
+    page = ended()
+    page.knocks = partial(asyncio.sleep, 0.2)
+    bot = await stage.succeed(before, page)
+    assert (before.asked, bot.host) == ([], "new")
+    assert len(bot.gaps) == 1
+
+
+async def test_a_bot_that_ended_while_another_holder_knocked_is_left_alone(make_stage: MakeStage) -> None:
+    stage, before = await make_stage(), OldHolder()
+
+    async def end_it() -> None:
+        assert before.row is not None
+        await stage.bots.record_transition(stage.bot.id, Trigger.ENDED, epoch=before.row.epoch)
+
+    page = ended()
+    page.knocks = end_it
+    with pytest.raises(Superseded):
+        await stage.succeed(before, page)
+    assert (await stage.bots.get(stage.bot.id)).host == "old"
+    assert page.gone.is_set()
+
+
+async def test_a_holder_whose_place_is_taken_leaves_and_writes_nothing(make_stage: MakeStage) -> None:
+    stage = await make_stage()
+    answered: list[dict[str, Any]] = []
+
+    async def ask() -> None:
+        await stage.journal.expect_second_self()
+        await stage.bots.claim(stage.bot.id, "new", after=1)
+        order = asyncio.create_task(stage.commands.give_place({"do": "leave"}))
+        order.add_done_callback(lambda task: answered.append(task.result()))
+        await asyncio.sleep(0)
+
+    bot = await stage.play(Tab([Shown(frames=True), Shown(frames=True, then=ask), Shown()]))
+    await asyncio.sleep(0)
+    assert answered == [{"ok": True}], "once all that it heard is on its disk"
+    assert (bot.status, bot.host, bot.recording_ended_at) == (BotStatus.RECORDING, "new", None)
+
+
+async def test_whoever_has_lost_the_bot_says_no_word_in_the_chat(make_stage: MakeStage) -> None:
+    stage = await make_stage(BotStatus.JOINING)
+
+    async def lose() -> None:
+        await stage.bots.claim(stage.bot.id, "other")
+
+    page = Tab([Shown(), Shown()], knocks=lose)
+    with pytest.raises(Superseded):
+        await stage.play(page)
+    assert page.said == []

@@ -14,6 +14,7 @@ from sederunt.meetings.join.identity import Identity
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.outcomes import (
     CutOff,
+    Moved,
     Outcome,
     Refused,
     SignInNeeded,
@@ -90,6 +91,7 @@ async def until_entered(
         for event, outcome in (
             (commands.stop, lambda: Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")),
             (commands.cut_off, CutOff),
+            (commands.moved, Moved),
             (page.gone, lambda: ended_by(page.gone_by)),
         )
     }

@@ -35,6 +35,16 @@ async def heard_until_s(journal: Journal, spool: PieceSpool) -> float:
         return max(known_s, (marked_ms - unix_ms(journal.bot.recording_started_at)) / 1000 - UNSURE_S)
 
 
+async def store_rest(spool: PieceSpool, clock: Clock) -> None:
+    """Store every piece of a host whose bot another one has by now, for as long as it takes, or until cancelled: then
+    what is left waits on this disk for the next start here.
+    """
+    for pause_s in pauses():
+        if await spool.sweep() == 0:
+            return
+        await clock.sleep(pause_s)
+
+
 async def wait_until_stored(journal: Journal, spool: PieceSpool, clock: Clock) -> float:
     """Wait until storage has every piece of this host; returns the second up to which the bot heard.
 

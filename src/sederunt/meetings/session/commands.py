@@ -24,14 +24,17 @@ class Commands:
     def __init__(self, cut_off: asyncio.Event | None = None) -> None:
         self.stop = asyncio.Event()
         self.cut_off = cut_off or asyncio.Event()
+        self.moved = asyncio.Event()  # another holder sits already, or will: leave, write nothing more
+        self.left = asyncio.Event()  # … and what was heard here is on this disk
         self.picture: bytes | None = None  # of the last change-avatar: the next page shows it too
         self._say: Act | None = None
         self._show: Act | None = None
         self.look: Look | None = None  # what takes a picture of the page
 
     async def wait(self, *others: Coroutine[Any, Any, Any], within_s: float | None = None) -> None:
-        """Wait for a stop or a cut-off, for the first of the others to be done, or for so many seconds."""
-        tasks = [asyncio.ensure_future(each) for each in (self.stop.wait(), self.cut_off.wait(), *others)]
+        """Wait for a stop, a cut-off or a move, for the first of the others to be done, or for so many seconds."""
+        ends = (self.stop.wait(), self.cut_off.wait(), self.moved.wait())
+        tasks = [asyncio.ensure_future(each) for each in (*ends, *others)]
         try:
             await asyncio.wait(tasks, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -41,6 +44,15 @@ class Commands:
     def can_act(self, *, say: Act | None, show: Act | None) -> None:
         """Set (or take away) what posts into the meeting's chat, and what shows the picture at an address."""
         self._say, self._show = say, show
+
+    async def give_place(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer whoever is to sit here next: {"do": "leave"} ends this stay, and is answered when nothing is lost by
+        it.
+        """
+        if order.get("do") == "leave":
+            self.moved.set()
+            await self.left.wait()
+        return {"ok": True}
 
     async def carry_out(self, order: Mapping[str, Any]) -> dict[str, Any]:
         """Carry out one command and answer it: {"ok": true} or {"ok": false, "message": why}.

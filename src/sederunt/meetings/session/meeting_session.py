@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from sederunt import log
@@ -78,7 +78,7 @@ async def open_session(
         context,
         platform,
         commands,
-        stay=stay_name(bot.epoch, number),
+        number=number,
         identity=identity,
         page=page,
         observer=observer,
@@ -99,13 +99,13 @@ class MeetingSession:
         platform: Platform,
         commands: Commands,
         *,
-        stay: str,
+        number: int,
         identity: Identity,
         page: MeetingPage,
         observer: MeetingObserver,
         chores: PageChores,
     ) -> None:
-        self._context, self._platform, self._commands, self.stay = context, platform, commands, stay
+        self._context, self._platform, self._commands, self._number = context, platform, commands, number
         self.page, self.observer, self._chores = page, observer, chores
         self.identity = identity
         self.sat_s = 0.0  # how long it was in the meeting
@@ -113,6 +113,11 @@ class MeetingSession:
         self._live: LiveSession | None = None
         self._is_silent = False  # the page died, or answered nothing for too long
         commands.look = page.screenshot
+
+    @property
+    def stay(self) -> str:
+        """Return what names this page, of all pages of all holders."""
+        return stay_name(self._context.journal.bot.epoch, self._number)
 
     @property
     def recorder(self) -> Recorder | None:
@@ -152,9 +157,18 @@ class MeetingSession:
             await self._commands.wait(self.page.gone.wait(), within_s=DYING_S)
         return ended_by(self.page.gone_by) if self.page.gone.is_set() else broken(error)
 
+    async def settle(self) -> None:
+        """Answer notices and open what tells of people and chat, before the stay: all of it is heard from then on."""
+        await self._chores.settle()
+
     @traced("sit")
-    async def sit(self, *, started_ms: int) -> Outcome:
-        """Record until something ends the stay; `started_ms` is the zero of the recording, in Unix milliseconds."""
+    async def sit(self, *, started_ms: int, on_recording: Callable[[], None] = lambda: None) -> Outcome:
+        """Record until something ends the stay.
+
+        Args:
+            started_ms: the zero of the recording, in Unix milliseconds.
+            on_recording: called when what is heard is kept.
+        """
         context, clock = self._context, self._context.clock
         resumed_ms = unix_ms(clock.now())
         live = self._live = await open_live_session(
@@ -169,6 +183,7 @@ class MeetingSession:
         )
         recorder = self.observer.recorder = self._make_recorder(started_ms, live)
         recorder.start()
+        on_recording()
         if live is not None:
             live.start(recorder)
         watcher = self._make_watcher(recorder, started_ms=started_ms, resumed_ms=resumed_ms)
@@ -245,7 +260,8 @@ class MeetingSession:
                 logger.warning("greeting not sent", action="greeting_failed", bot_id=str(bot.id), why=str(error))
 
     async def _say(self, text: str) -> None:
-        """Write to the chat. Raises PageError."""
+        """Write to the chat. Raises PageError; Superseded where the bot has another holder, who speaks for it."""
+        await self._context.journal.check_holder()
         self.observer.roster.wrote(text, unix_ms(self._context.clock.now()))
         await self._chores.say(text)
 

@@ -109,9 +109,21 @@ class Roster:
         return bool(self._fold.own_keys)
 
     @property
+    def own_name(self) -> str:
+        """Return what the bot is called in the meeting; as it entered, while nothing better is known."""
+        return self._fold.own_name
+
+    @property
     def own_keys(self) -> frozenset[str]:
         """Return the keys by which the bot itself is known."""
         return self._fold.own_keys
+
+    @property
+    def speaking(self) -> frozenset[str]:
+        """Return the keys of those whose last mark says that they speak."""
+        return frozenset(
+            one.key for one in self.participants if one.events and one.events[-1].type is SpeakingKind.STARTED
+        )
 
     @property
     def someone_shown_speaking(self) -> bool:

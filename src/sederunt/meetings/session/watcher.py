@@ -7,7 +7,7 @@ from sederunt.browser.page import MeetingPage
 from sederunt.clock import Clock, unix_ms
 from sederunt.errors import PageStuck
 from sederunt.meetings.journal import Journal
-from sederunt.meetings.outcomes import Broken, CutOff, Departed, Outcome, ended_by
+from sederunt.meetings.outcomes import Broken, CutOff, Departed, Moved, Outcome, ended_by
 from sederunt.meetings.record.capture_fallback import CaptureFallback
 from sederunt.meetings.record.recorder import Recorder
 from sederunt.meetings.session.commands import Commands
@@ -80,6 +80,8 @@ class Watcher:
         roster = self._observer.roster
         if self._commands.cut_off.is_set():
             return CutOff()
+        if self._commands.moved.is_set():
+            return Moved()
         if self._page.gone.is_set():
             return ended_by(self._page.gone_by)
         if self._commands.stop.is_set():

@@ -1,0 +1,82 @@
+"""Where two recordings of one meeting meet: a new holder began to record while the old one still did. Pure.
+
+Both took the packets that the same senders encoded, so a packet of the one is to the last bit a packet of the other.
+From such pairs follows by how much the two clocks differ, and the old recording ends with the packet before the first
+that the new one has: nothing is lost, nothing is there twice, and no clock is asked.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from sederunt.model.audio import Packet
+
+LEAST_BYTES = 16  # silence is alike everywhere
+LEAST_PAIRS = 5
+MOST_SHIFT_S = 5.0  # clocks that differ by more are not ours to mend
+NEAR_S = 0.3  # of the change: senders are placed apart from each other, so here packets decide and not times
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fit:
+    """What of a recording is kept, and where it lies."""
+
+    until_s: float | None = None  # by its own times; None for all of it
+    shift_s: float = 0.0  # added to its times
+    repeated: Mapping[bytes, float] = field(default_factory=dict)  # what the later one has: payload → own time
+
+    def of(self, packets: Iterable[Packet]) -> list[Packet]:
+        """Return what is kept of packets, at their places."""
+        kept = filter(self._keeps, packets)
+        return [replace(packet, start=max(packet.start + self.shift_s, 0.0)) for packet in kept]
+
+    def _keeps(self, packet: Packet) -> bool:
+        if self.until_s is None:
+            return True
+        if self.repeated and len(packet.payload) >= LEAST_BYTES and abs(packet.start - self.until_s) <= NEAR_S:
+            return abs(self.repeated.get(packet.payload, -1e9) - packet.start) > NEAR_S
+        return packet.start + packet.duration / 2 < self.until_s
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seam:
+    """How an earlier recording ends and a later one is laid against it."""
+
+    earlier: Fit
+    later: Fit
+
+
+def seam(earlier: Sequence[Packet], later: Sequence[Packet]) -> Seam | None:
+    """Return how two stretches fit together; None where they do not overlap.
+
+    Args:
+        earlier, later: everything that was recorded about the time of the change, by any order.
+    """
+    if not earlier or not later:
+        return None
+    first_s = min(packet.start for packet in later)
+    ahead_s = _ahead_s(earlier, later)
+    until_s = first_s - (ahead_s or 0.0)
+    if max(packet.start + packet.duration for packet in earlier) <= until_s:
+        return None
+    repeated = {} if ahead_s is None else {payload: at_s - ahead_s for payload, at_s in _once(later).items()}
+    return Seam(earlier=Fit(until_s=until_s, repeated=repeated), later=Fit(shift_s=-(ahead_s or 0.0)))
+
+
+def _ahead_s(earlier: Sequence[Packet], later: Sequence[Packet]) -> float | None:
+    """Return by how much the later recording's clock is ahead; None where too few packets are in both."""
+    before, after = _once(earlier), _once(later)
+    ahead = [after[payload] - before[payload] for payload in before.keys() & after.keys()]
+    found = median(ahead) if len(ahead) >= LEAST_PAIRS else None
+    return found if found is not None and abs(found) <= MOST_SHIFT_S else None
+
+
+def _once(packets: Sequence[Packet]) -> dict[bytes, float]:
+    """Return payload → start of packets that are there once, and tell something."""
+    counts = Counter(packet.payload for packet in packets)
+    return {
+        packet.payload: packet.start
+        for packet in packets
+        if counts[packet.payload] == 1 and len(packet.payload) >= LEAST_BYTES
+    }
