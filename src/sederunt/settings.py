@@ -202,6 +202,9 @@ class BrowserSettings(Section):
         description="Where the service runs as root: the user, by name or number, that browsers run as. auto: "
         "sederunt-browser if there is one, else 65530. root: no other one, and no sandbox.",
     )
+    page_memory_mb: int = Field(
+        3000, ge=0, description="Memory that the process of a page may take; beyond it the page fails. 0: no limit."
+    )
     locale: str = Field("en-US", description="The language every site is pinned to.")
 
 

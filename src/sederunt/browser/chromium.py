@@ -16,6 +16,7 @@ from sederunt.browser.display import Display
 from sederunt.browser.driver import BrowserDriver
 from sederunt.browser.launch import HEADFUL, Mode, find_executable, launch_profile
 from sederunt.browser.own_user import OtherUser, folder_for, own_user, program_for
+from sederunt.browser.places import Places
 from sederunt.browser.processes import LAUNCH_VARIABLE, kill, kill_launched, when_ended
 from sederunt.errors import SetupError
 from sederunt.model.trouble import PageTrouble, Recovery
@@ -25,8 +26,11 @@ START_S = 30.0
 CLOSE_S = 5.0
 TRIES, TRY_S = 20, 0.1  # the network service starts a little after the browser (measured: 0.1 to 0.3 s)
 NETWORK_SERVICE = "network.mojom.NetworkService"  # all sockets of a browser's pages are this process's
+RESERVED_MB = 2_200  # what a page's process sets aside at its start and does not use (measured, Chromium 156)
+NO_LIMIT = "{executable} opens no page within a limit of memory: one page may take all of this machine's."
 
 logger = log.get(component="browser")
+_bears: dict[tuple[Path, int], bool] = {}  # (program, limit in MB): whether a page was seen to open
 
 
 class Chromium:
@@ -54,6 +58,7 @@ class Chromium:
         self.account_id: UUID | None = None  # whose bots it has had; None before the first
         self.pid = 0
         self.gone = asyncio.Event()
+        self.places = Places(settings.host_rules)
         self.spoiled = False  # a page in it could not be closed: it takes no more bots
         self.listeners: list[Callable[[PageTrouble], None]] = []  # its pages, that hear what befell it
         self._driver, self._settings = driver, settings
@@ -71,7 +76,7 @@ class Chromium:
                 self._display_name, self._authority = self._display.name, self._display.authority
             self._browser = await self._start()
             self._browser.on("disconnected", lambda _browser: self.gone.set())
-            processes = await self._processes()
+            processes = await self._make_ready()
             self.pid = processes.get("browser", 0)
             if network := processes.get(NETWORK_SERVICE):
                 self._unwatch = when_ended(network, self._network_ended)
@@ -80,9 +85,13 @@ class Chromium:
             raise
         return self
 
+    def _is_a_persons(self) -> bool:
+        """Return whether it is on a display of somebody's own, who goes where they like."""
+        return self._display_name is not None and self._display is None
+
     def _user(self) -> OtherUser | None:
-        """Return as whom it runs: as us where it uses a person's own display, to which nobody else is let in."""
-        if self._display_name is not None and self._display is None:
+        """Return as whom it runs: to a person's display nobody but us is let in."""
+        if self._is_a_persons():
             return None
         return own_user(self._settings, find_executable(self._settings, self.mode))
 
@@ -90,6 +99,20 @@ class Chromium:
         return folder_for(self._user(), self._driver.folder)
 
     async def _start(self) -> Browser:
+        """Start it with its limit of memory, or without one where no page opens with it."""
+        executable, most_mb = find_executable(self._settings, self.mode), self._settings.page_memory_mb
+        if not most_mb or _bears.get((executable, most_mb)) is False:
+            return await self._launch_with(0)
+        browser = await self._launch_with(most_mb + RESERVED_MB)
+        if (executable, most_mb) not in _bears:
+            _bears[executable, most_mb] = await _opens_a_page(browser)
+            if not _bears[executable, most_mb]:
+                logger.warning(NO_LIMIT.format(executable=executable), action="page_memory_unlimited")
+                await browser.close()
+                return await self._launch_with(0)
+        return browser
+
+    async def _launch_with(self, most_mb: int) -> Browser:
         profile = launch_profile(
             self._settings,
             self.mode,
@@ -102,7 +125,7 @@ class Chromium:
         try:
             async with asyncio.timeout(START_S):
                 return await self._driver.playwright.chromium.launch(
-                    executable_path=program_for(profile.user, self._driver.folder, profile.executable),
+                    executable_path=program_for(profile.user, self._driver.folder, profile.executable, most_mb),
                     headless=profile.headless,
                     args=list(profile.arguments),
                     env={**profile.environment, LAUNCH_VARIABLE: self._launch},
@@ -117,9 +140,10 @@ class Chromium:
             first = str(error).strip().splitlines()[0] if str(error).strip() else f"no answer within {START_S:g} s"
             raise SetupError(f"{profile.executable} does not start: {first} Start it by hand to see why.") from error
 
-    async def _processes(self) -> dict[str, int]:
-        """Return the process id for each kind of process. Raises SetupError of a browser that started and answers
-        nothing: it would hold up others.
+    async def _make_ready(self) -> dict[str, int]:
+        """Have it ask before it opens a document; return the process id for each kind of process.
+
+        Raises SetupError of a browser that started and answers nothing: it would hold up others.
         """
         assert self._browser is not None
         try:
@@ -131,7 +155,8 @@ class Chromium:
                         break
                     await asyncio.sleep(TRY_S)
                     found = await _listed(session)
-                await session.detach()
+                if not self._is_a_persons():
+                    await self.places.guard(session)
         except TimeoutError:
             raise SetupError(f"The browser started and did not answer within {START_S:g} s.") from None
         return found
@@ -204,6 +229,18 @@ class Chromium:
             kill(self.pid)
         else:
             kill_launched(self._launch)
+
+
+async def _opens_a_page(browser: Browser) -> bool:
+    """Return whether a page stands; what a program sets aside at its start changes with its versions."""
+    context = await browser.new_context()
+    try:
+        async with asyncio.timeout(START_S):
+            await (await context.new_page()).goto("data:text/html,")
+    except (DriverError, TimeoutError):
+        return False
+    await context.close()
+    return True
 
 
 async def _listed(session: CDPSession) -> dict[str, int]:

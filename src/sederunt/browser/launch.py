@@ -4,10 +4,13 @@ Flags were measured one by one; most "performance" flags of the folklore did not
 largest saving is not a flag at all: nothing is decoded, nothing is painted, and browsers are shared.
 """
 
+import contextlib
 import os
 import shutil
+import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 
@@ -107,8 +110,19 @@ DISABLED_FEATURES: Mapping[str, str] = {
     "WebRtcHideLocalIpsWithMdns": "host candidates as addresses: no mDNS responder per connection",
     "Translate": "no language guessing on each page",
     "AcceptCHFrame": "no extra round trip before the first page",
+    "Prerender2": "what a page has rendered beforehand is asked for without a look at where it leads",
+}
+# The same: the driver's own are repeated.
+ENABLED_FEATURES: Mapping[str, str] = {
+    "CDPScreenshotNewSurface": "the driver's own",
+    "SkipListAccountsWithoutGaiaCookies": "the driver's own",
+}
+# Where rules lead to a machine of one's own, its media comes from any port there.
+WITHOUT_HOST_RULES: Mapping[str, str] = {
+    "LocalNetworkAccessChecksWebRTC": "connections of a page send nothing, not even over TCP, to this network",
 }
 
+WEB_PORTS = ("80", "443")
 
 # What a browser may see of our environment: a page that breaks out of its renderer reads no secret there.
 KNOWN_VARIABLES = frozenset(
@@ -184,16 +198,27 @@ def child_environment(user: OtherUser | None, temporary: Path) -> dict[str, str]
 
 
 def public_endpoints(host_rules: str | None) -> Iterable[str]:
-    """Yield address:port of what the rules map hosts to.
+    """Yield address:port of what the rules map hosts to; the web's own ports where a rule names none.
 
     Whoever maps a meeting's host to this machine or network means that place, and no other one beside it.
     """
     for rule in (host_rules or "").split(","):
         words = rule.split()
-        target = words[2] if len(words) == 3 and words[0].upper() == "MAP" else ""
-        host, _, port = target.rpartition(":")
-        if port.isdigit():
-            yield f"{'127.0.0.1' if host.lower() == 'localhost' else host}:{port}"
+        if len(words) == 3 and words[0].upper() == "MAP":
+            host, _, port = words[2].rpartition(":")
+            host, ports = (host, (port,)) if host and port.isdigit() else (words[2], WEB_PORTS)
+            yield from (f"{address}:{one}" for address in _addresses(host) for one in ports)
+
+
+def _addresses(host: str) -> Iterable[str]:
+    """Yield the addresses of a host as Chromium writes them; none where it has none."""
+    with contextlib.suppress(ValueError):
+        address = ip_address(host.strip("[]"))
+        yield f"[{address}]" if address.version == 6 else str(address)
+        return
+    with contextlib.suppress(OSError, ValueError):  # no such name, or none at all: ~NOTFOUND
+        found = {str(where[0]) for *_, where in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
+        yield from (f"[{address}]" if ":" in address else address for address in sorted(found))
 
 
 def _may_know(name: str) -> bool:
@@ -214,6 +239,7 @@ def arguments(
     )
     yield from (flag.text for flag in FLAGS if mode in flag.modes)
     yield "--disable-features=" + ",".join((*DRIVER_DISABLES, *DISABLED_FEATURES))
+    yield "--enable-features=" + ",".join((*ENABLED_FEATURES, *(() if settings.host_rules else WITHOUT_HOST_RULES)))
     if not sandbox:
         yield "--no-sandbox"
     if settings.host_rules:

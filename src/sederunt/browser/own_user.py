@@ -21,12 +21,10 @@ OWN_NAME = "sederunt-browser"
 OWN_NUMBER = 65_530  # handed out by no distribution, nor by systemd; within the numbers that containers map
 TRIAL_S = 10.0
 
-_START = """#!/bin/sh
 # The driver makes a profile that is root's, and starts this: the profile and the browser become the other user's.
-for argument; do
+_GIVE_AWAY = """for argument; do
   case "$argument" in --user-data-dir=*) chown {uid}:{gid} "${{argument#*=}}" ;; esac
 done
-exec {command} "$@"
 """
 
 
@@ -65,14 +63,26 @@ def folder_for(user: OtherUser | None, folder: Path) -> Path:
     return own
 
 
-def program_for(user: OtherUser | None, folder: Path, executable: Path) -> Path:
-    """Return what the driver starts so that this program runs as the user."""
-    if user is None:
-        return executable
-    script = folder / f"start-{executable.name}"  # in the driver's folder: no browser can change what root starts
-    command = shlex.join(user.tied((str(executable),)))
-    script.write_text(_START.format(uid=user.uid, gid=user.gid, command=command), encoding="utf-8")
-    script.chmod(0o700)
+def program_for(user: OtherUser | None, folder: Path, executable: Path, most_mb: int) -> Path:
+    """Return what the driver starts so that this program runs as the user, with a limit for each of its processes.
+
+    Args:
+        folder: the driver's; no browser may write there, since root starts what lies in it.
+        most_mb: memory of a process; 0 for no limit.
+    """
+    script = folder / f"start-{executable.name}-{most_mb}"
+    if not script.exists():
+        command = (str(executable),)
+        draft = script.with_suffix(f".{os.getpid()}")
+        draft.write_text(
+            "#!/bin/sh\n"
+            + (f"ulimit -d {most_mb * 1_000_000 // 1024}\n" if most_mb else "")
+            + (_GIVE_AWAY.format(uid=user.uid, gid=user.gid) if user else "")
+            + f'exec {shlex.join(user.tied(command) if user else command)} "$@"\n',
+            encoding="utf-8",
+        )
+        draft.chmod(0o700)
+        draft.replace(script)  # whole: another browser may be starting by it
     return script
 
 

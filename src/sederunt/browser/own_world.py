@@ -36,12 +36,8 @@ class OwnWorld:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def prepare(self) -> None:
-        """Have the script run in every document to come, of which the tab opens those that it may.
-
-        Raises the driver's errors.
-        """
+        """Have the script run in every document to come. Raises the driver's errors."""
         self._top = await _Frames.of(self._context, self._page, self._script)
-        await self._top.open_only(self._places.may_open)
         self._page.on("framenavigated", self._frame_changed)
         self._page.on("framedetached", self._frame_gone)
 
@@ -93,7 +89,6 @@ class _Frames:
         self._session, self._script = session, script
         self._contexts: dict[str, int] = {}
         self._tree: list[str] | None = None
-        self._judging: set[asyncio.Task[None]] = set()
         self.is_over = False
         for event in ("Page.frameAttached", "Page.frameDetached", "Page.frameNavigated"):
             session.on(event, self._changed)
@@ -106,25 +101,6 @@ class _Frames:
         await frames._session.send("Page.enable")
         await frames._session.send("Page.addScriptToEvaluateOnNewDocument", {"source": script, "worldName": WORLD})
         return frames
-
-    async def open_only(self, may_open: Callable[[str], Awaitable[bool]]) -> None:
-        """Ask before the outermost frame opens an address; what other frames open the browser itself judges."""
-        outermost = await self.root()  # keeps its name; nobody answers for it while a navigation waits
-
-        async def judge(paused: Mapping[str, Any]) -> None:
-            refused = paused["frameId"] == outermost and not await may_open(str(paused["request"]["url"]))
-            failing = {"errorReason": "Aborted"} if refused else {}
-            with contextlib.suppress(DriverError):  # the page is gone, or went on
-                what = "Fetch.failRequest" if refused else "Fetch.continueRequest"
-                await self._session.send(what, {"requestId": paused["requestId"], **failing})
-
-        def paused(event: Mapping[str, Any]) -> None:
-            task = asyncio.create_task(judge(event))
-            self._judging.add(task)
-            task.add_done_callback(self._judging.discard)
-
-        self._session.on("Fetch.requestPaused", paused)
-        await self._session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
 
     async def enter(self) -> None:
         """Run the script in the documents that stand already."""

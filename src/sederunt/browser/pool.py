@@ -31,7 +31,6 @@ from sederunt.browser.own_user import own_user
 from sederunt.browser.own_world import OwnWorld
 from sederunt.browser.page import BROWSER_DIED, MeetingPage
 from sederunt.browser.page_times import PageTimes, wall_ms
-from sederunt.browser.places import Places
 from sederunt.browser.process_watch import ProcessWatch
 from sederunt.browser.processes import sweep_orphans
 from sederunt.browser.sandbox import obstacle as sandbox_obstacle
@@ -207,8 +206,7 @@ class BrowserPool:
             await context.add_init_script(page_scripts(_script_config(name, request)))
             tab = await context.new_page()
             context.on("page", windows.close)
-            places = Places(request.host_rules or self._settings.host_rules)
-            world = OwnWorld(context, tab, own_world_scripts(name, self._loopback.address(line)), places)
+            world = OwnWorld(context, tab, own_world_scripts(name, self._loopback.address(line)), browser.places)
             await world.prepare()
         except BaseException:
             with contextlib.suppress(DriverError):

@@ -15,6 +15,7 @@ from harness.browser_room import CALL, OpenPage, Site, SitIn
 from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.pool import BrowserPool
 from sederunt.browser.signals import Signal
+from sederunt.settings import BrowserSettings
 
 NOW_MS = round(time.time() * 1000)
 CHAT = {"id": "x" * 60_000, "sender": "a", "text": "x" * 20_000}
@@ -191,6 +192,15 @@ WAYS_OUT = """async (port) => {
       document.body.append(frame);
     }),
     beacon: (host) => (navigator.sendBeacon(`http://${host}:${port}/`), Promise.reject()),
+    window: (host) => (window.open(`http://${host}:${port}/`), Promise.reject()),
+    windowLater: (host) => ((window.open("about:blank") || {}).location = `http://${host}:${port}/`, Promise.reject()),
+    form: (host) => {
+      const form = Object.assign(document.createElement("form"), { method: "POST", target: "_blank" });
+      form.action = `http://${host}:${port}/`;
+      document.body.append(form);
+      form.submit();
+      return Promise.reject();
+    },
   };
   const late = () => new Promise((_, bad) => setTimeout(bad, 3000));
   const reached = [];
@@ -201,6 +211,20 @@ WAYS_OUT = """async (port) => {
   }
   return reached;
 }"""
+
+
+async def test_a_page_cannot_take_all_of_the_machines_memory(open_page: OpenPage, site: Site) -> None:
+    stay = await open_page()
+    await stay.page.goto(site.page())
+    taken_mb = await stay.page.evaluate(
+        """() => {
+          const held = [];
+          try { for (; held.length < 200;) held.push(new Uint8Array(64e6)); } catch { return held.length * 64; }
+          return held.length * 64;
+        }""",
+        deadline_s=60,
+    )
+    assert 500 < taken_mb < 1.5 * BrowserSettings().page_memory_mb
 
 
 async def test_a_page_of_a_meeting_reaches_nothing_else_on_this_machine(sit_in: SitIn) -> None:

@@ -37,16 +37,26 @@ def test_host_rules_reach_the_command_line() -> None:
 
 
 def test_what_the_rules_map_to_may_be_reached_and_nothing_else_of_this_machine() -> None:
-    rules = "MAP meet.google.com 127.0.0.1:4000, MAP *.zoom.us localhost:4001,EXCLUDE a,MAP b 10.0.0.1"
+    rules = "MAP meet.google.com 127.0.0.1:4000, MAP *.zoom.us [::1]:4001,EXCLUDE a,MAP b 10.0.0.1,MAP c ~NOTFOUND"
     told = list(arguments(BrowserSettings(host_rules=rules), "shell", endpoints=["127.0.0.1:9"]))
-    spaces = "127.0.0.1:9=public,127.0.0.1:4000=public,127.0.0.1:4001=public"
-    assert f"--ip-address-space-overrides={spaces}" in told
-    assert not [flag for flag in told if "LocalNetworkAccess" in flag or "use-fake-ui" in flag]
+    spaces = ("127.0.0.1:9", "127.0.0.1:4000", "[::1]:4001", "10.0.0.1:80", "10.0.0.1:443")
+    assert f"--ip-address-space-overrides={','.join(f'{space}=public' for space in spaces)}" in told
+    assert not [flag for flag in told if "use-fake-ui" in flag]
 
 
 def test_the_sandbox_is_left_out_only_where_it_is_not_wanted() -> None:
     assert "--no-sandbox" in list(arguments(BrowserSettings(), "shell", sandbox=False))
     assert "--no-sandbox" not in list(arguments(BrowserSettings(), "shell", sandbox=True))
+
+
+def test_a_machine_that_rules_name_is_reached_at_its_address() -> None:
+    assert "127.0.0.1:4001" in set(launch.public_endpoints("MAP a localhost:4001"))
+
+
+def test_connections_of_public_pages_stay_out_of_this_network() -> None:
+    feature = "LocalNetworkAccessChecksWebRTC"
+    assert any(feature in argument for argument in line() if argument.startswith("--enable-features="))
+    assert not any(feature in argument for argument in line(host_rules="MAP a 127.0.0.1:1"))
 
 
 def test_a_browser_is_told_nothing_of_our_environment_but_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,3 +44,9 @@ async def test_where_we_sent_the_tab_is_open_and_no_other_port_of_that_host() ->
     places.sent("http://127.0.0.1:4000/room?x")
     assert await places.may_open("http://127.0.0.1:4000/other")
     assert not await places.may_open("http://127.0.0.1:4001/")
+
+
+async def test_a_rule_without_a_port_opens_the_webs_own_ports_alone() -> None:
+    places = Places("MAP localhost 127.0.0.1")
+    assert await places.may_open("https://localhost/")
+    assert not await places.may_open("http://localhost:6379/")
