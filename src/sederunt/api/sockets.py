@@ -79,7 +79,7 @@ async def _opened(context: ApiContext, websocket: WebSocket) -> tuple[Bot, Socke
     bot = await context.bots.get(bot_id)
     if bot.delete_requested or not is_realtime(bot):
         raise NotFound("There is no bot with this id, or it has no sockets.")
-    if not may_open(bot, kind, parts["token"]):
+    if not may_open(bot, kind, parts["token"], context.links("").derive):
         raise Unauthorized
     return bot, kind
 

@@ -65,7 +65,8 @@ def list_json(items: Iterable[str]) -> str:
 def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
     """Return a bot's own fields; transcript, participants and events are empty."""
     config = bot.config
-    sockets = socket_addresses(addresses.base_url, bot, addresses.key_id) if is_realtime(bot) else None
+    told_to, derive = addresses.key_id, addresses.links.derive
+    sockets = socket_addresses(addresses.base_url, bot, told_to, derive) if is_realtime(bot) else None
     return {
         "id": str(bot.id),
         "status": bot.status.value,

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 _PURPOSE = b"sederunt file link 1"  # so that no other signature made with the same secret fits
+_OTHER_PURPOSE = b"sederunt other 1"
 
 
 class Links:
@@ -26,6 +27,7 @@ class Links:
         if len(secret) < 16:
             raise ValueError(f"Expected a secret of at least 16 bytes, found {len(secret)}.")
         self._key = hmac.digest(secret, _PURPOSE, hashlib.sha256)
+        self._other_key = hmac.digest(secret, _OTHER_PURPOSE, hashlib.sha256)
         self._base_url = base_url.rstrip("/")
 
     def sign(self, resource: str, id: UUID, name: str, until: datetime) -> str:  # noqa: A002 (the contract's name)
@@ -42,6 +44,10 @@ class Links:
         expected = self._signature(resource, id, name, until)
         genuine = hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace"))
         return genuine and now.timestamp() < int(until)
+
+    def derive(self, text: str) -> bytes:
+        """Return a key for what the text names, which nobody finds without the secret."""
+        return hmac.digest(self._other_key, text.encode("utf-8", "replace"), hashlib.sha256)
 
     def _signature(self, resource: str, id: UUID, name: str, until: str) -> str:  # noqa: A002
         message = b"".join(

@@ -30,6 +30,7 @@ from sederunt.model.history import Event
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.recording import Recording, RecordingConfig
 from sederunt.model.status import BotStatus, RecordingStatus, StopReason
+from sederunt.realtime.addresses import SocketKind, may_open, socket_addresses, socket_token
 from sederunt.storage.links import Links
 
 BASE = "https://minutes.example"
@@ -187,3 +188,13 @@ def test_every_reference_of_the_document_leads_somewhere() -> None:
 
     schemas = described["components"]["schemas"]
     assert {reference.rsplit("/", 1)[1] for reference in references(described)} <= set(schemas)
+
+
+def test_who_reads_the_database_alone_opens_no_socket(bot: Bot, addresses: Addresses) -> None:
+    sockets = socket_addresses(BASE, bot, None, addresses.links.derive)
+    token = sockets.events.rpartition("/")[2]
+    assert may_open(bot, SocketKind.EVENTS, token, addresses.links.derive)
+    assert not may_open(bot, SocketKind.AUDIO, token, addresses.links.derive)
+    assert not may_open(bot, SocketKind.EVENTS, token, Links(b"another installation", BASE).derive)
+    from_the_row_alone = socket_token(bot.secret.encode(), SocketKind.EVENTS, None)
+    assert not may_open(bot, SocketKind.EVENTS, from_the_row_alone, addresses.links.derive)
