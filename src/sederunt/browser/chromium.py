@@ -37,6 +37,7 @@ class Chromium:
     """Async context manager around one browser process. `seats` counts the bots in it, also those on their way.
 
     Args:
+        guarded: whether `places` is asked before it opens a document.
         endpoints: address:port on this machine that its pages may reach.
         display: of a headful browser; None makes one of its own.
         authority: file with that display's cookie.
@@ -49,6 +50,7 @@ class Chromium:
         mode: Mode,
         *,
         private: bool = False,
+        guarded: bool = True,
         endpoints: tuple[str, ...] = (),
         display: str | None = None,
         authority: Path | None = None,
@@ -59,6 +61,7 @@ class Chromium:
         self.pid = 0
         self.gone = asyncio.Event()
         self.places = Places(settings.host_rules)
+        self._guarded = guarded and display is None  # on a display of their own people go where they like
         self.spoiled = False  # a page in it could not be closed: it takes no more bots
         self.listeners: list[Callable[[PageTrouble], None]] = []  # its pages, that hear what befell it
         self._driver, self._settings = driver, settings
@@ -155,7 +158,7 @@ class Chromium:
                         break
                     await asyncio.sleep(TRY_S)
                     found = await _listed(session)
-                if not self._is_a_persons():
+                if self._guarded:
                     await self.places.guard(session)
         except TimeoutError:
             raise SetupError(f"The browser started and did not answer within {START_S:g} s.") from None
