@@ -67,6 +67,15 @@ CASES: Sequence[CaptureCase] = (
         plan={"bots_per_browser": 8, "mode": "headless"},
         limits={**SHARED, "browsers_mib": CaptureLimit(140, 175)},
     ),
+    # How the real services are joined: a browser with a window, on a display of its own.
+    CaptureCase(name="headful", title="encoded, own browser (headful)", plan={"mode": "headful"}, limits=ALONE),
+    CaptureCase(
+        name="headful-shared",
+        title="encoded, 8 bots in one browser (headful)",
+        bots=8,
+        plan={"bots_per_browser": 8, "mode": "headful"},
+        limits={**SHARED, "browsers_mib": CaptureLimit(90, 150)},
+    ),
     CaptureCase(
         name="video",
         title="encoded audio and 3 videos",

@@ -82,7 +82,7 @@ async def seat_all(plan: SeatPlan) -> None:
     )
     platform = platform_of(Service(plan.service))
     async with BrowserPool(settings) as pool:
-        bots = [await context(plan, pool, platform, url) for url in plan.urls]
+        bots = [await seat(plan, pool, platform, url) for url in plan.urls]
         await asyncio.wait_for(asyncio.gather(*(bot.heard.wait() for bot in bots)), 60)
         say({"event": "seated", "first_audio_s": [bot.first_audio_s for bot in bots]})
         looking = [asyncio.create_task(look_again(bot, platform)) for bot in bots]
@@ -95,7 +95,7 @@ async def seat_all(plan: SeatPlan) -> None:
                 await bot.page.close()
 
 
-async def context(plan: SeatPlan, pool: BrowserPool, platform: Platform, url: str) -> SeatedBot:
+async def seat(plan: SeatPlan, pool: BrowserPool, platform: Platform, url: str) -> SeatedBot:
     bot = SeatedBot(keep=plan.keep)
     bot.page = await pool.open(
         PageRequest(
