@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from sederunt.model.transcript import Utterance, Word
 from sederunt.transcription.sessions import Said
 from sederunt.transcription.text import join
@@ -119,7 +121,8 @@ def follows(said: Said, utterance: OpenUtterance) -> bool:
 def said(utterance: OpenUtterance, words: Sequence[TimedWord]) -> Said:
     """Return words of an utterance as a draft. Seconds of the stream."""
     offset = utterance.first / RATE
-    activity = speech.SpeechActivity(utterance.speech, utterance.speech)
+    heard = np.where(utterance.heard.loud, np.float32(speech.SURE), utterance.heard.speech)
+    activity = speech.SpeechActivity(heard, heard)
     phrase = TokenPhrase(words[0].start, None, tuple(words))
     return _said_of(utterance, wording.utterances([phrase], activity, offset))
 

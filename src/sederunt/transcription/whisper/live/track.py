@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sederunt.transcription.sessions import Said
-from sederunt.transcription.whisper.live.detector import SpeechDetector
+from sederunt.transcription.whisper.live.detector import NOTHING, Hearing, SpeechDetector, silence
 from sederunt.transcription.whisper.live.hypothesis import Hypothesis
 from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE, Samples, runs
 
@@ -28,7 +28,7 @@ _STOPS = (".", "?", "!", "。", "？", "！", "।")
 class Cuts:
     """Where utterances begin and end. Probabilities are the detector's; seconds of sound."""
 
-    opens: float = 0.4  # two frames in a block like this begin an utterance
+    opens: float = 0.4  # two frames in a block like this begin an utterance, and so do two loud ones
     holds: float = 0.3  # frames like this keep it open
     lead_s: float = 0.4  # kept before the first frame
     end_s: float = 0.4  # silence that ends it
@@ -38,13 +38,16 @@ class Cuts:
     search_s: float = 8.0  # from here on a shorter pause ends it
     pause_s: float = 0.22  # that short
     told_s: float = 0.25  # speech that drafts need
+    loud_s: float = (
+        1.5  # sound that is loud alone keeps what the detector heard open for so long, and its final waiting
+    )
     most_waiting: int = 4  # with more closed utterances unread, later ones are put together, up to
     joined_s: float = 28.0  # so much at once, which the network reads in one go
     backlog_s: float = 180.0  # more waits for nobody: the oldest are given up
 
 
 class HearsSpeech(Protocol):
-    def hear(self, samples: Samples, /) -> NDArray[np.float32]: ...
+    def hear(self, samples: Samples, /) -> Hearing: ...
 
 
 class Turn(Enum):
@@ -60,7 +63,7 @@ class OpenUtterance:
     key: str
     first: int  # its first sample in the stream
     samples: NDArray[np.int16]
-    speech: NDArray[np.float32]  # per frame
+    heard: Hearing
     hypothesis: Hypothesis = field(default_factory=Hypothesis)
     window: int = 0  # drafts are read from this sample of it on
     drafted: int = 0  # samples of it that the last draft covers
@@ -73,12 +76,17 @@ class OpenUtterance:
         return len(self.samples) / RATE
 
     def spoken_s(self, cuts: Cuts) -> float:
-        return float((self.speech >= cuts.holds).sum()) * FRAME_S
+        """Return for how long the detector hears speech."""
+        return float((self.heard.speech >= cuts.holds).sum()) * FRAME_S
 
     def silence_s(self, cuts: Cuts) -> float:
-        """Return how long nobody has spoken at its end."""
-        spoken = np.flatnonzero(self.speech >= cuts.holds)
-        return (len(self.speech) - 1 - int(spoken[-1]) if len(spoken) else len(self.speech)) * FRAME_S
+        """Return how long nobody has spoken at its end, by either witness."""
+        return _idle_s(self.heard.sounding(cuts.holds))
+
+    def deaf_s(self, cuts: Cuts) -> float:
+        """Return how long the detector has heard nobody at its end, whom it heard before; 0 where it never did."""
+        spoken = self.heard.speech >= cuts.holds
+        return _idle_s(spoken) if spoken.any() else 0.0
 
 
 class Track:
@@ -91,7 +99,7 @@ class Track:
         self._detector: HearsSpeech = detector or SpeechDetector()
         self._rest = np.zeros(0, np.int16)  # less than a block
         self._lead = np.zeros(0, np.int16)  # what an utterance that opens now would begin with
-        self._lead_speech = np.zeros(0, np.float32)
+        self._lead_heard = NOTHING
         self._taken = self._count = 0
         self.given_up = 0  # utterances that were closed and will not be read
         self.finished = False
@@ -116,7 +124,7 @@ class Track:
         silent = min(samples, self.wants)  # stands behind what was less than a block
         opened = self.take(np.zeros(silent, np.int16))
         self._close()
-        self._lead, self._lead_speech = self._lead[:0], self._lead_speech[:0]
+        self._lead, self._lead_heard = self._lead[:0], NOTHING
         self._taken += samples - silent
         return opened
 
@@ -170,40 +178,43 @@ class Track:
         if utterance.clean or not len(rest) or following is None or following.first != behind:
             return
         following.samples = np.concatenate([rest, following.samples])
-        following.speech = np.concatenate([utterance.speech[-(len(rest) // FRAME) :], following.speech])
+        following.heard = utterance.heard[-(len(rest) // FRAME) :].then(following.heard)
         following.first -= len(rest)
         following.hypothesis, following.window, following.drafted = Hypothesis(), 0, 0
 
     def _block(self, block: NDArray[np.int16]) -> list[OpenUtterance]:
-        speech = self._detector.hear(as_float(block))
+        heard = self._detector.hear(as_float(block))
         self._taken += len(block)
         if self.open is None:
-            return self._maybe_open(block, speech)
+            return self._maybe_open(block, heard)
         self.open.samples = np.concatenate([self.open.samples, block])
-        self.open.speech = np.concatenate([self.open.speech, speech])
-        if (speech >= self.cuts.holds).any():
+        self.open.heard = self.open.heard.then(heard)
+        if heard.sounding(self.cuts.holds).any():
             self.open.settled = None
         silence_s = self.open.silence_s(self.cuts)
         if silence_s >= self.cuts.end_s or (self.open.seconds >= self.cuts.search_s and silence_s >= self.cuts.pause_s):
             self._close()
         elif self.open.seconds >= self.cuts.limit_s:
-            return self._cut()
+            return self._cut(best_pause(self.open.heard.sounding(self.cuts.holds)) or len(self.open.heard))
+        elif self.open.deaf_s(self.cuts) >= self.cuts.loud_s:
+            return self._cut(len(self.open.heard))
         return []
 
-    def _maybe_open(self, block: NDArray[np.int16], speech: NDArray[np.float32]) -> list[OpenUtterance]:
+    def _maybe_open(self, block: NDArray[np.int16], heard: Hearing) -> list[OpenUtterance]:
         sound = np.concatenate([self._lead, block])
-        heard = np.concatenate([self._lead_speech, speech])
-        if int((heard[-2 * BLOCK :] >= self.cuts.opens).sum()) < 2:
-            kept = round(self.cuts.lead_s / FRAME_S) * FRAME
-            self._lead, self._lead_speech = sound[-kept:], heard[-(kept // FRAME) :]
+        heard = self._lead_heard.then(heard)
+        latest = heard[-2 * BLOCK :]
+        if max(int((latest.speech >= self.cuts.opens).sum()), int(latest.loud.sum())) < 2:
+            kept = round(self.cuts.lead_s / FRAME_S)
+            self._lead, self._lead_heard = sound[-kept * FRAME :], heard[-kept:]
             return []
-        self._lead, self._lead_speech = self._lead[:0], self._lead_speech[:0]
+        self._lead, self._lead_heard = self._lead[:0], NOTHING
         self.open = self._utterance(self._taken - len(sound), sound, heard)
         return [self.open]
 
-    def _utterance(self, first: int, samples: NDArray[np.int16], speech: NDArray[np.float32]) -> OpenUtterance:
+    def _utterance(self, first: int, samples: NDArray[np.int16], heard: Hearing) -> OpenUtterance:
         self._count += 1
-        return OpenUtterance(str(self._count), first, samples, speech)
+        return OpenUtterance(str(self._count), first, samples, heard)
 
     def _close(self) -> None:
         if self.open is not None:
@@ -216,7 +227,7 @@ class Track:
         if last is not None and (utterance.first - last.first) / RATE + utterance.seconds <= self.cuts.joined_s:
             silent = (utterance.first - last.first - len(last.samples)) // FRAME
             last.samples = np.concatenate([last.samples, np.zeros(silent * FRAME, np.int16), utterance.samples])
-            last.speech = np.concatenate([last.speech, np.zeros(silent, np.float32), utterance.speech])
+            last.heard = last.heard.then(silence(silent)).then(utterance.heard)
             last.settled, last.clean = None, utterance.clean
             last.also += [utterance.key, *utterance.also]
         else:
@@ -225,29 +236,34 @@ class Track:
             self.closed.popleft()
             self.given_up += 1
 
-    def _cut(self) -> list[OpenUtterance]:
-        """Cut the open utterance, which is too long, in its best pause, or where it is."""
+    def _cut(self, at: int) -> list[OpenUtterance]:
+        """Cut the open utterance at a frame; at its end, a word may be cut in two."""
         assert self.open is not None
         whole = self.open
-        at = best_pause(whole.speech, self.cuts) or len(whole.speech)
-        whole.clean = at < len(whole.speech)
-        self.open = self._utterance(whole.first + at * FRAME, whole.samples[at * FRAME :], whole.speech[at:])
-        whole.samples, whole.speech, whole.settled = whole.samples[: at * FRAME], whole.speech[:at], None
+        whole.clean = at < len(whole.heard)
+        self.open = self._utterance(whole.first + at * FRAME, whole.samples[at * FRAME :], whole.heard[at:])
+        whole.samples, whole.heard, whole.settled = whole.samples[: at * FRAME], whole.heard[:at], None
         self._wait(whole)
         return [self.open]
 
 
-def best_pause(speech: NDArray[np.float32], cuts: Cuts) -> int | None:
+def best_pause(sounding: NDArray[np.bool_]) -> int | None:
     """Return the middle frame of the longest pause of the later half, later ones preferred; None where there is
     none.
     """
-    begin = len(speech) // 2
-    pauses = runs(speech[begin:] < cuts.holds, least=2)
+    begin = len(sounding) // 2
+    pauses = runs(~sounding[begin:], least=2)
     if not len(pauses):
         return None
-    lateness = pauses[:, 0] / max(1, len(speech) - begin)
+    lateness = pauses[:, 0] / max(1, len(sounding) - begin)
     chosen = pauses[int(np.argmax((pauses[:, 1] - pauses[:, 0]) * FRAME_S + 0.5 * lateness))]
     return begin + int(chosen[0] + chosen[1]) // 2
+
+
+def _idle_s(flags: NDArray[np.bool_]) -> float:
+    """Return how long no flag has been set at the end."""
+    last = np.flatnonzero(flags)
+    return (len(flags) - 1 - int(last[-1]) if len(last) else len(flags)) * FRAME_S
 
 
 def ends_sentence(text: str) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from sederunt.transcription.whisper.live.detector import Hearing
 from sederunt.transcription.whisper.live.track import Cuts, Track
 from sederunt.transcription.whisper.speech import FRAME, Samples
 
@@ -13,8 +13,8 @@ from sederunt.transcription.whisper.speech import FRAME, Samples
 class LoudEar:
     """Takes for speech what is loud."""
 
-    def hear(self, samples: Samples) -> NDArray[np.float32]:
-        return np.asarray(np.abs(samples.reshape(-1, FRAME)).max(axis=1), np.float32)
+    def hear(self, samples: Samples) -> Hearing:
+        return Hearing(np.abs(samples.reshape(-1, FRAME)).max(axis=1), np.zeros(len(samples) // FRAME, np.bool_))
 
 
 @pytest.fixture

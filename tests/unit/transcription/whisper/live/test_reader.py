@@ -8,6 +8,7 @@ import pytest
 from sederunt.transcription.sessions import Said
 from sederunt.transcription.whisper import speech
 from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions, TimedWord, TokenPhrase
+from sederunt.transcription.whisper.live.detector import silence
 from sederunt.transcription.whisper.live.reader import FOLLOWS_S, Reader, follows, recites
 from sederunt.transcription.whisper.live.track import OpenUtterance
 from sederunt.transcription.whisper.reading import AROUND_S, Manner
@@ -15,7 +16,7 @@ from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples, Speech
 
 
 def utterance(start_s: float) -> OpenUtterance:
-    return OpenUtterance("2", round(start_s * RATE), np.zeros(RATE, np.int16), np.zeros(31, np.float32))
+    return OpenUtterance("2", round(start_s * RATE), np.zeros(RATE, np.int16), silence(31))
 
 
 def test_an_utterance_follows_what_ended_shortly_before_it() -> None:
@@ -69,7 +70,7 @@ def test_the_end_that_a_reading_left_out_is_read_unless_the_next_utterance_has_i
     frames = np.full(round(8 / FRAME_S), 0.9, np.float32)
     monkeypatch.setattr(speech, "listen", lambda _samples: SpeechActivity(frames, frames))
     network: Any = Deaf()
-    whole = OpenUtterance("1", 0, np.ones(8 * RATE, np.int16), frames, clean=clean)
+    whole = OpenUtterance("1", 0, np.ones(8 * RATE, np.int16), silence(len(frames)), clean=clean)
     said, end = Reader(network, Manner(language="en")).final(whole)
     assert end == pytest.approx(end_s, abs=0.3)
     assert said.end == pytest.approx(said_until_s, abs=AROUND_S)

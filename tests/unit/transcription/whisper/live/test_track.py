@@ -7,8 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from sederunt.transcription.sessions import Said
+from sederunt.transcription.whisper.live.detector import Hearing
 from sederunt.transcription.whisper.live.track import BLOCK, Cuts, OpenUtterance, Track, Turn, best_pause
-from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE
+from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE, Samples
 
 NEAR = pytest.approx
 BLOCK_S = BLOCK * FRAME_S
@@ -109,7 +110,7 @@ def test_what_waits_is_read_together_once_the_machine_is_behind(track: Track) ->
     assert [key for each in waiting for key in (each.key, *each.also)] == [each.key for each in opened]
     assert max(each.seconds for each in waiting) <= Cuts().joined_s
     joined = waiting[Cuts().most_waiting]
-    assert len(joined.samples) == len(joined.speech) * FRAME
+    assert len(joined.samples) == len(joined.heard) * FRAME
     loud = np.flatnonzero(np.diff(np.flatnonzero(joined.samples)) > RATE / 2)
     assert len(loud) == len(joined.also)
     following = waiting[Cuts().most_waiting + 1]
@@ -150,7 +151,7 @@ def test_sound_behind_a_cut_word_goes_to_the_next_utterance(track: Track) -> Non
     behind = following.first
     track.done(cut, cut.seconds - 0.64)
     assert following.first / RATE == NEAR(behind / RATE - 0.64, abs=FRAME_S)
-    assert len(following.samples) == len(following.speech) * FRAME
+    assert len(following.samples) == len(following.heard) * FRAME
 
 
 def test_lost_sound_ends_what_is_open_and_moves_what_follows(track: Track) -> None:
@@ -187,7 +188,41 @@ def test_sound_is_cut_alike_however_it_comes(make_track: Callable[[], Track]) ->
 
 
 def test_the_longest_pause_of_the_later_half_is_the_best() -> None:
-    speech = np.ones(400, np.float32)
-    speech[20:60] = speech[250:255] = speech[300:320] = 0.0
-    assert best_pause(speech, Cuts()) == 310
-    assert best_pause(np.ones(400, np.float32), Cuts()) is None
+    sounding = np.ones(400, np.bool_)
+    sounding[20:60] = sounding[250:255] = sounding[300:320] = False
+    assert best_pause(sounding) == 310
+    assert best_pause(np.ones(400, np.bool_)) is None
+
+
+class DeafEar:
+    """Hears speech in what is very loud, and notes as loud what is half as loud, too."""
+
+    def hear(self, samples: Samples) -> Hearing:
+        levels = np.abs(samples.reshape(-1, FRAME)).max(axis=1)
+        return Hearing((levels > 0.8).astype(np.float32), levels > 0.3)
+
+
+def murmur(seconds: float) -> NDArray[np.int16]:
+    return np.full(round(seconds * RATE), 15_000, np.int16)
+
+
+def test_what_is_loud_is_read_although_the_detector_is_deaf_to_it() -> None:
+    track = Track(Cuts(), DeafEar())
+    for piece in np.array_split(np.concatenate([murmur(3.0), sound(1.0, loud=False)]), 40):
+        track.take(piece)
+        assert track.turn(1.0) is None or track.closed, "nobody is sure of it, so no draft is shown"
+    assert [utterance.seconds for utterance in track.closed] == [NEAR(3.4, abs=0.2)]
+    assert track.closed[0].clean
+
+
+def test_the_final_of_what_was_heard_does_not_wait_for_what_is_loud_alone() -> None:
+    track = Track(Cuts(), DeafEar())
+    said = [sound(2.0, loud=True), murmur(6.0), sound(1.0, loud=False)]
+    for piece in np.array_split(np.concatenate(said), 90):
+        track.take(piece)
+    first, second = track.closed
+    assert first.seconds == NEAR(2.0 + Cuts().loud_s, abs=0.2)
+    assert not first.clean, "a word may go on behind it"
+    assert second.first == first.first + len(first.samples)
+    assert second.clean
+    assert (second.first + len(second.samples)) / RATE == NEAR(8.0 + Cuts().end_s, abs=0.2)
