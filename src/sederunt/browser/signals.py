@@ -130,7 +130,9 @@ def read_signal(message: str | bytes, now_ms: float, in_ours: Callable[[float], 
         else:
             (length,) = _LENGTH.unpack_from(message)
             body, payload = json.loads(message[4 : 4 + length]), message[4 + length :]
-        data = dict(body["data"])
+        if not isinstance(body["data"], dict):  # a list of pairs would do as well, and has names of any kind
+            raise TypeError
+        data = body["data"]
         if payload is not None:
             data["payload"] = payload
         signal = Signal(kind=str(body["kind"]), data=data, at_ms=int(in_ours(int(body["at_ms"]))))

@@ -27,7 +27,11 @@ def test_an_empty_binary_payload_is_still_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["", "[]", "{}", '{"kind": 1}', '{"kind":"x","data":3,"at_ms":1}', b"", b"\xff\xff"]
+    "message",
+    [
+        *("", "[]", "{}", '{"kind": 1}', '{"kind":"x","data":3,"at_ms":1}', b"", b"\xff\xff"),
+        '{"kind": "datachannel", "data": [[null, []]], "at_ms": 1}',
+    ],
 )
 def test_what_is_no_signal_is_refused(message: str | bytes) -> None:
     with pytest.raises(BrokenSignal):
