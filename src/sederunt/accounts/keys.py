@@ -17,7 +17,7 @@ from sederunt.clock import Clock
 from sederunt.database.accounts import Accounts, ApiKey
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
-from sederunt.errors import Unauthorized
+from sederunt.errors import NotFound, Unauthorized
 
 logger = log.get(component="accounts")
 
@@ -34,6 +34,7 @@ class Scope(StrEnum):
     READ = "read"  # look at everything, listen to meetings
     WRITE = "write"  # create, change, delete
     LIVE = "live"  # act in a running meeting: stop, chat, picture
+    ADMIN = "admin"  # keys, credentials, meeting accounts, webhook secrets, people
 
 
 EVERYTHING = frozenset(Scope)
@@ -113,6 +114,25 @@ class Keys:
         self._trusted.clear()
         logger.info("An API key was revoked.", action="key_revoked", key_id=str(key_id))
 
+    async def rotate(self, account_id: UUID, key_id: UUID, overlap: timedelta) -> tuple[str, ApiKey]:
+        """Make a key that may do what this one may, which itself works on for `overlap`: (the key, what is kept of it).
+
+        The successor lives as long as the first one was given at its making. Raises NotFound for a key that is not
+        there, or is over.
+        """
+        now = self._clock.now()
+        old = next((key for key in await self.of(account_id) if key.id == key_id), None)
+        if old is None or old.revoked_at is not None or (old.expires_at is not None and old.expires_at <= now):
+            raise NotFound("There is no key with this id that works: make a new one.")
+        life = None if old.expires_at is None else old.expires_at - old.created_at
+        made = await self.create(
+            account_id, old.name, scopes=scopes_of(old), expires_at=None if life is None else now + life
+        )
+        await self._accounts.expire_key(account_id, key_id, now + overlap)
+        self._trusted.clear()
+        logger.info("An API key was rotated.", action="key_rotated", key_id=str(key_id))
+        return made
+
     async def caller(self, text: str) -> Caller:
         """Return whose key this is. Raises Unauthorized for one that is unknown, revoked or expired."""
         digest = self._digest(text)
@@ -123,7 +143,7 @@ class Keys:
         if found is None:
             self._trusted.pop(digest, None)
             raise Unauthorized
-        caller = Caller(found.account_id, found.id, found.name, scopes_of(found), scopes_of(found) == EVERYTHING)
+        caller = Caller(found.account_id, found.id, found.name, scopes_of(found), Scope.ADMIN in scopes_of(found))
         if len(self._trusted) >= _MOST_TRUSTED:
             self._trusted.clear()
         self._trusted[digest] = _Trusted(caller=caller, until=self._clock.monotonic() + _TRUSTED_S)

@@ -43,7 +43,7 @@ class MemberRole(StrEnum):
 
 _SCOPES: Mapping[MemberRole, frozenset[Scope]] = {
     MemberRole.OWNER: EVERYTHING,
-    MemberRole.MEMBER: EVERYTHING,
+    MemberRole.MEMBER: EVERYTHING - {Scope.ADMIN},
     MemberRole.VIEWER: frozenset({Scope.READ}),
 }
 

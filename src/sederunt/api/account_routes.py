@@ -50,6 +50,17 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         permission="manage",
     ),
     Route(
+        method="POST",
+        path="/key/{id}/rotate",
+        handler=keys.rotate_key,
+        name="rotateKey",
+        summary="Make a key in place of another, which works on for a while",
+        tag="Keys",
+        answer="NewKey",
+        body=RequestBody(model=RotationFields, example={"overlap_hours": 24}),
+        permission="manage",
+    ),
+    Route(
         method="DELETE",
         path="/key/{id}",
         handler=keys.revoke_key,

@@ -75,10 +75,10 @@ class MeetingAccountFields(Body):
 
 
 class RotationFields(Body):
-    """A new webhook secret."""
+    """A new secret, or a new key, in place of one that works on for a while."""
 
     overlap_hours: Annotated[int, *v.integer_or_null(0, LONGEST_OVERLAP_H)] = Field(
-        24, description="For so long webhooks are signed with the old secret, too."
+        24, description="For so long the old one holds, too."
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import Response
 
 from sederunt.accounts.keys import EVERYTHING, Scope, scopes_of
-from sederunt.api.account_schemas import KeyFields
+from sederunt.api.account_schemas import KeyFields, RotationFields
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
 from sederunt.api.faults import read
@@ -27,6 +27,16 @@ async def create_key(call: Call) -> Response:
         scopes=[Scope(scope) for scope in found.fields.scopes or EVERYTHING],
         expires_at=call.context.clock.now() + timedelta(days=days) if days else None,
     )
+    return json_response({**key_values(kept), "key": text})
+
+
+async def rotate_key(call: Call) -> Response:
+    """Answer POST /key/{id}/rotate"""
+    found = read(RotationFields, await call.body())
+    if found.faults:
+        raise InvalidConfig(found.faults)
+    overlap = timedelta(hours=found.fields.overlap_hours)
+    text, kept = await call.context.stores.keys.rotate(call.account_id, call.id("key"), overlap)
     return json_response({**key_values(kept), "key": text})
 
 

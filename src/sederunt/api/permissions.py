@@ -15,7 +15,7 @@ def refuse_unpermitted(caller: Caller, needed: Permission) -> None:
     if caller.person_id is not None:
         raise Forbidden("Your role does not allow this: ask an owner of the account.")
     if needed == "manage":
-        raise Forbidden(f"This needs a key with every scope; this one has: {_told(caller)}.")
+        raise Forbidden(f"This needs a key with the scope 'admin'; this one has: {_told(caller)}.")
     raise Forbidden(f"This needs a key with the scope '{needed}'; this one has: {_told(caller)}.")
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, insert, select, text, update
+from sqlalchemy import bindparam, insert, or_, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
@@ -160,6 +160,13 @@ class Accounts:
             await connection.execute(
                 update(t.api_keys).where(*owned, t.api_keys.c.revoked_at.is_(None)).values(revoked_at=self._now())
             )
+
+    async def expire_key(self, account_id: UUID, key_id: UUID, at: datetime) -> None:
+        """Have a key end at this moment, unless it ends before."""
+        owned = (t.api_keys.c.id == key_id, t.api_keys.c.account_id == account_id)
+        later = or_(t.api_keys.c.expires_at.is_(None), t.api_keys.c.expires_at > at)
+        async with self._database.begin() as connection:
+            await connection.execute(update(t.api_keys).where(*owned, later).values(expires_at=at))
 
     # --- sealed secrets that are made once and then kept ---
 

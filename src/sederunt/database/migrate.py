@@ -11,7 +11,7 @@ from sqlalchemy import Connection, inspect, text
 
 from sederunt.errors import SetupError
 
-NEWEST = "0011"  # the last revision in migrations/versions; a test compares
+NEWEST = "0012"  # the last revision in migrations/versions; a test compares
 
 _LOCK = 0x5EDE_0001  # any number, the same in every process
 

@@ -777,7 +777,7 @@ class AsyncRoutes:
         self,
         *,
         name: str,
-        scopes: Sequence[Literal["read", "write", "live"]] | Unset | None = UNSET,
+        scopes: Sequence[Literal["read", "write", "live", "admin"]] | Unset | None = UNSET,
         expires_in_days: int | Unset | None = UNSET,
     ) -> NewKey:
         """Make an API key; it is shown this once.
@@ -796,6 +796,16 @@ class AsyncRoutes:
     async def list_keys(self) -> KeyList:
         """List API keys, oldest first."""
         return await self.send(Request("GET", "/key", KeyList))
+
+    async def rotate_key(self, key_id: str, *, overlap_hours: int | Unset | None = UNSET) -> NewKey:
+        """Make a key in place of another, which works on for a while.
+
+        Args:
+            overlap_hours: For so long the old one holds, too.
+        """
+        return await self.send(
+            Request("POST", f"/key/{part(key_id)}/rotate", NewKey, body=given({"overlap_hours": overlap_hours}))
+        )
 
     async def revoke_key(self, key_id: str) -> Message:
         """Revoke an API key."""
@@ -883,7 +893,7 @@ class AsyncRoutes:
         """Make a new secret; the old one signs beside it for a while.
 
         Args:
-            overlap_hours: For so long webhooks are signed with the old secret, too.
+            overlap_hours: For so long the old one holds, too.
         """
         return await self.send(
             Request("POST", "/webhook-secret/rotate", WebhookSecret, body=given({"overlap_hours": overlap_hours}))

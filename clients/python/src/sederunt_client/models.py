@@ -515,7 +515,7 @@ class NewKey:
     id: str
     name: str
     prefix: str
-    scopes: tuple[Literal["read", "write", "live"], ...]
+    scopes: tuple[Literal["read", "write", "live", "admin"], ...]
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
@@ -530,7 +530,7 @@ class Key:
     id: str
     name: str
     prefix: str
-    scopes: tuple[Literal["read", "write", "live"], ...]
+    scopes: tuple[Literal["read", "write", "live", "admin"], ...]
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
