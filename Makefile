@@ -34,7 +34,8 @@ FAULTS := tests/acceptance/faults tests/acceptance/test_restarts.py tests/accept
   tests/acceptance/test_stopped_while_away.py tests/integration/bus tests/integration/jobs/test_killed_holder.py \
   tests/integration/jobs/test_housekeeping.py tests/integration/jobs/test_storm.py tests/integration/cli/test_serve.py tests/integration/cli/test_supervisor.py \
   tests/integration/meetings/test_lifecycle.py tests/integration/meetings/test_lifecycle_endings.py \
-  tests/integration/browser/test_pool.py tests/integration/api/test_door.py
+  tests/integration/browser/test_pool.py tests/integration/browser/test_stopped_processes.py \
+  tests/integration/browser/test_liveness.py tests/unit/meetings/session/test_media_link.py tests/integration/api/test_door.py
 
 faults: setup-test ## what dies, freezes, is cut off, torn or too much: the rows of docs/reliability.md
 	@TEST_PROCESSES=$${TEST_PROCESSES:-2} scripts/test $(FAULTS)

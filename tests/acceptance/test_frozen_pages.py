@@ -12,7 +12,7 @@ from sederunt.practice.client import MeetingHandle, PracticeClient
 from sederunt.practice.script import Service, Variant, demo
 
 BACK_WITHIN_S = 90.0  # forty seconds where the machine is not busy
-CAUSES = {"freeze": "page_stuck", "crash": "page_crashed"}
+CAUSES = {"freeze": "page_stuck", "crash": "page_crashed", "wander": "page_left"}
 
 
 async def break_page(meeting: MeetingHandle, trouble: str) -> None:
@@ -21,6 +21,10 @@ async def break_page(meeting: MeetingHandle, trouble: str) -> None:
     await meeting.do("command", command=trouble)
     fresh = (await meeting.wait_for("arrived", after=last, timeout_s=BACK_WITHIN_S))["number"]
     await meeting.wait_for("knocked", after=fresh, timeout_s=BACK_WITHIN_S)
+
+
+def troubles(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [event["data"] for event in found["events"] if event["event"] == "page_trouble"]
 
 
 async def test_a_page_that_breaks_on_the_way_in_is_replaced(
@@ -38,7 +42,7 @@ async def test_a_page_that_breaks_on_the_way_in_is_replaced(
         found = await look(api, bot)
         return found["stop_reason"], found["recording_gaps"]
 
-    cases = list(itertools.product(("prejoin", "lobby"), CAUSES))
+    cases = list(itertools.product(("prejoin", "lobby"), ("freeze", "crash")))
     played = dict(zip(cases, await asyncio.gather(*(play(*case) for case in cases)), strict=True))
     assert played == dict.fromkeys(cases, ("meeting_ended", []))
 
@@ -58,7 +62,12 @@ async def test_a_page_that_breaks_in_the_call_is_replaced_and_the_gap_is_marked(
         assert receiver.statuses(bot["id"]).count("recording") == 1
         return await look(api, bot)
 
-    cases: list[tuple[Service, str]] = [("gmeet", "freeze"), ("teams", "crash"), ("zoom", "freeze")]
+    cases: list[tuple[Service, str]] = [
+        ("gmeet", "freeze"),
+        ("teams", "crash"),
+        ("zoom", "freeze"),
+        ("teams", "wander"),
+    ]
     played = dict(zip(cases, await asyncio.gather(*(play(*case) for case in cases)), strict=True))
     gaps = {case: [gap["cause"] for gap in found["recording_gaps"]] for case, found in played.items()}
     assert gaps == {(site, trouble): [CAUSES[trouble]] for site, trouble in cases}
@@ -66,5 +75,6 @@ async def test_a_page_that_breaks_in_the_call_is_replaced_and_the_gap_is_marked(
     for found in played.values():
         names = [person["name"] for person in found["participants"]]
         assert sorted(names) == sorted(set(names)), "nobody stands there twice"
+        assert [told["cause"] for told in troubles(found)] == [gap["cause"] for gap in found["recording_gaps"]]
         (gap,) = found["recording_gaps"]
         assert 0 < gap["start"] < gap["end"] < stay_bounds_s(found)[1]

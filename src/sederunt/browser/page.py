@@ -79,7 +79,12 @@ class MeetingPage:
         self._blamed: tuple[float, PageTrouble] | None = None  # what may end it, and when that was heard
         self.gone = asyncio.Event()
         page.on("crash", lambda _page: self.end(PAGE_CRASHED))
+        self.documents = 0  # loaded so far; one more, in the call, is the end of what was tapped
+        page.on("domcontentloaded", self._count_document)
         page.on("close", lambda _page: self.end(BROWSER_DIED))
+
+    def _count_document(self, _page: Page) -> None:
+        self.documents += 1
 
     def hear(self, trouble: PageTrouble) -> None:
         """Take what befell the browser: it may be why this page ends, or be told on."""

@@ -19,6 +19,7 @@ PAGE = (
     "graphs.js",
     "worklet.js",
     "resignal.js",
+    "liveness.js",
     "watchdog.js",
     "receivers.js",
     "contributors.js",

@@ -99,8 +99,12 @@ class Tab:
         self.said: list[str] = []
         self.gone = asyncio.Event()
         self.gone_by = PAGE_CRASHED
+        self.documents = 1
         self.url = "https://meet.example/abc"
         self._looks: Iterator[Shown] = iter(self.looks)
+
+    def shows(self, *looks: Shown) -> None:
+        self._looks = iter(looks)
 
     def attach(self, clock: FakeClock, on_frames: Any, on_signal: Any) -> None:
         self._clock, self._on_frames, self._on_signal = clock, on_frames, on_signal
@@ -347,6 +351,46 @@ async def test_an_outage_of_minutes_is_outlived_with_growing_pauses(make_stage: 
     troubles = [event.data for event in await stage.bots.events(bot.id) if event.event == "page_trouble"]
     assert [told["cause"] for told in troubles] == ["page_crashed", *["connection_lost"] * 9]
     assert troubles[0] == {"cause": "page_crashed", "seen": "The page's renderer ended.", "recovery": "fresh_page"}
+
+
+@pytest.mark.parametrize(
+    ("at", "finds", "waits_s"),
+    [
+        ("about:blank", PageState.LOADING, 4),
+        ("https://meet.example/home", PageState.PREJOIN, 4),
+        ("https://meet.example/abc?authuser=0", PageState.PREJOIN, 10),  # loaded anew: it may find back by itself
+    ],
+)
+async def test_a_page_in_which_another_document_stands_is_replaced_soon(
+    make_stage: MakeStage, at: str, finds: PageState, waits_s: float
+) -> None:
+    stage = await make_stage()
+    left = Tab()
+
+    async def leave() -> None:
+        left.documents, left.url = 2, at
+
+    left.shows(Shown(takes_s=70, then=leave), *(Shown(finds, takes_s=2) for _ in range(30)))
+    bot = await stage.play(left, ended())
+    assert left.looked == 1 + waits_s / 2 + 1
+    assert [gap.cause for gap in bot.gaps] == ["page_left"]
+    (told,) = [event.data for event in await stage.bots.events(bot.id) if event.event == "page_trouble"]
+    assert told["cause"] == "page_left"
+    assert at.partition("?")[0] in told["seen"]
+    assert "authuser" not in told["seen"]
+
+
+async def test_a_page_that_finds_back_into_the_call_after_a_reload_stays(make_stage: MakeStage) -> None:
+    stage = await make_stage()
+    tab = Tab()
+
+    async def reload() -> None:
+        tab.documents = 2
+
+    loading = [Shown(PageState.LOADING, takes_s=4)] * 2
+    tab.shows(Shown(takes_s=70, then=reload), *loading, Shown(), *loading * 5, Shown(takes_s=60), Shown(PageState.OVER))
+    bot = await stage.play(tab)
+    assert (bot.stop_reason, bot.gaps) == (StopReason.MEETING_ENDED, ())
 
 
 async def test_a_recording_that_nothing_gets_back_into_is_given_up_after_minutes(make_stage: MakeStage) -> None:

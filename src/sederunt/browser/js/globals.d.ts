@@ -72,6 +72,7 @@ declare const capture: {
   wallMs(): number;
   tell(kind: string, data: object, payload?: ArrayBuffer | ArrayBufferView): void;
   silentMicrophone(): Promise<MediaStreamTrack[]>;
+  liveness: { see(connection: RTCPeerConnection, stats: any): void; looked(): void };
   taps: {
     entries: Map<number, any>;
     add(kind: "audio" | "video" | "graph", facts: object): any;

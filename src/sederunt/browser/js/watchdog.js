@@ -16,11 +16,13 @@
    * Count the packets of these entries, over all streams that their m-line ever had: the statistics of a receiver
    * leave out a stream that came without being announced, which is the very one to be noticed.
    * @param {any[]} of
+   * @param {(connection: RTCPeerConnection, stats: any) => void} [see] what else wants the statistics
    */
-  async function countPackets(of) {
+  async function countPackets(of, see = () => undefined) {
     for (const connection of new Set(of.map((entry) => entry.connection))) {
       if (!connection) continue;
       const stats = await connection.getStats();
+      see(connection, stats);
       for (const transceiver of connection.getTransceivers()) {
         const entry = of.find((one) => one.receiver === transceiver.receiver);
         if (entry) countOne(entry, transceiver.mid, stats);
@@ -59,7 +61,8 @@
     forgetClosed();
     const listened = audio().filter((entry) => entry.backend !== "worklet");
     const before = new Map(listened.map((entry) => [entry, [entry.seenPackets || 0, entry.tapped]]));
-    await countPackets(audio());
+    await countPackets(audio(), capture.liveness.see);
+    capture.liveness.looked();
     const { counts, answered } = await taps.counts();
     if (!answered) return; // the worker is late, which says nothing of the tracks
     for (const entry of listened) {

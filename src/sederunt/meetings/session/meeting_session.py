@@ -20,7 +20,9 @@ from sederunt.meetings.outcomes import Departed, Outcome, broken, ended_by
 from sederunt.meetings.record.capture_fallback import CaptureFallback
 from sederunt.meetings.record.recorder import Recorder, stay_name
 from sederunt.meetings.session.commands import Commands
+from sederunt.meetings.session.media_link import MediaLink
 from sederunt.meetings.session.observer import MeetingObserver
+from sederunt.meetings.session.outages import Outages
 from sederunt.meetings.session.page_chores import PageChores
 from sederunt.meetings.session.stop_rules import rules_for
 from sederunt.meetings.session.watcher import PageLooks, Watcher
@@ -55,7 +57,8 @@ async def open_session(
     journal.begin_page()
     avatar = commands.picture or avatar
     request = page_request(bot, platform, settings.capture, settings.browser, identity=identity, avatar=avatar)
-    observer = MeetingObserver(platform.decoder(own_name=bot.config.bot_name), journal)
+    link = MediaLink(replaces_mute=number == 1)
+    observer = MeetingObserver(platform.decoder(own_name=bot.config.bot_name), journal, link)
     if bot.recording_started_at is not None:
         observer.roster.recall(await journal.participants())
     page = await context.pool.open(
@@ -236,10 +239,12 @@ class MeetingSession:
             clock=context.clock,
             bot_id=str(bot.id),
         )
+        outages = Outages(self.page, self.observer.link, recorder, context.journal, started_ms=started_ms)
         return Watcher(
             page=self.page,
             looks=looks,
             observer=self.observer,
+            outages=outages,
             fallback=CaptureFallback(self.page, recorder, context.settings.capture, context.clock, str(bot.id)),
             rules=rules_for(bot.config.stop_options, started_ms=started_ms, resumed_ms=resumed_ms),
             commands=self._commands,

@@ -9,6 +9,7 @@ from sederunt.browser.signals import without_bulk
 from sederunt.claims.changes import Change
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.record.recorder import Recorder
+from sederunt.meetings.session.media_link import MediaLink
 from sederunt.meetings.session.roster import Roster
 from sederunt.model.audio import CapturedFrame
 from sederunt.platforms.platform import Decoder
@@ -19,8 +20,8 @@ KEPT_SIGNALS = 50
 class MeetingObserver:
     """Takes what one page hands over; the roster and the last signals can be read at any time."""
 
-    def __init__(self, decoder: Decoder, journal: Journal) -> None:
-        self.decoder, self.roster, self._journal = decoder, Roster(), journal
+    def __init__(self, decoder: Decoder, journal: Journal, link: MediaLink) -> None:
+        self.decoder, self.roster, self._journal, self.link = decoder, Roster(), journal, link
         self.signals: deque[Signal] = deque(maxlen=KEPT_SIGNALS)
         self.recorder: Recorder | None = None  # frames are dropped until there is one
         self.has_news = asyncio.Event()  # something that live listeners must not wait for
@@ -33,6 +34,8 @@ class MeetingObserver:
     def signal_arrived(self, signal: Signal) -> None:
         """Fold a signal of the page into the roster."""
         self.signals.append(without_bulk(signal))
+        if signal.kind == "capture":
+            self.link.take(signal.data)
         self._note(self.roster.take(self.decoder.decode(signal)))
 
     def speech_changed(self, source: str, speaking: bool, at_ms: int) -> None:

@@ -1,6 +1,7 @@
 """The long wait in the meeting, until something ends the stay: commands, rules, the roster, the page, the row."""
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage
@@ -12,6 +13,7 @@ from sederunt.meetings.record.capture_fallback import CaptureFallback
 from sederunt.meetings.record.recorder import Recorder
 from sederunt.meetings.session.commands import Commands
 from sederunt.meetings.session.observer import MeetingObserver
+from sederunt.meetings.session.outages import Outages
 from sederunt.meetings.session.page_chores import PageChores
 from sederunt.meetings.session.stop_rules import Departure, StopRule, first_departure
 from sederunt.model.status import StopReason
@@ -20,9 +22,13 @@ from sederunt.platforms.platform import Decoder, Platform
 
 TICK_S = 1.0
 READ_EVERY_S = 3.0  # the page itself is asked this often; signals from the page come by themselves
+HASTE_S = 2.0  # … and so much sooner where another document stands in it
 ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
 RECONNECT_S = 60.0  # a site may show "reconnecting" this long
 LOST_S = 60.0  # a page that is none we know may stay so this long before it is tried anew
+# … where another document stands there, whose address is the meeting's: it may find back by itself. Else it has left.
+RELOADED_S = 10.0
+LEFT_S = 4.0
 FROZEN_S = 15.0  # a page that answers no look for so long is dead: three of them
 BUSY_S = 25.0  # … and so long while its frames keep coming: a fresh page costs a gap, and a guest another knock
 FED_S = 5.0  # frames keep coming where the last is no older than this
@@ -43,6 +49,7 @@ class Watcher:
         page: MeetingPage,
         looks: "PageLooks",
         observer: MeetingObserver,
+        outages: Outages,
         fallback: CaptureFallback,
         rules: Sequence[StopRule],
         commands: Commands,
@@ -51,6 +58,7 @@ class Watcher:
         wakes_for_news: bool,
     ) -> None:
         self._page, self._looks, self._observer, self._fallback = page, looks, observer, fallback
+        self._outages = outages
         self._rules, self._commands, self._journal, self._clock = rules, commands, journal, clock
         self._wakes = [page.gone, observer.has_news] if wakes_for_news else [page.gone]
 
@@ -63,15 +71,21 @@ class Watcher:
             if (ended := self._ended(now_ms)) is not None:
                 return ended
             now = self._clock.monotonic()
-            if now >= next_look:
+            someone_speaks = self._observer.roster.someone_shown_speaking
+            troubles = self._outages.found(
+                now, now_ms, shown_speaking=someone_speaks, site_reconnects=self._looks.site_reconnects
+            )
+            if troubles or now >= next_look - (HASTE_S if self._looks.is_urgent else 0):
                 next_look = now + READ_EVERY_S
                 if (ended := await self._looks.look()) is not None:
                     return ended
+            if (ended := await self._outages.tell(troubles, now_ms)) is not None:
+                return ended
             if now >= next_row:
                 next_row = now + ASK_ROW_EVERY_S
                 if await self._journal.is_stop_requested():
                     self._commands.stop.set()
-            await self._fallback.check(self._observer.roster.someone_shown_speaking)
+            await self._fallback.check(someone_speaks)
             await self._observer.write()
             await self._journal.write_troubles()
             await self._commands.wait(*(event.wait() for event in self._wakes), within_s=TICK_S)
@@ -111,18 +125,20 @@ class PageLooks:
         self._platform, self._page, self._decoder, self._chores = platform, page, decoder, chores
         self._recorder, self._clock, self._bot_id = recorder, clock, bot_id
         self._began_at = clock.monotonic()
+        self._documents, self._place = page.documents, place_of(page.url)
         self._trouble_since: dict[PageState, float] = {}
         self._unanswered_since: float | None = None  # the first of the looks that the page does not answer
 
     async def look(self) -> Outcome | None:
         """Look once; returns the outcome where the page ends the stay. Raises PageStuck, PageCrashed."""
-        now = self._clock.monotonic()
+        now, documents = self._clock.monotonic(), self._page.documents
         reading = await self._read(now)
         if reading is None:
             return None
         match reading.state:
             case PageState.IN_CALL:
                 self._trouble_since.clear()
+                self._documents = documents
                 self._chores.look_for_people(inside_s=now - self._began_at)
             case PageState.DIALOG:
                 if not self._chores.is_busy:  # else it is asked again at the next look
@@ -132,10 +148,30 @@ class PageLooks:
             case PageState.OVER:
                 return Departed(departure=Departure(reason=StopReason.MEETING_ENDED, row=reading.row))
             case state:
-                since = self._trouble_since.setdefault(state, now)
-                if now - since >= (RECONNECT_S if state is PageState.RECONNECTING else LOST_S):
-                    return Broken(cause="connection_lost", seen=f"{reading.row}: {reading.seen}")
+                return self._in_trouble(state, now, f"{reading.row}: {reading.seen}")
         return None
+
+    def _in_trouble(self, state: PageState, now: float, seen: str) -> Broken | None:
+        """Return the end of a page that has shown for too long what is no call."""
+        since = self._trouble_since.setdefault(state, now)
+        if not self.is_urgent:
+            lasts = now - since >= (RECONNECT_S if state is PageState.RECONNECTING else LOST_S)
+            return Broken(cause="connection_lost", seen=seen) if lasts else None
+        place = place_of(self._page.url)
+        limit_s = RELOADED_S if place == self._place else LEFT_S
+        if now - min(self._trouble_since.values()) < limit_s:
+            return None
+        return Broken(cause="page_left", seen=f"Another document stands in the page, at {place}, and no call is in it.")
+
+    @property
+    def site_reconnects(self) -> bool:
+        """Return whether the page says that it connects anew."""
+        return PageState.RECONNECTING in self._trouble_since
+
+    @property
+    def is_urgent(self) -> bool:
+        """Return whether another document stands in the page than the one that was in the call."""
+        return self._page.documents != self._documents
 
     async def _read(self, now: float) -> Reading | None:
         """Return where the page stands; None where it did not answer in time: it may be busy, and answer the next look.
@@ -155,3 +191,9 @@ class PageLooks:
             return None
         self._unanswered_since = None
         return reading
+
+
+def place_of(url: str) -> str:
+    """Return an address without what may be secret in it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.netloc else url.partition("?")[0]

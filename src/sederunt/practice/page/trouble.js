@@ -30,5 +30,6 @@
     if (name === "freeze") setTimeout(freeze);
     if (name === "crash") setTimeout(crash);
     if (name === "reload") location.reload();
+    if (name === "wander") location.href = "about:blank";
   });
 })();

@@ -1,0 +1,74 @@
+"""What is done where the page is not connected to its meeting any more: it is told, waited for, marked, or given up."""
+
+from collections.abc import Sequence
+
+from sederunt import log
+from sederunt.browser.page import MeetingPage
+from sederunt.errors import Superseded
+from sederunt.meetings.journal import Journal
+from sederunt.meetings.outcomes import Broken, ended_by
+from sederunt.meetings.record.recorder import Recorder
+from sederunt.meetings.session.media_link import MediaLink
+from sederunt.model.trouble import PageTrouble, Recovery
+
+FED_MS = 3000  # sound that came so lately proves the connection
+UNNOTICED_MS = 7000  # so long before it was told, at most, was the connection lost: browsers take 5 s to say so
+SHORTEST_GAP_MS = 1000
+
+logger = log.get(component="meetings")
+
+
+class Outages:
+    """The outages of one stay; those that its page outlives become gaps.
+
+    Args:
+        started_ms: the zero of the recording, in Unix milliseconds.
+    """
+
+    def __init__(
+        self, page: MeetingPage, link: MediaLink, recorder: Recorder, journal: Journal, *, started_ms: int
+    ) -> None:
+        self._page, self._link, self._recorder, self._journal = page, link, recorder, journal
+        self._started_ms = started_ms
+        self._documents = page.documents
+        self._deaf_since_ms: float | None = None  # in an outage
+
+    def found(self, now: float, now_ms: int, *, shown_speaking: bool, site_reconnects: bool) -> Sequence[PageTrouble]:
+        """Return what is newly wrong with the page's connection.
+
+        Args:
+            now: monotonic seconds.
+            now_ms: the same moment in Unix milliseconds.
+            shown_speaking: whether the page shows somebody as speaking.
+            site_reconnects: whether it says that it is connecting anew.
+        """
+        if self._page.documents != self._documents:  # whoever told anything is gone
+            self._documents = self._page.documents
+            self._link.forget()
+        last_ms = self._recorder.last_frame_ms
+        is_fed = last_ms is not None and now_ms - last_ms <= FED_MS
+        return self._link.judge(now, is_fed=is_fed, shown_speaking=shown_speaking, site_reconnects=site_reconnects)
+
+    async def tell(self, troubles: Sequence[PageTrouble], now_ms: int) -> Broken | None:
+        """Take these troubles, and mark an outage that is over; returns how the stay ends by one of them."""
+        for trouble in troubles:
+            if trouble.recovery is Recovery.FRESH_PAGE:
+                return ended_by(trouble)
+            self._journal.note_trouble(trouble)
+            if trouble.cause == "connection_lost":
+                self._deaf_since_ms = max(self._recorder.last_frame_ms or self._started_ms, now_ms - UNNOTICED_MS)
+        if self._deaf_since_ms is not None and not self._link.dead_s:
+            await self._mark(self._deaf_since_ms, now_ms)
+            self._deaf_since_ms = None
+        return None
+
+    async def _mark(self, since_ms: float, until_ms: int) -> None:
+        if until_ms - since_ms < SHORTEST_GAP_MS:
+            return
+        start_s, end_s = (since_ms - self._started_ms) / 1000, (until_ms - self._started_ms) / 1000
+        try:
+            await self._journal.add_gap(start_s, end_s, "connection_lost")
+        except Superseded:
+            raise
+        except Exception:  # a database that is away ends no meeting
+            logger.exception("gap not written", action="gap_unwritten", bot_id=str(self._journal.bot.id))
