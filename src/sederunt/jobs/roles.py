@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from types import MappingProxyType
@@ -39,6 +40,7 @@ from sederunt.settings import Settings
 logger = log.get(component="jobs")
 
 TEST_EVERY_S = 5.0  # what writes is tried less often: see Readiness
+THREADS = 64  # of a worker at most; made when they are needed
 LOW_PRIORITY = 10  # of workers: a meeting is lost when it is late, a transcript is not
 
 Ready = Callable[[str, dict[str, object]], None]
@@ -88,6 +90,8 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
 async def run_worker(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
     """Work through the queues and keep house until `stop`; then let jobs end for a while, and hand back the rest."""
     os.nice(LOW_PRIORITY)
+    # A vendor that does not answer holds its job's thread: what others' jobs read and write must not wait for one.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "worker"))
     async with open_context(settings, role="worker") as context, _housekeeping(context), _following_calendars(context):
         consumers = _consumers("worker", context, lambda: True)
 
