@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from uuid import UUID
 
@@ -235,3 +236,39 @@ async def test_pictures_do_not_make_a_deaf_capture_look_awake(make_recorder: Mak
     assert recorder.facts()["frames"] == 0
     recorder.frames_arrived([replace(frame) for frame in sound(0, 1)])
     assert recorder.last_frame_ms is not None
+
+
+@pytest.mark.parametrize("ahead_ms", [-700, -7, 0, 13, 900])
+async def test_two_holders_that_recorded_at_once_leave_each_packet_once_and_none_out(
+    make_recorder: MakeRecorder, objects: Objects, bot: Bot, tmp_path: Path, ahead_ms: int
+) -> None:
+    """The second one's page gives its tracks other numbers, its site other counters, its machine another time."""
+    first, second = make_recorder(stay_name(1, 1)), make_recorder(stay_name(2, 1))
+    await _record(first, 0, 6)
+    for at_s in (4, 6):
+        second.frames_arrived(
+            [
+                replace(
+                    frame,
+                    track=3,
+                    ssrc=9,
+                    csrcs=(),
+                    sequence=frame.sequence + 5000,
+                    timestamp=frame.timestamp + 77_000,
+                    at_ms=frame.at_ms + ahead_ms,
+                )
+                for frame in sound(at_s, at_s + 2)
+            ]
+        )
+        await second.cut()
+    for recorder in (first, second):
+        await recorder.close()
+    found = await assemble_recording(bot, objects, tmp_path)
+    assert found is not None
+    packets = []
+    for source in found["sources"]:
+        packets += read_piece(await objects.get(f"bots/{bot.id}/tracks/{source['file']}"))
+    packets.sort(key=lambda packet: packet.start)
+    assert [packet.payload for packet in packets] == [frame.payload for frame in sound(0, 8)]
+    apart = [later.start - earlier.start for earlier, later in pairwise(packets)]
+    assert max(abs(step - 0.02) for step in apart) < 0.0025, "no step where one follows the other"
