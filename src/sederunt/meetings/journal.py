@@ -277,7 +277,7 @@ class Journal:
                 self._ledger.take(name, self.bot.id, amount)
         elif spent not in self._spent:
             data = {"budget": spent, "limit": self._ledger.limit(spent)}
-            await self._bots.add_event(self.bot.id, BUDGET_SPENT, data)
+            await self._bots.add_event(self.bot.id, BUDGET_SPENT, data, epoch=self.bot.epoch)
             self._spent.add(spent)
         return spent is None
 
