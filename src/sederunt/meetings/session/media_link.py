@@ -67,7 +67,7 @@ class MediaLink:
         self._realms.clear()
 
     def judge(
-        self, now: float, *, is_fed: bool, shown_speaking: bool, site_reconnects: bool = False
+        self, now: float, *, is_fed: bool, shown_speaking: bool, has_company: bool, site_reconnects: bool = False
     ) -> list[PageTrouble]:
         """Return what is new since the last call; a trouble with FRESH_PAGE means that this page is given up.
 
@@ -75,6 +75,7 @@ class MediaLink:
             now: monotonic seconds.
             is_fed: whether sound came lately.
             shown_speaking: whether the page shows somebody as speaking.
+            has_company: whether anybody else is there; where nobody is, a site may well close its connections.
             site_reconnects: whether it says that it is connecting anew.
         """
         step_s = min(now - self._last_at, MOST_STEP_S) if self._last_at is not None else 0.0
@@ -82,7 +83,8 @@ class MediaLink:
         realms = self._realms.values()
         is_up = any(realm.up for realm in realms)
         is_quiet = is_up and any(realm.quiet >= QUIET_LOOKS for realm in realms)
-        self.dead_s = self.dead_s + step_s if not is_up and not is_fed and any(r.lost for r in realms) else 0.0
+        is_dead = has_company and not is_up and not is_fed and any(realm.lost for realm in realms)
+        self.dead_s = self.dead_s + step_s if is_dead else 0.0
         self._mute_s = self._mute_s + step_s if is_quiet and shown_speaking and not is_fed else 0.0
         has_had = [realm.sockets for realm in realms if realm.sockets is not None]
         self._cut_s = self._cut_s + step_s if has_had and not any(has_had) else 0.0

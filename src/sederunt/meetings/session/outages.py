@@ -33,13 +33,16 @@ class Outages:
         self._documents = page.documents
         self._deaf_since_ms: float | None = None  # in an outage
 
-    def found(self, now: float, now_ms: int, *, shown_speaking: bool, site_reconnects: bool) -> Sequence[PageTrouble]:
+    def found(
+        self, now: float, now_ms: int, *, shown_speaking: bool, has_company: bool, site_reconnects: bool
+    ) -> Sequence[PageTrouble]:
         """Return what is newly wrong with the page's connection.
 
         Args:
             now: monotonic seconds.
             now_ms: the same moment in Unix milliseconds.
             shown_speaking: whether the page shows somebody as speaking.
+            has_company: whether anybody else is there.
             site_reconnects: whether it says that it is connecting anew.
         """
         if self._page.documents != self._documents:  # whoever told anything is gone
@@ -47,7 +50,13 @@ class Outages:
             self._link.forget()
         last_ms = self._recorder.last_frame_ms
         is_fed = last_ms is not None and now_ms - last_ms <= FED_MS
-        return self._link.judge(now, is_fed=is_fed, shown_speaking=shown_speaking, site_reconnects=site_reconnects)
+        return self._link.judge(
+            now,
+            is_fed=is_fed,
+            shown_speaking=shown_speaking,
+            has_company=has_company,
+            site_reconnects=site_reconnects,
+        )
 
     async def tell(self, troubles: Sequence[PageTrouble], now_ms: int) -> Broken | None:
         """Take these troubles, and mark an outage that is over; returns how the stay ends by one of them."""

@@ -73,7 +73,11 @@ class Watcher:
             now = self._clock.monotonic()
             someone_speaks = self._observer.roster.someone_shown_speaking
             troubles = self._outages.found(
-                now, now_ms, shown_speaking=someone_speaks, site_reconnects=self._looks.site_reconnects
+                now,
+                now_ms,
+                shown_speaking=someone_speaks,
+                has_company=self._observer.roster.has_company,
+                site_reconnects=self._looks.site_reconnects,
             )
             if troubles or now >= next_look - (HASTE_S if self._looks.is_urgent else 0):
                 next_look = now + READ_EVERY_S

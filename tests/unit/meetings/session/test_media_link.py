@@ -27,12 +27,16 @@ def judged(
     link = MediaLink(replaces_mute=replaces_mute)
     for data in told:
         link.take(data)
-    facts = {"is_fed": False, "shown_speaking": False, **shown}
+    facts = {"is_fed": False, "shown_speaking": False, "has_company": True, **shown}
     return [
         (at * step_s, trouble.cause, trouble.recovery)
         for at in range(int(seconds / step_s) + 1)
         for trouble in link.judge(100.0 + at * step_s, **facts)
     ]
+
+
+def test_a_site_may_close_its_connections_where_nobody_else_is_left() -> None:
+    assert judged(peers(1), peers(0, closed=1), has_company=False) == []
 
 
 LOST = [(1.0, "connection_lost", "by_site"), (15.0, "connection_lost", "fresh_page")]
@@ -108,5 +112,5 @@ def test_each_outage_is_told_and_a_new_document_begins_anew() -> None:
         elif at == 25:
             link.take(peers(0, down=1))
             link.forget()
-        causes += [trouble.cause for trouble in link.judge(at, is_fed=False, shown_speaking=False)]
+        causes += [trouble.cause for trouble in link.judge(at, is_fed=False, shown_speaking=False, has_company=True)]
     assert causes == ["connection_lost", "connection_lost"]
