@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import datetime
+from time import monotonic
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 import structlog
 
+from sederunt import tally
 from sederunt.errors import SetupError
 from sederunt.settings import TraceSettings
 
@@ -148,13 +150,17 @@ def span(
 def traced(
     name: str,
 ) -> Callable[[Callable[P, Coroutine[Any, Any, T]]], Callable[P, Coroutine[Any, Any, T]]]:
-    """Make each call of a coroutine function a span."""
+    """Make each call of a coroutine function a span, and count how long it took."""
 
     def around(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
         @functools.wraps(function)
         async def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            with span(name):
-                return await function(*args, **kwargs)
+            began = monotonic()
+            try:
+                with span(name):
+                    return await function(*args, **kwargs)
+            finally:
+                tally.add("step_seconds", name, monotonic() - began)
 
         return call
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from prometheus_client import CollectorRegistry, Gauge
 
 from sederunt import log
+from sederunt.api.tallies import TallyCollector
 from sederunt.bus.connection import Bus
 from sederunt.bus.pulse import Pulse, Pulses
 from sederunt.bus.streams import QUEUES
@@ -55,6 +56,9 @@ class InstallationGauges:
         self._bots = gauge("bots", "Bots at hosts or on their way there, by status.", "status")
         self._line = gauge("bots_waiting", "Bots that are due and have no seat.")
         self._late = gauge("bots_waiting_seconds", "For how long the first in the line has waited.")
+        self._browser_cpu = gauge("browser_cpu_seconds", "CPU that a host's living browsers have used.", "name")
+        self._browser_memory = gauge("browser_resident_bytes", "Memory of a host's browsers.", "name")
+        self._tallies = TallyCollector(registry)
         self._use: dict[str, float] = {}
         self._jobs = gauge("jobs", "Jobs in a queue, by state.", "kind", "state")
         self._job_age = gauge("oldest_job_seconds", "Age of the oldest job of a queue, at work or not.", "kind")
@@ -67,8 +71,17 @@ class InstallationGauges:
         seats = seats_of(pulses.living("host"))
         for state, count in (("total", seats.total), ("held", seats.held), ("free", seats.free)):
             self._seats.labels(state).set(count)
+        self._tallies.hear(pulses.living())
         self._parts.clear()
-        for labelled in (self._resident, self._cpu, self._load, self._budget_use, self._budget_refusals):
+        for labelled in (
+            self._resident,
+            self._cpu,
+            self._load,
+            self._budget_use,
+            self._budget_refusals,
+            self._browser_cpu,
+            self._browser_memory,
+        ):
             labelled.clear()
         for role in ROLES:
             living = pulses.living(role)
@@ -85,6 +98,9 @@ class InstallationGauges:
         self._cpu.labels(*who).set(pulse.facts.get("cpu_s", 0))
         if "load" in pulse.facts:
             self._load.labels(pulse.name).set(pulse.facts["load"])
+        if browsers := pulse.facts.get("browsers"):
+            self._browser_cpu.labels(pulse.name).set(browsers["cpu_s"])
+            self._browser_memory.labels(pulse.name).set(browsers["resident"])
         for name, told in pulse.facts.get("budgets", {}).items():
             self._budget_refusals.labels(*who, name).set(told["refused"])
             self._budget_limit.labels(name).set(told["most"])

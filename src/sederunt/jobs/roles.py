@@ -25,6 +25,7 @@ from sederunt.errors import SetupError
 from sederunt.jobs.capacity import Capacity
 from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS, JobKind
+from sederunt.jobs.footprint import Footprint
 from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.jobs.installation import seats_of
 from sederunt.jobs.line import WaitingLine
@@ -36,6 +37,7 @@ from sederunt.jobs.vendor_deletion import VendorDeletion
 from sederunt.jobs.work import handler_of
 from sederunt.meetings.record.leftovers import Leftovers
 from sederunt.settings import Settings
+from sederunt.tally import TALLY
 
 logger = log.get(component="jobs")
 
@@ -65,6 +67,8 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
         answering = await context.bus.serve(holds_subject(context.name), lambda asked: _holds(consumers, asked))
         say_ready = partial(ready, "host", {"name": context.name, "pid": os.getpid()})
 
+        footprint = Footprint(pool.processes)
+
         def seats() -> Mapping[str, object]:
             (attending,) = consumers
             free = 0 if stop.is_set() else room.free_seats()
@@ -75,6 +79,7 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
                 "load": round(room.load, 3),
                 "draining": stop.is_set(),
                 "budgets": context.ledger.told(),
+                "browsers": footprint.told(),
             }
 
         parts = TestedParts(context, {"browser": pool.state})
@@ -110,7 +115,8 @@ async def _alive(
     """Send this process's pulse, with what its self-tests found, for as long as the block lasts."""
 
     async def facts() -> Mapping[str, object]:
-        return {"version": __version__, "parts": parts.last, "tested_at": parts.tested_at, **more()}
+        told = {"version": __version__, "tally": TALLY.told()}
+        return {**told, "parts": parts.last, "tested_at": parts.tested_at, **more()}
 
     testing = asyncio.create_task(parts.run(), name="self-test")
     try:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sederunt import log
+from sederunt import log, tally
 from sederunt.errors import LimitReached, NotFound, ProviderError, ProviderFault, SederuntError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.fallback import chain_of
@@ -50,6 +50,7 @@ async def transcribe(job: Job, context: WorkerContext) -> None:
             await _transcribe_bot(job, context)
         else:
             await _transcribe_recording(job, context)
+    tally.add("transcribed_sound_seconds", job.resource, holding.sound_s if holding else 0.0)
 
 
 async def _transcribe_bot(job: Job, context: WorkerContext) -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 from uuid import UUID
 
-from sederunt import log
+from sederunt import log, tally
 from sederunt.accounting import Ledger
 from sederunt.claims.changes import Change, PersonWrote
 from sederunt.clock import unix_ms
@@ -197,6 +197,8 @@ class Journal:
         gaps = (*self.bot.gaps, gap)
         await self.mark(gaps=gaps)
         self.bot = replace(self.bot, gaps=gaps)
+        tally.add("recording_gaps", cause)
+        tally.add("recording_gap_seconds", cause, gap.end - gap.start)
         data = {"start": gap.start, "end": gap.end, "cause": cause}
         await self._bots.add_event(self.bot.id, RECORDING_GAP, data, epoch=self.bot.epoch)
 

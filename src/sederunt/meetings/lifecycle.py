@@ -8,10 +8,11 @@ on the row before the next step begins.
 
 import asyncio
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from sederunt import log
+from sederunt import log, tally
 from sederunt.bus.tasks import end
 from sederunt.clock import Clock, unix_ms
 from sederunt.errors import PageError, Superseded
@@ -358,7 +359,16 @@ async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Out
     if kept and not isinstance(outcome, CutOff):
         await context.journal.keep_evidence(kept)
     if session.recorder is not None and not isinstance(outcome, CutOff):
-        await context.journal.mark(capture=await session.capture_facts(ask=session.answers))
+        facts = await session.capture_facts(ask=session.answers)
+        _count_stay(facts)
+        await context.journal.mark(capture=facts)
+
+
+def _count_stay(facts: Mapping[str, object]) -> None:
+    tally.add("stays", str(facts.get("backend") or "none"))
+    for state in ("packets", "lost"):
+        if isinstance(count := facts.get(state), int):
+            tally.add("packets", "heard" if state == "packets" else state, count)
 
 
 # --- what the row is told ----------------------------------------------------------------------------------------

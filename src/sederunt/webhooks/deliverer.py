@@ -8,7 +8,7 @@ from uuid import UUID
 
 import httpx2
 
-from sederunt import log
+from sederunt import log, tally
 from sederunt.clock import Clock
 from sederunt.database.deliveries import Deliveries, Delivery
 from sederunt.webhooks import schedule
@@ -66,6 +66,7 @@ class Deliverer:
                 timeout_s=self.timeout_s,
                 skribby_signature=self.skribby_signature,
             )
+        was = "in_trouble" if self.destinations.is_in_trouble(delivery.url) else "answering"
         answered = result.attempt.status is not None
         is_back = self.destinations.note(delivery.url, answered=answered, now_s=self.clock.monotonic())
         made_before = len(delivery.attempts)
@@ -73,6 +74,8 @@ class Deliverer:
             result.attempt, made_before, retryable=result.retryable, retry_after_s=result.retry_after_s
         )
         await self.deliveries.record_attempt(delivery.id, result.attempt, state=state, next_attempt_at=again_at)
+        if state == "delivered":
+            tally.add("webhook_seconds", was, (self.clock.now() - delivery.created_at).total_seconds())
         if is_back:
             await self.deliveries.hasten(delivery.url, delivery.account_id)
         logger.info(

@@ -46,6 +46,10 @@ class Destinations:
         has_room = self.ledger.has_room("receiver_attempts", receiver)
         return 0.0 if has_room and self.ledger.has_room("webhook_attempts", account_id) else FULL_S
 
+    def is_in_trouble(self, url: str) -> bool:
+        """Return whether a receiver left its last attempt without an answer."""
+        return receiver_of(url) in self._trouble
+
     @contextmanager
     def attempt(self, url: str, account_id: UUID) -> Iterator[None]:
         """Count an attempt for as long as the block lasts."""

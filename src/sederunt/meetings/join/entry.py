@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Coroutine
 from dataclasses import replace
 from typing import Any
 
-from sederunt import log
+from sederunt import log, tally
 from sederunt.browser.page import MeetingPage
 from sederunt.errors import NotFound, PageError
 from sederunt.meetings.context import BotContext
@@ -27,7 +27,7 @@ from sederunt.model.status import StopReason
 from sederunt.platforms.admission import join
 from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import MeetingLink
-from sederunt.platforms.page_state import Reading
+from sederunt.platforms.page_state import PageState, Reading
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.sign_in import sign_in
 
@@ -58,7 +58,15 @@ async def enter(
     """
     bot = context.journal.bot
 
+    waits_since: float | None = None
+
     def on_state(reading: Reading) -> None:
+        nonlocal waits_since
+        if reading.state is PageState.LOBBY:
+            waits_since = context.clock.monotonic() if waits_since is None else waits_since
+        elif waits_since is not None:
+            tally.add("lobby_seconds", str(reading.state), context.clock.monotonic() - waits_since)
+            waits_since = None
         logger.info("standing", action="standing_changed", bot_id=str(bot.id), to=reading.state, row=reading.row)
 
     if identity.has_to_sign_in:

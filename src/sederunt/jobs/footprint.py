@@ -1,0 +1,46 @@
+"""What the browsers of a host use together: CPU and memory of all of their processes, looked at now and then."""
+
+import time
+from collections.abc import Callable, Iterable
+
+import psutil
+
+LOOK_S = 15.0  # every process of the machine is looked at for it
+
+
+class Footprint:
+    """The browsers of this host.
+
+    Args:
+        browsers: the main process of each.
+    """
+
+    def __init__(self, browsers: Callable[[], Iterable[int]], now: Callable[[], float] = time.monotonic) -> None:
+        self._browsers, self._now = browsers, now
+        self._looked_at: float | None = None
+        self._told = {"cpu_s": 0.0, "resident": 0.0}
+
+    def told(self) -> dict[str, float]:
+        """Return CPU-seconds that living browsers have used, and resident bytes, shared ones in each process."""
+        if self._looked_at is None or self._now() - self._looked_at >= LOOK_S:
+            self._looked_at = self._now()
+            self._told = _sums(self._browsers())
+        return self._told
+
+
+def _sums(browsers: Iterable[int]) -> dict[str, float]:
+    sums = {"cpu_s": 0.0, "resident": 0.0}
+    for pid in browsers:
+        try:
+            main = psutil.Process(pid)
+            family = [main, *main.children(recursive=True)]
+        except psutil.Error:  # it ended meanwhile
+            continue
+        for process in family:
+            try:
+                times = process.cpu_times()
+                sums["cpu_s"] += times.user + times.system
+                sums["resident"] += process.memory_info().rss
+            except psutil.Error:
+                continue
+    return {name: round(total, 1) for name, total in sums.items()}
