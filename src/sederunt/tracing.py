@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # a process that traces nothing loads none of it
     from opentelemetry.sdk.trace import SpanProcessor
     from opentelemetry.trace import Span, Tracer
 
+ORIGIN_FIELDS = frozenset({"request_id", "traceparent"})  # of a message
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 

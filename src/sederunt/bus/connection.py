@@ -24,7 +24,7 @@ from sederunt import log
 from sederunt.bus import streams
 from sederunt.errors import SederuntError, SetupError
 from sederunt.settings import BusSettings
-from sederunt.tracing import carried, continuing, origin_in
+from sederunt.tracing import ORIGIN_FIELDS, carried, continuing, origin_in
 
 logger = log.get(component="bus")
 
@@ -228,7 +228,7 @@ class Bus:
             try:
                 asked = json.loads(msg.data)
                 with continuing(origin_in(asked)):
-                    result = await answer(asked)
+                    result = await answer({name: value for name, value in asked.items() if name not in ORIGIN_FIELDS})
             except asyncio.CancelledError:  # the client does that when a subscription is closed
                 await reply(msg, {"error": "It ended before this was done."})
                 raise
