@@ -71,7 +71,7 @@ async def furnish(room: ApiRoom) -> Furnished:
     await room.bots.mark(
         bot_id,
         recording_object=f"bots/{bot_id}/recording.webm",
-        capture={"packets": 12, "lost": 0},
+        capture={"packets": 12, "lost": 0, "cpu_s": 3.42, "memory_mib": 61.2},
         evidence={"signals": f"bots/{bot_id}/evidence/signals.json"},  # as of a bot that was asked to leave: no picture
     )
     await room.objects.put(f"bots/{bot_id}/tracks/0.mka", tone_wav(1))

@@ -18,6 +18,7 @@ from playwright.async_api import BrowserContext, Frame, Locator, Page
 from playwright.async_api import Error as DriverError
 from playwright.async_api import TimeoutError as DriverTimeout
 
+from sederunt.browser.costs import CostShare
 from sederunt.browser.loopback import PageChannel
 from sederunt.browser.own_world import OwnWorld, Place, ScriptFault
 from sederunt.browser.scripts import gate_call
@@ -75,6 +76,7 @@ class MeetingPage:
         """
         self._page, self._context, self._line, self._world, self._on_close = page, context, line, world, on_close
         self._on_trouble = on_trouble
+        self.cost: Callable[[], Awaitable[CostShare]] | None = None  # what this tab has cost until now
         self._closing = False
         self._blamed: tuple[float, PageTrouble] | None = None  # what may end it, and when that was heard
         self.gone = asyncio.Event()

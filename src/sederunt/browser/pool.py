@@ -11,7 +11,7 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,6 +24,7 @@ from playwright.async_api import Page
 
 from sederunt import log
 from sederunt.browser.chromium import Chromium
+from sederunt.browser.costs import CostShare, SharedCost
 from sederunt.browser.driver import BrowserDriver, running_driver
 from sederunt.browser.launch import Mode, find_executable, usual_mode
 from sederunt.browser.loopback import Loopback, PageChannel
@@ -84,6 +85,7 @@ class BrowserPool:
         self._starts = asyncio.Semaphore(os.cpu_count() or 1)
         self._open = 0
         self._starting: dict[Chromium, asyncio.Task[None]] = {}
+        self._costs: dict[Chromium, SharedCost] = {}
         self._closing = False
         self._watching: list[asyncio.Task[None]] = []
         self._failed_at: float | None = None  # when a browser did not start, and none has started since
@@ -219,12 +221,21 @@ class BrowserPool:
             await self._loopback.close_line(line)
             watcher.cancel()
             browser.listeners.remove(page.hear)
+            if browser.seats > 1:
+                await self._costs[browser].settle(browser.pid, browser.seats)
             await self._unseat(browser)
 
         page = MeetingPage(tab, context, line, world, closed, on_trouble)
+        page.cost = await self._meter(browser)
         browser.listeners.append(page.hear)
         watcher = asyncio.create_task(_follow(browser, page))
         return page
+
+    async def _meter(self, browser: Chromium) -> Callable[[], Awaitable[CostShare]]:
+        """Return what tells the costs of a bot that comes now; those until now are the others'."""
+        shared = self._costs.setdefault(browser, SharedCost())
+        since_s = await shared.settle(browser.pid, browser.seats - 1)
+        return lambda: shared.of_one(browser.pid, browser.seats, since_s)
 
     # --- browsers ------------------------------------------------------------------------------------------------
 
@@ -323,6 +334,7 @@ class BrowserPool:
     async def _end(self, browser: Chromium) -> None:
         if browser in self._browsers:
             self._browsers.remove(browser)
+        self._costs.pop(browser, None)
         start = self._starting.pop(browser, None)
         if start is not None and not start.done():
             start.cancel()

@@ -75,6 +75,18 @@ class BotReading:
             .where(t.bots.c.account_id == _ACCOUNT, t.IS_SCHEDULED, _VISIBLE)
             .order_by(t.bots.c.scheduled_for, t.bots.c.id)
         )
+        self._between = database.query(
+            select(t.bots)
+            .where(
+                t.bots.c.account_id == _ACCOUNT,
+                t.IS_SCHEDULED,
+                _VISIBLE,
+                t.bots.c.scheduled_for >= bindparam("begins", type_=Moment()),
+                t.bots.c.scheduled_for < bindparam("ends", type_=Moment()),
+            )
+            .order_by(t.bots.c.scheduled_for, t.bots.c.id)
+            .limit(bindparam("most", type_=Integer()))
+        )
         self._active = database.query(
             select(func.count().label("bots"))
             .select_from(t.bots)
@@ -144,6 +156,11 @@ class BotReading:
     async def scheduled(self, account_id: UUID) -> list[Bot]:
         """Return the account's scheduled bots, soonest first."""
         return [bot_of(row) for row in await self._scheduled.all(account=account_id)]
+
+    async def scheduled_between(self, account_id: UUID, begins: datetime, ends: datetime, *, most: int) -> list[Bot]:
+        """Return the account's bots that are scheduled for a span of time, at most so many, soonest first."""
+        rows = await self._between.all(account=account_id, begins=begins, ends=ends, most=most)
+        return [bot_of(row) for row in rows]
 
     async def active_count(self, account_id: UUID) -> int:
         """Return how many bots of the account are in a meeting, or on their way."""

@@ -39,7 +39,9 @@ def addresses(of: Furnished) -> list[str]:
         "/",
         "/bots",
         "/bots/new",
-        "/bots/scheduled",
+        "/bots/scheduled?on=2096-10-02",  # where the scheduled one is
+        "/bots/scheduled?view=week",
+        "/bots/scheduled?view=list&on=2096-10-01",
         f"/bots/{of.finished['id']}",
         f"/bots/{of.live['id']}",
         f"/bots/{of.refused['id']}",

@@ -22,7 +22,15 @@ async def test_pages_stay_cheap_with_ten_thousand_bots_and_four_hours(room: ApiR
     long_id, live_id, upload_id = furnished.finished["id"], furnished.live["id"], furnished.recording["id"]
     await furnish_much(room, UUID(furnished.refused["id"]), UUID(long_id))
     reader = await visitor(room)
-    pages = ["/", "/bots", "/bots?search=nothing-like-it", "/bots/scheduled", f"/bots/{long_id}", f"/bots/{live_id}"]
+    pages = [
+        "/",
+        "/bots",
+        "/bots?search=nothing-like-it",
+        "/bots/scheduled",
+        "/bots/scheduled?on=2097-01-01",
+        f"/bots/{long_id}",
+        f"/bots/{live_id}",
+    ]
     pages += ["/calendars", "/recordings", f"/compare?first={long_id}&second={upload_id}", "/search?q=friday"]
     pages += [f"/bots/{long_id}/player.json", f"/recordings/{upload_id}/player.json"]
     pages += ["/webhooks", "/keys", "/usage", "/people", "/operations", "/reference"]

@@ -72,6 +72,9 @@ document.addEventListener('api:done', (event) => {
   place.focus();
 });
 
+// The timetable is made by the server, which has no other way to know where its reader is.
+document.cookie = `zone=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
+
 const said = sessionStorage.getItem('say');
 if (said) {
   sessionStorage.removeItem('say');

@@ -16,10 +16,12 @@ from sederunt.api.people import audit_values
 from sederunt.api.transcripts import search_values
 from sederunt.api.usage import usage_values
 from sederunt.api.webhooks import DeliveryState, deliveries_values, secret_values
+from sederunt.bus.pulse import Pulse
 from sederunt.console.checkup import Checkup
 from sederunt.console.page import Page
 from sederunt.database.identities import Identities
 from sederunt.errors import InvalidConfig
+from sederunt.jobs.installation import faults_of, seats_of
 from sederunt.model.status import AT_WORK, BotStatus
 from sederunt.platforms.registry import services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
@@ -132,6 +134,7 @@ async def operations(page: Page) -> Response:
     context = page.context
     if page.account_id != context.database.default_account_id:
         return page.render("operations.html", facts=None)
+    pulses, waiting = context.installation.pulses, context.installation.waiting
     seated = {status: len(await context.bots.with_status(status)) for status in BotStatus if status in AT_WORK}
     working = {
         status: len(await context.bots.with_status(status)) for status in (BotStatus.PROCESSING, BotStatus.TRANSCRIBING)
@@ -143,7 +146,11 @@ async def operations(page: Page) -> Response:
     facts = {
         "at_work": seated | working,
         "queues": queues,
-        "hosts": sorted({bot.host for bot in await context.bots.with_status(BotStatus.RECORDING) if bot.host}),
+        "processes": [_process(pulse) for role in ("host", "worker", "api") for pulse in pulses.living(role)],
+        "silent": [f"{pulse.role} {pulse.name}" for pulse in pulses.silent()],
+        "line": await waiting.due(context.clock.now()),
+        "unclaimed": sum(one.unclaimed for one in await waiting.at_work()),
+        "seats": seats_of(pulses.living("host")),
         "load": [round(value, 2) for value in load],
         "cores": psutil.cpu_count() or 1,
         "memory_used": memory.total - memory.available,
@@ -155,6 +162,22 @@ async def operations(page: Page) -> Response:
         "storage": context.settings.storage.url or "a folder in the data directory",
     }
     return page.render("operations.html", facts=facts)
+
+
+def _process(pulse: Pulse) -> dict[str, Any]:
+    """Return one process as its last pulse told of it."""
+    seats = pulse.facts.get("seats") or {}
+    work = pulse.facts.get("at_work") or {}
+    return {
+        "role": pulse.role,
+        "name": pulse.name,
+        "held": seats.get("held", sum(work.values()) if work else None),
+        "total": seats.get("total"),
+        "load": pulse.facts.get("load"),
+        "resident": pulse.facts.get("resident", 0),
+        "draining": bool(pulse.facts.get("draining")),
+        "faults": faults_of(pulse),
+    }
 
 
 async def _bot_name(page: Page, bot_id: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
@@ -23,6 +23,7 @@ from sederunt.console.page import Page
 from sederunt.console.pieces import piece_of
 from sederunt.console.same_sound import same_sound
 from sederunt.console.story import story_of
+from sederunt.console.timetable import VIEWS, moments_of, span_of, timetable, zone_of
 from sederunt.console.waveform import waveform
 from sederunt.database.bot_view import BotView
 from sederunt.database.delivery_lists import DeliveryPage
@@ -37,6 +38,8 @@ from sederunt.transcription.models import has_sockets, models
 
 PICTURE_S = 12.0
 FEED_S = 600.0
+MOST_SCHEDULED = 500  # on one page of the timetable
+ZONE_COOKIE = "zone"  # the reader's time zone, as their browser names it
 
 
 async def list_bots(page: Page) -> Response:
@@ -46,12 +49,27 @@ async def list_bots(page: Page) -> Response:
 
 
 async def scheduled(page: Page) -> Response:
-    """GET /bots/scheduled: by day."""
-    days: dict[str, list[Bot]] = {}
-    for bot in await page.context.bots.scheduled(page.account_id):
-        assert bot.scheduled_for is not None
-        days.setdefault(f"{bot.scheduled_for:%A, %d %B %Y}", []).append(bot)
-    return page.render("scheduled.html", days=days)
+    """GET /bots/scheduled: a month, a week or a list, in the reader's zone."""
+    asked = page.request.query_params
+    zone = zone_of(page.request.cookies.get(ZONE_COOKIE, ""))
+    today = page.context.clock.now().astimezone(zone).date()
+    view = next((known for known in VIEWS if known == asked.get("view")), VIEWS[0])
+    on = _day(asked.get("on", ""), today)
+    begins, ends = moments_of(span_of(view, on), zone)
+    found = await page.context.bots.scheduled_between(page.account_id, begins, ends, most=MOST_SCHEDULED + 1)
+    shown = timetable(view, on, found[:MOST_SCHEDULED], zone=zone, today=today)
+    return page.render(
+        "scheduled.html", table=shown, views=VIEWS, on=on, today=today, zone=zone, more=len(found) > MOST_SCHEDULED
+    )
+
+
+def _day(text: str, otherwise: date) -> date:
+    """Return a day of the query, of a year that its neighbours can be told of, too."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return otherwise
+    return day if 2000 <= day.year <= 2999 else otherwise
 
 
 async def calendars(page: Page) -> Response:

@@ -285,6 +285,9 @@ class MeetingSession:
         if not facts.get("backend") and ask:
             with contextlib.suppress(PageError):
                 facts["backend"] = (await self.page.capture_state()).get("backend")
+        if self.page.cost is not None:
+            cost = await self.page.cost()
+            facts |= {"cpu_s": cost.cpu_s, "memory_mib": cost.memory_mib}
         return facts
 
     async def secure(self) -> None:

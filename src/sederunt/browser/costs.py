@@ -1,0 +1,82 @@
+"""What a browser costs each of its bots: the CPU and memory of its processes, shared among who sat in it meanwhile.
+
+Read when a bot comes, when one goes, and when it is asked for: while nobody does, it costs nothing.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+MIB_IN_KIB = 1024
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CostShare:
+    """One bot's part of a browser."""
+
+    cpu_s: float  # since the bot came
+    memory_mib: float | None  # now: its share of what the processes hold, counted once; None where that is not told
+
+
+class SharedCost:
+    """The costs of one browser, by its main process."""
+
+    def __init__(self) -> None:
+        self._spent: dict[tuple[int, float], float] = {}  # CPU-seconds of each process when it was read last
+        self._share_s = 0.0  # what somebody would have to bear who sat here from the beginning
+        self._lock = asyncio.Lock()
+
+    async def settle(self, pid: int, seats: int) -> float:
+        """Return one seat's sum from the beginning, once what was spent since the last time is divided among seats."""
+        async with self._lock:
+            if pid:
+                spent = await asyncio.to_thread(_spent_by, pid)
+                news = sum(seconds - self._spent.get(process, 0.0) for process, seconds in spent.items())
+                self._spent = spent
+                self._share_s += max(news, 0.0) / max(seats, 1)
+            return self._share_s
+
+    async def of_one(self, pid: int, seats: int, since_s: float) -> CostShare:
+        """Return the part of a bot that came when one seat's sum was `since_s`."""
+        cpu_s = await self.settle(pid, seats) - since_s
+        held_kib = await asyncio.to_thread(_held_by, pid) if pid else 0
+        memory_mib = round(held_kib / MIB_IN_KIB / max(seats, 1), 1) if held_kib else None
+        return CostShare(cpu_s=round(max(cpu_s, 0.0), 2), memory_mib=memory_mib)
+
+
+def _tree(pid: int) -> Iterator[psutil.Process]:
+    try:
+        root = psutil.Process(pid)
+        yield root
+        yield from root.children(recursive=True)
+    except psutil.Error:
+        return
+
+
+def _spent_by(pid: int) -> dict[tuple[int, float], float]:
+    spent = {}
+    for process in _tree(pid):
+        try:
+            times = process.cpu_times()
+            spent[(process.pid, process.create_time())] = times.user + times.system
+        except psutil.Error:
+            continue
+    return spent
+
+
+def _held_by(pid: int) -> int:
+    """Return the proportional set size of a process with its children, in KiB; 0 where it cannot be read."""
+    return sum(_pss_kib(process.pid) for process in _tree(pid))
+
+
+def _pss_kib(pid: int) -> int:
+    try:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1])
+    except OSError:
+        pass
+    return 0
