@@ -244,6 +244,10 @@ class WhisperSettings(Section):
     path: Path | None = Field(None, description="A model directory; wins over everything.")
     cache: Path | None = Field(None, description="Where downloaded models lie; default: models in the data directory.")
     offline: bool = Field(False, description="Never ask the hub.")
+    quality: Literal["fast", "balanced", "best"] = Field(
+        "balanced",
+        description="Care of transcriptions by vendor1; whisper-fast and whisper-best choose for one request.",
+    )
     threads: int = Field(1, ge=1, description="Threads per decode.")
 
 

@@ -9,8 +9,9 @@ import multiprocessing
 import resource
 import tempfile
 import wave
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from sederunt.media.pcm import Block, read_pcm
 from sederunt.settings import WhisperSettings
 from sederunt.transcription.whisper import resolution
 from sederunt.transcription.whisper.loading import load_whisper
+from sederunt.transcription.whisper.quality import QUALITIES
 from sederunt.transcription.whisper.sound import PcmSource
 from sederunt.transcription.whisper.speech import RATE, Samples
 
@@ -68,6 +70,7 @@ class TranscribeFigures:
     invented: int | None  # words where nobody spoke
     cpu_per_s: float
     peak_rss_mb: float
+    spread: float | None  # points of word error between the best and the worst recording, where all say the same
 
 
 def bench_transcribe(models: list[str], names: list[str], engines: list[str], speech: Path | None, data: Path) -> int:
@@ -110,6 +113,7 @@ def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Transc
         audio_s = sum(_seconds(sound) for sound, _ in recordings)
     reference = " ".join(text for _, text in recordings)
     words, errors, lost = score(reference, " ".join(heard)) if reference.strip() else (0, None, None)
+    texts = [text for _, text in recordings]
     return TranscribeFigures(
         case=case,
         engine=engine,
@@ -121,6 +125,7 @@ def _run(engine: str, model: str, case: str, speech: Path, data: Path) -> Transc
         invented=None if words else len(" ".join(heard).split()),
         cpu_per_s=round(spent / audio_s, 4),
         peak_rss_mb=round(peak_mb, 1),
+        spread=spread(texts[0], heard) if len(set(texts)) == 1 < len(texts) else None,
     )
 
 
@@ -135,25 +140,22 @@ def score(reference: str, heard: str) -> tuple[int, float, float]:
     return words, round(100 * output.wer, 2), round(100 * lost / words, 2)
 
 
+def spread(reference: str, heard: Sequence[str]) -> float:
+    """Return by how many points of word error readings of one text differ at most."""
+    errors = [score(reference, each)[1] for each in heard]
+    return round(max(errors) - min(errors), 2)
+
+
 # --- engines ---------------------------------------------------------------------------------------------------------
 
 
-def _ours(model: str, data: Path) -> Callable[[Sound], str]:
+def _ours(model: str, data: Path, quality: str = "balanced") -> Callable[[Sound], str]:
     whisper = load_whisper(WhisperSettings(), data, model)
-    return lambda sound: _text(whisper.transcribe(source(sound), lang="en").utterances)
+    return lambda sound: _text(whisper.transcribe(source(sound), lang="en", quality=QUALITIES[quality]).utterances)
 
 
-def _plain(model: str, data: Path) -> Callable[[Sound], str]:
-    """Transcribe by faster-whisper's own sequential loop, with the same beam and word times."""
-    return _faster_whisper(model, data, vad_filter=False)
-
-
-def _filtered(model: str, data: Path) -> Callable[[Sound], str]:
-    """Transcribe by that loop with its voice filter, as many programs use it."""
-    return _faster_whisper(model, data, vad_filter=True)
-
-
-def _faster_whisper(model: str, data: Path, **options: bool) -> Callable[[Sound], str]:
+def _faster_whisper(model: str, data: Path, *, beams: int = 1, vad_filter: bool = False) -> Callable[[Sound], str]:
+    """Transcribe by faster-whisper's own sequential loop, with word times."""
     from faster_whisper import WhisperModel
 
     directory = resolution.resolve(WhisperSettings(), data, model).directory
@@ -161,7 +163,9 @@ def _faster_whisper(model: str, data: Path, **options: bool) -> Callable[[Sound]
 
     def transcribe(sound: Sound) -> str:
         given = str(sound) if isinstance(sound, Path) else sound
-        segments, _ = loaded.transcribe(given, language="en", beam_size=1, word_timestamps=True, **options)
+        segments, _ = loaded.transcribe(
+            given, language="en", beam_size=beams, word_timestamps=True, vad_filter=vad_filter
+        )
         return " ".join(segment.text.strip() for segment in segments)
 
     return transcribe
@@ -169,8 +173,10 @@ def _faster_whisper(model: str, data: Path, **options: bool) -> Callable[[Sound]
 
 ENGINES: dict[str, Callable[[str, Path], Callable[[Sound], str]]] = {
     "sederunt": _ours,
-    "plain": _plain,
-    "vad_filter": _filtered,
+    "sederunt-best": partial(_ours, quality="best"),
+    "plain": _faster_whisper,
+    "beam5": partial(_faster_whisper, beams=5),
+    "vad_filter": partial(_faster_whisper, vad_filter=True),
 }
 
 
@@ -223,6 +229,23 @@ def _quiet_and_changing(clips: list[SpeechSample], _scratch: Path) -> Transcribe
         samples, text = _joined(faded)
         recordings.append((samples + _noise(len(samples), 0.0001), text))
     return TranscribeCase("hard", tuple(recordings))
+
+
+def _shifted(clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
+    """Return the clips in a row nine times, a tenth of a second sooner or later and a decibel softer or louder: what a
+    reading of them depends on beyond the words.
+    """
+    samples, text = _joined(clips)
+    samples = samples + _noise(len(samples), 0.0001)
+    lead = RATE // 10
+    return TranscribeCase(
+        "coin flips",
+        tuple(
+            (np.pad(samples, (shift, 0)) * np.float32(10 ** (decibels / 20)), text)
+            for shift in (0, lead, 2 * lead)
+            for decibels in (-1, 0, 1)
+        ),
+    )
 
 
 def _nobody(_clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
@@ -293,6 +316,7 @@ CASES: dict[str, Callable[[list[SpeechSample], Path], TranscribeCase]] = {
     "clips": _each_alone,
     "long": _one_after_another,
     "hard": _quiet_and_changing,
+    "coin flips": _shifted,
     "nobody": _nobody,
     "sparse": _sparse,
     "hour": _hour,
@@ -305,9 +329,9 @@ def _cpu_s() -> float:
 
 
 def _print(found: list[TranscribeFigures]) -> None:
-    table = Table("Model", "Case", "Engine", "WER %", "Lost %", "Invented", "CPU/s", "Peak RSS MB", box=None)
+    table = Table("Model", "Case", "Engine", "WER %", "Lost %", "Invented", "CPU/s", "Peak RSS MB", "Spread", box=None)
     for row in found:
-        shown = (row.word_errors, row.lost, row.invented, row.cpu_per_s, row.peak_rss_mb)
+        shown = (row.word_errors, row.lost, row.invented, row.cpu_per_s, row.peak_rss_mb, row.spread)
         table.add_row(row.model, row.case, row.engine, *("–" if value is None else str(value) for value in shown))
     Console().print(table)
     for row in found:

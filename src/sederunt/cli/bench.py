@@ -41,9 +41,11 @@ def start(repeats: int = typer.Option(10, min=1, help="Bots sent; the figure is 
 def transcribe(
     model: list[str] = typer.Option(["tiny.en", "base"], help="Models to measure; may be repeated."),
     case: list[str] = typer.Option(
-        [], help="Only these cases (clips, long, hard, nobody, sparse, hour). Default: all."
+        [], help="Only these cases (clips, long, hard, coin flips, nobody, sparse, hour). Default: all."
     ),
-    engine: list[str] = typer.Option([], help="Only these engines (sederunt, plain, vad_filter). Default: all."),
+    engine: list[str] = typer.Option(
+        [], help="Only these engines (sederunt, sederunt-best, plain, beam5, vad_filter). Default: all."
+    ),
     speech: Path | None = typer.Option(None, help="A folder of clips with transcripts.json; default: those shipped."),
     data: Path = typer.Option(Path("data"), help="The data directory, where models lie."),
 ) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -20,14 +20,15 @@ from sederunt.jobs.work import GiveUp, Job
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.recording import Recording
 from sederunt.model.status import BotStatus, RecordingStatus, Trigger
-from sederunt.model.transcript import Transcript
+from sederunt.model.transcript import LiveLine, Transcript
 from sederunt.recordings.spans import read_spans
 from sederunt.transcription.access import Access
-from sederunt.transcription.models import ModelRow, batch_twin, find, provider_of
+from sederunt.transcription.models import ModelRow, batch_twin, find, is_live_here, provider_of
 from sederunt.transcription.plugs import is_installed
 from sederunt.transcripts.bot_transcript import BotTranscriptRequest, StoredRoster, transcribe_bot
-from sederunt.transcripts.live_transcript import doubt, transcript_of_lines
+from sederunt.transcripts.live_transcript import UNHEARD_S, doubt, transcript_of_lines
 from sederunt.transcripts.recording_transcript import RecordingTranscriptRequest, transcribe_recording
+from sederunt.transcripts.unheard import unheard_in
 from sederunt.transcripts.vendor_memory import keep_copies_only
 
 # What a caller can mend has a cause of its own.
@@ -58,7 +59,7 @@ async def _transcribe_bot(job: Job, context: WorkerContext) -> None:
     if bot.status is not BotStatus.TRANSCRIBING:
         return
     model = model_of(bot.config.transcription_model)
-    transcript = await _told_live(bot, context) if model.realtime else None
+    transcript = await _told_live(bot, job, context) if model.realtime else None
     data: Mapping[str, Any] = {}
     if transcript is None:
         chain = await chain_of(bot, batch_twin(model), job, context)
@@ -76,16 +77,36 @@ async def _transcribe_bot(job: Job, context: WorkerContext) -> None:
     logger.info("bot transcribed", action="transcribed", bot_id=str(bot.id), segments=len(transcript.segments))
 
 
-async def _told_live(bot: Bot, context: WorkerContext) -> Transcript | None:
+async def _told_live(bot: Bot, job: Job, context: WorkerContext) -> Transcript | None:
     """Return what live listeners were told as the bot's transcript; None where it has to be transcribed again."""
     lines = await context.live_lines.of(bot.id)
     tracks = json.loads(await context.objects.get(f"bots/{bot.id}/tracks.json"))["sources"]
     why = doubt(lines, events=await context.bots.events(bot.id), gaps=bot.gaps, tracks=tracks)
     if context.settings.live.post_call_pass:
         why = why or "the settings ask for it"
+    if why is None and is_live_here(bot.config.transcription_model):
+        why = await _loud_without_words(bot, lines, tracks, job, context)
     if why is None:
         return transcript_of_lines(lines, bot.detected_lang)
     logger.info("transcribed again after the meeting", action="post_call_pass", bot_id=str(bot.id), why=why)
+    return None
+
+
+async def _loud_without_words(
+    bot: Bot, lines: Sequence[LiveLine], tracks: Iterable[Mapping[str, Any]], job: Job, context: WorkerContext
+) -> str | None:
+    """Return where a track is loud and listeners were told no word; None where the lines cover what there is."""
+    with scratch_of(context, job) as scratch:
+        for track in tracks:
+            if track["heard_s"] < UNHEARD_S:
+                continue
+            path = scratch / track["file"]
+            await context.objects.get_file(f"bots/{bot.id}/tracks/{track['file']}", path)
+            own = [line for line in lines if line.source == track["source"]]
+            if found := await asyncio.to_thread(unheard_in, path, own):
+                start, end = max(found, key=lambda stretch: stretch[1] - stretch[0])
+                return f"from {start:.1f} to {end:.1f} s {track['source']} is loud, and no word was transcribed"
+            path.unlink()
     return None
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sederunt.bench.transcribe import score
+from sederunt.bench.transcribe import score, spread
 
 COUNTED = "Ready? One, two, three, four, five, six, seven, eight, nine, ten. Go."
 
@@ -30,3 +30,8 @@ def test_a_run_of_missing_words_is_lost_speech_a_few_are_not() -> None:
     said = "it was the best of times it was the worst of times"
     assert score(said, "it was the best of times it was the times") == (12, 16.67, 0.0)
     assert score(said, "it was the best of times") == (12, 50.0, 50.0)
+
+
+def test_the_spread_lies_between_the_best_and_the_worst_reading() -> None:
+    assert spread("one two three four", ["one two three four", "one two four", "one two three for"]) == 25.0
+    assert spread("one two", ["one two"] * 3) == 0.0

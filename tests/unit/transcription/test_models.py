@@ -38,16 +38,18 @@ RECORDING_VALUES = [
     "vendor8",
     "vendor9",
 ]
+# Ours: the same model with another care.
+QUALITY_VALUES = ["vendor1-fast", "vendor1-best"]
 
 
-def test_every_bot_value_of_the_interface_is_in_the_table_and_one_extension_beside_them() -> None:
+def test_every_bot_value_of_the_interface_is_in_the_table_and_our_extensions_beside_them() -> None:
     mine = {row.identifier for row in models.models() if row.for_bots}
-    assert mine == {*BOT_VALUES, "vendor1-realtime"}
+    assert mine == {*BOT_VALUES, "vendor1-realtime", *QUALITY_VALUES}
     assert len(BOT_VALUES) == 18
 
 
-def test_recordings_take_exactly_the_interfaces_values() -> None:
-    assert {row.identifier for row in models.models() if row.for_recordings} == set(RECORDING_VALUES)
+def test_recordings_take_the_interfaces_values_and_those_of_quality() -> None:
+    assert {row.identifier for row in models.models() if row.for_recordings} == {*RECORDING_VALUES, *QUALITY_VALUES}
     assert not any(row.realtime for row in models.models() if row.for_recordings)
 
 

@@ -48,6 +48,9 @@ PINNED: Mapping[str, Pinned] = MappingProxyType(
 AUTO = ("base", "tiny.en")
 AUTO_NAME = "auto"
 
+# Reads English alone, and live English wherever it is installed.
+SMALLEST = "tiny.en"
+
 # The multilingual model that finds the language for an English-only one.
 LANGUAGE_FINDER = "base"
 

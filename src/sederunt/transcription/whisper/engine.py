@@ -14,7 +14,8 @@ from sederunt.model.transcript import Doubt, Utterance
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import Cancelled, FinishedPart
 from sederunt.transcription.whisper import memory, reading, speech, windows, wording
-from sederunt.transcription.whisper.decoding import Network
+from sederunt.transcription.whisper.decoding import FULL_CONTEXT, Network
+from sederunt.transcription.whisper.quality import BALANCED, Quality
 from sederunt.transcription.whisper.sound import PcmSource, UnreadSound
 from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples
 
@@ -72,6 +73,7 @@ class Whisper:
         lang: str | None = None,
         likely_lang: str | None = None,
         vocabulary: Sequence[str] = (),
+        quality: Quality = BALANCED,
         resume: Sequence[FinishedPart] = (),
         on_part: Callable[[FinishedPart], None] | None = None,
         on_progress: Callable[[float], None] | None = None,
@@ -85,7 +87,8 @@ class Whisper:
         Raises Cancelled between two windows once `cancelled` is set.
         """
         guess = None if primary_tag(lang) in self.languages else self.detect_language([source], cancelled=cancelled)
-        manner = replace(self.manner(chosen(self.languages, lang, guess, likely_lang), vocabulary), thorough=True)
+        plain = self.manner(chosen(self.languages, lang, guess, likely_lang), vocabulary)
+        manner = replace(plain, thorough=quality.thorough, beams=quality.beams, context=quality.context)
         parts = sorted(resume, key=lambda part: part.start)
         sound = UnreadSound(source, parts[-1].end if parts else 0.0)
         for number, part in enumerate(self._parts(sound, manner, per_window=(lang or "").lower() == "multi")):
@@ -119,7 +122,7 @@ class Whisper:
             for samples in _speech_samples(source):
                 if cancelled is not None and cancelled.is_set():
                     raise Cancelled("The transcription was stopped.")
-                odds.append(network.language_odds(network.encode(samples)[0]))
+                odds.append(odds_of(network, samples))
                 settled = len(odds) > 1 and pooled(odds).probability >= BEYOND_DOUBT
                 if settled or len(odds) >= DETECTIONS:
                     return pooled(odds)
@@ -173,9 +176,7 @@ class Whisper:
         return utterances, doubts
 
     def _in_its_language(self, samples: Samples, manner: reading.Manner) -> reading.Manner:
-        tag, probability = max(
-            self.network.language_odds(self.network.encode(samples)[0]).items(), key=lambda pair: pair[1]
-        )
+        tag, probability = max(odds_of(self.network, samples).items(), key=lambda pair: pair[1])
         if probability < SURE_OF_LANGUAGE:
             return manner
         return replace(manner, language=tag)
@@ -191,6 +192,16 @@ class Whisper:
             tokens += more
             fitting.append(" ".join("".join(c if c.isalnum() else " " for c in entry.casefold()).split()))
         return reading.Manner(language=language, prompt=tuple(tokens), vocabulary=tuple(fitting))
+
+
+def odds_of(network: Network, samples: Samples) -> dict[str, float]:
+    """Return probability per language of some speech; asked again with all the context a network was trained with,
+    which tells close languages apart, where the cheap answer leaves a doubt.
+    """
+    odds = network.language_odds(network.encode(samples)[0])
+    if max(odds.values()) >= BEYOND_DOUBT:
+        return odds
+    return network.language_odds(network.encode(samples, context=FULL_CONTEXT)[0])
 
 
 def chosen(known: Collection[str], lang: str | None, guess: Language | None, likely: str | None) -> str:

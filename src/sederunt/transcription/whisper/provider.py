@@ -7,11 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sederunt.settings import Settings
+from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import Result, Task, VendorAccount
 from sederunt.transcription.rows import Can, ModelRow, ProviderRow
 from sederunt.transcription.sessions import RealtimeProvider
 from sederunt.transcription.whisper import resolution
+from sederunt.transcription.whisper.catalog import AUTO_NAME, SMALLEST
 from sederunt.transcription.whisper.live.provider import LiveWhisper
+from sederunt.transcription.whisper.quality import QUALITIES, Quality
 
 if TYPE_CHECKING:  # brings numpy
     from sederunt.media.pcm import Block
@@ -28,7 +31,18 @@ MODELS = (
         for_recordings=True,
         can=_LIVE | {Can.DIARIZE},  # where the weights are installed; `sederunt doctor` tells
     ),
-    # Our extension: the interface has no live Whisper.
+    # Our extensions: the interface has no live Whisper, and no word for how much care is taken.
+    *(
+        ModelRow(
+            identifier=f"vendor1-{quality}",
+            aliases=(f"whisper-{quality}",),
+            provider="whisper",
+            vendor_model=quality,
+            for_recordings=True,
+            can=_LIVE | {Can.DIARIZE},
+        )
+        for quality in ("fast", "best")
+    ),
     ModelRow(
         identifier="vendor1-realtime", aliases=("whisper-realtime",), provider="whisper", realtime=True, can=_LIVE
     ),
@@ -61,12 +75,14 @@ class WhisperProvider:
         """Transcribe a file of any container PyAV reads."""
         from sederunt.transcription.whisper.loading import load_whisper
 
-        whisper = load_whisper(settings.whisper, settings.data)
+        quality = quality_of(settings, task)
+        whisper = load_whisper(settings.whisper, settings.data, model_for(settings, task, quality))
         heard = whisper.transcribe(
             _reader(task),
             lang=task.lang,
             likely_lang=task.likely_lang,
             vocabulary=task.vocabulary,
+            quality=quality,
             resume=task.resume,
             on_part=task.on_part,
             on_progress=task.on_progress,
@@ -93,6 +109,19 @@ class WhisperProvider:
         if networks is None:
             return None
         return diarize(networks, _reader(task), cancelled=task.cancelled)
+
+
+def quality_of(settings: Settings, task: Task) -> Quality:
+    """Return the care that the task's model names, or else that of the installation."""
+    return QUALITIES[task.model.vendor_model or settings.whisper.quality]
+
+
+def model_for(settings: Settings, task: Task, quality: Quality) -> str | None:
+    """Return the model that reads a task; None for that of the settings, which wins wherever it names one."""
+    named = settings.whisper.model != AUTO_NAME or settings.whisper.path is not None
+    if named or not quality.small or primary_tag(task.lang) != "en":
+        return None
+    return SMALLEST if resolution.is_present(settings.whisper, settings.data, SMALLEST) else None
 
 
 def _reader(task: Task) -> Callable[[float], Iterator[Block]]:

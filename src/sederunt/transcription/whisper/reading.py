@@ -8,6 +8,7 @@ from sederunt.transcription.whisper.decoding import (
     FASTEST_S,
     FULL_CONTEXT,
     HALF_CONTEXT,
+    LEAST_CONTEXT,
     Decoded,
     ReadingOptions,
     TimedWord,
@@ -57,6 +58,8 @@ class Manner:
     prompt: tuple[int, ...] = ()
     vocabulary: tuple[str, ...] = ()  # what the prompt says, folded, in order
     thorough: bool = False  # loud sound counts as speech, whatever the detector thinks; it costs time
+    beams: int = 1  # texts that are followed side by side
+    context: int = LEAST_CONTEXT  # frames the encoder sees at least in a first reading
 
 
 def read(
@@ -114,7 +117,7 @@ def echoes(text: str, vocabulary: Sequence[str]) -> bool:
 
 def _read_best(network: Reads, samples: Samples, manner: Manner, *, faint: bool) -> Decoded:
     """Return the first reading that is good, or the best of all; faint sound that does not read well is left alone."""
-    plain = ReadingOptions(language=manner.language)
+    plain = ReadingOptions(language=manner.language, beams=manner.beams, context=manner.context)
     ways = (
         replace(plain, prompt=manner.prompt),
         replace(plain, context=FULL_CONTEXT),
@@ -177,7 +180,7 @@ def _read_again(
     """Read a stretch by itself, with more context than its length asks for; what is a guess or outside counts not."""
     start = max(0.0, stretch[0] - AROUND_S)
     piece = samples[int(start * RATE) : int((stretch[1] + AROUND_S) * RATE)]
-    plain = ReadingOptions(language=manner.language, context=HALF_CONTEXT)
+    plain = ReadingOptions(language=manner.language, context=HALF_CONTEXT, beams=manner.beams)
     decoded = network.read(piece, plain)
     if decoded.repeats and manner.thorough:
         decoded = network.read(piece, replace(plain, context=FULL_CONTEXT, beams=5, forbid_repeats=True))

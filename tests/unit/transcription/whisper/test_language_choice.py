@@ -1,9 +1,14 @@
 """Language tags, and several windows' odds as one guess."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 from sederunt.transcription.languages import primary_tag
-from sederunt.transcription.whisper.engine import Language, chosen, pooled
+from sederunt.transcription.whisper.decoding import FULL_CONTEXT, LEAST_CONTEXT
+from sederunt.transcription.whisper.engine import Language, chosen, odds_of, pooled
+from sederunt.transcription.whisper.live.selector import clearly_foreign
 
 
 @pytest.mark.parametrize(
@@ -50,3 +55,33 @@ def test_who_does_not_surely_tell_a_language_speaks_that_of_the_talk(
 
 def test_a_model_that_writes_english_alone_reads_everything_in_it() -> None:
     assert chosen({"en"}, None, Language("de", 0.9), "de") == "en"
+
+
+class Listener:
+    """Answers by the context that it was given, and notes each."""
+
+    def __init__(self, odds: dict[int, dict[str, float]]) -> None:
+        self._odds, self.asked = odds, list[int]()
+
+    def encode(self, _samples: Any, *, context: int = LEAST_CONTEXT) -> tuple[int, int]:
+        self.asked.append(context)
+        return context, 0
+
+    def language_odds(self, encoded: int) -> dict[str, float]:
+        return self._odds[encoded]
+
+
+@pytest.mark.parametrize(
+    ("short", "answer", "asked"),
+    [(0.97, 0.97, [LEAST_CONTEXT]), (0.54, 0.80, [LEAST_CONTEXT, FULL_CONTEXT])],
+)
+def test_a_doubtful_language_is_asked_again_with_all_the_context(short: float, answer: float, asked: list[int]) -> None:
+    listener: Any = Listener({LEAST_CONTEXT: {"hi": short, "en": 1 - short}, FULL_CONTEXT: {"hi": 0.80, "en": 0.05}})
+    assert odds_of(listener, np.zeros(16_000, np.float32))["hi"] == answer
+    assert listener.asked == asked
+
+
+def test_speech_that_is_hardly_english_is_foreign_although_its_language_is_not_sure() -> None:
+    polish = [{"cs": 0.4, "pl": 0.2, "en": 0.01}, {"pt": 0.3, "hi": 0.2, "en": 0.06}]
+    assert clearly_foreign(polish)
+    assert not clearly_foreign([*polish, {"en": 0.5, "cs": 0.1}])

@@ -231,3 +231,9 @@ def test_a_sentence_repeated_in_no_time_at_the_end_is_dropped() -> None:
     echo = [word(text, 2.0, 2.0) for text in ("one", "two", "three")]
     script = Script(heard(word("one", 1.0, 1.3), word("two", 1.3, 1.6), word("three", 1.6, 2.0), *echo))
     assert read(script, 5, (1.0, 2.0))[0] == ["one", "two", "three"]
+
+
+def test_beams_are_followed_in_every_reading() -> None:
+    script = Script(heard(word("so", 0.5, 0.9)), heard(word("much", 3.0, 3.4)))
+    read(script, 10, (0.4, 1.0), (2.5, 6.0), manner=Manner(language="en", beams=5))
+    assert [way.beams for way in script.asked] == [5, 5]

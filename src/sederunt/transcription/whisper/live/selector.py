@@ -8,15 +8,17 @@ from pathlib import Path
 from sederunt.settings import Settings
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.whisper import resolution
-from sederunt.transcription.whisper.engine import SURE_OF_LANGUAGE, Whisper, pooled
+from sederunt.transcription.whisper.catalog import SMALLEST
+from sederunt.transcription.whisper.engine import Whisper, odds_of, pooled
 from sederunt.transcription.whisper.live.reader import Reader
 from sederunt.transcription.whisper.live.track import OpenUtterance, as_float
 from sederunt.transcription.whisper.loading import load_whisper
 
 ENGLISH = "en"
-ENGLISH_MODEL = "tiny.en"
 # A language is decided on utterances of at least this length, on so many at most.
 _LEAST_S, _MOST = 2.0, 4
+# Utterances of which each is English with less than this probability are something else.
+FOREIGN = 0.1
 
 
 def model_for(settings: Settings, lang: str | None) -> str | None:
@@ -27,8 +29,8 @@ def model_for(settings: Settings, lang: str | None) -> str | None:
     if settings.live.model != "auto":
         return settings.live.model
     english = primary_tag(lang) in (None, ENGLISH)
-    small = english and resolution.is_present(settings.whisper, settings.data, ENGLISH_MODEL)
-    return ENGLISH_MODEL if small and not settings.whisper.path else None
+    small = english and resolution.is_present(settings.whisper, settings.data, SMALLEST)
+    return SMALLEST if small and not settings.whisper.path else None
 
 
 def fault(settings: Settings) -> str | None:
@@ -77,19 +79,27 @@ class LanguageSelector:
         if not listener.multilingual:
             self._decided = True
             return
-        self._odds.append(listener.language_odds(listener.encode(as_float(utterance.samples))[0]))
+        self._odds.append(odds_of(listener, as_float(utterance.samples)))
         guess = pooled(self._odds)
-        if guess.probability >= SURE_OF_LANGUAGE or len(self._odds) >= _MOST:
+        if guess.sure:
+            self.found = guess.tag
+        if guess.sure or len(self._odds) >= _MOST:
             self._decided = True
-            self.found = guess.tag if guess.probability >= SURE_OF_LANGUAGE else None
-            if self.found not in (None, ENGLISH):
-                self._reader = self._reading(self.found)
+            if guess.tag != ENGLISH and (guess.sure or clearly_foreign(self._odds)):
+                self._reader = self._reading(guess.tag)
 
     def _reading(self, lang: str | None) -> Reader:
         whisper = self._load(self._settings, model_for(self._settings, lang))
         tag = primary_tag(lang) or ENGLISH
         known = tag if tag in whisper.languages else ENGLISH
         return Reader(whisper.network, whisper.manner(known, self._vocabulary))
+
+
+def clearly_foreign(odds: Sequence[dict[str, float]]) -> bool:
+    """Return whether speech whose language is not sure is at least not English: then its likeliest language reads it
+    better than a network that writes English alone.
+    """
+    return all(each.get(ENGLISH, 0.0) < FOREIGN for each in odds)
 
 
 Load = Callable[[Settings, str | None], Whisper]

@@ -1,0 +1,59 @@
+"""What is loud in a track and was told to nobody; the detector is a stand-in that hears what is loud."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from sederunt.media.pcm import Block
+from sederunt.model.transcript import LiveLine, Segment, Utterance, Word
+from sederunt.transcription.whisper import speech
+from sederunt.transcription.whisper.speech import RATE, Samples, SpeechActivity, loudness
+from sederunt.transcripts.unheard import LOOK_S, unheard
+
+
+@pytest.fixture(autouse=True)
+def _ear(monkeypatch: pytest.MonkeyPatch) -> None:
+    def listen(samples: Samples) -> SpeechActivity:
+        levels = loudness(samples)
+        return SpeechActivity(levels, (levels > 0.01).astype(np.float32))
+
+    monkeypatch.setattr(speech, "listen", listen)
+
+
+def track(*loud: tuple[float, float], seconds: float) -> Samples:
+    samples = np.zeros(round(seconds * RATE), np.float32)
+    for start, end in loud:
+        samples[round(start * RATE) : round(end * RATE)] = 0.1
+    return samples
+
+
+def line(start: float, end: float) -> LiveLine:
+    """A line with a word for each half second."""
+    words = tuple(
+        Word(word="so", start=float(at), end=float(at) + 0.4, confidence=0.9) for at in np.arange(start, end, 0.5)
+    )
+    said = Utterance(start=start, end=end, speaker=0, confidence=0.9, transcript="so", words=words)
+    segment = Segment(start=start, end=end, speaker=0, confidence=0.9, transcript="so", utterances=(said,))
+    return LiveLine(segment_id="1", revision=0, source="7", voice="ada", segment=segment)
+
+
+def found(samples: Samples, *lines: LiveLine) -> list[tuple[float, float]]:
+    def blocks(start_s: float) -> Iterator[Block]:
+        yield Block(start_s=start_s, samples=samples[round(start_s * RATE) :])
+
+    return unheard(blocks, lines)
+
+
+def test_what_lines_cover_is_heard() -> None:
+    assert found(track((2.0, 12.0), seconds=40), line(2.0, 12.0)) == []
+
+
+def test_loud_seconds_without_a_word_are_found_wherever_they_are() -> None:
+    later = LOOK_S + 13
+    missing = found(track((2.0, 12.0), (later, later + 6), seconds=60), line(2.0, 12.0))
+    assert [(start, end) for start, end in missing] == [pytest.approx((later, later + 6), abs=0.1)]
+
+
+def test_a_laugh_is_no_reason() -> None:
+    assert found(track((2.0, 4.0), seconds=10)) == []
