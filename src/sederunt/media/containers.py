@@ -73,9 +73,12 @@ def open_media(path: Path, kind: ContainerKind | None = None) -> InputContainer:
         )
     except av.FFmpegError as error:
         raise BrokenMedia(f"The file looks like {kind.name.upper()} but cannot be opened: {error.strerror}.") from error
-    if container.streams.audio and (codec := container.streams.audio[0].codec_context.name) not in CODECS:
-        container.close()
-        raise UnsupportedMedia(f"The sound of the file is {codec}, which is not read here.")
+    if container.streams.audio:
+        context = container.streams.audio[0].codec_context  # None where the library has no decoder for it
+        if context is None or context.name not in CODECS:
+            container.close()
+            codec = context.name if context else "in a codec without a name"
+            raise UnsupportedMedia(f"The sound of the file is {codec}, which is not read here.")
     return container
 
 

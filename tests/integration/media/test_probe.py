@@ -232,3 +232,12 @@ def _with_encoding(piece: bytes, encoding: bytes) -> bytes:
         if element.id in (0x1549A966, 0x1654AE6B, 0x1F43B675):
             content += _element(element.id, inside)
     return _element(EBML, piece[header.start : header.end]) + _element(0x18538067, content)
+
+
+def test_a_codec_that_the_library_does_not_know_is_refused(tmp_path: Path) -> None:
+    unknown = struct.pack("<HHIIHH", 0x1234, 1, 8_000, 16_000, 2, 16)
+    sound = b"data" + struct.pack("<I", 3_200) + bytes(3_200)
+    file = tmp_path / "unknown.wav"
+    file.write_bytes(b"RIFF" + struct.pack("<I", 36 + 3_200) + b"WAVEfmt " + struct.pack("<I", 16) + unknown + sound)
+    with pytest.raises(UnsupportedMedia, match="without a name"):
+        probe(file)
