@@ -10,6 +10,8 @@ import signal
 import sys
 from pathlib import Path
 
+from sederunt.media.sight import see_only
+
 MEMORY_BYTES = 3 << 30  # of addresses; the libraries alone map 0.7 GB, frames of 8K video 0.5 GB
 _NEW_NETWORK, _NEW_USER = 0x4000_0000, 0x1000_0000
 _DIE_WITH_PARENT, _NO_NEW_PRIVILEGES = 1, 38  # prctl(2)
@@ -19,7 +21,7 @@ def main() -> None:
     """Run one act: `probe PATH CPU_S` writes facts as JSON; `pcm PATH CPU_S START_S END_S` writes 16-bit samples at 16
     kHz."""
     act, path, cpu_s, *moments = sys.argv[1:]
-    give_up_rights(int(cpu_s))
+    give_up_rights(int(cpu_s), Path(path))
     from sederunt.errors import MediaError  # heavy imports come after the limits
 
     try:
@@ -33,8 +35,8 @@ def main() -> None:
         _tell("BrokenMedia", "The file takes more memory to read than it may: it is damaged, or made to do harm.")
 
 
-def give_up_rights(cpu_s: int) -> None:
-    """Limit CPU and memory, forbid writing, leave the network, and end with the parent."""
+def give_up_rights(cpu_s: int, *readable: Path) -> None:
+    """Limit CPU and memory, forbid writing, leave the network, see these files alone, and end with the parent."""
     limits = {
         resource.RLIMIT_CPU: cpu_s,
         resource.RLIMIT_AS: MEMORY_BYTES,
@@ -51,6 +53,7 @@ def give_up_rights(cpu_s: int) -> None:
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     # Some kernels and containers allow neither; the list of protocols in `containers` then keeps it off the network.
     libc.unshare(_NEW_NETWORK if os.geteuid() == 0 else _NEW_USER | _NEW_NETWORK)
+    see_only(*readable)
 
 
 def _probe(path: Path) -> None:

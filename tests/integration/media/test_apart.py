@@ -97,6 +97,27 @@ def test_a_file_that_takes_too_much_work_costs_its_reader_alone(
         probe_apart(make_file("a.wav", *TONE))
 
 
+def test_the_reader_sees_its_file_and_no_other_one(tmp_path: Path) -> None:
+    data = tmp_path / "data"  # where its parent works, as `serve` with ./data does
+    data.mkdir()
+    for name in ("given", "sealing.key"):
+        (data / name).write_text(name)
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from sederunt.media.apart_child import give_up_rights\n"
+        "give_up_rights(5, Path(sys.argv[1]))\n"
+        "import av, numpy\n"  # what it runs from is still there
+        "print(Path(sys.argv[1]).read_text())\n"
+        "for path in (sys.argv[2], '/etc/passwd', '/proc/1/environ', '/proc/self/environ'):\n"
+        "    try: print(path, len(open(path).read()))\n"
+        "    except OSError: pass\n"
+    )
+    command = [sys.executable, "-c", script, str(data / "given"), str(data / "sealing.key")]
+    done = subprocess.run(command, cwd=data, capture_output=True, text=True, timeout=60)
+    assert (done.stdout.splitlines(), done.stderr) == (["given"], "")
+
+
 def test_the_reader_can_neither_write_nor_talk(tmp_path: Path) -> None:
     script = (
         "import socket, sys\n"

@@ -1,0 +1,59 @@
+"""What a process of ours that reads callers' data may still see of the disk: what it runs from, and that data.
+
+Landlock is the kernel's way for a process to give that up, for good and without any privilege. It binds root as well.
+"""
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+# syscall(2), the same on every architecture; linux/landlock.h
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_BENEATH_PATH = 1
+_READ_FILE, _READ_FOLDER, _EVERYTHING = 1 << 2, 1 << 3, (1 << 13) - 1  # of the first version; all kernels know it
+_SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/sys/devices/system/cpu", "/dev/null")
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (("handled_access_fs", ctypes.c_uint64),)
+
+
+class _Beneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = (("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
+
+
+def see_only(*wanted: Path) -> bool:
+    """Open nothing any more but these, and what Python needs, all of it for reading; False where the kernel cannot."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    rules = _Ruleset(_EVERYTHING)
+    held = libc.syscall(_CREATE_RULESET, ctypes.byref(rules), ctypes.sizeof(rules), 0)
+    if held < 0:
+        return False
+    try:
+        for path in {*wanted, *_own_places()}:
+            _allow(libc, held, path)
+        return libc.syscall(_RESTRICT_SELF, held, 0) == 0  # type: ignore[no-any-return]
+    finally:
+        os.close(held)
+
+
+def _own_places() -> Iterable[Path]:
+    """Yield where Python and what it imports lie; not the working directory, whose data is none of its business."""
+    here = Path.cwd().resolve()
+    for place in (*_SYSTEM, sys.prefix, sys.base_prefix, *sys.path):
+        path = Path(place)
+        if place and path.exists() and path.resolve() != here:
+            yield path
+
+
+def _allow(libc: ctypes.CDLL, held: int, path: Path) -> None:
+    below = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        access = _READ_FILE | _READ_FOLDER if path.is_dir() else _READ_FILE
+        rule = _Beneath(access, below)
+        libc.syscall(_ADD_RULE, held, _BENEATH_PATH, ctypes.byref(rule), 0)
+    finally:
+        os.close(below)
