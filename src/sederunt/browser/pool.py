@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
 from typing import Any, Literal
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from playwright.async_api import Error as DriverError
 from playwright.async_api import Page
@@ -37,7 +37,7 @@ from sederunt.browser.processes import sweep_orphans
 from sederunt.browser.sandbox import obstacle as sandbox_obstacle
 from sederunt.browser.scripts import own_world_scripts, page_scripts
 from sederunt.browser.signals import Signal
-from sederunt.errors import PageCrashed, PageStuck, SetupError
+from sederunt.errors import PageCrashed, PageError, PageStuck, SetupError
 from sederunt.model.audio import CapturedFrame
 from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.settings import BrowserSettings
@@ -46,6 +46,7 @@ from sederunt.tracing import traced
 OPEN_S = 30.0
 TRY_AGAIN_S = 30.0  # after a browser did not start
 DRIVER_AGAIN_S = 5.0  # after a driver did not
+PROVE_EVERY_S = 600.0  # a page costs some tenths of a CPU-second, and is opened for this only where no bot needed one
 PAGE_OVERRAN = PageTrouble(cause="page_overran", seen="The page did more than it may.", recovery=Recovery.FRESH_BROWSER)
 VIEWPORT = {"width": 1280, "height": 720}
 
@@ -89,6 +90,7 @@ class BrowserPool:
         self._closing = False
         self._watching: list[asyncio.Task[None]] = []
         self._failed_at: float | None = None  # when a browser did not start, and none has started since
+        self._proved_at = time.monotonic()  # when a page was opened last
 
     async def __aenter__(self) -> "BrowserPool":
         await asyncio.to_thread(sweep_orphans)
@@ -101,7 +103,7 @@ class BrowserPool:
         self._warn_without_sandbox()
         self._warm_up()
         watch = ProcessWatch(lambda: self._browsers)
-        self._watching = [asyncio.create_task(task) for task in (watch.run(), self._keep_driver())]
+        self._watching = [asyncio.create_task(task) for task in (watch.run(), self._keep_driver(), self._prove())]
         return self
 
     async def __aexit__(
@@ -123,7 +125,8 @@ class BrowserPool:
 
     def state(self) -> str:
         """Return "ok", or what keeps this host from opening a page: "missing" where there is no browser to start, "does
-        not start" where the last start failed. Another start is tried after a while.
+        not start" where the last start, or the last page of a host without bots, failed. Another start is tried after a
+        while.
         """
         try:
             find_executable(self._settings, usual_mode(self._settings))
@@ -188,6 +191,7 @@ class BrowserPool:
                 await self._loopback.close_line(line)
                 await self._unseat(browser)
         self._open += 1
+        self._failed_at, self._proved_at = None, time.monotonic()
         return page
 
     async def _open_page(
@@ -258,6 +262,24 @@ class BrowserPool:
                     logger.error(str(error), action="driver_missing")
                     await asyncio.sleep(DRIVER_AGAIN_S)
             self._warm_up()
+
+    async def _prove(self) -> None:
+        """Have a host that keeps a browser warm open a page now and then: a browser that only runs proves nothing."""
+        while True:
+            await asyncio.sleep(PROVE_EVERY_S if self._failed_at is None else TRY_AGAIN_S)
+            is_proved = self._failed_at is None and time.monotonic() - self._proved_at < PROVE_EVERY_S
+            if is_proved or not self._settings.warm:
+                continue
+            request = PageRequest(bot_id=uuid4(), mode=usual_mode(self._settings), watch={}, hosts=())
+            try:
+                page = await self.open(request, on_frames=lambda frames: None, on_signal=lambda signal: None)
+                try:
+                    await page.evaluate("() => 0")
+                finally:
+                    await page.close()
+            except (PageError, SetupError) as error:
+                logger.error("no page can be opened", action="browser_unproved", why=str(error))
+                self._failed_at = time.monotonic()
 
     async def _seat(self, request: PageRequest) -> Chromium:
         """Take a place in a browser that runs: one that has room (or will have, once started), else a new one."""

@@ -26,7 +26,7 @@ from sederunt.browser.own_user import OWN_NUMBER
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.browser.processes import is_alive, owner_mark, sweep_orphans
-from sederunt.errors import PageCrashed, SetupError
+from sederunt.errors import PageCrashed, PageStuck, SetupError
 from sederunt.settings import BrowserSettings
 
 pytestmark = pytest.mark.chromium
@@ -76,6 +76,23 @@ async def test_a_host_says_that_its_browser_is_missing_or_does_not_start_and_tri
         async with asyncio.timeout(60):
             while pool.state() != "ok":  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
+
+
+async def test_an_idle_host_proves_that_its_browser_opens_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser that runs and gives no page is no use; one that gives a page again is fine at once."""
+    monkeypatch.setattr(pool_module, "PROVE_EVERY_S", 0.05)
+    monkeypatch.setattr(pool_module, "TRY_AGAIN_S", 0.05)
+    opens = BrowserPool._open_page
+
+    async def opens_none(*_: Any) -> MeetingPage:
+        raise PageStuck("no page")
+
+    async with asyncio.timeout(120), pool_of(warm=1) as pool:
+        for found, word in ((opens_none, "does not start"), (opens, "ok")):
+            monkeypatch.setattr(BrowserPool, "_open_page", found)
+            while pool.state() != word:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert pool.bots() <= 1
 
 
 async def test_bots_of_two_accounts_share_no_browser_unless_that_is_allowed() -> None:

@@ -42,6 +42,11 @@ class PieceBuffer(Generic[Item]):
         """Return whether nothing is in memory alone."""
         return not self._waiting
 
+    @property
+    def is_refused(self) -> bool:
+        """Return whether this disk did not take the last piece: what came since is in memory alone."""
+        return self._refused
+
     def add(self, items: Sequence[Item]) -> None:
         """Keep items for the next piece."""
         self._waiting.extend(items)

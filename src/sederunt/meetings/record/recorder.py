@@ -112,6 +112,11 @@ class Recorder:
         self._writer.pictures.add(self._pictures.flush())
         await self._writer.close()
 
+    @property
+    def is_refused(self) -> bool:
+        """Return whether this disk takes no pieces: what is heard and seen is in memory alone."""
+        return self._writer.sound.is_refused or self._writer.pictures.is_refused
+
     def spans(self, since_s: float) -> Sequence[Span]:
         """Return who contributed to mixed tracks since a moment, in seconds of the recording."""
         return self._timeline.spans(since_s)

@@ -15,6 +15,12 @@ FED_MS = 3000  # sound that came so lately proves the connection
 UNNOTICED_MS = 7000  # so long before it was told, at most, was the connection lost: browsers take 5 s to say so
 SHORTEST_GAP_MS = 1000
 
+DISK_REFUSES = PageTrouble(
+    cause="disk_refuses",
+    seen="This host's disk takes no pieces of the recording; they are kept in memory, and lost if the host dies.",
+    recovery=Recovery.NONE,
+)
+
 logger = log.get(component="meetings")
 
 
@@ -32,6 +38,7 @@ class Outages:
         self._started_ms = started_ms
         self._documents = page.documents
         self._deaf_since_ms: float | None = None  # in an outage
+        self._is_refused = False  # by this disk, and told
 
     def found(
         self, now: float, now_ms: int, *, shown_speaking: bool, has_company: bool, site_reconnects: bool
@@ -50,13 +57,15 @@ class Outages:
             self._link.forget()
         last_ms = self._recorder.last_frame_ms
         is_fed = last_ms is not None and now_ms - last_ms <= FED_MS
-        return self._link.judge(
+        found = self._link.judge(
             now,
             is_fed=is_fed,
             shown_speaking=shown_speaking,
             has_company=has_company,
             site_reconnects=site_reconnects,
         )
+        before, self._is_refused = self._is_refused, self._recorder.is_refused
+        return [DISK_REFUSES, *found] if self._is_refused and not before else found
 
     async def tell(self, troubles: Sequence[PageTrouble], now_ms: int) -> Broken | None:
         """Take these troubles, and mark an outage that is over; returns how the stay ends by one of them."""

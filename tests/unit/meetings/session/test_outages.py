@@ -1,0 +1,73 @@
+"""What becomes of an outage: told, marked as a gap once the page is back, or the end of the page."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from sederunt.meetings.session.media_link import MediaLink
+from sederunt.meetings.session.outages import Outages
+from sederunt.model.trouble import PageTrouble
+
+ZERO_MS = 1_000_000
+
+
+class Told:
+    """A journal that remembers."""
+
+    def __init__(self) -> None:
+        self.bot = SimpleNamespace(id="b")
+        self.causes: list[str] = []
+        self.gaps: list[tuple[float, float, str]] = []
+
+    def note_trouble(self, trouble: PageTrouble) -> None:
+        self.causes.append(trouble.cause)
+
+    async def add_gap(self, start_s: float, end_s: float, cause: str) -> None:
+        self.gaps.append((start_s, end_s, cause))
+
+
+@pytest.fixture
+def stage() -> Any:
+    page, recorder = SimpleNamespace(documents=1), SimpleNamespace(last_frame_ms=None, is_refused=False)
+    link, journal = MediaLink(replaces_mute=True), Told()
+    outages = Outages(cast(Any, page), link, cast(Any, recorder), cast(Any, journal), started_ms=ZERO_MS)
+
+    async def at(second: int) -> Any:
+        now_ms = ZERO_MS + second * 1000
+        found = outages.found(float(second), now_ms, shown_speaking=False, has_company=True, site_reconnects=False)
+        return await outages.tell(found, now_ms)
+
+    return SimpleNamespace(page=page, recorder=recorder, link=link, journal=journal, at=at)
+
+
+def peers(up: int, down: int) -> dict[str, Any]:
+    return {"event": "peers", "track": 0, "up": up, "down": down, "closed": 0}
+
+
+async def test_an_outage_that_the_page_outlives_is_told_and_becomes_a_gap(stage: Any) -> None:
+    stage.link.take(peers(1, 0))
+    stage.recorder.last_frame_ms = ZERO_MS + 55_000
+    await stage.at(56)
+    stage.link.take(peers(0, 1))
+    for second in range(60, 66):
+        assert await stage.at(second) is None
+    stage.link.take(peers(1, 0))
+    await stage.at(66)
+    await stage.at(67)
+    assert (stage.journal.causes, stage.journal.gaps) == (["connection_lost"], [(55.0, 66.0, "connection_lost")])
+
+
+async def test_an_outage_that_lasts_ends_the_page_and_one_of_a_document_that_is_gone_does_not(stage: Any) -> None:
+    stage.link.take(peers(0, 1))
+    ends = [await stage.at(second) for second in range(20)]
+    assert next(ended.cause for ended in ends if ended is not None) == "connection_lost"
+    stage.page.documents = 2
+    assert [await stage.at(second) for second in range(20, 60)] == [None] * 40
+
+
+async def test_a_disk_that_takes_nothing_is_told_once_for_each_time(stage: Any) -> None:
+    for second, is_refused in enumerate((False, True, True, False, True)):
+        stage.recorder.is_refused = is_refused
+        await stage.at(second)
+    assert stage.journal.causes == ["disk_refuses", "disk_refuses"]
