@@ -85,7 +85,11 @@ def _without(properties: Mapping[str, Schema], *names: str) -> dict[str, Schema]
 
 ANSWERS: Mapping[str, Schema] = {
     "Message": object_of({"message": TEXT}),
-    "Refusal": object_of({"message": TEXT}, description="`message` says what is wrong, and what to do."),
+    "Refusal": object_of(
+        {"message": TEXT, "budget": TEXT},
+        optional=("budget",),
+        description="`message` says what is wrong, and what to do; `budget` names the limit that is spent, if one is.",
+    ),
     "InvalidRequest": object_of(
         {"message": TEXT, "errors": {"type": "object", "additionalProperties": list_of(TEXT)}},
         description="All faults at once, by field; nested fields with dots. `message` is the first.",
