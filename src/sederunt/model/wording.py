@@ -40,6 +40,7 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "host_in_another_meeting": ("The host was in another meeting, so this one had not begun.", "Send it again later."),
 }
 ENDED: Mapping[str, tuple[str, str]] = {
+    "not_admitted": ("It was not let in; the site gave no reason.", "What the bot saw says more."),
     "bot_detected": (
         "The site took it for a robot and did not let it in.",
         "It tries again by itself up to three times; a meeting account (authentication.account_id) helps.",
