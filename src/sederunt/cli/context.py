@@ -44,7 +44,7 @@ __all__ = [
     "uuid_of",
 ]
 
-_WIDE = 200  # columns of a table that goes into a file or a pipe
+_WIDE = 300  # characters of a line of a table that is read by a program
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
