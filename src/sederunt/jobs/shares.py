@@ -11,7 +11,7 @@ from sederunt import log
 from sederunt.accounting import Ledger
 
 FULL_S = 2.0  # before the job of an account that has its share is looked at again
-LOOK_S = 0.01  # of a worker, to look at one job; a hundred that wait take as much longer to come back
+LOOK_S = 0.1  # jobs that wait are looked at ten times a second at most, however many they are
 LONG_S = 1800.0  # sound of which more makes a long job
 
 logger = log.get(component="jobs")
