@@ -11,6 +11,7 @@ SederuntError
 ├── ProviderError           a vendor's or credential's fault; retryable yes or no
 ├── DestinationError        a webhook target's or a fetched address's fault; retryable yes or no
 ├── MediaError              UnsupportedMedia · BrokenMedia
+├── Cancelled               the caller asked for the work to stop
 ├── SetupError              this installation lacks something; the sentence says what to do
 └── Superseded              another holder owns the bot now
 
@@ -86,6 +87,10 @@ class TooManyRequests(RequestError):
     def __init__(self, message: str, retry_after_s: int, budget: str) -> None:
         super().__init__(message)
         self.retry_after_s, self.budget = retry_after_s, budget
+
+
+class Cancelled(SederuntError):
+    """The caller asked for the work to stop; what was reported until then is complete."""
 
 
 class PageError(SederuntError):

@@ -158,6 +158,14 @@ class LimitSettings(Section):
         ge=0,
         description="How many times its own length a transcription may last beyond that.",
     )
+    job_cpu_minutes: float = Field(
+        default_of("job_cpu_minutes"), gt=0, description="Minutes of a core that Whisper may read for a transcription."
+    )
+    job_cpu_times_length: float = Field(
+        default_of("job_cpu_times_length"),
+        ge=0,
+        description="CPU-seconds per second of sound that Whisper may read beyond that; large models take several.",
+    )
 
 
 class DatabaseSettings(Section):
@@ -249,6 +257,9 @@ class WhisperSettings(Section):
         description="Care of transcriptions by vendor1; whisper-fast and whisper-best choose for one request.",
     )
     threads: int = Field(1, ge=1, description="Threads per decode.")
+    idle_minutes: float = Field(
+        10, gt=0, description="Minutes without a transcription after which a worker unloads its models."
+    )
 
 
 class DiarizationSettings(Section):
@@ -304,7 +315,17 @@ class ProviderSettings(Section):
     )
 
 
+def granted_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class TranscriptionSettings(Section):
+    cores: int = Field(
+        default_factory=granted_cores,
+        ge=1,
+        description="Windows of sound that a worker reads at once, each on a core; default: those it may use.",
+    )
     participants: Literal["tracks", "mix"] = Field(
         "tracks",
         description="What a vendor hears of a meeting with a track per person: the tracks, silence left out, so that "

@@ -216,7 +216,7 @@ def _each_alone(clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
 
 
 def _one_after_another(clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
-    return TranscribeCase("long", (_joined(clips),))
+    return TranscribeCase("long", (joined(clips),))
 
 
 def _quiet_and_changing(clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
@@ -226,7 +226,7 @@ def _quiet_and_changing(clips: list[SpeechSample], _scratch: Path) -> Transcribe
         shuffled = [clips[i] for i in np.random.default_rng(order).permutation(len(clips))]
         levels = (1.0, 0.3, 0.1, 0.02)
         faded = [SpeechSample(clip.samples * np.float32(levels[n % 4]), clip.text) for n, clip in enumerate(shuffled)]
-        samples, text = _joined(faded)
+        samples, text = joined(faded)
         recordings.append((samples + _noise(len(samples), 0.0001), text))
     return TranscribeCase("hard", tuple(recordings))
 
@@ -235,7 +235,7 @@ def _shifted(clips: list[SpeechSample], _scratch: Path) -> TranscribeCase:
     """Return the clips in a row nine times, a tenth of a second sooner or later and a decibel softer or louder: what a
     reading of them depends on beyond the words.
     """
-    samples, text = _joined(clips)
+    samples, text = joined(clips)
     samples = samples + _noise(len(samples), 0.0001)
     lead = RATE // 10
     return TranscribeCase(
@@ -287,7 +287,7 @@ def _hour(clips: list[SpeechSample], scratch: Path) -> TranscribeCase:
         file.setframerate(RATE)
         order = 0
         while written < HOUR_S * RATE:
-            samples, text = _joined([clips[n] for n in np.random.default_rng(order).permutation(len(clips))])
+            samples, text = joined([clips[n] for n in np.random.default_rng(order).permutation(len(clips))])
             file.writeframes((samples * 32_767).astype("<i2").tobytes())
             texts.append(text)
             order, written = order + 1, written + len(samples)
@@ -301,7 +301,7 @@ def _seconds(sound: Sound) -> float:
         return float(file.getnframes() / RATE)
 
 
-def _joined(clips: Iterable[SpeechSample]) -> tuple[Samples, str]:
+def joined(clips: Iterable[SpeechSample]) -> tuple[Samples, str]:
     parts = list(clips)
     gap = np.zeros(round(GAP_S * RATE), np.float32)
     samples = np.concatenate([piece for clip in parts for piece in (clip.samples, gap)])

@@ -56,6 +56,22 @@ def transcribe(
 
 
 @app.command()
+def scheduler(
+    model: str = typer.Option("tiny.en", help="Whisper model."),
+    minutes: float = typer.Option(5.0, min=0.5, help="Length of each of the three tracks."),
+    cores: list[int] = typer.Option([1, 2], min=1, help="Cores to lend; may be repeated, the first is compared with."),
+    speech: Path | None = typer.Option(None, help="A folder of clips with transcripts.json; default: those shipped."),
+    data: Path = typer.Option(Path("data"), help="The data directory, where models lie."),
+) -> None:
+    """Measure what more cores gain a meeting of three tracks, and how long ten seconds take beside two uploads of four
+    hours.
+    """
+    from sederunt.bench.scheduler import bench_scheduler
+
+    raise typer.Exit(bench_scheduler(model, minutes, cores, speech, data))
+
+
+@app.command()
 def live(
     model: str = typer.Option("tiny.en", help="Whisper model."),
     talkers: list[int] = typer.Option([6], min=1, help="People who talk at once on one core; may be repeated."),

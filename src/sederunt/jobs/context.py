@@ -31,6 +31,8 @@ from sederunt.jobs.follow_ups import FOLLOW_UPS
 from sederunt.jobs.publish import open_published
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects, open_objects
+from sederunt.transcription.scheduler import Scheduler
+from sederunt.transcription.unloading import unload_models
 from sederunt.webhooks.deliverer import Deliverer
 from sederunt.webhooks.destinations import Destinations
 
@@ -61,6 +63,7 @@ class WorkerContext:
     vendor_access: VendorAccess
     ledger: Ledger
     name: str  # this host's name; on workers it only names them in logs
+    scheduler: Scheduler = field(default_factory=Scheduler)  # of windows that are transcribed here
     pool: "BrowserPool | None" = None  # hosts have browsers
     transcribed_live: set[UUID] = field(
         default_factory=set
@@ -106,6 +109,9 @@ def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: 
         ledger=ledger,
         vendor_access=VendorAccess(CredentialStore(database, sealer), settings),
         events=EventPublisher(bus),
+        scheduler=Scheduler(
+            settings.transcription.cores, idle_s=settings.whisper.idle_minutes * 60, on_idle=unload_models
+        ),
         name=settings.host.name if role == "host" else f"{role}-{settings.host.name}",
         pool=pool,
     )

@@ -1,4 +1,4 @@
-"""Ends a job that lasts longer than its sound can take: whatever it waits for, its place is another's by then."""
+"""Ends a job that lasts longer, or costs more, than its sound can take: its place is another's by then."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,6 +6,9 @@ from contextlib import asynccontextmanager
 
 from sederunt.accounting import Ledger
 from sederunt.errors import LimitReached
+from sederunt.transcription.scheduler import Workload
+
+LOOK_S = 2.0
 
 
 def most_s(ledger: Ledger, sound_s: float) -> float:
@@ -29,3 +32,38 @@ async def within_time(ledger: Ledger, sound_s: float) -> AsyncIterator[None]:
             "(SEDERUNT_LIMITS__JOB_MINUTES, SEDERUNT_LIMITS__JOB_TIMES_LENGTH)."
         )
         raise LimitReached(sentence, "job_minutes") from None
+
+
+def most_cpu_s(ledger: Ledger, sound_s: float) -> float:
+    """Return the CPU-seconds that the windows of a job may cost for sound of a length."""
+    return ledger.most("job_cpu_minutes") * 60 + ledger.most("job_cpu_times_length") * sound_s
+
+
+@asynccontextmanager
+async def within_cpu(ledger: Ledger, workload: Workload, *, look_s: float = LOOK_S) -> AsyncIterator[None]:
+    """Do what is in the block for so much of a core at most. Raises LimitReached after that."""
+    try:
+        async with asyncio.timeout(None) as deadline:
+            watching = asyncio.create_task(_watch(ledger, workload, deadline, look_s))
+            try:
+                yield
+            finally:
+                watching.cancel()
+    except TimeoutError:
+        if not deadline.expired():  # of the work itself
+            raise
+        ledger.refuse("job_cpu_minutes")
+        sentence = (
+            f"It took {workload.cpu_s / 60:,.1f} minutes of a core and was not done; the most for "
+            f"{workload.sound_s / 60:,.1f} minutes of sound is {most_cpu_s(ledger, workload.sound_s) / 60:,.1f} "
+            "(SEDERUNT_LIMITS__JOB_CPU_MINUTES, SEDERUNT_LIMITS__JOB_CPU_TIMES_LENGTH)."
+        )
+        raise LimitReached(sentence, "job_cpu_minutes") from None
+
+
+async def _watch(ledger: Ledger, workload: Workload, deadline: asyncio.Timeout, look_s: float) -> None:
+    while True:
+        await asyncio.sleep(look_s)
+        if workload.cpu_so_far_s() > most_cpu_s(ledger, workload.sound_s):
+            deadline.reschedule(asyncio.get_running_loop().time())
+            return

@@ -5,16 +5,17 @@ import json
 import threading
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from sederunt import log, tally
 from sederunt.errors import LimitReached, NotFound, ProviderError, ProviderFault, SederuntError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.fallback import chain_of
 from sederunt.jobs.scratch import scratch_of
-from sederunt.jobs.time_limit import within_time
+from sederunt.jobs.time_limit import within_cpu, within_time
 from sederunt.jobs.wanted import while_wanted
 from sederunt.jobs.work import GiveUp, Job
 from sederunt.model.bot import Bot, Verdict
@@ -25,6 +26,7 @@ from sederunt.recordings.spans import read_spans
 from sederunt.transcription.access import Access
 from sederunt.transcription.models import ModelRow, batch_twin, find, is_live_here, provider_of
 from sederunt.transcription.plugs import is_installed
+from sederunt.transcription.scheduler import Urgency, Workload
 from sederunt.transcripts.bot_transcript import BotTranscriptRequest, StoredRoster, transcribe_bot
 from sederunt.transcripts.live_transcript import UNHEARD_S, doubt, transcript_of_lines
 from sederunt.transcripts.recording_transcript import RecordingTranscriptRequest, transcribe_recording
@@ -41,6 +43,15 @@ _CAUSES: dict[ProviderFault | None, str] = {
 MOST_DOUBTS = 50
 
 logger = log.get(component="jobs")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Workplace:
+    """What one transcription works with."""
+
+    scratch: Path  # for its files
+    cancelled: threading.Event  # tells its threads to stop
+    workload: Workload  # lends the cores
 
 
 async def transcribe(job: Job, context: WorkerContext) -> None:
@@ -112,15 +123,16 @@ async def _loud_without_words(
 
 async def _heard_again(bot: Bot, model: ModelRow, job: Job, context: WorkerContext) -> Transcript:
     """Return the transcript of what was recorded."""
-    async with stoppable(job) as cancelled:
-        with scratch_of(context, job) as scratch:
-            return await transcribe_bot(
-                await _request(bot, model, context),
-                settings=context.settings,
-                objects=context.objects,
-                scratch=scratch,
-                cancelled=cancelled,
-            )
+    urgency = Urgency.LIVE if model_of(bot.config.transcription_model).realtime else Urgency.BOT
+    async with workplace(job, context, bot.account_id, urgency) as place:
+        return await transcribe_bot(
+            await _request(bot, model, context),
+            settings=context.settings,
+            objects=context.objects,
+            scratch=place.scratch,
+            cancelled=place.cancelled,
+            workload=place.workload,
+        )
 
 
 async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
@@ -146,17 +158,17 @@ async def _transcribe_recording(job: Job, context: WorkerContext) -> None:
 async def _of_recording(recording: Recording, model: ModelRow, job: Job, context: WorkerContext) -> Transcript:
     """Return the transcript of an uploaded or fetched file, or of a bot's tracks."""
     bot = await _source_bot(recording, context)
-    async with stoppable(job) as cancelled:
-        with scratch_of(context, job) as scratch:
-            if bot is None:
-                return await _of_file(recording, model, context, scratch, cancelled)
-            return await transcribe_bot(
-                await _request(bot, model, context, recording),
-                settings=context.settings,
-                objects=context.objects,
-                scratch=scratch,
-                cancelled=cancelled,
-            )
+    async with workplace(job, context, recording.account_id, Urgency.UPLOAD) as place:
+        if bot is None:
+            return await _of_file(recording, model, context, place)
+        return await transcribe_bot(
+            await _request(bot, model, context, recording),
+            settings=context.settings,
+            objects=context.objects,
+            scratch=place.scratch,
+            cancelled=place.cancelled,
+            workload=place.workload,
+        )
 
 
 async def _source_bot(recording: Recording, context: WorkerContext) -> Bot | None:
@@ -170,9 +182,7 @@ async def _source_bot(recording: Recording, context: WorkerContext) -> Bot | Non
     return bot if await context.objects.size(f"bots/{bot.id}/tracks.json") is not None else None
 
 
-async def _of_file(
-    recording: Recording, model: ModelRow, context: WorkerContext, scratch: Path, cancelled: threading.Event
-) -> Transcript:
+async def _of_file(recording: Recording, model: ModelRow, context: WorkerContext, place: Workplace) -> Transcript:
     """Return the transcript of the one file that there is."""
 
     async def progress(done_s: float, of_s: float) -> None:
@@ -184,9 +194,10 @@ async def _of_file(
         RecordingTranscriptRequest(recording=recording, model=model, access=access),
         settings=context.settings,
         objects=context.objects,
-        scratch=scratch,
-        cancelled=cancelled,
+        scratch=place.scratch,
+        cancelled=place.cancelled,
         on_progress=progress,
+        workload=place.workload,
     )
 
 
@@ -240,6 +251,15 @@ async def _access(resource: Bot | Recording, model: ModelRow, context: WorkerCon
     row = provider_of(model)
     assert row is not None
     return await context.vendor_access.of(resource.account_id, resource.config.transcription_credentials, row)
+
+
+@asynccontextmanager
+async def workplace(job: Job, context: WorkerContext, account_id: UUID, urgency: Urgency) -> AsyncIterator[Workplace]:
+    """Lend what a transcription needs. Raises LimitReached where its windows cost more than its sound can take."""
+    async with stoppable(job) as cancelled:
+        with scratch_of(context, job) as scratch, context.scheduler.workload(account_id, urgency) as workload:
+            async with within_cpu(context.ledger, workload):
+                yield Workplace(scratch=scratch, cancelled=cancelled, workload=workload)
 
 
 @asynccontextmanager

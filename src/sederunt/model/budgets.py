@@ -187,6 +187,16 @@ ROWS: tuple[Budget, ...] = (
         name="job_times_length", of=_J, unit="times its length that a transcription may last beyond them", default=8,
         setting="limits.job_times_length", spent="the transcription ends; the recording stays (`budget_spent`)",
     ),
+    Budget(
+        name="job_cpu_minutes", of=_J, unit="minutes of one core that Whisper may read for one transcription",
+        default=10, setting="limits.job_cpu_minutes",
+        spent="the transcription ends; the recording stays (`budget_spent`)",
+    ),
+    Budget(
+        name="job_cpu_times_length", of=_J, unit="CPU-seconds per second of sound that it may read beyond them",
+        default=8, setting="limits.job_cpu_times_length",
+        spent="the transcription ends; the recording stays (`budget_spent`)",
+    ),
 )  # fmt: skip
 
 BUDGETS: Mapping[str, Budget] = MappingProxyType({row.name: row for row in ROWS})

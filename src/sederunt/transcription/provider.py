@@ -11,16 +11,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, Self, runtime_checkable
 
-from sederunt.errors import SederuntError
 from sederunt.model.transcript import Doubt, Utterance, Word
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
 from sederunt.transcription.rows import ModelRow, ProviderRow
+from sederunt.transcription.scheduler import Lane, lane_alone
 from sederunt.transcription.sessions import RealtimeProvider
-
-
-class Cancelled(SederuntError):
-    """The caller asked the transcription to stop; the parts reported until then are complete."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,9 +84,10 @@ class Task:
     reference: str = ""  # ours, stable over tries: by it a vendor's job is found again
     memory: Memory | None = None  # of a vendor's jobs
     resume: Sequence[FinishedPart] = ()  # what an earlier try reported
-    on_part: Callable[[FinishedPart], None] | None = None  # called from the thread that works
+    on_part: Callable[[FinishedPart], None] | None = None  # called from a thread that works, one at a time
     on_progress: Callable[[float], None] | None = None  # seconds of sound done
     cancelled: threading.Event = field(default_factory=threading.Event)
+    lane: Lane = field(default_factory=lane_alone)  # lends the cores; who does no work here needs none
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from sederunt.transcription.models import ModelRow
 from sederunt.transcription.plugs import provider
 from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Result, Task, TrackJoiner
+from sederunt.transcription.scheduler import Workload, workload_alone
 from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute, is_mixed
 from sederunt.transcripts.parts import PartStore
 from sederunt.transcripts.vendor_memory import Owner, VendorMemory
@@ -65,9 +67,17 @@ class BotTranscriptRequest:
 
 @traced("transcribe tracks")
 async def transcribe_bot(
-    request: BotTranscriptRequest, *, settings: Settings, objects: Objects, scratch: Path, cancelled: threading.Event
+    request: BotTranscriptRequest,
+    *,
+    settings: Settings,
+    objects: Objects,
+    scratch: Path,
+    cancelled: threading.Event,
+    workload: Workload | None = None,
 ) -> Transcript:
     """Return the named transcript. A second run after a crash repeats no finished part of any track.
+
+    `workload` lends the cores; default: one.
 
     Where the language has to be found, the meeting's is judged first, for tracks that do not surely tell their own.
     It depends on the stored sound alone, so a second run finds the same.
@@ -78,8 +88,11 @@ async def transcribe_bot(
     facts = json.loads(await objects.get(f"bots/{bot.id}/tracks.json"))
     speeches: list[SourceSpeech] = []
     languages: Counter[str] = Counter()
-    tracks = [track for track in facts["sources"] if track["heard_s"] >= LEAST_HEARD_S]
-    desk = TrackTranscriber(request, settings, objects, scratch, cancelled)
+    length_s = facts["duration_s"]
+    tracks = [{**track, "length_s": length_s} for track in facts["sources"] if track["heard_s"] >= LEAST_HEARD_S]
+    workload = workload or workload_alone()
+    workload.sound_s = sum(track["heard_s"] for track in tracks)
+    desk = TrackTranscriber(request, settings, objects, scratch, cancelled, workload)
     told = primary_tag(config.lang) is not None or len(tracks) < 2
     likely_lang = None if told or desk.joins else await desk.language(tracks)
     masked, doubts = True, list[Doubt]()
@@ -95,7 +108,7 @@ async def transcribe_bot(
             languages[result.detected_lang] += round(track["heard_s"] * 10)
         logger.info("track transcribed", action="track_transcribed", bot_id=str(bot.id), track=track["file"])
     meeting = MeetingFacts(
-        duration_s=facts["duration_s"],
+        duration_s=length_s,
         started_ms=unix_ms(bot.recording_started_at) if bot.recording_started_at else 0,
         participants=request.roster.participants,
         links=request.roster.sources,
@@ -110,7 +123,7 @@ async def transcribe_bot(
 
 
 class TrackTranscriber:
-    """One bot's tracks and the provider; of their files one at a time lies in `scratch`."""
+    """One bot's tracks and the provider; files lie in `scratch` only while they are read."""
 
     def __init__(
         self,
@@ -119,6 +132,7 @@ class TrackTranscriber:
         objects: Objects,
         scratch: Path,
         cancelled: threading.Event,
+        workload: Workload,
     ) -> None:
         assert request.model.provider is not None, "the model 'none' transcribes nothing"
         self._provider = provider(request.model.provider)
@@ -127,7 +141,7 @@ class TrackTranscriber:
         self._folder = f"bots/{request.bot.id}"
         again = request.recording
         self._parts = f"{self._folder if again is None else f'recordings/{again.id}'}/transcript"
-        self._settings, self._objects, self._scratch = settings, objects, scratch
+        self._settings, self._objects, self._scratch, self._workload = settings, objects, scratch, workload
         self._task = Task(
             path=scratch,
             model=request.model,
@@ -136,6 +150,7 @@ class TrackTranscriber:
             mask_profanity=request.order.config.profanity_filter,
             access=request.access,
             cancelled=cancelled,
+            lane=workload.lane(),
         )
 
     @property
@@ -159,10 +174,29 @@ class TrackTranscriber:
         for track, several in zip(tracks, mixed, strict=True):
             if several and self.joins:
                 yield track, True, await self._apart(track)
-            elif not self.joins:
-                by_packets = track["source"] in self._told_apart
-                result = await self.transcribe(track, likely_lang, several_voices=several and not by_packets)
+        if not self.joins:
+            for track, several, result in zip(tracks, mixed, await self._each(tracks, mixed, likely_lang), strict=True):
                 yield track, several, result
+
+    async def _each(
+        self, tracks: Sequence[dict[str, Any]], mixed: Sequence[bool], likely_lang: str | None
+    ) -> list[Result]:
+        """Return every track's result; those with most sound begin first, one more than there are cores at once."""
+        places = asyncio.Semaphore(self._workload.cores + 1)
+
+        async def one(track: dict[str, Any], several: bool) -> Result:
+            async with places:
+                by_packets = track["source"] in self._told_apart
+                return await self.transcribe(track, likely_lang, several_voices=several and not by_packets)
+
+        order = sorted(range(len(tracks)), key=lambda index: -tracks[index]["heard_s"])
+        working = {index: asyncio.create_task(one(tracks[index], mixed[index])) for index in order}
+        try:
+            await asyncio.gather(*working.values())
+        finally:
+            for work in working.values():
+                work.cancel()
+        return [working[index].result() for index in range(len(tracks))]
 
     async def _joined(self, tracks: Sequence[dict[str, Any]]) -> list[Result]:
         """Tracks of one person each, as one file."""
@@ -170,13 +204,13 @@ class TrackTranscriber:
         async with AsyncExitStack() as stack:
             paths = [await stack.enter_async_context(self._file_of(track)) for track in tracks]
             task = self._remembering(replace(self._task, path=paths[0]), "tracks")
-            return await asyncio.to_thread(self._provider.transcribe_tracks, self._settings, task, paths)
+            return await self._workload.run(partial(self._provider.transcribe_tracks, self._settings, task, paths))
 
     async def _apart(self, track: dict[str, Any]) -> Result:
         """A track that several people are in, their voices told apart."""
         async with self._file_of(track) as path:
             task = self._remembering(replace(self._task, path=path, several_voices=True), path.stem)
-            return await asyncio.to_thread(self._provider.transcribe, self._settings, task)
+            return await self._workload.run(partial(self._provider.transcribe, self._settings, task))
 
     def _remembering(self, task: Task, name: str) -> Task:
         order, model = self._request.order, self._request.model
@@ -194,7 +228,7 @@ class TrackTranscriber:
         for track in sorted(tracks, key=lambda track: -track["heard_s"]):
             async with self._file_of(track) as path:
                 task = replace(self._task, path=path)
-                found = await asyncio.to_thread(self._provider.language, self._settings, task)
+                found = await self._workload.run(partial(self._provider.language, self._settings, task))
             if found is not None:
                 return found
         return None
@@ -204,7 +238,9 @@ class TrackTranscriber:
             parts = PartStore(self._objects, f"{self._parts}/{path.stem}.json")
             task = replace(self._task, path=path, likely_lang=likely_lang, several_voices=several_voices)
             task = replace(task, resume=await parts.read(), on_part=parts.writer())
-            return await asyncio.to_thread(self._provider.transcribe, self._settings, task)
+            lane = self._workload.lane(sound_s=track["heard_s"], length_s=track["length_s"])
+            task = replace(task, lane=lane)
+            return await self._workload.run(partial(self._provider.transcribe, self._settings, task))
 
     @asynccontextmanager
     async def _file_of(self, track: dict[str, Any]) -> AsyncIterator[Path]:

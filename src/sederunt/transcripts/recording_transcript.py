@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from sederunt import log
@@ -19,6 +20,7 @@ from sederunt.transcription.models import ModelRow
 from sederunt.transcription.plugs import provider
 from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Task
+from sederunt.transcription.scheduler import Workload, workload_alone
 from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute
 from sederunt.transcripts.parts import PartStore
 from sederunt.transcripts.vendor_memory import Owner, VendorMemory
@@ -50,10 +52,11 @@ async def transcribe_recording(
     scratch: Path,
     cancelled: threading.Event,
     on_progress: OnProgress,
+    workload: Workload | None = None,
 ) -> Transcript:
     """Return the transcript of one file. A second run after a crash repeats no finished part.
 
-    `on_progress` is called with (seconds done, seconds in all).
+    `on_progress` is called with (seconds done, seconds in all). `workload` lends the cores; default: one.
 
     Raises MediaError, ProviderError, SetupError; Cancelled when `cancelled` is set.
     """
@@ -64,6 +67,8 @@ async def transcribe_recording(
     facts = await asyncio.to_thread(probe_apart, path)
     if recording.source_bot_id is None:
         refuse_overlong(facts, settings.api.max_recording_hours)  # an upload to a bucket was not judged whole before
+    workload = workload or workload_alone()
+    workload.sound_s = facts.duration_s
     parts = PartStore(objects, f"recordings/{recording.id}/transcript/parts.json")
     finished = await parts.read()
     if finished:
@@ -72,7 +77,7 @@ async def transcribe_recording(
             action="transcription_resumed",
             recording_id=str(recording.id),
             parts=len(finished),
-            from_s=round(finished[-1].end, 1),
+            seconds=round(sum(part.end - part.start for part in finished), 1),
         )
     task = Task(
         path=path,
@@ -89,9 +94,10 @@ async def transcribe_recording(
         resume=finished,
         on_part=parts.writer(),
         on_progress=_occasionally(on_progress, facts.duration_s),
+        lane=workload.lane(sound_s=facts.duration_s, length_s=facts.duration_s),
     )
     assert request.model.provider is not None, "the model 'none' transcribes nothing"
-    result = await asyncio.to_thread(provider(request.model.provider).transcribe, settings, task)
+    result = await workload.run(partial(provider(request.model.provider).transcribe, settings, task))
     speech = SourceSpeech(source="file", utterances=result.utterances, mixed=True, diarized=result.diarized)
     transcript = attribute([speech], MeetingFacts(duration_s=facts.duration_s), detected_lang=result.detected_lang)
     if recording.config.profanity_filter and not result.masked:

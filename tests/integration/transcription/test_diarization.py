@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sederunt.bench.composed import compose, voices_of
 from sederunt.bench.diarization import diarization_error
-from sederunt.errors import SetupError
+from sederunt.errors import Cancelled, SetupError
 from sederunt.media.pcm import Block, read_pcm
 from sederunt.practice.clips import SHIPPED
 from sederunt.settings import DiarizationSettings, Settings, WhisperSettings
@@ -19,7 +19,7 @@ from sederunt.transcription.diarization import segmentation, weights
 from sederunt.transcription.diarization.diarizer import diarize
 from sederunt.transcription.diarization.networks import Networks, load_networks
 from sederunt.transcription.models import find
-from sederunt.transcription.provider import Cancelled, Task
+from sederunt.transcription.provider import Task
 from sederunt.transcription.whisper import PROVIDER
 
 # What PyTorch 2.13 computes from the same checkpoints for shipped speech.

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sederunt.errors import Cancelled
 from sederunt.settings import Settings
 from sederunt.transcription import models as table
 from sederunt.transcription.plugs import provider
-from sederunt.transcription.provider import Cancelled, FinishedPart, Task
+from sederunt.transcription.provider import FinishedPart, Task
+from sederunt.transcription.scheduler import lane_alone
 from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions
 from sederunt.transcription.whisper.engine import HeardWords, Whisper
 from sederunt.transcription.whisper.speech import RATE, Samples
@@ -105,8 +107,32 @@ def test_finished_parts_are_not_read_again_after_a_crash(tiny: Whisper, clips: C
     again: list[FinishedPart] = []
     resumed = tiny.transcribe(long, lang="en", resume=stored, on_part=again.append)
     assert again[0].start == stored[-1].end == long.opened_at[-1]
-    assert resumed == tiny.transcribe(long, lang="en")
+    assert resumed == tiny.transcribe(long, lang="en", lane=lane_alone(3))
     assert [part.end for part in kept + again][:-1] == [part.start for part in kept + again][1:]
+
+
+def test_words_depend_neither_on_the_cores_nor_on_a_kill_between_parallel_windows(
+    tiny: Whisper, clips: Clips, tape: MakeTape
+) -> None:
+    """Two sections are read at once and both are cut short; what was stored is not read again, the rest is."""
+    long = tape(260, (2, clips["two_cities"]), (115, clips["two_cities"]), (170, clips["two_cities"]))
+    whole = tiny.transcribe(long, lang="en")
+    kept: list[FinishedPart] = []
+    stop = threading.Event()
+
+    def keep(part: FinishedPart) -> None:
+        kept.append(part)
+        if len(kept) > 2 and max(part.end for part in kept) > 125:
+            stop.set()
+
+    with pytest.raises(Cancelled):
+        tiny.transcribe(long, lang="en", on_part=keep, cancelled=stop, lane=lane_alone(2))
+    stored = sorted((FinishedPart.from_json(part.to_json()) for part in kept), key=lambda part: part.start)
+    again: list[FinishedPart] = []
+    assert tiny.transcribe(long, lang="en", resume=stored, on_part=again.append, lane=lane_alone(2)) == whole
+    parts = sorted(stored + again, key=lambda part: part.start)
+    assert [part.end for part in parts][:-1] == [part.start for part in parts][1:], "a stretch is missing, or twice"
+    assert (parts[0].start, parts[-1].end) == (0.0, 260.0)
 
 
 def test_two_tracks_at_once_hear_what_each_hears_alone(tiny: Whisper, clips: Clips, tape: MakeTape) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from harness.vendors.deepgram import Deepgram
 from harness.vendors.live import Listener, pcm_of
-from sederunt.errors import ProviderError, ProviderFault
+from sederunt.errors import Cancelled, ProviderError, ProviderFault
 from sederunt.practice.clips import SHIPPED
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
@@ -17,7 +17,7 @@ from sederunt.transcription.cloud.client import Manners
 from sederunt.transcription.cloud.provider import CloudProvider
 from sederunt.transcription.deepgram.vendor import VENDOR
 from sederunt.transcription.models import find
-from sederunt.transcription.provider import Cancelled, Result, Task
+from sederunt.transcription.provider import Result, Task
 
 JFK = SHIPPED / "jfk.wav"
 HASTY = Manners(tries=3, first_pause_s=0.01, reply_s=3.0, longest_retry_after_s=1.0)

@@ -8,11 +8,11 @@ from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sederunt.errors import SetupError
+from sederunt.errors import Cancelled, SetupError
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.vendor import Vendor
-from sederunt.transcription.provider import Cancelled, Result, Task, VendorAccount
+from sederunt.transcription.provider import Result, Task, VendorAccount
 from sederunt.transcription.rows import ModelRow, ProviderRow
 from sederunt.transcription.sessions import RealtimeProvider
 

@@ -16,11 +16,11 @@ from typing import cast
 import av
 import numpy as np
 
+from sederunt.errors import Cancelled
 from sederunt.media.apart import probe_apart, read_pcm_apart
 from sederunt.media.pcm import RATE, Block, Samples, read_pcm
 from sederunt.media.probe import MediaFacts, probe
 from sederunt.transcription.cloud.plan import BETWEEN_S, STEP_S, Levels, PlannedFile
-from sederunt.transcription.provider import Cancelled
 
 BITS_PER_S = 40_000
 PACKET = RATE // 50  # samples of an Opus packet

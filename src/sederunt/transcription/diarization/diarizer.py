@@ -8,11 +8,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sederunt.errors import Cancelled
 from sederunt.transcription.diarization import segmentation
 from sederunt.transcription.diarization.clustering import clustered
 from sederunt.transcription.diarization.segmentation import FRAME, FRAMES, WINDOW, Stitcher
 from sederunt.transcription.diarization.stretches import Cutter, HearsVoice, Samples, VoiceStretch
-from sederunt.transcription.provider import Cancelled
 
 # Frames from one window to the next: two seconds are heard twice.
 HOP = 480
@@ -37,6 +37,8 @@ class Ears(HearsVoice, Protocol):
     def classes(self, samples: Samples) -> NDArray[np.float32]: ...
 
 
+Pause = Callable[[], None]
+
 # Opens the sound at a moment (seconds) and yields its blocks in order, without a gap.
 Source = Callable[[float], Iterable[SampleBlock]]
 
@@ -50,13 +52,20 @@ class VoiceSpan:
     voice: int
 
 
-def diarize(ears: Ears, source: Source, *, cancelled: threading.Event | None = None) -> list[VoiceSpan]:
-    """Find out who speaks when, by begin; spans of two voices may overlap. Raises Cancelled once `cancelled` is set."""
-    found = list(stretches_of(ears, source, cancelled=cancelled))
+def diarize(
+    ears: Ears, source: Source, *, cancelled: threading.Event | None = None, pause: Pause = lambda: None
+) -> list[VoiceSpan]:
+    """Find out who speaks when, by begin; spans of two voices may overlap. Raises Cancelled once `cancelled` is set.
+
+    `pause` is called between windows, for others may want the core.
+    """
+    found = list(stretches_of(ears, source, cancelled=cancelled, pause=pause))
     return spans(found, clustered(found))
 
 
-def stretches_of(ears: Ears, source: Source, *, cancelled: threading.Event | None = None) -> Iterator[VoiceStretch]:
+def stretches_of(
+    ears: Ears, source: Source, *, cancelled: threading.Event | None = None, pause: Pause = lambda: None
+) -> Iterator[VoiceStretch]:
     """Yield what the networks hear, in order of time."""
     stitcher, cutter = Stitcher(), Cutter(ears)
     for first, samples in _windows(source):
@@ -67,6 +76,7 @@ def stretches_of(ears: Ears, source: Source, *, cancelled: threading.Event | Non
         activity = _NOBODY if silent else segmentation.active(ears.classes(samples))
         for region in stitcher.add(first, activity):
             yield from cutter.add(region)
+        pause()
     for region in stitcher.end():
         yield from cutter.add(region)
     yield from cutter.end()

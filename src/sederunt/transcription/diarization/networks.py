@@ -37,6 +37,14 @@ def load_networks(settings: Settings) -> "Networks | None":
         return _loaded[directory]
 
 
+def unload() -> int:
+    """Forget both networks; where somebody is at them, when they are done. Returns how many pairs there were."""
+    with _loading:
+        count = len(_loaded)
+        _loaded.clear()
+    return count
+
+
 class Networks:
     """Both networks, on one thread each. Every method blocks and may be called from any thread."""
 

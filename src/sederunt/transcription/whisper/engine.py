@@ -6,16 +6,20 @@ sentences where voices or levels change (measured: 9 to 44 % of the words of a h
 
 import math
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sederunt import log
+from sederunt.errors import Cancelled
 from sederunt.model.transcript import Doubt, Utterance
 from sederunt.transcription.languages import primary_tag
-from sederunt.transcription.provider import Cancelled, FinishedPart
-from sederunt.transcription.whisper import memory, reading, speech, windows, wording
+from sederunt.transcription.provider import FinishedPart
+from sederunt.transcription.scheduler import Lane, Rank, lane_alone
+from sederunt.transcription.whisper import reading, speech, windows, wording
 from sederunt.transcription.whisper.decoding import FULL_CONTEXT, Network
 from sederunt.transcription.whisper.quality import BALANCED, Quality
+from sederunt.transcription.whisper.section_readers import SectionReaders
+from sederunt.transcription.whisper.sections import Sections, SoundSection, covered, reached
 from sederunt.transcription.whisper.sound import PcmSource, UnreadSound
 from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples
 
@@ -78,29 +82,44 @@ class Whisper:
         on_part: Callable[[FinishedPart], None] | None = None,
         on_progress: Callable[[float], None] | None = None,
         cancelled: threading.Event | None = None,
+        lane: Lane | None = None,
     ) -> HeardWords:
         """Write down a source; times are seconds from its start.
 
         `lang` is a language tag, "multi", "auto" or None; what the model does not know counts as None. `likely_lang` is
         used where the language has to be found, and the source does not surely tell it. Each finished part goes to
         `on_part` as soon as it is complete; the parts of an earlier try given as `resume` are not read again.
-        Raises Cancelled between two windows once `cancelled` is set.
+        `lane` lends cores: sections of the source are read by as many threads, and each window in a turn of its own.
+        Parts come in no order then, one at a time. Raises Cancelled between two windows once `cancelled` is set.
         """
-        guess = None if primary_tag(lang) in self.languages else self.detect_language([source], cancelled=cancelled)
+        lane, cancelled = lane or lane_alone(), cancelled or threading.Event()
+        named = primary_tag(lang) in self.languages
+        guess = None if named else self.detect_language([source], cancelled=cancelled, lane=lane)
         plain = self.manner(chosen(self.languages, lang, guess, likely_lang), vocabulary)
         manner = replace(plain, thorough=quality.thorough, beams=quality.beams, context=quality.context)
-        parts = sorted(resume, key=lambda part: part.start)
-        sound = UnreadSound(source, parts[-1].end if parts else 0.0)
-        for number, part in enumerate(self._parts(sound, manner, per_window=(lang or "").lower() == "multi")):
+        per_window = (lang or "").lower() == "multi"
+        finished = covered(resume)
+        done_s = sum(end - start for start, end in finished)
+        parts = list(resume)
+
+        def unread(section: SoundSection) -> Iterator[FinishedPart]:
+            start_s = reached(finished, section.start_s)
+            sound = UnreadSound(section.source, max(start_s, section.block.start_s))
+            return self._parts(sound, start_s, manner, per_window=per_window)
+
+        def keep(part: FinishedPart) -> None:
+            nonlocal done_s
+            done_s += part.end - part.start
             parts.append(part)
-            if number % memory.WINDOWS == 0:
-                memory.give_back()
+            lane.reached(done_s)
             if on_part and part.end > part.start:
                 on_part(part)
             if on_progress:
-                on_progress(part.end)
-            if cancelled is not None and cancelled.is_set():
-                raise Cancelled("The transcription was stopped.")
+                on_progress(done_s)
+
+        sections = Sections(source, reached(finished, 0.0), known=[start for start, _ in finished])
+        SectionReaders(sections, unread, keep, lane, cancelled).run()
+        parts.sort(key=lambda part: part.start)
         detected = guess.tag if guess is not None and guess.sure else None
         return HeardWords(
             tuple(utterance for part in parts for utterance in part.utterances),
@@ -109,7 +128,7 @@ class Whisper:
         )
 
     def detect_language(
-        self, sources: Iterable[PcmSource], *, cancelled: threading.Event | None = None
+        self, sources: Iterable[PcmSource], *, cancelled: threading.Event | None = None, lane: Lane | None = None
     ) -> Language | None:
         """Return the language of one or several tracks of the same talk; None without speech or a model that could
         tell.
@@ -117,26 +136,31 @@ class Whisper:
         network = self.network if self.network.multilingual else self._companion()
         if network is None:
             return None
+        lane, cancelled = lane or lane_alone(), cancelled or threading.Event()
         odds: list[dict[str, float]] = []
         for source in sources:
             for samples in _speech_samples(source):
-                if cancelled is not None and cancelled.is_set():
+                with lane.turns(cancelled.is_set, Rank.CHAIN):
+                    odds.append(odds_of(network, samples))
+                if cancelled.is_set():
                     raise Cancelled("The transcription was stopped.")
-                odds.append(odds_of(network, samples))
                 settled = len(odds) > 1 and pooled(odds).probability >= BEYOND_DOUBT
                 if settled or len(odds) >= DETECTIONS:
                     return pooled(odds)
         return pooled(odds) if odds else None
 
-    def sure_language(self, source: PcmSource, *, cancelled: threading.Event | None = None) -> str | None:
+    def sure_language(
+        self, source: PcmSource, *, cancelled: threading.Event | None = None, lane: Lane | None = None
+    ) -> str | None:
         """Return what a source is written down in if nothing else is known; None where that would be a guess."""
         if not self.network.multilingual:
             return "en"
-        guess = self.detect_language([source], cancelled=cancelled)
+        guess = self.detect_language([source], cancelled=cancelled, lane=lane)
         return guess.tag if guess is not None and guess.sure else None
 
-    def _parts(self, sound: UnreadSound, manner: reading.Manner, *, per_window: bool) -> Iterable[FinishedPart]:
-        start = sound.position_s
+    def _parts(
+        self, sound: UnreadSound, start: float, manner: reading.Manner, *, per_window: bool
+    ) -> Iterator[FinishedPart]:
         while True:
             sound.skip_silence()
             samples, last = sound.look(LOOK_S)

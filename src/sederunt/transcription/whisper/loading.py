@@ -30,6 +30,14 @@ def load_whisper(settings: WhisperSettings, data: Path, model: str | None = None
     return Whisper(found.name, network, partial(_language_finder, settings, data))
 
 
+def unload() -> int:
+    """Forget all models; those that somebody still reads with go when they are done. Returns how many there were."""
+    with _loading:
+        count = len(_networks)
+        _networks.clear()
+    return count
+
+
 def _language_finder(settings: WhisperSettings, data: Path) -> Network | None:
     found = resolution.find(settings, data, LANGUAGE_FINDER)
     return _network(found, settings.threads, 1) if found else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ from sederunt.settings import Settings
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import Result, Task, VendorAccount
 from sederunt.transcription.rows import Can, ModelRow, ProviderRow
+from sederunt.transcription.scheduler import Rank
 from sederunt.transcription.sessions import RealtimeProvider
 from sederunt.transcription.whisper import resolution
 from sederunt.transcription.whisper.catalog import AUTO_NAME, SMALLEST
@@ -19,6 +22,7 @@ from sederunt.transcription.whisper.quality import QUALITIES, Quality
 if TYPE_CHECKING:  # brings numpy
     from sederunt.media.pcm import Block
     from sederunt.transcription.diarization.diarizer import VoiceSpan
+    from sederunt.transcription.whisper.engine import HeardWords, Whisper
 ROW = ProviderRow(name="whisper", title="Whisper", needs_key=False)
 
 _LIVE = frozenset({Can.DETECT_LANGUAGE, Can.VOCABULARY})
@@ -68,27 +72,25 @@ class WhisperProvider:
         """Return what the language finder is sure of; English where the model writes nothing else."""
         from sederunt.transcription.whisper.loading import load_whisper
 
-        whisper = load_whisper(settings.whisper, settings.data)
-        return whisper.sure_language(_reader(task), cancelled=task.cancelled)
+        whisper = load_whisper(settings.whisper, settings.data, workers=task.lane.cores)
+        return whisper.sure_language(_reader(task), cancelled=task.cancelled, lane=task.lane)
 
     def transcribe(self, settings: Settings, task: Task) -> Result:
-        """Transcribe a file of any container PyAV reads."""
+        """Transcribe a file of any container PyAV reads; who speaks when is found out beside it."""
         from sederunt.transcription.whisper.loading import load_whisper
 
         quality = quality_of(settings, task)
-        whisper = load_whisper(settings.whisper, settings.data, model_for(settings, task, quality))
-        heard = whisper.transcribe(
-            _reader(task),
-            lang=task.lang,
-            likely_lang=task.likely_lang,
-            vocabulary=task.vocabulary,
-            quality=quality,
-            resume=task.resume,
-            on_part=task.on_part,
-            on_progress=task.on_progress,
-            cancelled=task.cancelled,
-        )
-        spans = self._voices(settings, task) if task.several_voices else None
+        model = model_for(settings, task, quality)
+        whisper = load_whisper(settings.whisper, settings.data, model, workers=task.lane.cores)
+        with ThreadPoolExecutor(1, thread_name_prefix="voices") as beside:
+            given_up = threading.Event()
+            voices = beside.submit(self._voices, settings, task, given_up)
+            try:
+                heard = self._words(whisper, task, quality)
+            except BaseException:
+                given_up.set()
+                raise
+            spans = voices.result()
         if spans is None:
             return Result(utterances=heard.utterances, detected_lang=heard.detected_lang, doubts=heard.doubts)
         from sederunt.transcription.diarization.wording import by_voice
@@ -100,15 +102,32 @@ class WhisperProvider:
             doubts=heard.doubts,
         )
 
-    def _voices(self, settings: Settings, task: Task) -> Sequence[VoiceSpan] | None:
-        """Return who speaks when; None where the networks that tell it are not on this machine."""
+    def _words(self, whisper: Whisper, task: Task, quality: Quality) -> HeardWords:
+        return whisper.transcribe(
+            _reader(task),
+            lang=task.lang,
+            likely_lang=task.likely_lang,
+            vocabulary=task.vocabulary,
+            quality=quality,
+            resume=task.resume,
+            on_part=task.on_part,
+            on_progress=task.on_progress,
+            cancelled=task.cancelled,
+            lane=task.lane,
+        )
+
+    def _voices(self, settings: Settings, task: Task, given_up: threading.Event) -> Sequence[VoiceSpan] | None:
+        """Return who speaks when; None where nobody asks, or the networks that tell it are not on this machine."""
+        if not task.several_voices:
+            return None
         from sederunt.transcription.diarization.diarizer import diarize
         from sederunt.transcription.diarization.networks import load_networks
 
         networks = load_networks(settings)
         if networks is None:
             return None
-        return diarize(networks, _reader(task), cancelled=task.cancelled)
+        with task.lane.turns(lambda: task.cancelled.is_set() or given_up.is_set(), Rank.CHAIN) as turns:
+            return diarize(networks, _reader(task), cancelled=task.cancelled, pause=turns.pause)
 
 
 def quality_of(settings: Settings, task: Task) -> Quality:

@@ -54,7 +54,7 @@ class UnreadSound:
         self._first += count
 
     def skip_silence(self) -> None:
-        """Go to just before the next audible sample, or to the end."""
+        """Go to just before the next audible sample, or to the end. A second call right behind it goes nowhere."""
         lead = round(LEAD_S * RATE)
         while True:
             if not len(self._buffer) and self._waiting and self._waiting[0] > self._first:
@@ -64,7 +64,8 @@ class UnreadSound:
                 return
             heard = np.flatnonzero(loudness(self._buffer[:_SCAN]) >= FLOOR)
             if len(heard):
-                self._drop(int(heard[0]) * FRAME - lead)
+                if (ahead := int(heard[0]) * FRAME - lead) >= FRAME:
+                    self._drop(ahead)
                 return
             at_end = self._waiting is None and len(self._buffer) <= _SCAN
             self._drop(len(self._buffer) if at_end else min(len(self._buffer), _SCAN) - lead)

@@ -46,11 +46,11 @@ def next_window(activity: SpeechActivity, *, last: bool) -> Window | None:
         return Window(start, silence + MARGIN_S, clean=True)
     if last and length_s <= limit:
         return Window(start, length_s, clean=True)
-    pause = _best_pause(activity, start + WINDOW_S * SEARCH_FROM, limit)
+    pause = best_pause(activity, start + WINDOW_S * SEARCH_FROM, limit)
     return Window(start, limit, clean=False) if pause is None else Window(start, pause, clean=True)
 
 
-def _best_pause(activity: SpeechActivity, earliest: float, latest: float) -> float | None:
+def best_pause(activity: SpeechActivity, earliest: float = 0.0, latest: float = WINDOW_S) -> float | None:
     """Return the middle of the longest pause between two moments, later ones preferred; None where there is none."""
     first, last = round(earliest / FRAME_S), round(latest / FRAME_S)
     part = activity[first:last]

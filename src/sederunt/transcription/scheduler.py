@@ -1,0 +1,326 @@
+"""Whose window is read next: the cores of a process, lent for a window at a time.
+
+A job is no unit here. Each window of sound is read in a turn of its own, some half a second of a core, and whoever
+waits is judged anew for each: by how urgent its job is, how much its account has just now, and how little is left of
+the job. So a recording of ten seconds waits for one window of a file of four hours, not for the file.
+
+Light to import: no numpy, no model. What is read, and where it is cut, is the business of whoever takes turns; words
+do not depend on the order in which turns are given, nor on how many there are at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TypeVar
+from uuid import UUID
+
+from sederunt.errors import Cancelled
+
+# Every so many-th turn goes to whoever has waited longest: a file is late behind a day of meetings, and gets there.
+OLDEST_EVERY = 8
+# How often somebody who waits looks whether it was told to stop.
+LOOK_S = 0.2
+NOBODY = UUID(int=0)
+# Threads that jobs may be at in one process; nearly all of them wait, for a turn or for a vendor.
+MOST_THREADS = 512
+
+Made = TypeVar("Made")
+
+
+class Urgency(IntEnum):
+    """Who goes before whom; speech that is written down live is read in the host, before all of this."""
+
+    LIVE = 0  # was followed live, and is read again
+    BOT = 1
+    UPLOAD = 2
+
+
+class Rank(IntEnum):
+    """Which of one job's turns goes first."""
+
+    CHAIN = 0  # of work that cannot be shared: it ends last if it does not begin first
+    BEGUN = 1  # of a section that is held in memory
+    NEXT = 2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TurnClaim:
+    """What the choice of the next turn is made by."""
+
+    urgency: Urgency
+    running: float  # turns that its account has just now, by the account's weight
+    served_s: float  # what its account had lately, by its weight
+    remaining_s: float  # sound that is left of its job
+    rank: Rank
+    number: int  # in the order of asking
+
+
+def chosen(claims: Sequence[TurnClaim], *, oldest: bool = False) -> int:
+    """Return which claim is next; with `oldest`, the one that has waited longest."""
+
+    def key(index: int) -> tuple[float, ...]:
+        claim = claims[index]
+        if oldest:
+            return (claim.number,)
+        fair = (claim.running, claim.served_s)
+        return (claim.urgency, *fair, claim.remaining_s, claim.rank, claim.number)
+
+    return min(range(len(claims)), key=key)
+
+
+class Workload:
+    """One job in the scheduler's eyes. Made by `Scheduler.workload`.
+
+    `sound_s` is all the sound before it; 0 until it is known, and then the job seems short. `cpu_s` is what its turns
+    have cost up to the last change.
+    """
+
+    def __init__(self, scheduler: Scheduler, account: UUID, urgency: Urgency) -> None:
+        self.account, self.urgency = account, urgency
+        self.sound_s = self.done_s = self.cpu_s = 0.0
+        self.running = self.waiting = 0
+        self._scheduler = scheduler
+
+    def cpu_so_far_s(self) -> float:
+        """Return what its turns have cost, those that it has just now included."""
+        self._scheduler.note()
+        return self.cpu_s
+
+    @property
+    def remaining_s(self) -> float:
+        return self.sound_s - self.done_s
+
+    @property
+    def cores(self) -> int:
+        """Return how many turns it may have at once, if nobody else wants any."""
+        return self._scheduler.cores
+
+    def lane(self, *, sound_s: float = 0.0, length_s: float | None = None) -> Lane:
+        """Return what takes turns for one source of the job: see `Lane`."""
+        return Lane(self._scheduler, self, sound_s=sound_s, length_s=length_s)
+
+    async def run(self, work: Callable[[], Made]) -> Made:
+        """Do what blocks in a thread of its own: whoever waits for a turn must not keep others from theirs."""
+        return await asyncio.get_running_loop().run_in_executor(self._scheduler.threads, work)
+
+
+@dataclass(slots=True, eq=False)
+class Asked:
+    """A place in the line for a core, and then the core."""
+
+    workload: Workload
+    rank: Rank
+    number: int
+    given: threading.Event = field(default_factory=threading.Event)
+
+
+class Scheduler:
+    """Lends the cores of one process. Every method may be called from any thread.
+
+    Args:
+        cores: turns at once.
+        weight_of: how much an account counts for beside others; 1 is usual.
+        idle_s: after so long without a job `on_idle` is called, once, from a thread of its own.
+        cpu: CPU-seconds of this process.
+    """
+
+    def __init__(
+        self,
+        cores: int = 1,
+        *,
+        weight_of: Callable[[UUID], float] = lambda _account: 1.0,
+        idle_s: float = 600.0,
+        on_idle: Callable[[], None] | None = None,
+        cpu: Callable[[], float] = time.process_time,
+    ) -> None:
+        self.cores = cores
+        self.threads = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="transcription")
+        self._weight_of, self._cpu = weight_of, cpu
+        self._idle_s, self._on_idle = idle_s, on_idle
+        self.resting: threading.Timer | None = None  # runs while there is no job
+        self._lock = threading.Lock()
+        self._workloads: list[Workload] = []
+        self._waiting: list[Asked] = []
+        self._running: list[Workload] = []  # once per turn
+        self._served: dict[UUID, float] = {}  # of accounts with a workload
+        self._number = self._given = 0
+        self._cpu_seen = cpu()
+
+    @contextmanager
+    def workload(self, account: UUID, urgency: Urgency) -> Iterator[Workload]:
+        """Let a job take turns for as long as the block lasts."""
+        workload = Workload(self, account, urgency)
+        with self._lock:
+            # Whoever was away has no claim to what others had meanwhile, and is not made to pay for what it had alone.
+            self._served.setdefault(account, min(self._served.values(), default=0.0))
+            self._workloads.append(workload)
+            if self.resting is not None:
+                self.resting.cancel()
+                self.resting = None
+        try:
+            yield workload
+        finally:
+            with self._lock:
+                self._workloads.remove(workload)
+                if all(other.account != account for other in self._workloads):
+                    self._served.pop(account, None)
+                if not self._workloads and self._on_idle is not None:
+                    self.resting = threading.Timer(self._idle_s, self._on_idle)
+                    self.resting.daemon = True
+                    self.resting.start()
+
+    def ask(self, workload: Workload, rank: Rank, *, instead: bool = False) -> Asked:
+        """Ask for a core; `instead` of one that the job has, which somebody else may get in this moment."""
+        with self._lock:
+            self._note()
+            if instead:
+                self._running.remove(workload)
+                workload.running -= 1
+            asked = Asked(workload, rank, self._number)
+            self._number += 1
+            workload.waiting += 1
+            self._waiting.append(asked)
+            self._give()
+        return asked
+
+    def withdraw(self, asked: Asked) -> None:
+        """Leave the line, or give the core back where it was lent meanwhile."""
+        with self._lock:
+            self._note()
+            if asked.given.is_set():
+                self._running.remove(asked.workload)
+                asked.workload.running -= 1
+            else:
+                self._waiting.remove(asked)
+                asked.workload.waiting -= 1
+            self._give()
+
+    def _give(self) -> None:
+        """Give free cores to whoever is next; what changed was noted before."""
+        while self._waiting and len(self._running) < self.cores:
+            self._given += 1
+            index = chosen(self._claims(), oldest=self._given % OLDEST_EVERY == 0)
+            asked = self._waiting.pop(index)
+            asked.workload.waiting -= 1
+            asked.workload.running += 1
+            self._running.append(asked.workload)
+            asked.given.set()
+
+    def note(self) -> None:
+        """Bring what workloads have spent up to this moment."""
+        with self._lock:
+            self._note()
+
+    def _claims(self) -> list[TurnClaim]:
+        turns = Counter(workload.account for workload in self._running)
+        weights = {asked.workload.account: self._weight_of(asked.workload.account) for asked in self._waiting}
+        return [
+            TurnClaim(
+                urgency=asked.workload.urgency,
+                running=turns[account := asked.workload.account] / weights[account],
+                served_s=self._served.get(account, 0.0) / weights[account],
+                remaining_s=asked.workload.remaining_s,
+                rank=asked.rank,
+                number=asked.number,
+            )
+            for asked in self._waiting
+        ]
+
+    def _note(self) -> None:
+        """Share out what was spent since the last change among those at work."""
+        seen, self._cpu_seen = self._cpu_seen, self._cpu()
+        for workload in self._running:
+            share = (self._cpu_seen - seen) / len(self._running)
+            workload.cpu_s += share
+            self._served[workload.account] = self._served.get(workload.account, 0.0) + share
+
+
+class Lane:
+    """One source of a job: takes its turns, and tells how far it is.
+
+    Args:
+        sound_s: sound in the source, pauses left out where that is known.
+        length_s: how long the source is; None where nobody knows.
+    """
+
+    def __init__(
+        self, scheduler: Scheduler, workload: Workload, *, sound_s: float = 0.0, length_s: float | None = None
+    ) -> None:
+        self._scheduler, self._workload = scheduler, workload
+        self._sound_s, self._length_s = sound_s, length_s
+        self._told_s = 0.0
+
+    @property
+    def cores(self) -> int:
+        """Return how many turns it may have at once, if nobody else wants any."""
+        return self._workload.cores
+
+    @contextmanager
+    def turns(self, stopped: Callable[[], bool], rank: Rank = Rank.NEXT) -> Iterator[Turns]:
+        """Have a core for as long as the block lasts, to be offered to others between windows.
+
+        Blocks. Raises Cancelled where `stopped` says so before it begins.
+        """
+        turns = Turns(self._scheduler, self._workload, rank, stopped)
+        try:
+            turns.wait()
+            yield turns
+        finally:
+            turns.end()
+
+    def reached(self, done_s: float) -> None:
+        """Tell how many seconds of the source are done with."""
+        if self._length_s:
+            done = self._sound_s * min(1.0, done_s / self._length_s)
+            self._workload.done_s += done - self._told_s
+            self._told_s = done
+
+
+class Turns:
+    """One thread's turns, a window each.
+
+    Between two windows the core is offered to whoever is next, in one step with the wish for another turn: given back
+    before, it would go to a file of four hours while the next window of a short recording is being prepared.
+    """
+
+    def __init__(self, scheduler: Scheduler, workload: Workload, rank: Rank, stopped: Callable[[], bool]) -> None:
+        self._scheduler, self._workload, self._rank, self._stopped = scheduler, workload, rank, stopped
+        self._asked = scheduler.ask(workload, rank)
+
+    def offer(self) -> None:
+        """Give the core back and stand in line again, without waiting."""
+        self._asked = self._scheduler.ask(self._workload, self._rank, instead=True)
+
+    def wait(self) -> None:
+        """Wait for the core. Raises Cancelled where `stopped` says so; `end` is called all the same."""
+        while not self._stopped():
+            if self._asked.given.wait(LOOK_S):
+                return
+        raise Cancelled("The transcription was stopped.")
+
+    def pause(self) -> None:
+        """Let whoever is more urgent have the core, between two windows."""
+        self.offer()
+        self.wait()
+
+    def end(self) -> None:
+        """Give the core back."""
+        self._scheduler.withdraw(self._asked)
+
+
+def lane_alone(cores: int = 1) -> Lane:
+    """Return a lane that has so many cores for itself: for whoever transcribes one file here and now."""
+    return workload_alone(cores).lane()
+
+
+def workload_alone(cores: int = 1) -> Workload:
+    """Return a job that has so many cores for itself."""
+    return Workload(Scheduler(cores), NOBODY, Urgency.BOT)

@@ -1,0 +1,164 @@
+"""A source cut into sections: at pauses, at places that depend on the sound alone, all of it and nothing twice."""
+
+import threading
+from collections.abc import Iterator
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from sederunt.errors import BrokenMedia, Cancelled
+from sederunt.transcription.provider import FinishedPart
+from sederunt.transcription.scheduler import Scheduler, Urgency, lane_alone
+from sederunt.transcription.whisper.section_readers import SectionReaders
+from sederunt.transcription.whisper.sections import (
+    LINES_S,
+    PAUSE_WITHIN_S,
+    Sections,
+    SoundBlock,
+    SoundSection,
+    covered,
+    reached,
+)
+from sederunt.transcription.whisper.sound import UnreadSound
+from sederunt.transcription.whisper.speech import RATE, Samples
+
+
+class Noise:
+    """Noise in bursts of three seconds with a pause of 0.7 between; silent from `silent[0]` to `silent[1]`."""
+
+    def __init__(self, seconds: float, silent: tuple[float, float] = (0.0, 0.0), *, pauses: bool = True) -> None:
+        made = np.random.default_rng(1).normal(0, 0.1, round(seconds * RATE)).astype(np.float32)
+        if pauses:
+            made[np.arange(len(made)) / RATE % 3.7 > 3.0] = 0.0
+        made[round(silent[0] * RATE) : round(silent[1] * RATE)] = 0.0
+        self.samples: Samples = made
+
+    def __call__(self, start_s: float) -> Iterator[SoundBlock]:
+        for first in range(round(start_s * RATE), len(self.samples), 30 * RATE):
+            yield SoundBlock(first / RATE, self.samples[first : first + 30 * RATE])
+
+
+def all_of(sections: Sections) -> list[SoundSection]:
+    found = []
+    while (section := sections.next()) is not None:
+        found.append(section)
+    return found
+
+
+def test_sections_follow_each_other_and_hold_every_sound() -> None:
+    noise = Noise(280.0)
+    found = all_of(Sections(noise))
+    assert [section.end_s for section in found][:-1] == [section.start_s for section in found][1:]
+    assert (found[0].start_s, found[-1].end_s) == (0.0, 280.0)
+    held = np.zeros_like(noise.samples)
+    for section in found:
+        first = round(section.block.start_s * RATE)
+        held[first : first + len(section.block.samples)] = section.block.samples
+    assert np.array_equal(held, noise.samples)
+
+
+def test_cuts_lie_in_pauses_just_behind_the_lines() -> None:
+    noise = Noise(280.0)
+    cuts = [section.end_s for section in all_of(Sections(noise))[:-1]]
+    assert len(cuts) == 2
+    for number, cut in enumerate(cuts, 1):
+        assert 0 <= cut - number * LINES_S <= PAUSE_WITHIN_S
+        assert not noise.samples[round(cut * RATE) - 100 : round(cut * RATE) + 100].any()
+
+
+def test_a_long_silence_is_held_by_nobody() -> None:
+    found = all_of(Sections(Noise(900.0, silent=(100.0, 800.0))))
+    assert sum(len(section.block.samples) for section in found) < 260 * RATE
+    assert (found[0].start_s, found[-1].end_s) == (0.0, 900.0)
+
+
+def test_sound_without_a_pause_is_cut_all_the_same() -> None:
+    found = all_of(Sections(Noise(700.0, pauses=False)))
+    assert max(section.end_s - section.start_s for section in found) <= 3 * LINES_S + PAUSE_WITHIN_S
+    assert found[-1].end_s == 700.0
+
+
+def test_a_short_source_is_one_section_and_an_empty_one_none() -> None:
+    assert len(all_of(Sections(Noise(40.0)))) == 1
+    assert all_of(Sections(Noise(0.0))) == []
+
+
+def test_cuts_stay_where_they_were_when_reading_goes_on_in_the_middle() -> None:
+    noise = Noise(280.0)
+    whole = [section.end_s for section in all_of(Sections(noise))]
+    assert [section.end_s for section in all_of(Sections(noise, 57.3))] == whole
+    moved = whole[1] + 0.3  # another decoder's idea of it
+    assert [section.end_s for section in all_of(Sections(noise, 57.3, known=[moved]))][1] == moved
+
+
+def test_a_silence_before_a_section_is_skipped_once() -> None:
+    """A second look from where the first one stopped would read in other frames, and Whisper other words."""
+    section = all_of(Sections(Noise(20.0, silent=(0.0, 5.232))))[0]
+    sound = UnreadSound(section.source, section.block.start_s)
+    sound.skip_silence()
+    assert sound.position_s == section.block.start_s > 4.0
+
+
+def part(start: float, end: float) -> FinishedPart:
+    return FinishedPart(start=start, end=end)
+
+
+def test_what_is_covered_is_joined_in_any_order() -> None:
+    stretches = covered([part(120, 130), part(0, 18), part(130.01, 140), part(18, 30)])
+    assert stretches == [(0, 30), (120, 140)]
+    assert [reached(stretches, at) for at in (0.0, 25.0, 30.0, 119.99, 139.0, 200.0)] == [30, 30, 30.0, 140, 140, 200.0]
+
+
+def halves(section: SoundSection) -> Iterator[FinishedPart]:
+    """Read a section in two parts."""
+    middle = (section.start_s + section.end_s) / 2
+    yield part(section.start_s, middle)
+    yield part(middle, section.end_s)
+
+
+@pytest.mark.parametrize("cores", [1, 2, 5])
+def test_all_sections_are_read_whatever_the_number_of_cores(cores: int) -> None:
+    kept: list[FinishedPart] = []
+    SectionReaders(Sections(Noise(270.0)), halves, kept.append, lane_alone(cores), threading.Event()).run()
+    assert covered(kept) == [(0.0, 270.0)]
+    assert len(kept) == 2 * len(all_of(Sections(Noise(270.0))))
+
+
+def test_two_sections_are_read_at_once() -> None:
+    meeting = threading.Barrier(2, timeout=60)
+
+    def met(section: SoundSection) -> Iterator[FinishedPart]:
+        if section.start_s < 2 * LINES_S:
+            meeting.wait()
+        yield part(section.start_s, section.end_s)
+
+    kept: list[FinishedPart] = []
+    SectionReaders(Sections(Noise(280.0)), met, kept.append, lane_alone(2), threading.Event()).run()
+    assert covered(kept) == [(0.0, 280.0)]
+
+
+def test_the_fault_of_any_section_ends_all() -> None:
+    def breaks(section: SoundSection) -> Iterator[FinishedPart]:
+        if section.start_s > LINES_S:
+            raise BrokenMedia("The file ends in the middle.")
+        yield part(section.start_s, section.end_s)
+
+    scheduler = Scheduler(2)
+    with scheduler.workload(UUID(int=1), Urgency.UPLOAD) as workload:
+        readers = SectionReaders(Sections(Noise(270.0)), breaks, lambda _: None, workload.lane(), threading.Event())
+        with pytest.raises(BrokenMedia):
+            readers.run()
+        assert (workload.running, workload.waiting) == (0, 0)
+
+
+def test_a_stop_is_noticed_behind_the_window_and_the_part_is_kept() -> None:
+    stop, kept = threading.Event(), list[FinishedPart]()
+
+    def keep(found: FinishedPart) -> None:
+        kept.append(found)
+        stop.set()
+
+    with pytest.raises(Cancelled):
+        SectionReaders(Sections(Noise(270.0)), halves, keep, lane_alone(1), stop).run()
+    assert len(kept) == 1
