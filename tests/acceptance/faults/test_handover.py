@@ -1,5 +1,10 @@
-"""A host drains while its bot sits in a meeting: the bot's next page sits before this one leaves."""
+"""A host drains while its bot sits in a meeting: the bot's next page sits before this one leaves, and nothing is lost.
 
+The practice site notes each packet that it sends to each page, so the recording is compared with what the meeting
+played packet by packet, and no clock is asked.
+"""
+
+import hashlib
 import json
 import os
 import signal
@@ -13,8 +18,11 @@ import pytest
 from harness.journeys import back, download, ffprobe, largest_hole_s, look, reach, send_bot, unhurried
 from harness.receiver import Receiver
 from harness.service import Service, running_role
+from sederunt.media.pieces import read_piece
 from sederunt.practice.client import MeetingHandle, PracticeClient
 from sederunt.practice.script import Variant, demo
+
+END_PACKETS = 25  # that were on their way when the meeting ended
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +46,31 @@ def second_host(service: Service, folder: Path) -> Iterator[None]:
     }
     with running_role(["host", "--drain-timeout", "1"], environment, folder / "host.log"):
         yield
+
+
+def kept(service: Service, bot: dict[str, Any]) -> list[str]:
+    """The packets of a bot's tracks by time, as the site names them."""
+    tracks = (service.data / "objects/bots" / bot["id"] / "tracks").glob("*.mka")
+    packets = sorted((packet.start, packet.payload) for track in tracks for packet in read_piece(track.read_bytes()))
+    return [hashlib.sha256(payload).hexdigest() for _, payload in packets]
+
+
+async def played(meeting: MeetingHandle, *pages: dict[str, Any]) -> list[str]:
+    """What the site sent, in order: to the first page, and on to the next one where the first was gone."""
+    whole: list[str] = []
+    for page in pages:
+        sent = [packet["digest"] for packet in await meeting.packets(page["bot"])]
+        shared = next(
+            count for count in range(min(len(sent), len(whole)), -1, -1) if whole[len(whole) - count :] == sent[:count]
+        )
+        assert not whole or shared, "both sat at once"
+        whole += sent[shared:]
+    return whole
+
+
+def place(part: list[str], whole: list[str]) -> int | None:
+    """Where a stretch lies in a longer one, in one piece; None where it does not."""
+    return next((at for at in range(len(whole) - len(part) + 1) if whole[at : at + len(part)] == part), None)
 
 
 def chat_of(found: dict[str, Any]) -> list[str]:
@@ -81,6 +114,10 @@ async def test_a_planned_move_loses_and_doubles_nothing(
     assert receiver.statuses(bot["id"]).count("recording") == 1
     assert "Minutes" not in {person["name"] for person in found["participants"]}
     assert largest_hole_s(ffprobe(await download(found["recording_url"], tmp_path / "recording.webm"))) < 0.001
+    whole, heard = await played(meeting, first, second), kept(draining, bot)
+    at = place(heard, whole)
+    assert at is not None, "nothing is missing in the middle, and nothing is there twice"
+    assert len(whole) - at - len(heard) <= END_PACKETS
 
 
 async def test_a_site_that_lets_no_second_one_in_is_left_before_the_bot_joins_again(
