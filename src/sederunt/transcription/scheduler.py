@@ -60,6 +60,7 @@ class TurnClaim:
     served_s: float  # what its account had lately, by its weight
     remaining_s: float  # sound that is left of its job
     rank: Rank
+    source_s: float  # sound that is left of its source; the longest goes first, or it would be alone at the end
     number: int  # in the order of asking
 
 
@@ -71,7 +72,8 @@ def chosen(claims: Sequence[TurnClaim], *, oldest: bool = False) -> int:
         if oldest:
             return (claim.number,)
         fair = (claim.running, claim.served_s)
-        return (claim.urgency, *fair, claim.remaining_s, claim.rank, claim.number)
+        within = (claim.rank is not Rank.CHAIN, -claim.source_s, claim.rank, claim.number)
+        return (claim.urgency, *fair, claim.remaining_s, *within)
 
     return min(range(len(claims)), key=key)
 
@@ -118,6 +120,7 @@ class Asked:
 
     workload: Workload
     rank: Rank
+    source_s: float
     number: int
     given: threading.Event = field(default_factory=threading.Event)
 
@@ -177,14 +180,14 @@ class Scheduler:
                     self.resting.daemon = True
                     self.resting.start()
 
-    def ask(self, workload: Workload, rank: Rank, *, instead: bool = False) -> Asked:
+    def ask(self, workload: Workload, rank: Rank, source_s: float = 0.0, *, instead: bool = False) -> Asked:
         """Ask for a core; `instead` of one that the job has, which somebody else may get in this moment."""
         with self._lock:
             self._note()
             if instead:
                 self._running.remove(workload)
                 workload.running -= 1
-            asked = Asked(workload, rank, self._number)
+            asked = Asked(workload, rank, source_s, self._number)
             self._number += 1
             workload.waiting += 1
             self._waiting.append(asked)
@@ -229,6 +232,7 @@ class Scheduler:
                 served_s=self._served.get(account, 0.0) / weights[account],
                 remaining_s=asked.workload.remaining_s,
                 rank=asked.rank,
+                source_s=asked.source_s,
                 number=asked.number,
             )
             for asked in self._waiting
@@ -263,13 +267,18 @@ class Lane:
         """Return how many turns it may have at once, if nobody else wants any."""
         return self._workload.cores
 
+    @property
+    def remaining_s(self) -> float:
+        """Return how much sound of the source is left; 0 where nobody knows."""
+        return self._sound_s - self._told_s
+
     @contextmanager
     def turns(self, stopped: Callable[[], bool], rank: Rank = Rank.NEXT) -> Iterator[Turns]:
         """Have a core for as long as the block lasts, to be offered to others between windows.
 
         Blocks. Raises Cancelled where `stopped` says so before it begins.
         """
-        turns = Turns(self._scheduler, self._workload, rank, stopped)
+        turns = Turns(self._scheduler, self._workload, lambda: self.remaining_s, rank, stopped)
         try:
             turns.wait()
             yield turns
@@ -291,13 +300,21 @@ class Turns:
     before, it would go to a file of four hours while the next window of a short recording is being prepared.
     """
 
-    def __init__(self, scheduler: Scheduler, workload: Workload, rank: Rank, stopped: Callable[[], bool]) -> None:
-        self._scheduler, self._workload, self._rank, self._stopped = scheduler, workload, rank, stopped
-        self._asked = scheduler.ask(workload, rank)
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        workload: Workload,
+        left_s: Callable[[], float],
+        rank: Rank,
+        stopped: Callable[[], bool],
+    ) -> None:
+        self._scheduler, self._workload, self._left_s, self._rank = scheduler, workload, left_s, rank
+        self._stopped = stopped
+        self._asked = scheduler.ask(workload, rank, left_s())
 
     def offer(self) -> None:
         """Give the core back and stand in line again, without waiting."""
-        self._asked = self._scheduler.ask(self._workload, self._rank, instead=True)
+        self._asked = self._scheduler.ask(self._workload, self._rank, self._left_s(), instead=True)
 
     def wait(self) -> None:
         """Wait for the core. Raises Cancelled where `stopped` says so; `end` is called all the same."""

@@ -22,6 +22,7 @@ def claim(**changed: Any) -> TurnClaim:
         "served_s": 0.0,
         "remaining_s": 100.0,
         "rank": Rank.NEXT,
+        "source_s": 0.0,
         "number": 0,
     }
     return TurnClaim(**{**usual, **changed})
@@ -36,6 +37,8 @@ def claim(**changed: Any) -> TurnClaim:
         ({"served_s": 1.0, "remaining_s": 9e3}, {"served_s": 2.0}),
         ({"remaining_s": 10.0, "number": 9}, {"remaining_s": 14_400.0}),
         ({"rank": Rank.CHAIN, "number": 9}, {"rank": Rank.BEGUN}),
+        ({"rank": Rank.CHAIN, "number": 9}, {"source_s": 9.0}),
+        ({"rank": Rank.NEXT, "source_s": 60.0, "number": 9}, {"rank": Rank.BEGUN, "source_s": 50.0}),
         ({"rank": Rank.BEGUN, "number": 9}, {"rank": Rank.NEXT}),
         ({"number": 1}, {"number": 2}),
     ],
@@ -65,9 +68,11 @@ class Desk:
         workload.sound_s = sound_s
         return workload
 
-    def asks(self, name: str, workload: Workload, *, turns: int = 1, cost_s: float = 0.0) -> None:
+    def asks(
+        self, name: str, workload: Workload, *, turns: int = 1, cost_s: float = 0.0, source_s: float = 0.0
+    ) -> None:
         """Have a thread of its own ask for turns, and return when the first of them is asked for."""
-        lane = workload.lane()
+        lane = workload.lane(sound_s=source_s, length_s=source_s)
         before = workload.waiting
 
         def take() -> None:
@@ -77,6 +82,7 @@ class Desk:
                         mine.pause()
                     self.order.append(name)
                     self.cpu_s += cost_s
+                    lane.reached((number + 1) * source_s / turns)
 
         thread = threading.Thread(target=take, daemon=True)
         thread.start()
@@ -114,6 +120,16 @@ def test_accounts_have_equal_parts_whatever_the_length_of_their_jobs() -> None:
     # The places that go to whoever waits longest are the exception that keeps everybody going.
     assert desk.order[:6].count("ben") == 3
     assert desk.order.count("ada") == 12
+
+
+def test_tracks_of_a_job_end_together() -> None:
+    """Two of three read to their end, and the third alone behind them, would leave a core with nothing to do."""
+    desk = Desk()
+    with desk.taken():
+        job = desk.job(ADA, 90.0)
+        for name in ("one", "two", "three"):
+            desk.asks(name, job, turns=3, source_s=30.0)
+    assert [sorted(desk.order[n : n + 3]) for n in (0, 3, 6)] == [["one", "three", "two"]] * 3
 
 
 def test_an_account_of_twice_the_weight_has_twice_the_part() -> None:
