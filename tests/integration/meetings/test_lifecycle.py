@@ -100,6 +100,7 @@ class Tab:
         self.gone = asyncio.Event()
         self.gone_by = PAGE_CRASHED
         self.documents = 1
+        self.cost = None
         self.url = "https://meet.example/abc"
         self._looks: Iterator[Shown] = iter(self.looks)
 
