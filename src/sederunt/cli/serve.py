@@ -62,10 +62,10 @@ def serve(
     try:
         if mended := keep_private(settings.data):
             logger.warning(mended, action="data_closed")
-        if os.geteuid() == 0:
-            logger.warning(RUNS_AS_ROOT, action="runs_as_root")
         # The socket stays here, so that callers wait a moment while an api restarts and are not refused.
         with _only_one(settings.data), listen(settings.api) as listener:
+            if os.geteuid() == 0:
+                logger.warning(RUNS_AS_ROOT, action="runs_as_root")
             asyncio.run(_run(settings, listener, drain_timeout))
     except SetupError as error:
         print(f"sederunt: {error}", file=sys.stderr)

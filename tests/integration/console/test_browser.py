@@ -197,7 +197,7 @@ async def test_a_live_page_turns_into_the_player_when_the_bot_has_ended(
 ) -> None:
     page = reader.page
     await reader.go(f"/bots/{furnished.live['id']}")
-    await expect(page.locator("[data-part=story]")).to_contain_text("Sits in the meeting")
+    await expect(page.locator("[data-part=story]")).to_contain_text("It sits in the meeting")
     for trigger in (Trigger.ENDED, Trigger.LEFT, Trigger.CLOSED):
         await room.bots.record_transition(UUID(furnished.live["id"]), trigger)
     await expect(page.get_by_text("Nothing was recorded")).to_be_visible(timeout=30_000)
