@@ -6,9 +6,12 @@ end of short helpers only.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import psutil
+
+from sederunt.browser.costs import family_of, pss_of
 
 
 @dataclass
@@ -26,14 +29,7 @@ class TreeMeter:
         """Read every process of the trees once."""
         pss_kib = browsers_kib = 0
         is_first = not self._last
-        found: list[psutil.Process] = []
-        for pid in self.roots:
-            try:
-                root = psutil.Process(pid)
-                found += [root, *root.children(recursive=True)]
-            except psutil.Error:
-                continue
-        for process in found:
+        for process in chain.from_iterable(map(family_of, self.roots)):
             try:
                 times = process.cpu_times()
                 key, name = (process.pid, process.create_time()), process.name()
@@ -58,17 +54,6 @@ class TreeMeter:
     def total_cpu_s(self) -> float:
         """Return the CPU-seconds that the processes now known have spent since each of them began."""
         return sum(self._last.values())
-
-
-def pss_of(pid: int) -> int:
-    """Return the proportional set size of one process in KiB; 0 where it cannot be read."""
-    try:
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1])
-    except OSError:
-        pass
-    return 0
 
 
 def peak_rss_kib() -> int:

@@ -22,9 +22,10 @@ import numpy as np
 import psutil
 from rich.console import Console
 
-from sederunt.bench.meter import TreeMeter, pss_of
+from sederunt.bench.meter import TreeMeter
 from sederunt.bench.processes import ServiceProcess, practice_process, service_process
 from sederunt.bench.speakers import KINDS, talk
+from sederunt.browser.costs import pss_of
 from sederunt.practice import clips
 from sederunt.practice.client import MeetingHandle
 

@@ -24,8 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 from sederunt import log
-from sederunt.bench.meter import pss_of
 from sederunt.bench.transcribe import clips_of, joined, source
+from sederunt.browser.costs import pss_of
 from sederunt.errors import Cancelled
 from sederunt.settings import WhisperSettings
 from sederunt.transcription.scheduler import Scheduler, Urgency

@@ -4,7 +4,6 @@ Read when a bot comes, when one goes, and when it is asked for: while nobody doe
 """
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,18 +46,18 @@ class SharedCost:
         return CostShare(cpu_s=round(max(cpu_s, 0.0), 2), memory_mib=memory_mib)
 
 
-def _tree(pid: int) -> Iterator[psutil.Process]:
+def family_of(pid: int) -> list[psutil.Process]:
+    """Return a process and all that it started; empty where it has ended."""
     try:
         root = psutil.Process(pid)
-        yield root
-        yield from root.children(recursive=True)
+        return [root, *root.children(recursive=True)]
     except psutil.Error:
-        return
+        return []
 
 
 def _spent_by(pid: int) -> dict[tuple[int, float], float]:
     spent = {}
-    for process in _tree(pid):
+    for process in family_of(pid):
         try:
             times = process.cpu_times()
             spent[(process.pid, process.create_time())] = times.user + times.system
@@ -69,10 +68,11 @@ def _spent_by(pid: int) -> dict[tuple[int, float], float]:
 
 def _held_by(pid: int) -> int:
     """Return the proportional set size of a process with its children, in KiB; 0 where it cannot be read."""
-    return sum(_pss_kib(process.pid) for process in _tree(pid))
+    return sum(pss_of(process.pid) for process in family_of(pid))
 
 
-def _pss_kib(pid: int) -> int:
+def pss_of(pid: int) -> int:
+    """Return the proportional set size of one process in KiB; 0 where it cannot be read."""
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
             if line.startswith("Pss:"):

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 
 import psutil
 
+from sederunt.browser.costs import family_of
+
 LOOK_S = 15.0  # every process of the machine is looked at for it
 
 
@@ -31,12 +33,7 @@ class Footprint:
 def _sums(browsers: Iterable[int]) -> dict[str, float]:
     sums = {"cpu_s": 0.0, "resident": 0.0}
     for pid in browsers:
-        try:
-            main = psutil.Process(pid)
-            family = [main, *main.children(recursive=True)]
-        except psutil.Error:  # it ended meanwhile
-            continue
-        for process in family:
+        for process in family_of(pid):
             try:
                 times = process.cpu_times()
                 sums["cpu_s"] += times.user + times.system
