@@ -3,10 +3,12 @@
 import logging
 import re
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any, Literal
 
 import structlog
+
+from sederunt.terminal import plain, plain_lines
 
 # Anything under these names, and anything that looks like one of our keys or a signed query, never reaches a log.
 SECRET_FIELDS = frozenset({"authorization", "key", "token", "secret", "password", "zoom_zak_token", "signature"})
@@ -20,17 +22,35 @@ def redact(text: str) -> str:
 
 def _without_secrets(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for name, value in event.items():
-        if name.lower() in SECRET_FIELDS:
-            event[name] = "***"
-        elif isinstance(value, str):
-            event[name] = redact(value)
+        event[name] = _shown(name, value)
+    return event
+
+
+def _shown(name: str, value: Any) -> Any:
+    """Return a value as a log may show it, however deep the secret lies in it."""
+    if name.lower() in SECRET_FIELDS:
+        return "***"
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {key: _shown(str(key), inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_shown("", inner) for inner in value]
+    return value
+
+
+def _harmless(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Write out what would steer a terminal. (What is no text is printed as Python writes it, which does so too.)"""
+    for name, value in event.items():
+        if isinstance(value, str):
+            event[name] = plain_lines(value) if name == "exception" else plain(value)
     return event
 
 
 def configure(style: Literal["json", "lines"] = "json", level: str = "info") -> None:
     """Set up structlog for this process. Logs go to standard error; standard output belongs to the caller."""
-    renderer: structlog.typing.Processor = (
-        structlog.processors.JSONRenderer() if style == "json" else structlog.dev.ConsoleRenderer()
+    renderers: list[structlog.typing.Processor] = (
+        [structlog.processors.JSONRenderer()] if style == "json" else [_harmless, structlog.dev.ConsoleRenderer()]
     )
     structlog.configure(
         processors=[
@@ -39,7 +59,7 @@ def configure(style: Literal["json", "lines"] = "json", level: str = "info") -> 
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             _without_secrets,
-            renderer,
+            *renderers,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

@@ -15,6 +15,7 @@ from sederunt.accounts.rotation import reseal as reseal_all
 from sederunt.accounts.webhook_secrets import WebhookSecrets
 from sederunt.browser.window import sign_in_by_hand
 from sederunt.cli.context import OF_DEFAULT, AccountName, CommandContext, Data, Output, OutputFormat, run, show, uuid_of
+from sederunt.cli.terminal import tell
 from sederunt.database.accounts import Accounts
 from sederunt.errors import InvalidConfig
 from sederunt.model.bot import Service
@@ -32,7 +33,7 @@ def create(name: Annotated[str, typer.Argument(help="The new account's name.")],
     """Make an account and print its id. Accounts see nothing of each other."""
 
     async def act(context: CommandContext) -> None:
-        typer.echo(str((await Accounts(context.database).create(name)).id))
+        tell(str((await Accounts(context.database).create(name)).id))
 
     run(act, data, makes=True)
 
@@ -67,7 +68,7 @@ def webhook_secret(
         webhook_secrets = WebhookSecrets(context.database, context.sealer)
         overlap = timedelta(hours=overlap_hours)
         kept = await (webhook_secrets.renew(owner.id, overlap) if renew else webhook_secrets.get(owner.id))
-        typer.echo(kept.newest)
+        tell(kept.newest)
 
     run(act, data, makes=True)
 
@@ -93,7 +94,7 @@ def add_meeting(
 
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
-        typer.echo(str((await MeetingAccounts(context.database, context.sealer).add(owner.id, sign_in)).id))
+        tell(str((await MeetingAccounts(context.database, context.sealer).add(owner.id, sign_in)).id))
 
     run(act, data, makes=True)
 
@@ -123,12 +124,12 @@ def login(
 
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
-        typer.echo("Sign in, then close the window.", err=True)
+        tell("Sign in, then close the window.", err=True)
         state = await sign_in_by_hand(load().browser, sign_in_url, display=shown_on)
         if not state["cookies"]:
             raise InvalidConfig({"email": ["Nothing was signed in: the browser was left without a cookie."]})
         sign_in = SignIn(service=known, email=email, state=state)
-        typer.echo(str((await MeetingAccounts(context.database, context.sealer).keep_state(owner.id, sign_in)).id))
+        tell(str((await MeetingAccounts(context.database, context.sealer).keep_state(owner.id, sign_in)).id))
 
     run(act, data, makes=True)
 
@@ -166,7 +167,7 @@ def remove_meeting(
         owner = await context.account(account)
         known = MeetingAccounts(context.database, context.sealer)
         await known.remove(uuid_of(meeting_account_id, "a meeting account"), owner.id)
-        typer.echo("Removed.", err=True)
+        tell("Removed.", err=True)
 
     run(act, data)
 
@@ -176,7 +177,7 @@ def reseal(data: Data = None) -> None:
     """Seal every stored secret with the first of SEDERUNT_SECRET_KEYS; afterwards the older ones can go."""
 
     async def act(context: CommandContext) -> None:
-        typer.echo(f"{await reseal_all(context.database, context.sealer)} secrets were sealed anew.", err=True)
+        tell(f"{await reseal_all(context.database, context.sealer)} secrets were sealed anew.", err=True)
 
     run(act, data)
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import typer
 
 from sederunt.accounts.sealing import KEY_FILE
+from sederunt.cli.terminal import tell
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load
 
@@ -35,10 +36,10 @@ def backup(
     key = settings.data / KEY_FILE
     if with_key and key.exists():
         shutil.copy2(key, target / KEY_FILE)
-    print(f"Backed up the database and {count} files to {target}.")
+    tell(f"Backed up the database and {count} files to {target}.")
     if key.exists() and not with_key:
-        print(f"The sealing key is not among them: keep {key} elsewhere, once. Without it, stored secrets are lost.")
-    print(f"To use the copy: put {KEY_FILE} beside it and run `sederunt serve --data {target}`.")
+        tell(f"The sealing key is not among them: keep {key} elsewhere, once. Without it, stored secrets are lost.")
+    tell(f"To use the copy: put {KEY_FILE} beside it and run `sederunt serve --data {target}`.")
 
 
 def _database(settings: Settings) -> Path:

@@ -1,7 +1,6 @@
 """`sederunt bots create`, `stop` and `watch`: what is asked of a running service."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from sederunt import log
 from sederunt.cli.context import OF_DEFAULT, AccountName, Data, Output, OutputFormat
 from sederunt.cli.running_service import Key, ServicePlace, Url, service_of
 from sederunt.cli.sentences import plain_errors
-from sederunt.cli.terminal import plain
+from sederunt.cli.terminal import plain, tell, tell_json
 from sederunt.errors import InvalidConfig
 from sederunt.mcp.backend import Backend
 from sederunt.mcp.content import happened
@@ -56,7 +55,7 @@ def create(
             "video": video,
         }
         bot = await backend.ask("POST", "/bot", body={name: sent for name, sent in body.items() if sent is not None})
-        typer.echo(bot["id"])
+        tell(plain(bot["id"]))
         if watch_it:
             await _watch(backend, bot["id"])
 
@@ -68,7 +67,7 @@ def stop(bot_id: BotId, url: Url = None, key: Key = None, data: Data = None, acc
 
     async def act(backend: Backend) -> None:
         answer = await backend.ask("POST", f"/bot/{_id(bot_id)}/stop")
-        typer.echo(answer["message"], err=True)
+        tell(plain(answer["message"]), err=True)
 
     _ask(act, ServicePlace(url=url, key=key, data=data, account=account))
 
@@ -107,7 +106,7 @@ async def _watch(backend: Backend, bot_id: str, *, as_json: bool = False) -> Non
         told = await backend.ask("GET", f"/bot/{bot_id}/live", query=query)
         for event in told["data"]:
             if as_json:
-                typer.echo(json.dumps(event))
+                tell_json(event)
             else:
                 _tell(event)
         since = told["next"]
@@ -116,7 +115,7 @@ async def _watch(backend: Backend, bot_id: str, *, as_json: bool = False) -> Non
     bot = await backend.ask("GET", f"/bot/{bot_id}")
     if not as_json:
         for line in explained(bot):
-            typer.echo(line)
+            tell(line)
     if bot["status"] != "finished":
         raise typer.Exit(1)
 
@@ -139,7 +138,7 @@ def _tell(event: Mapping[str, Any]) -> None:
     for line in lines:
         who = line.get("speaker") or line.get("name")
         parts = [line.get("at"), line["what"], f"{who}:" if who and "text" in line else who, line.get("text")]
-        typer.echo(plain("  ".join(str(part) for part in parts if part)))
+        tell(plain("  ".join(str(part) for part in parts if part)))
 
 
 def _id(text: str) -> str:

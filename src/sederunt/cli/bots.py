@@ -24,7 +24,7 @@ from sederunt.cli.context import (
     show,
     uuid_of,
 )
-from sederunt.cli.terminal import plain
+from sederunt.cli.terminal import plain, tell, tell_json
 from sederunt.database.bot_reading import BotReading
 from sederunt.database.bot_view import BotView
 from sederunt.model.status import BotStatus
@@ -82,17 +82,8 @@ def show_(
             del bot["secret"]  # opens its sockets
             events = [asdict(event) for event in view.events]
             participants = [asdict(participant) for participant in view.participants]
-            typer.echo(
-                json.dumps(
-                    {
-                        **bot,
-                        "events": events,
-                        "participants": participants,
-                        "transcript": json.loads(view.segments_json),
-                    },
-                    default=json_text,
-                )
-            )
+            said = json.loads(view.segments_json)
+            tell_json({**bot, "events": events, "participants": participants, "transcript": said}, default=json_text)
         else:
             _tell(view, await _why(context, view))
 
@@ -110,19 +101,19 @@ def replay_(
         fold = journal.replay(journal.read(claims.read_bytes()), _print_changes if changes else None)
         expected = json.loads(expect.read_text(encoding="utf-8")) if expect else None
     except (OSError, ValueError) as error:
-        typer.echo(f"Error: {error}", err=True)
+        tell(f"Error: {error}", err=True)
         raise typer.Exit(1) from None
     found = journal.report(fold)
-    typer.echo(json.dumps(found, indent=1))
+    tell_json(found, indent=1)
     if expected is not None and found != expected:
-        typer.echo(f"Error: this is not what {expect} says.", err=True)
+        tell(f"Error: this is not what {expect} says.", err=True)
         raise typer.Exit(1)
 
 
 def _print_changes(changes: Sequence[RosterChange]) -> None:
     for change in changes:
         when = datetime.fromtimestamp(change.at_ms / 1000, UTC).isoformat(timespec="milliseconds")
-        typer.echo(f"{when}  {plain(journal.words_of(change))}", err=True)
+        tell(f"{when}  {plain(journal.words_of(change))}", err=True)
 
 
 async def _why(context: CommandContext, view: BotView) -> Mapping[str, Any]:
@@ -151,19 +142,19 @@ def _as_told(view: BotView) -> dict[str, Any]:
 def _tell(view: BotView, why: Mapping[str, Any]) -> None:
     bot = view.bot
     reason = f" ({bot.stop_reason})" if bot.stop_reason else ""
-    typer.echo(f"{plain(bot.config.bot_name)}  {bot.status}{reason}\n{plain(bot.config.meeting_url)}")
+    tell(f"{plain(bot.config.bot_name)}  {bot.status}{reason}\n{plain(bot.config.meeting_url)}")
     for line in bot_acts.explained(_as_told(view)):
-        typer.echo(line)
+        tell(line)
     for kind, stored in bot.evidence.items():
-        typer.echo(f"Evidence: {kind} ({stored})")
+        tell(f"Evidence: {kind} ({plain(stored)})")
     for event in view.events:
         moved = f"{event.data.get('old_status')} → {event.data.get('new_status')}" if "new_status" in event.data else ""
-        typer.echo(f"  {event.created_at:%H:%M:%S}  {event.event}  {moved}")
+        tell(f"  {event.created_at:%H:%M:%S}  {event.event}  {plain(moved)}")
     if view.participants:
-        typer.echo("Participants: " + ", ".join(plain(participant.name) for participant in view.participants))
+        tell("Participants: " + ", ".join(plain(participant.name) for participant in view.participants))
     for person in why.get("participants", ()):
         told = "; ".join(f"{what}: {because}" for what, because in person.get("why", {}).items())
-        typer.echo(plain(f"  {person.get('name')}: {told}"))
+        tell(plain(f"  {person.get('name')}: {told}"))
     for segment in view.transcript.segments:
         who = segment.speaker_name or f"Speaker {segment.speaker}"
-        typer.echo(f"  [{segment.start:7.1f}] {plain(who)}: {plain(segment.transcript)}")
+        tell(f"  [{segment.start:7.1f}] {plain(who)}: {plain(segment.transcript)}")

@@ -1,6 +1,5 @@
 """`sederunt config`: the effective settings, where each comes from, secrets starred."""
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,7 +11,8 @@ from pydantic import BaseModel, SecretStr
 from rich.console import Console
 from rich.table import Table
 
-from sederunt.cli.formats import Output, OutputFormat
+from sederunt.cli.formats import Output, OutputFormat, cell
+from sederunt.cli.terminal import tell_json
 from sederunt.settings import Settings, load
 
 STARS = "***"
@@ -35,13 +35,13 @@ def config(
     ]
     rows = [row for row in rows if all_of_them or row[2] != "default"]
     if output is OutputFormat.JSON:
-        typer.echo(json.dumps([{"name": name, "value": value, "origin": origin} for name, value, origin in rows]))
+        tell_json([{"name": name, "value": value, "origin": origin} for name, value, origin in rows])
         return
     table = Table(box=None, pad_edge=False)
     for title in ("setting", "value", "from"):
         table.add_column(title, overflow="fold")
     for name, value, origin in rows:
-        table.add_row(name, value.replace("[", "\\["), origin)
+        table.add_row(cell(name), cell(value), cell(origin))
     Console(width=None if sys.stdout.isatty() else 200).print(table)
 
 

@@ -1,7 +1,6 @@
 """What the commands that look into a data directory share: opening it, choosing the account, printing a list."""
 
 import asyncio
-import json
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -14,13 +13,12 @@ from uuid import UUID
 import typer
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from sederunt import log
 from sederunt.accounts.sealing import Sealer, load_sealer
-from sederunt.cli.formats import Output, OutputFormat
+from sederunt.cli.formats import Output, OutputFormat, cell
 from sederunt.cli.sentences import plain_errors
-from sederunt.cli.terminal import plain
+from sederunt.cli.terminal import plain, tell, tell_json
 from sederunt.database.accounts import Account, Accounts
 from sederunt.database.default_account import DEFAULT_ACCOUNT
 from sederunt.database.engine import Database, database_url
@@ -77,7 +75,7 @@ async def open_context(data: Path | None, *, makes: bool = False) -> AsyncIterat
         if not makes:
             raise SetupError(f"There is no service's data at {place}: name its directory with --data.")
         if not settings.data.exists():
-            typer.echo(f"There was no data directory at {place}: one was made.", err=True)
+            tell(f"There was no data directory at {place}: one was made.", err=True)
     async with Database(database_url(settings)) as database:
         yield CommandContext(settings=settings, database=database, sealer=load_sealer(settings))
 
@@ -97,22 +95,22 @@ async def _run(act: Callable[[CommandContext], Coroutine[Any, Any, None]], data:
 def show(rows: Sequence[Mapping[str, Any]], *, output: OutputFormat, nothing: str) -> None:
     """Print a list: a table for people, a JSON array for scripts. Every row has the same keys."""
     if output is OutputFormat.JSON:
-        typer.echo(json.dumps([dict(row) for row in rows], default=json_text))
+        tell_json([dict(row) for row in rows], default=json_text)
         return
     if not rows:
-        typer.echo(nothing)
+        tell(nothing)
         return
     table = Table(box=None, pad_edge=False)
     for name in rows[0]:
         # Cut short, nothing is of any use: ids and keys stand in one line, the rest takes as many as it needs.
         table.add_column(name.replace("_", " "), no_wrap=name in ("id", "key"), overflow="fold")
     for row in rows:
-        table.add_row(*(Text("" if value is None else plain(_text(value))) for value in row.values()))
+        table.add_row(*(cell(_text(value)) for value in row.values()))
     Console(width=None if sys.stdout.isatty() else _WIDE).print(table)
 
 
-def _text(value: object) -> str:
-    return f"{value:%Y-%m-%d %H:%M:%S}" if isinstance(value, datetime) else str(value)
+def _text(value: object) -> object:
+    return f"{value:%Y-%m-%d %H:%M:%S}" if isinstance(value, datetime) else value
 
 
 def json_text(value: object) -> str:
@@ -125,4 +123,4 @@ def uuid_of(text: str, what: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise typer.BadParameter(f"'{text}' is not the id of {what}: ids look like 018f2c3e-….") from None
+        raise typer.BadParameter(f"'{plain(text)}' is not the id of {what}: ids look like 018f2c3e-….") from None

@@ -9,6 +9,7 @@ import typer
 from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.vendor_access import VendorAccess
 from sederunt.cli.context import OF_DEFAULT, AccountName, CommandContext, Data, Output, OutputFormat, run, show, uuid_of
+from sederunt.cli.terminal import tell
 from sederunt.settings import load
 from sederunt.transcription.models import providers
 from sederunt.transcription.plugs import provider
@@ -34,7 +35,7 @@ def add(
         owner = await context.account(account)
         credentials = CredentialStore(context.database, context.sealer)
         added = await credentials.add(owner.id, provider_name, text, region=region, organisation=organisation)
-        typer.echo(str(added.id))
+        tell(str(added.id))
 
     run(act, data, makes=True)
 
@@ -78,10 +79,10 @@ def check(
         access = await VendorAccess(store, settings).of(owner.id, credential.id if credential else None, vendor)
         keeper = provider(vendor.name).account
         if access is None or keeper is None:
-            typer.echo(f"{vendor.title} needs no key.")
+            tell(f"{vendor.title} needs no key.")
             return
         await asyncio.to_thread(keeper.check, settings, access)
-        typer.echo(f"{vendor.title} accepts {access.label}.")
+        tell(f"{vendor.title} accepts {access.label}.")
 
     run(act, data, makes=name in providers())  # the operator's key may be tried before there is a service
 
@@ -97,7 +98,7 @@ def remove(
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
         await CredentialStore(context.database, context.sealer).remove(uuid_of(credential_id, "a credential"), owner.id)
-        typer.echo("Removed.", err=True)
+        tell("Removed.", err=True)
 
     run(act, data)
 

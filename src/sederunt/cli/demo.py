@@ -18,6 +18,8 @@ from rich.text import Text
 from sederunt.bench.meter import TreeMeter
 from sederunt.bench.processes import ENDINGS, practice_process, service_process
 from sederunt.bench.words import word_error_rate
+from sederunt.cli.formats import cell
+from sederunt.cli.terminal import plain, tell
 from sederunt.practice import script as scripts
 
 WORST_ERROR_RATE = 0.12
@@ -38,7 +40,7 @@ async def _demo(keep: bool) -> int:
     ):
         console.print(f"Serving on {service.base_url}, data in {data}")
         if keep:
-            print(f"\nLook at it now, the rest goes on here meanwhile: {service.console_link}\n", flush=True)
+            tell(f"\nLook at it now, the rest goes on here meanwhile: {service.console_link}\n")
         meeting = await practice.open_meeting(script)
         console.print(
             f"Practice meeting [bold]{meeting.url}[/bold] with {', '.join(person.name for person in script.cast)}"
@@ -49,11 +51,11 @@ async def _demo(keep: bool) -> int:
         page = service.base_url.removesuffix("/api/v1") + f"/bots/{bot['id']}"
         console.print(f"\nThe bot's page in the console: {page}", soft_wrap=True)
         if keep:
-            print(f"Sign in first, where you have not yet, by a link that works once: {service.console_link}")
-            print(f"The same by REST: curl -H 'Authorization: Bearer {service.key}' {service.base_url}/bot/{bot['id']}")
-            print(f"The service goes on. Stop it with: kill {service.pid}")
+            tell(f"Sign in first, where you have not yet, by a link that works once: {service.console_link}")
+            tell(f"The same by REST: curl -H 'Authorization: Bearer {service.key}' {service.base_url}/bot/{bot['id']}")
+            tell(f"The service goes on. Stop it with: kill {service.pid}")
         else:
-            print("The service ends with this command; `make demo KEEP=1` leaves it there to look at.")
+            tell("The service ends with this command; `make demo KEEP=1` leaves it there to look at.")
     return 0 if ok else 1
 
 
@@ -94,10 +96,10 @@ async def _watch(http: httpx2.AsyncClient, bot_id: str, meter: TreeMeter) -> tup
             if bot["status"] == "recording":
                 meter.sample()
                 in_meeting.append(time.monotonic())
-            line = f"{bot['status']:<13}{', '.join(speaking_now(bot)) or '–'}"
+            line = f"{bot['status']:<13}{plain(', '.join(speaking_now(bot))) or '–'}"
             live.update(Text(f"{elapsed:5.0f} s  {line}"))
             if line != shown and (bot["status"] != shown[:13].strip() or not console.is_terminal):
-                console.print(f"{elapsed:5.0f} s  {line}", highlight=False)
+                console.print(Text(f"{elapsed:5.0f} s  {line}"), highlight=False)
             shown = line
             if bot["status"] in ENDINGS:
                 break
@@ -125,7 +127,8 @@ def _report(bot: dict[str, Any], cost: Cost, script: scripts.Script, data: Path)
         table.add_column(heading, justify="right" if heading in ("from", "to") else "left")
     for segment in bot["transcript"]:
         table.add_row(
-            f"{segment['start']:.1f}", f"{segment['end']:.1f}", segment["speaker_name"] or "?", segment["transcript"]
+            *(f"{segment[edge]:.1f}" for edge in ("start", "end")),
+            *(cell(segment[what] or "?") for what in ("speaker_name", "transcript")),
         )
     console.print(table)
     heard = " ".join(segment["transcript"] for segment in bot["transcript"])

@@ -1,17 +1,19 @@
 """`sederunt doctor`: proves each part with real data, and says what to do about each fault."""
 
 import asyncio
-import json
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from sederunt import log
 from sederunt.cli.checks import CHECKS, Check, Fault
+from sederunt.cli.formats import cell
+from sederunt.cli.terminal import plain, tell_json
 from sederunt.settings import Settings, load
 
 
@@ -40,20 +42,7 @@ def doctor(
         raise typer.BadParameter(f"There is no such part; there are: {', '.join(part for part, _ in CHECKS)}.")
     findings = [_examined(part, check, settings, quiet=as_json) for part, check in checks]
     if as_json:
-        typer.echo(
-            json.dumps(
-                [
-                    {
-                        "part": finding.part,
-                        "sound": finding.sound,
-                        "found": finding.found,
-                        "remedy": finding.remedy,
-                        "took_s": round(finding.took_s, 2),
-                    }
-                    for finding in findings
-                ]
-            )
-        )
+        tell_json([{**asdict(finding), "took_s": round(finding.took_s, 2)} for finding in findings])
     else:
         _print(findings)
     if not all(finding.sound for finding in findings):
@@ -84,11 +73,7 @@ def _print(findings: list[Finding]) -> None:
         table.add_column(name, justify="right" if name == "seconds" else "left")
     for finding in findings:
         mark = "[green]sound[/]" if finding.sound else "[red]fault[/]"
-        table.add_row(finding.part, mark, _safe(finding.found), f"{finding.took_s:.1f}")
+        table.add_row(finding.part, mark, cell(finding.found), f"{finding.took_s:.1f}")
         if finding.remedy:
-            table.add_row("", "", f"[yellow]→ {_safe(finding.remedy)}[/]", "")
+            table.add_row("", "", Text(f"→ {plain(finding.remedy)}", style="yellow"), "")
     Console().print(table)
-
-
-def _safe(text: str) -> str:
-    return text.replace("[", "\\[")

@@ -7,6 +7,7 @@ import typer
 
 from sederunt.accounts.keys import EVERYTHING, Keys, Scope
 from sederunt.cli.context import OF_DEFAULT, AccountName, CommandContext, Data, Output, OutputFormat, run, show, uuid_of
+from sederunt.cli.terminal import tell
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -28,7 +29,7 @@ def create(
         keys = await Keys.open(context.database, context.sealer)
         ends = None if days is None else context.database.clock.now() + timedelta(days=days)
         text, _ = await keys.create(owner.id, name, scopes=scope or EVERYTHING, expires_at=ends)
-        typer.echo(text)
+        tell(text)
 
     run(act, data, makes=True)
 
@@ -71,7 +72,7 @@ def rotate(
         owner = await context.account(account)
         keys = await Keys.open(context.database, context.sealer)
         text, _ = await keys.rotate(owner.id, uuid_of(key_id, "a key"), timedelta(hours=overlap_hours))
-        typer.echo(text)
+        tell(text)
 
     run(act, data)
 
@@ -88,6 +89,6 @@ def revoke(
         owner = await context.account(account)
         keys = await Keys.open(context.database, context.sealer)
         await keys.revoke(owner.id, uuid_of(key_id, "a key"))
-        typer.echo("Revoked.", err=True)
+        tell("Revoked.", err=True)
 
     run(act, data)

@@ -4,14 +4,17 @@ import atexit
 import importlib
 import os
 import sys
+import traceback
 from typing import NoReturn
 
 import typer
+from typer.exceptions import TyperException
 
 from sederunt import __version__
 from sederunt.cli.hardening import harden
 from sederunt.cli.sentences import sentence_of
-from sederunt.cli.terminal import plain
+from sederunt.cli.terminal import plain, tell
+from sederunt.terminal import plain_lines
 
 # command → (module, attribute, help). Loaded lazily so that `sederunt keys` does not import browsers and models.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -48,7 +51,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     harden()
     if sys.argv[1:] == ["--version"]:
-        print(f"sederunt {__version__}")
+        tell(f"sederunt {__version__}")
         return
     names = [argument for argument in sys.argv[1:2] if argument in COMMANDS]
     if names and names[0] in LISTING:
@@ -56,7 +59,7 @@ def main() -> None:
     app = typer.Typer(
         no_args_is_help=True,
         add_completion=False,
-        pretty_exceptions_show_locals=False,
+        pretty_exceptions_enable=False,
         help="Self-hosted meeting bots: they join, record and transcribe.",
     )
     for name, (module, attribute, text) in COMMANDS.items():
@@ -68,21 +71,33 @@ def main() -> None:
         from sederunt.settings import ignored  # not for those who only ask what commands there are
 
         for sentence in ignored(os.environ):
-            print(f"sederunt: ignored: {sentence}", file=sys.stderr)
+            tell(f"sederunt: ignored: {sentence}", err=True)
     try:
-        app()
+        _leave(app(standalone_mode=False))
     except SystemExit as end:
         _leave(end.code)
+    except typer.Abort:
+        _leave("Aborted.")
+    except TyperException as error:
+        _leave(_explained(error))
     except Exception as error:
-        if (told := sentence_of(error)) is None:
-            raise
-        _leave(f"sederunt: {plain(told)}")
+        told = sentence_of(error)
+        _leave(traceback.format_exc() if told is None else f"sederunt: {plain(told)}")
+
+
+def _explained(error: TyperException) -> int:
+    """Tell what is wrong with a command line, which a script may have made of what callers sent; its exit code."""
+    from typer.rich_utils import rich_format_error  # not for those who call it rightly
+
+    error.message = plain_lines(error.message)
+    rich_format_error(error)  # type: ignore[arg-type]
+    return error.exit_code
 
 
 def _leave(code: str | int | None) -> NoReturn:
     """End without taking the interpreter apart: storage's own threads may want it a last time, which aborts (-6)."""
     if isinstance(code, str):
-        print(code, file=sys.stderr)
+        tell(code, err=True)
         code = 1
     atexit._run_exitfuncs()
     sys.stdout.flush()

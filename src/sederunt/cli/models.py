@@ -1,6 +1,5 @@
 """`sederunt models`: which speech models are on this machine; fetch, check and remove them."""
 
-import json
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -11,8 +10,9 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 
 from sederunt import log
-from sederunt.cli.formats import Output, OutputFormat
+from sederunt.cli.formats import Output, OutputFormat, cell
 from sederunt.cli.sentences import plain_errors
+from sederunt.cli.terminal import tell, tell_json
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load
 from sederunt.transcription.whisper import files, hub, resolution
@@ -51,18 +51,17 @@ def list_(
                 if name not in here
             ]
         if output is OutputFormat.JSON:
-            typer.echo(json.dumps(rows))
+            tell_json(rows)
             return
         if not rows:
-            typer.echo(resolution.remedies("auto", offline=settings.whisper.offline))
+            tell(resolution.remedies("auto", offline=settings.whisper.offline))
             return
         table = Table("Model", "Languages", "From", "Size", box=None)
         table.add_column("Directory", overflow="fold")
         for row in rows:
             size = f"{int(row['bytes']) / 1e6:.0f} MB" if "bytes" in row else "–"
-            table.add_row(
-                str(row["name"]), str(row["languages"]), str(row["from"]), size, str(row.get("directory", ""))
-            )
+            told = (row["name"], row["languages"], row["from"], size, row.get("directory"))
+            table.add_row(*(cell(value) for value in told))
         Console().print(table)
 
 
@@ -72,7 +71,7 @@ def pull(name: Name, data: Data = None) -> None:
     with plain_errors():
         settings = _settings(data)
         offer = hub.look(settings.whisper, name)
-        typer.echo(f"{offer.repository}, {offer.total / 1e6:.0f} MB", err=True)
+        tell(f"{offer.repository}, {offer.total / 1e6:.0f} MB", err=True)
         with Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -85,7 +84,7 @@ def pull(name: Name, data: Data = None) -> None:
             directory = hub.pull(
                 settings.whisper, settings.data, offer, on_bytes=lambda count: progress.advance(bar, count)
             )
-        typer.echo(str(directory))
+        tell(str(directory))
 
 
 @app.command()
@@ -107,7 +106,7 @@ def verify(
             verdict = "; ".join(wrong) or (
                 "sound" if found.expected_sums() else "complete, but nobody told us its sums"
             )
-            typer.echo(f"{found.name} ({found.origin}): {verdict}")
+            tell(f"{found.name} ({found.origin}): {verdict}")
         if damaged:
             raise typer.Exit(1)
 
@@ -124,7 +123,7 @@ def rm(name: Name, data: Data = None) -> None:
         if cache.resolve() not in found.directory.resolve().parents:
             raise SetupError(f"'{name}' belongs to an installed package ({found.directory}): uninstall that instead.")
         shutil.rmtree(found.directory)
-        typer.echo(f"Removed {found.directory}")
+        tell(f"Removed {found.directory}")
 
 
 def _settings(data: Path | None) -> Settings:

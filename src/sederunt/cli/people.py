@@ -6,6 +6,7 @@ import typer
 
 from sederunt.accounts.sign_in import MemberRole, SignIns
 from sederunt.cli.context import OF_DEFAULT, AccountName, CommandContext, Data, Output, OutputFormat, run, show
+from sederunt.cli.terminal import tell
 from sederunt.settings import load
 
 app = typer.Typer(no_args_is_help=True)
@@ -28,7 +29,7 @@ def invite(
         person_id = known[name].id if name in known else None
         token = await sign_ins.invite(owner.id, role, name=name, person_id=person_id)
         base = (api.public_url or f"http://{api.host}:{api.port}").rstrip("/")
-        typer.echo(f"{base}/welcome?token={token}")
+        tell(f"{base}/welcome?token={token}")
 
     run(act, data, makes=True)
 

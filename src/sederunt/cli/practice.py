@@ -1,7 +1,6 @@
 """`sederunt practice`: run the practice sites as a process of their own, and print scripts for them."""
 
 import asyncio
-import json
 import signal
 from pathlib import Path
 from typing import get_args
@@ -9,6 +8,7 @@ from typing import get_args
 import typer
 
 from sederunt import log
+from sederunt.cli.terminal import plain, tell, tell_json
 from sederunt.errors import InvalidConfig
 from sederunt.practice import clips, script
 from sederunt.practice.server import PracticeServer
@@ -37,7 +37,7 @@ def demo_script(
 ) -> None:
     """Print the demonstration script as JSON, to be changed and given to `serve --meeting`."""
     data = script.to_data(script.parse(script.to_data(script.demo()) | {"service": service}))
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    tell_json(data, indent=2, readable=True)
 
 
 @app.command("clips")
@@ -45,7 +45,7 @@ def list_clips(speech: list[Path] = SPEECH) -> None:
     """List the speech clips that scripts can use."""
     _offer(speech)
     for clip in clips.catalogue().values():
-        typer.echo(f"{clip.id:18} {clips.load(clip.id).duration_s:5.1f} s  {clip.text}")
+        tell(f"{plain(clip.id):18} {clips.load(clip.id).duration_s:5.1f} s  {plain(clip.text)}")
 
 
 def _offer(folders: list[Path]) -> None:
@@ -63,5 +63,5 @@ async def _serve(port: int, control_port: int, scripts: list[script.Script]) -> 
     async with PracticeServer(port, control_port=control_port) as server:
         opened = [(await server.open_meeting(each)).url for each in scripts]
         facts = {"port": server.port, "control_url": server.control_url, "host_rules": server.host_rules}
-        typer.echo(json.dumps(facts | {"meetings": opened}))
+        tell_json(facts | {"meetings": opened})
         await stopped.wait()

@@ -2,10 +2,8 @@
 
 import asyncio
 import contextlib
-import json
 import signal
 import socket
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from sederunt import log, tracing
 from sederunt.bus import embedded
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
+from sederunt.cli.terminal import tell, tell_json
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load
 
@@ -78,13 +77,13 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except SetupError as error:
-        print(f"sederunt: {error}", file=sys.stderr)
+        tell(f"sederunt: {error}", err=True)
         raise typer.Exit(1) from None
 
 
 def _say_ready(role: str, facts: dict[str, object]) -> None:
     """Write one line to standard output: what a supervisor waits for."""
-    print(json.dumps({"ready": role, **facts}), flush=True)
+    tell_json({"ready": role, **facts})
 
 
 def _until_signalled(run: Callable[[asyncio.Event], Awaitable[None]]) -> None:

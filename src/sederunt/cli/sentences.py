@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import typer
 
-from sederunt.cli.terminal import plain
+from sederunt.cli.terminal import plain, tell
 from sederunt.errors import SederuntError
 
 
@@ -18,7 +18,7 @@ def plain_errors() -> Iterator[None]:
         told = sentence_of(error)
         if told is None:
             raise
-        typer.echo(f"Error: {plain(told)}", err=True)
+        tell(f"Error: {plain(told)}", err=True)
         raise typer.Exit(1) from None
 
 

@@ -24,6 +24,7 @@ from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
 from sederunt.cli.running_service import forget_address, note_address, write_private
 from sederunt.cli.supervisor import Child, Role, Supervisor
+from sederunt.cli.terminal import tell
 from sederunt.cli.watch import end_frozen
 from sederunt.database.engine import Database, database_url
 from sederunt.errors import SetupError
@@ -68,7 +69,7 @@ def serve(
                 logger.warning(RUNS_AS_ROOT, action="runs_as_root")
             asyncio.run(_run(settings, listener, drain_timeout))
     except SetupError as error:
-        print(f"sederunt: {error}", file=sys.stderr)
+        tell(f"sederunt: {error}", err=True)
         raise typer.Exit(1) from None
 
 
@@ -224,22 +225,22 @@ async def _ready_or_stopped(child: Child, stop: asyncio.Event) -> bool:
 def _keep(key: str, path: Path) -> None:
     """Write the first key where only this user reads it: what is no terminal is kept, and read by others."""
     write_private(path, key)
-    print(f"API key file: {path.resolve()}", flush=True)
-    print("Take the key out of it and delete it. More of them: sederunt keys create NAME", flush=True)
+    tell(f"API key file: {path.resolve()}")
+    tell("Take the key out of it and delete it. More of them: sederunt keys create NAME")
 
 
 def _hand_over(key: str) -> None:
     """Show the first key, last and alone."""
-    print(f"\nYour API key, shown this once (more of them: sederunt keys create NAME):\n\n{key}\n", flush=True)
+    tell(f"\nYour API key, shown this once (more of them: sederunt keys create NAME):\n\n{key}\n")
 
 
 def _greet(public: str, address: str, link: str | None) -> None:
     if link is not None:
-        print(f"Console: {public}/welcome?token={link}", flush=True)
-        print("This link signs you in once. More of them: sederunt people invite NAME", flush=True)
+        tell(f"Console: {public}/welcome?token={link}")
+        tell("This link signs you in once. More of them: sederunt people invite NAME")
     else:
-        print(f"Console: {public}/", flush=True)
-    print(f"Listening on {address}", flush=True)
+        tell(f"Console: {public}/")
+    tell(f"Listening on {address}")
 
 
 async def _drain(supervisor: Supervisor, hurry: asyncio.Event, drain_timeout_s: float) -> None:

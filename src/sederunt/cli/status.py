@@ -1,7 +1,6 @@
 """`sederunt status`: every process of the installation, what its last self-test found, and what it holds."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +13,8 @@ from sederunt import log
 from sederunt.bus import embedded
 from sederunt.bus.connection import Bus
 from sederunt.bus.pulse import EVERY_S, Pulse, hearing
-from sederunt.cli.formats import Output, OutputFormat
+from sederunt.cli.formats import Output, OutputFormat, cell
+from sederunt.cli.terminal import tell, tell_json
 from sederunt.errors import SederuntError
 from sederunt.jobs.installation import NEEDED_ROLES, faults_of, seats_of
 from sederunt.settings import BusSettings, load
@@ -33,16 +33,16 @@ def status(
     try:
         living = asyncio.run(_living(embedded.address_of(settings.data, settings.bus)))
     except SederuntError as error:
-        typer.echo(f"sederunt: {error}", err=True)
+        tell(f"sederunt: {error}", err=True)
         raise typer.Exit(1) from None
     rows = [row_of(pulse) for pulse in living]
     seats = seats_of([pulse for pulse in living if pulse.role == "host"])
     if output is OutputFormat.JSON:
         told = {"total": seats.total, "held": seats.held, "free": seats.free}
-        typer.echo(json.dumps({"processes": rows, "seats": told}))
+        tell_json({"processes": rows, "seats": told})
     else:
         _print(rows)
-        typer.echo(f"seats: {seats.held} held, {seats.free} free")
+        tell(f"seats: {seats.held} held, {seats.free} free")
     if not all(any(row["role"] == role and row["state"] == "ok" for row in rows) for role in NEEDED_ROLES):
         raise typer.Exit(1)
 
@@ -85,5 +85,5 @@ def _print(rows: Sequence[dict[str, Any]]) -> None:
             "faults": ", ".join(f"{part}: {word}" for part, word in row["faults"].items()),
             "seats": f"{seats['held']} of {seats['total']}" if seats else "",
         }
-        table.add_row(*("" if cells[name] is None else str(cells[name]) for name in _TABLE))
+        table.add_row(*(cell(cells[name]) for name in _TABLE))
     Console().print(table)

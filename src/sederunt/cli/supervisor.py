@@ -27,6 +27,7 @@ from typing import TextIO
 import psutil
 
 from sederunt import log, tether
+from sederunt.terminal import plain_but_colours
 
 logger = log.get(component="cli")
 
@@ -154,9 +155,10 @@ class Supervisor:
     def write_line(self, name: str, line: str) -> None:
         """Write a child's log line: JSON as it is (it names its role itself), anything else under its name."""
         if not line.startswith("{"):
-            line = as_json(name, line) if self._json_lines else f"{name:6} | {line}"
+            line = as_json(name, line) if self._json_lines else f"{name:6} | {plain_but_colours(line)}"
         with contextlib.suppress(OSError):  # who reads the child's lines must go on, or it blocks in its own writing
-            print(line, file=self._log, flush=True)
+            self._log.write(f"{line}\n")
+            self._log.flush()
 
 
 def as_json(name: str, line: str) -> str:

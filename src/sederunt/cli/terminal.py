@@ -1,22 +1,40 @@
-"""Text of callers and of people in meetings, on its way to a terminal: nothing in it may steer what prints it."""
+"""The one door from a command to the terminal: what is printed goes through `tell`, or stands in a table's `cell`."""
 
-import unicodedata
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
 
-# They turn the order of what follows: "invoice‮fdp.exe" reads as a PDF.
-_BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})  # controls, halves of characters, ends of lines and paragraphs
+from sederunt.terminal import plain, plain_lines
 
-
-def plain(text: str) -> str:
-    r"""Return the text with every control and every mark of direction written out, such as \x1b or \u202e."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_written_out(character) if _steers(character) else character for character in text)
+__all__ = ["plain", "tell", "tell_json"]
 
 
-def _steers(character: str) -> bool:
-    return character in _BIDIRECTIONAL or unicodedata.category(character) in _CATEGORIES
+def tell(text: str = "", *, err: bool = False) -> None:
+    """Print a text on standard output or standard error, at once, with nothing in it that steers a terminal.
+
+    Ends of lines stay: what a caller named goes through `plain` before it is put into a sentence.
+    """
+    print(plain_lines(text), file=sys.stderr if err else sys.stdout, flush=True)
 
 
-def _written_out(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+def tell_json(
+    data: object, *, readable: bool = False, indent: int | None = None, default: Callable[[Any], Any] | None = None
+) -> None:
+    """Print as JSON, for scripts.
+
+    Args:
+        data: what JSON can hold.
+        readable: whether letters of other scripts stay as they are; what steers a terminal never does.
+        indent: spaces of a level; None: one line.
+        default: writes what JSON has no word for.
+    """
+    text = json.dumps(data, ensure_ascii=not readable, indent=indent, default=default)
+    print("\n".join(_as_json(line) for line in text.split("\n")), flush=True)
+
+
+def _as_json(line: str) -> str:
+    r"""Write out as JSON does it: a terminal obeys \x9b, and JSON knows no \x."""
+    if line.isascii() and line.isprintable():
+        return line
+    return "".join(c if plain(c) == c else json.dumps(c)[1:-1] for c in line)

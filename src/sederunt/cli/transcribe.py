@@ -1,6 +1,5 @@
 """`sederunt transcribe FILE`: a recording in, its words out, on this machine and without any service running."""
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from sederunt import log
 from sederunt.cli.sentences import plain_errors
+from sederunt.cli.terminal import plain, tell, tell_json
 from sederunt.media.probe import probe
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings, load
@@ -46,7 +46,10 @@ def transcribe(
         transcript = _transcribe(settings, Task(path=file, model=row, lang=lang, vocabulary=word or ()), duration_s)
         if mask:
             transcript = profanity.mask(transcript, lang or transcript.detected_lang)
-        typer.echo(json.dumps(asdict(transcript), ensure_ascii=False) if as_json else _as_text(transcript))
+        if as_json:
+            tell_json(asdict(transcript), readable=True)
+        else:
+            tell(_as_text(transcript))
 
 
 def _transcribe(settings: Settings, task: Task, duration_s: float) -> Transcript:
@@ -60,7 +63,7 @@ def _transcribe(settings: Settings, task: Task, duration_s: float) -> Transcript
 
 
 def _as_text(transcript: Transcript) -> str:
-    return "\n".join(f"[{_clock(segment.start)}] {segment.transcript}" for segment in transcript.segments)
+    return "\n".join(f"[{_clock(segment.start)}] {plain(segment.transcript)}" for segment in transcript.segments)
 
 
 def _clock(seconds: float) -> str:
