@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx2
-import psutil
 
 from harness.journeys import look, reach, send_bot, unhurried
 from harness.receiver import Receiver
@@ -51,10 +50,7 @@ async def test_bots_due_at_once_get_the_seats_there_are_and_the_others_their_pla
         assert f'sederunt_seats{{state="wanted"}} {SEATS + 1}.0' in metrics
 
         # The host freezes: that is seen, and said to whoever comes.
-        host = psutil.Process(service.pid("host"))
-        family = [host, *host.children(recursive=True)]
-        for process in family:
-            process.suspend()
+        family = service.freeze("host")
         ready = await asyncio.to_thread(until, lambda: not_ready(service), "a host that is missed")
         assert ready["host"] == "silent"
         late = await send_bot(api, meeting.url, receiver)

@@ -18,6 +18,8 @@ from typing import Any
 import httpx2
 import psutil
 
+from sederunt.database import locks
+
 COMMAND = (sys.executable, "-m", "sederunt.cli.main")
 
 
@@ -99,6 +101,21 @@ class Service:
         pid = self.pid(role)
         os.kill(pid, signal.SIGKILL)
         return pid
+
+    def freeze(self, role: str) -> list[psutil.Process]:
+        """Stop one role with its children, outside every transaction: one that keeps the database locked is replaced
+        soon. Returns the processes, to be resumed.
+        """
+        found = psutil.Process(self.pid(role))
+        found.suspend()
+        while found.pid in locks.holders(self.data / "sederunt.db"):
+            found.resume()
+            time.sleep(0.01)  # it goes on with its transaction
+            found.suspend()
+        children = found.children(recursive=True)
+        for child in children:
+            child.suspend()
+        return [found, *children]
 
     def client(self, key: str | None = None) -> httpx2.AsyncClient:
         headers = {"Authorization": f"Bearer {key or self.key}"}

@@ -26,7 +26,7 @@ from sederunt.cli.running_service import forget_address, note_address, write_pri
 from sederunt.cli.supervisor import Child, Role, Supervisor
 from sederunt.cli.terminal import tell
 from sederunt.cli.watch import end_frozen
-from sederunt.database.engine import Database, database_url
+from sederunt.database.engine import Database, database_url, sqlite_file
 from sederunt.errors import SetupError
 from sederunt.settings import BusSettings, Settings, load
 
@@ -123,7 +123,7 @@ async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: flo
     if await _ready_or_stopped(children[0], stop):
         await _welcome(settings, address, children, stop)
     bus = settings.bus if settings.bus.url is not None else embedded.address_of(settings.data, settings.bus)
-    watching = asyncio.create_task(end_frozen(supervisor, bus), name="watch")
+    watching = asyncio.create_task(end_frozen(supervisor, bus, sqlite_file(settings)), name="watch")
     await stop.wait()
     forget_address(settings.data)
     await end(watching)

@@ -1,24 +1,31 @@
 """Ends roles that are frozen: they hold their sockets, answer nobody, and would sit there for ever.
 
+One that froze in the middle of a transaction on SQLite keeps all others from writing. It is ended sooner than a writer
+gives up waiting, so that callers see a slow answer and no refusal.
+
 A role's pulse comes from its own event loop. `serve` hears everybody's, and its own: where it does not hear itself, the
 message server is what hangs.
 """
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import NoReturn
 
 from sederunt import log
 from sederunt.bus.connection import Bus
-from sederunt.bus.pulse import Pulse, Pulses, beating, hearing
+from sederunt.bus.pulse import SILENT_S, Pulse, Pulses, beating, hearing
 from sederunt.cli.supervisor import Supervisor
+from sederunt.database import locks
 from sederunt.settings import BusSettings
 
 logger = log.get(component="cli")
 
 LOOK_EVERY_S = 2.0
 FROZEN_S = 30.0  # longer than any machine that is merely busy keeps an event loop from running
+BLOCKING_LOOKS = 2  # at which a silent role was seen to keep the database locked; our transactions take milliseconds
 OWN_ROLE, BUS_ROLE = "serve", "nats"
 
 
@@ -33,13 +40,16 @@ class FrozenRoles:
         self._pulses, self._now = pulses, now
         self._looked_at = self._awake_since = now()
         self._last: dict[str, Pulse] = {}  # by role, the last pulse of a process of ours
+        self._blocking: Counter[int] = Counter()  # process → looks in a row at which it kept the database locked
 
-    def found(self, pids: Mapping[str, int | None]) -> list[str]:
+    def found(self, pids: Mapping[str, int | None], blocking: frozenset[int] = frozenset()) -> list[str]:
         """Return the roles whose processes are frozen.
 
         Args:
             pids: of our roles' processes; None where none runs.
+            blocking: processes that keep others from writing to the database at this moment.
         """
+        self._blocking = Counter({pid: self._blocking[pid] + 1 for pid in blocking})
         now = self._now()
         if now - self._looked_at > 3 * LOOK_EVERY_S:  # we slept, or could not run: so could nobody else
             self._awake_since = now
@@ -47,12 +57,18 @@ class FrozenRoles:
         for pulse in self._pulses.living():
             if pulse.pid == pids.get(pulse.role) or pulse.role == OWN_ROLE:
                 self._last[pulse.role] = pulse
-        if now - self._awake_since < FROZEN_S:
-            return []
-        silent = [role for role, pulse in self._last.items() if self._pulses.age_s(pulse) >= FROZEN_S]
+        awake_s = now - self._awake_since
+        silent = [
+            role
+            for role, pulse in self._last.items()
+            if min(awake_s, self._pulses.age_s(pulse)) >= self._patience_s(pulse)
+        ]
         if OWN_ROLE in silent:
             return [BUS_ROLE] if pids.get(BUS_ROLE) is not None else []
         return [role for role in silent if pids.get(role) == self._last[role].pid]
+
+    def _patience_s(self, pulse: Pulse) -> float:
+        return SILENT_S if self._blocking[pulse.pid] >= BLOCKING_LOOKS else FROZEN_S
 
     def forget(self, role: str) -> None:
         """Take a role's successor for one that was never heard; it has its time to start, and to be heard."""
@@ -61,16 +77,23 @@ class FrozenRoles:
             self._last, self._awake_since = {}, self._now()
 
 
-async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings) -> NoReturn:
-    """End frozen roles for ever; the supervisor starts them anew."""
+async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings, database: Path | None) -> NoReturn:
+    """End frozen roles for ever; the supervisor starts them anew.
+
+    Args:
+        database: the file of SQLite; None for a database that ends the transactions of a silent client by itself.
+    """
     bus = await Bus.connect(bus_settings, name="serve", within_s=3600)
     try:
         async with hearing(bus) as pulses, beating(bus, OWN_ROLE, "serve", _nothing_more):
             roles = FrozenRoles(pulses)
             while True:
                 await asyncio.sleep(LOOK_EVERY_S)
-                for role in roles.found(supervisor.pids()):
-                    logger.error("role is frozen, it is ended and started anew", action="role_frozen", frozen=role)
+                pids = supervisor.pids()
+                blocking = locks.holders(database) if database is not None else frozenset()
+                for role in roles.found(pids, blocking):
+                    told = {"frozen": role, "database_locked": pids[role] in blocking}
+                    logger.error("role is frozen, it is ended and started anew", action="role_frozen", **told)
                     roles.forget(role)
                     supervisor.kill(role)
     finally:

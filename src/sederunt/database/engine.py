@@ -23,7 +23,10 @@ from sederunt.database.queries import PostgresDriver, Query, SqlDriver, SqliteDr
 from sederunt.errors import SetupError
 from sederunt.settings import Settings
 
-_BUSY_S = 15.0  # that a writer waits for another process; transactions take milliseconds
+# That a writer waits for another process. Transactions take milliseconds; a process that froze inside one is ended by
+# `serve` within ten seconds, and a PostgreSQL server ends what such a one has begun.
+_BUSY_S = 15.0
+_IDLE_S = 10.0  # that PostgreSQL waits for the next word inside a transaction; those of migrations go on by themselves
 _TURN_S = 0.02  # between two tries at what SQLite does not wait for by itself
 _WAL = "PRAGMA journal_mode = WAL"  # readers and the writer do not wait for each other
 
@@ -54,6 +57,12 @@ class OutboxRow:
 def database_url(settings: Settings) -> str:
     """Return the address of the database: the one from the settings, else a file in the data directory."""
     return settings.database.url or f"sqlite+aiosqlite:///{settings.data.resolve() / 'sederunt.db'}"
+
+
+def sqlite_file(settings: Settings) -> Path | None:
+    """Return the file of a SQLite database; None for another engine. Raises SetupError for one we do not speak."""
+    url = normalised(database_url(settings))
+    return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
 
 
 def normalised(address: str) -> URL:
@@ -225,4 +234,14 @@ def _begin_at_once(connection: Connection) -> None:
 
 
 def _postgres_engine(url: URL) -> AsyncEngine:
-    return create_async_engine(url, pool_size=5, max_overflow=10, pool_pre_ping=True, hide_parameters=True)
+    engine = create_async_engine(url, pool_size=5, max_overflow=10, pool_pre_ping=True, hide_parameters=True)
+    event.listen(engine.sync_engine, "connect", _prepare_postgres)
+    return engine
+
+
+def _prepare_postgres(connection: Any, _record: object) -> None:
+    # Rows that a client locked are free again soon after it froze, or its machine lost power.
+    cursor = connection.cursor()
+    cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_S * 1000:.0f}ms'")
+    cursor.close()
+    connection.commit()

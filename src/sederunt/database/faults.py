@@ -16,8 +16,9 @@ _SQLITE_AWAY = frozenset(
         sqlite3.SQLITE_PROTOCOL,
     }
 )
-# Connection exceptions, insufficient resources (too many connections), the server shutting down or starting.
-_POSTGRES_AWAY = ("08", "53", "57P")
+# Connection exceptions, insufficient resources (too many connections), the server shutting down or starting, a
+# transaction that the server ended because this process stood still in it.
+_POSTGRES_AWAY = ("08", "53", "57P", "25P03")
 _CLIENT_AWAY = frozenset({"InterfaceError", "InternalClientError"})  # of asyncpg: "connection is closed"
 
 

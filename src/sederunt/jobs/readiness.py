@@ -4,9 +4,10 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from sederunt import log
 from sederunt.bus.connection import Bus
@@ -49,6 +50,7 @@ class Readiness:
         # With PostgreSQL and a bucket nothing has to be written here.
         self._data = data if database.is_sqlite or objects.local_path("checks") is not None else None
         self._trials: dict[str, tuple[float, str]] = {}  # until when each counts, and what came of it
+        self._running: dict[str, asyncio.Task[str]] = {}
 
     async def parts(self) -> dict[str, str]:
         """Return a word for each part: "ok", or what is wrong with it."""
@@ -84,14 +86,21 @@ class Readiness:
         await self._objects.check()
         return OK
 
-    async def _tried(self, part: str, trial: Callable[[], Awaitable[str]]) -> str:
+    async def _tried(self, part: str, trial: Callable[[], Coroutine[Any, Any, str]]) -> str:
         """Return what came of a trial that writes; it counts for a while."""
         until, word = self._trials.get(part, (float("-inf"), AWAY))
         if self._clock.monotonic() < until:
             return word
+        # One that waits for a lock of SQLite is not to be stopped before it is over: it is left to itself meanwhile.
+        running = self._running.get(part)
+        if running is None or running.done():  # what came of one long ago says nothing of now
+            running = self._running[part] = asyncio.create_task(trial(), name=f"trial of {part}")
+            running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        if running not in (await asyncio.wait({running}, timeout=ANSWER_S))[0]:
+            logger.warning("a part does not answer its trial", action=f"{part}_away", within_s=ANSWER_S)
+            return AWAY
         try:
-            async with asyncio.timeout(ANSWER_S):
-                word = await trial()
+            word = running.result()
         except Exception as error:  # whatever the driver raises: this question is about just that
             logger.warning("a part failed its trial", action=f"{part}_away", error=str(error)[:200])
             word = AWAY

@@ -6,6 +6,8 @@ import gzip
 import json
 import re
 import socket
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from harness.api_room import GOOD_BOT, PREFIX, ApiRoom, api_room, on_a_socket
 from harness.fake_clock import FakeClock
 from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
+from sederunt.jobs import readiness
 from sederunt.jobs.readiness import STORED_S
 from sederunt.settings import BusSettings, StorageSettings
 
@@ -183,7 +186,9 @@ async def test_probes_need_no_key_and_tell_the_truth(room: ApiRoom) -> None:
     assert "sederunt_http_requests_total" in metrics.text
 
 
-async def test_what_cannot_be_used_is_not_ready_and_is_named(tmp_path: Path, bus_settings: BusSettings) -> None:
+async def test_what_cannot_be_used_is_not_ready_and_is_named(
+    tmp_path: Path, bus_settings: BusSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock, store, data, aside = FakeClock(), tmp_path / "store", tmp_path / "data", tmp_path / "aside"
     async with api_room(data, bus_settings, clock, storage=StorageSettings(url=store.as_uri())) as opened:
 
@@ -204,6 +209,13 @@ async def test_what_cannot_be_used_is_not_ready_and_is_named(tmp_path: Path, bus
         assert await faults() == (503, {"database": "away", "data": "missing", "storage": "away"})
         assert not data.exists()
         aside.rename(data)
+        assert await faults() == (200, {})
+        with closing(sqlite3.connect(data / "sederunt.db", isolation_level=None)) as another:
+            another.execute("BEGIN IMMEDIATE")
+            clock.advance(STORED_S)
+            monkeypatch.setattr(readiness, "ANSWER_S", 0.2)  # shorter than a writer waits
+            assert await faults() == (503, {"database": "away"})
+        monkeypatch.undo()
         assert await faults() == (200, {})
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import sqlite3
 import sys
 from contextlib import closing
@@ -176,6 +177,45 @@ async def test_connections_that_the_server_dropped_are_replaced(postgres: Postgr
         async with database.begin() as connection:
             await _add_account(connection, database, "second")
         assert await _count(database) == 2
+
+
+# Locks every row of the accounts and stops, as a process does whose machine is frozen, cut off or without power.
+_STOPS = """
+import asyncio, os, signal, sys
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+from sederunt.database import engine
+from sederunt.database.faults import is_away
+
+engine._IDLE_S = 0.5
+
+async def main():
+    async with engine.Database(sys.argv[1]) as database:
+        try:
+            async with database.begin() as connection:
+                await connection.execute(text("UPDATE accounts SET name = 'frozen'"))
+                print("stops", flush=True)
+                os.kill(os.getpid(), signal.SIGSTOP)
+        except DBAPIError as error:
+            print("away" if is_away(error) else repr(error), flush=True)
+
+asyncio.run(main())
+"""
+
+
+async def test_rows_that_a_frozen_client_locked_are_free_again_and_it_is_told(postgres: PostgresServer) -> None:
+    address = postgres.fresh_database()
+    async with Database(address) as database:
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", _STOPS, address, stdout=asyncio.subprocess.PIPE
+        )
+        assert child.stdout is not None
+        assert await child.stdout.readline() == b"stops\n"
+        async with database.begin() as connection:
+            await connection.execute(text("UPDATE accounts SET name = 'awake'"))
+        child.send_signal(signal.SIGCONT)
+        assert ((await child.communicate())[0], child.returncode) == (b"away\n", 0)
+        assert await database.query(select(accounts.c.name)).all() == [{"name": "awake"}]
 
 
 async def test_a_statement_that_fails_does_not_tell_its_values(empty_address: str) -> None:

@@ -1,6 +1,6 @@
 """Which roles count as frozen."""
 
-from sederunt.bus.pulse import Pulses
+from sederunt.bus.pulse import SILENT_S, Pulses
 from sederunt.cli.watch import FROZEN_S, LOOK_EVERY_S, FrozenRoles
 
 PIDS = {"nats": 1, "api": 2, "host": 3, "worker": 4}
@@ -14,6 +14,7 @@ class Evening:
         self.pulses = Pulses(lambda: self.now)
         self.roles = FrozenRoles(self.pulses, lambda: self.now)
         self.pids: dict[str, int | None] = dict(PIDS)
+        self.blocking: frozenset[int] = frozenset()
         self.beating = {"serve": 9, "api": 2, "host": 3, "worker": 4}
 
     def pass_time(self, seconds: float, *, asleep: bool = False) -> list[list[str]]:
@@ -25,7 +26,7 @@ class Evening:
             for role, pid in self.beating.items():
                 if not asleep:
                     self.pulses.hear({"role": role, "name": "a", "pid": pid})
-            if roles := self.roles.found(self.pids):
+            if roles := self.roles.found(self.pids, self.blocking):
                 found.append(roles)
                 for role in roles:
                     self.roles.forget(role)
@@ -80,3 +81,29 @@ def test_after_the_machine_slept_nobody_is_taken_for_frozen() -> None:
     evening.pass_time(60)
     assert evening.pass_time(3600, asleep=True) == []
     assert evening.pass_time(100) == []
+
+
+def test_a_silent_role_that_keeps_the_database_locked_is_ended_before_writers_give_up() -> None:
+    evening = Evening()
+    evening.pass_time(60)
+    del evening.beating["host"]
+    evening.blocking = frozenset({evening.pids["host"] or 0})
+    assert evening.pass_time(SILENT_S - LOOK_EVERY_S) == []
+    assert evening.pass_time(2 * LOOK_EVERY_S) == [["host"]]
+
+
+def test_a_role_that_writes_at_every_look_but_beats_is_left_alone() -> None:
+    evening = Evening()
+    evening.blocking = frozenset({3})
+    assert evening.pass_time(300) == []
+
+
+def test_a_silent_role_that_was_seen_to_write_only_once_has_its_time() -> None:
+    evening = Evening()
+    evening.pass_time(60)
+    del evening.beating["host"]
+    for _ in range(int(FROZEN_S / LOOK_EVERY_S / 2) - 1):
+        evening.blocking = frozenset({3})
+        assert evening.pass_time(LOOK_EVERY_S) == []
+        evening.blocking = frozenset()
+        assert evening.pass_time(LOOK_EVERY_S) == []

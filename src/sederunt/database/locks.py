@@ -1,0 +1,41 @@
+"""Who keeps every other writer of a SQLite database out, as the kernel knows it.
+
+A process that stands still in the middle of a transaction holds SQLite's write lock until it ends. Its own word is not
+to be had, but the lock is one of the file, and the kernel lists those. The list is read without opening the
+database: a process that closes any descriptor of a file loses all the locks that it has on it.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+_LOCKS = Path("/proc/locks")  # of Linux; where there is none, nobody is known to hold anything
+_FIRST, _LAST = 120, 127  # the bytes of the WAL index that stand for writing, checkpoints, recovery and readers
+
+
+def holders(database: Path) -> frozenset[int]:
+    """Return the processes that hold a lock of the database which lets nobody else write; empty where that is unknown.
+
+    Args:
+        database: its file; in the mode of the write-ahead log, as all of ours are.
+    """
+    try:
+        index = database.with_name(database.name + "-shm").stat().st_ino
+        return exclusive(_LOCKS.read_text().splitlines(), index)
+    except OSError:
+        return frozenset()
+
+
+def exclusive(lines: Iterable[str], inode: int) -> frozenset[int]:
+    """Return the processes with an exclusive lock on the bytes of a WAL index, from the kernel's list of locks.
+
+    Args:
+        lines: of /proc/locks: number, kind, kind, READ or WRITE, process, device and inode, first and last byte.
+        inode: of the WAL index. The device is not compared: some file systems show another one than `stat` gives.
+    """
+    found = set()
+    for line in lines:
+        match line.split():
+            case [_, "POSIX", _, "WRITE", pid, place, first, _] if place.rpartition(":")[2] == str(inode):
+                if _FIRST <= int(first) <= _LAST:
+                    found.add(int(pid))
+    return frozenset(found)

@@ -1,0 +1,113 @@
+"""A role that froze in the middle of a transaction, under the eyes of a supervisor: both are processes of their own."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert, text
+
+from harness.nats import NatsServer
+from sederunt.database import locks
+from sederunt.database.engine import Database
+from sederunt.database.ids import new_id
+from sederunt.database.tables import accounts
+
+# Beats as a worker does, until its supervisor has heard it; then it stops with the write lock in its hand. Its
+# successor goes on beating.
+FREEZES = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from sederunt.bus.connection import Bus
+from sederunt.bus.pulse import beating, hearing
+from sederunt.database.engine import Database
+from sederunt.settings import load
+
+async def nothing_more():
+    return {}
+
+async def main():
+    address, mark = sys.argv[1], Path(sys.argv[2])
+    bus = await Bus.connect(load().bus, name="worker")
+    async with hearing(bus) as pulses:
+        while not pulses.living("serve"):
+            await asyncio.sleep(0.05)
+        async with beating(bus, "worker", "w", nothing_more):
+            while not pulses.living("worker"):
+                await asyncio.sleep(0.05)
+            if not mark.exists():
+                async with Database(address) as database, database.begin():
+                    mark.write_text(str(os.getpid()))
+                    os.kill(os.getpid(), signal.SIGSTOP)
+            print('{"ready": "worker"}', flush=True)
+            await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+SUPERVISES = """
+import asyncio, sys
+from pathlib import Path
+from sederunt import log
+from sederunt.cli.supervisor import Role, Supervisor
+from sederunt.cli.watch import end_frozen
+from sederunt.settings import load
+
+log.configure()
+
+async def main():
+    run, code, path, mark = sys.argv[1:]
+    supervisor = Supervisor(Path(run))
+    child = supervisor.start(Role(name="worker", command=(sys.executable, "-c", code, f"sqlite:///{path}", mark)))
+    watch = asyncio.create_task(end_frozen(supervisor, load().bus, Path(path)))
+    await child.ready.wait()
+    watch.cancel()
+    await supervisor.stop(["worker"], 1)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.timeout(300)
+async def test_a_role_that_froze_with_the_database_locked_is_replaced_and_writers_go_on(
+    server: NatsServer, tmp_path: Path
+) -> None:
+    path, mark = tmp_path / "sederunt.db", tmp_path / "frozen"
+    bus = server.settings()
+    assert bus.url is not None
+    assert bus.token is not None
+    environment = {**os.environ, "SEDERUNT_BUS__URL": bus.url, "SEDERUNT_BUS__TOKEN": bus.token.get_secret_value()}
+    async with Database(f"sqlite:///{path}") as database:
+        supervising = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", SUPERVISES, str(tmp_path / "run"), FREEZES, str(path), str(mark)),
+            env=environment,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        async with asyncio.timeout(120):
+            while not mark.exists() or locks.holders(path) != {int(mark.read_text())}:  # noqa: ASYNC110  # a file
+                await asyncio.sleep(0.02)
+        written = asyncio.create_task(_write(database))
+        _, said = await supervising.communicate()
+        await written
+    assert supervising.returncode == 0
+    (frozen,) = [line for line in map(json.loads, said.splitlines()) if line.get("action") == "role_frozen"]
+    assert frozen["frozen"] == "worker"
+    assert frozen["database_locked"] is True
+
+
+async def _write(database: Database) -> None:
+    """Write as a request does; on a machine where the role is replaced late, as its caller's next try does."""
+    row = {"id": new_id(database.clock.now()), "name": "late", "created_at": database.clock.now()}
+    async with asyncio.timeout(180):
+        while True:
+            try:
+                async with database.begin() as connection:
+                    await connection.execute(text("SELECT 1"))
+                    await connection.execute(insert(accounts).values(**row))
+            except Exception as error:
+                if "locked" not in str(error):
+                    raise
+                continue
+            return
