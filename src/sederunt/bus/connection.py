@@ -80,6 +80,7 @@ class Bus:
         self._tasks: set[asyncio.Task[None]] = set()
         self._pings: set[asyncio.Task[None]] = set()
         self._up = asyncio.Event()
+        self.ack_wait_before_s: float | None = None  # as whoever was here before had declared it
         self._refused = ""  # what the server said when the streams were declared last
         self._closing = False
 
@@ -91,6 +92,7 @@ class Bus:
             async with asyncio.timeout(within_s):
                 await bus._open()
                 bus._up.set()
+                bus.ack_wait_before_s = await bus._declared_ack_wait_s()
                 await bus._declare_until_done()
         except TimeoutError:
             await bus.close()
@@ -113,6 +115,11 @@ class Bus:
         is down.
         """
         return all(urlparse(url).hostname in ("127.0.0.1", "localhost", "::1") for url in self._servers)
+
+    @property
+    def client(self) -> Client:
+        """Return the client that is connected now; another one takes its place when a server refuses it."""
+        return self._client
 
     @property
     def js(self) -> JetStreamContext:
@@ -323,6 +330,13 @@ class Bus:
         for subscription in list(self._subscriptions):
             await subscription.attach(self._client)
         await self._on_reconnected()
+
+    async def _declared_ack_wait_s(self) -> float | None:
+        """Return the ack wait that is declared; None where there is none, or nobody tells."""
+        try:
+            return await streams.declared_ack_wait_s(self.js)
+        except (NatsError, OSError):
+            return None
 
     async def _declare_until_done(self) -> None:
         """Declare streams and queues again: a server that has just started answers before its storage is read,

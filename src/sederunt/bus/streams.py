@@ -166,6 +166,16 @@ async def declare(js: JetStreamContext, *, ack_wait_s: float, replicas: int) -> 
     await _declare_stream(js, _feed_stream(replicas))
 
 
+async def declared_ack_wait_s(js: JetStreamContext) -> float | None:
+    """Return the ack wait of the hosts' queue as it is declared; None where it is not declared yet."""
+    queue = QUEUES["attend"]
+    try:
+        found: float | None = (await js.consumer_info(queue.stream, queue.kind)).config.ack_wait
+    except NotFoundError:
+        return None
+    return found
+
+
 def _feed_stream(replicas: int) -> StreamConfig:
     return StreamConfig(
         name=FEEDS,
@@ -230,6 +240,7 @@ __all__ = [
     "audio_subject",
     "command_subject",
     "declare",
+    "declared_ack_wait_s",
     "direct_get_subject",
     "drafts_subject",
     "events_subject",

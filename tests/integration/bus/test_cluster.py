@@ -14,8 +14,9 @@ from pydantic import SecretStr
 
 from sederunt.bus.connection import Bus, BusAway
 from sederunt.bus.consume import Consumer
-from sederunt.bus.embedded import find_server
+from sederunt.bus.embedded import OLDEST_SERVER, find_server
 from sederunt.bus.held_job import Done, JobDelivery, Outcome
+from sederunt.bus.promises import broken_promises, facts_of
 from sederunt.bus.streams import QUEUES
 from sederunt.bus.tasks import end
 from sederunt.settings import BusSettings
@@ -139,6 +140,9 @@ async def until_empty(bus: Bus) -> None:
 
 async def test_one_server_of_three_is_killed_and_nothing_is_given_twice_or_lost(cluster: Cluster) -> None:
     async with connected(cluster, "a") as bus, connected(cluster, "b") as other:
+        found = facts_of(other)
+        assert (found.servers, found.ack_wait_before_s, found.version >= OLDEST_SERVER) == (NODES, ACK_WAIT_S, True)
+        assert broken_promises(found) == []
         hands, others = Hands(bus), Hands(other)
         running = [asyncio.create_task(each.consumer.run()) for each in (hands, others)]
         try:
