@@ -111,8 +111,8 @@ class Database:
             if self.is_sqlite:
                 await asyncio.to_thread(_look_at_file, Path(self.url.database or ""))
             async with self.begin() as connection:
-                is_newest = await connection.run_sync(migrate.is_newest)
-            if not is_newest:
+                is_fit = await connection.run_sync(migrate.is_fit)
+            if not is_fit:
                 await asyncio.to_thread(migrate.import_alembic)
             async with self.begin() as connection:
                 await connection.run_sync(migrate.to_newest)

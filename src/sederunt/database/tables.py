@@ -500,3 +500,6 @@ calendar_meetings = Table(
     Column("meeting_url", Text, nullable=False),
     PrimaryKeyConstraint("account_id", "key"),
 )
+
+# One row: the schema for which the oldest program was written that works with this one.
+oldest_program = Table("oldest_program", metadata, Column("revision", Text, primary_key=True))

@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 
 from harness.fake_clock import FakeClock
 from harness.postgres import PostgresServer
-from sederunt.database import engine
+from sederunt.database import engine, migrate
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.tables import accounts, metadata
@@ -114,8 +114,18 @@ async def test_opening_again_keeps_what_is_there(address: str, clock: FakeClock)
 async def test_a_database_of_a_newer_program_is_refused(empty_address: str) -> None:
     async with Database(empty_address) as database, database.begin() as connection:
         await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(SetupError, match="upgrade"):
+        await connection.execute(text("UPDATE oldest_program SET revision = '9998'"))
+    with pytest.raises(SetupError, match=f"schema 9999, which programs older than 9998.*of {migrate.NEWEST}: upgrade"):
         await Database(empty_address).open()
+
+
+async def test_a_newer_database_that_bears_older_programs_is_opened_as_it_is(empty_address: str) -> None:
+    async with Database(empty_address) as database, database.begin() as connection:
+        assert await connection.scalar(text("SELECT revision FROM oldest_program")) <= migrate.NEWEST
+        await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        await connection.execute(text(f"UPDATE oldest_program SET revision = '{migrate.NEWEST}'"))
+    async with Database(empty_address) as database, database.begin() as connection:
+        assert await connection.scalar(text("SELECT version_num FROM alembic_version")) == "9999"
 
 
 async def test_an_exception_undoes_the_transaction(database: Database) -> None:
@@ -184,7 +194,7 @@ _STOPS = """
 import asyncio, os, signal, sys
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
-from sederunt.database import engine
+from sederunt.database import engine, migrate
 from sederunt.database.faults import is_away
 
 engine._IDLE_S = 0.5
