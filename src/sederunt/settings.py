@@ -142,7 +142,9 @@ class LimitSettings(Section):
         count_of("webhook_attempts"), ge=1, description="Webhook attempts of one account under way in a worker."
     )
     receiver_attempts: int = Field(
-        count_of("receiver_attempts"), ge=1, description="Webhook attempts at one receiver under way in a worker."
+        count_of("receiver_attempts"),
+        ge=1,
+        description="Webhook attempts of one account at one receiver under way in a worker.",
     )
     calendar_feeds: int = Field(count_of("calendar_feeds"), ge=0, description="Calendar feeds of one account.")
     chat_messages: int = Field(count_of("chat_messages"), ge=0, description="Chat messages kept of one stay of a bot.")

@@ -114,8 +114,8 @@ ROWS: tuple[Budget, ...] = (
         setting="limits.webhook_attempts", spent=_WAITS,
     ),
     Budget(
-        name="receiver_attempts", of=BudgetOwner.DESTINATION, unit="webhook attempts under way", default=4,
-        setting="limits.receiver_attempts", spent=_WAITS,
+        name="receiver_attempts", of=BudgetOwner.DESTINATION, unit="webhook attempts of one account under way",
+        default=4, setting="limits.receiver_attempts", spent=_WAITS,
     ),
     Budget(
         name="calendar_feeds", of=_A, unit="calendar feeds", default=100, over=_ALL, spent="403",

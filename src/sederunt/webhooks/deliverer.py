@@ -56,8 +56,8 @@ class Deliverer:
 
     async def deliver_once(self, delivery: Delivery) -> bool:
         """Make one attempt and write it down; returns whether the next event may follow."""
-        secrets = await self.secrets_of(delivery.account_id)
         with self.destinations.attempt(delivery.url, delivery.account_id):
+            secrets = await self.secrets_of(delivery.account_id)
             result = await send(
                 self.client,
                 delivery,
@@ -66,9 +66,11 @@ class Deliverer:
                 timeout_s=self.timeout_s,
                 skribby_signature=self.skribby_signature,
             )
-        was = "in_trouble" if self.destinations.is_in_trouble(delivery.url) else "answering"
+        was = "in_trouble" if self.destinations.is_in_trouble(delivery.url, delivery.account_id) else "answering"
         answered = result.attempt.status is not None
-        is_back = self.destinations.note(delivery.url, answered=answered, now_s=self.clock.monotonic())
+        is_back = self.destinations.note(
+            delivery.url, delivery.account_id, answered=answered, now_s=self.clock.monotonic()
+        )
         made_before = len(delivery.attempts)
         state, again_at = schedule.after(
             result.attempt, made_before, retryable=result.retryable, retry_after_s=result.retry_after_s

@@ -2,6 +2,9 @@
 
 Places in the queue are everybody's. A receiver that takes all of its ten seconds to say nothing would hold one for as
 long, and two hundred events for it would hold them all.
+
+A receiver is counted and remembered for each account by itself: many send to the same host (an automation service, a
+serverless platform), and silence that one account provokes there must not hold up what others send to it.
 """
 
 from collections.abc import Iterator
@@ -33,11 +36,11 @@ class Destinations:
     """Counts and remembers for one worker. Pure but for the counting; the caller says what time it is."""
 
     ledger: Ledger = field(default_factory=Ledger)
-    _trouble: dict[str, _Trouble] = field(default_factory=dict)
+    _trouble: dict[tuple[UUID, str], _Trouble] = field(default_factory=dict)
 
     def pause_s(self, url: str, account_id: UUID, now_s: float) -> float:
         """Return how long an attempt has to wait before it may be asked for again; 0 where it may be made now."""
-        receiver = receiver_of(url)
+        receiver = (account_id, receiver_of(url))
         trouble = self._trouble.get(receiver)
         if trouble is not None and trouble.until > now_s:
             return trouble.until - now_s
@@ -46,20 +49,23 @@ class Destinations:
         has_room = self.ledger.has_room("receiver_attempts", receiver)
         return 0.0 if has_room and self.ledger.has_room("webhook_attempts", account_id) else FULL_S
 
-    def is_in_trouble(self, url: str) -> bool:
-        """Return whether a receiver left its last attempt without an answer."""
-        return receiver_of(url) in self._trouble
+    def is_in_trouble(self, url: str, account_id: UUID) -> bool:
+        """Return whether a receiver left this account's last attempt without an answer."""
+        return (account_id, receiver_of(url)) in self._trouble
 
     @contextmanager
     def attempt(self, url: str, account_id: UUID) -> Iterator[None]:
-        """Count an attempt for as long as the block lasts."""
-        ledger = self.ledger
-        with ledger.holding("receiver_attempts", receiver_of(url)), ledger.holding("webhook_attempts", account_id):
+        """Count an attempt for as long as the block lasts.
+
+        Enter it before anything else is awaited after `pause_s`: else others find the same room.
+        """
+        receiver, ledger = (account_id, receiver_of(url)), self.ledger
+        with ledger.holding("receiver_attempts", receiver), ledger.holding("webhook_attempts", account_id):
             yield
 
-    def note(self, url: str, *, answered: bool, now_s: float) -> bool:
+    def note(self, url: str, account_id: UUID, *, answered: bool, now_s: float) -> bool:
         """Remember how an attempt went; return whether the receiver is back after it was left alone."""
-        receiver = receiver_of(url)
+        receiver = (account_id, receiver_of(url))
         if answered:
             trouble = self._trouble.pop(receiver, None)
             return trouble is not None and trouble.opened > 0

@@ -17,6 +17,7 @@ from sederunt.database.deliveries import Deliveries
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.model.bot import Bot, BotConfig, Service
+from sederunt.model.budgets import count_of
 from sederunt.model.status import BotStatus, Trigger
 from sederunt.webhooks.deliverer import Deliverer
 from sederunt.webhooks.destinations import OPENS_AFTER
@@ -139,6 +140,29 @@ async def test_who_is_cut_off_makes_no_further_attempt(
     assert receiver.statuses(str(bot.id)) == ["joining"]
     assert await postman.deliver_all(bot.id, cut_off) == 0
     assert await postman.deliver_all(bot.id, asyncio.Event()) == 2
+
+
+async def test_attempts_that_begin_together_count_from_their_first_step(
+    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+) -> None:
+    go, begun = asyncio.Event(), 0
+
+    async def slow_secrets_of(_: UUID) -> tuple[str, ...]:  # as from a database with much to do
+        nonlocal begun
+        begun += 1
+        await go.wait()
+        return (SECRET,)
+
+    slow = replace(postman, secrets_of=slow_secrets_of)
+    there = count_of("receiver_attempts")
+    mine = [await live(bots, database, clock, receiver.url) for _ in range(there + 2)]
+    attempts = [asyncio.create_task(slow.deliver_all(bot.id)) for bot in mine]
+    async with asyncio.timeout(60):
+        for sent_back in list(asyncio.as_completed(attempts))[:2]:
+            assert await sent_back == 0
+        assert begun == there
+        go.set()
+        assert sum(await asyncio.gather(*attempts)) == 3 * there
 
 
 async def test_a_receiver_on_a_private_network_is_never_reached_unless_that_is_allowed(
