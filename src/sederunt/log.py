@@ -3,12 +3,28 @@
 import logging
 import re
 import sys
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal
 
-import structlog
-
 from sederunt.terminal import plain, plain_lines
+
+
+@contextmanager
+def _hidden(name: str) -> Iterator[None]:
+    """Let a module count as not installed for the block."""
+    loaded = sys.modules.get(name)
+    sys.modules[name] = None  # type: ignore[assignment]  # the language's own word for it
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+        if loaded is not None:
+            sys.modules[name] = loaded
+
+
+with _hidden("rich"):  # 4 MB in every process, for tracebacks in a form that is not asked for here
+    import structlog
 
 # Anything under these names, and anything that looks like one of our keys or a signed query, never reaches a log.
 SECRET_FIELDS = frozenset({"authorization", "key", "token", "secret", "password", "zoom_zak_token", "signature"})
@@ -71,3 +87,13 @@ def get(**context: object) -> structlog.stdlib.BoundLogger:
     """Return a logger with these ids on every line."""
     logger: structlog.stdlib.BoundLogger = structlog.get_logger(**context)
     return logger
+
+
+def bind(**context: object) -> None:
+    """Have every line of this process, from here on, bear these."""
+    structlog.contextvars.bind_contextvars(**context)
+
+
+def bound(**context: object) -> AbstractContextManager[None]:
+    """Have every line within the block bear these."""
+    return structlog.contextvars.bound_contextvars(**context)

@@ -203,6 +203,12 @@ class BrowserSettings(Section):
         False, description="Let bots of several accounts share a browser: cheaper with many small accounts."
     )
     warm: int = Field(1, ge=0, description="Empty browsers kept ready.")
+    idle_minutes: float = Field(
+        5,
+        ge=0,
+        description="Minutes without a bot after which browsers, display and driver end. They start again for the next "
+        "bot, a minute ahead of one that is scheduled. 0: they stay.",
+    )
     sandbox: Literal["auto"] | bool = Field(
         "auto", description="Chromium's own sandbox. auto: wherever it can run, with a warning where it cannot."
     )

@@ -17,9 +17,7 @@ from time import monotonic
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-import structlog
-
-from sederunt import tally
+from sederunt import log, tally
 from sederunt.errors import SetupError
 from sederunt.settings import TraceSettings
 
@@ -77,7 +75,7 @@ def continuing(origin: Origin) -> Iterator[None]:
     token = _origin.set(origin)
     told = {"request_id": origin.request_id, "trace_id": origin.trace_id}
     try:
-        with structlog.contextvars.bound_contextvars(**{name: value for name, value in told.items() if value}):
+        with log.bound(**{name: value for name, value in told.items() if value}):
             yield
     finally:
         _origin.reset(token)

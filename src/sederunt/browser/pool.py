@@ -46,7 +46,9 @@ from sederunt.tracing import traced
 OPEN_S = 30.0
 TRY_AGAIN_S = 30.0  # after a browser did not start
 DRIVER_AGAIN_S = 5.0  # after a driver did not
+LOOK_EVERY_S = 1.0  # whether a page is open, once the idle time is over
 PROVE_EVERY_S = 600.0  # a page costs some tenths of a CPU-second, and is opened for this only where no bot needed one
+PROVE_RESTING_S = 3600.0  # where browser, display and driver have to be started for it: some three CPU-seconds
 PAGE_OVERRAN = PageTrouble(cause="page_overran", seen="The page did more than it may.", recovery=Recovery.FRESH_BROWSER)
 VIEWPORT = {"width": 1280, "height": 720}
 
@@ -81,7 +83,8 @@ class BrowserPool:
         self._loopback = Loopback()
         self._driver: BrowserDriver | None = None
         self._has_driver = asyncio.Event()
-        self._stack = AsyncExitStack()
+        self._wanted, self._wanted_at = asyncio.Event(), time.monotonic()
+        self._stack, self._driving = AsyncExitStack(), AsyncExitStack()
         # A start costs 30 to 40 times what a bot costs in a second: more at once than cores only slows each other.
         self._starts = asyncio.Semaphore(os.cpu_count() or 1)
         self._open = 0
@@ -115,6 +118,15 @@ class BrowserPool:
         await asyncio.gather(*(self._end(browser) for browser in list(self._browsers)))
         await self._stack.aclose()
 
+    def wake(self) -> None:
+        """Have a driver and the empty browsers that are kept, in some two seconds, for the idle time from now on."""
+        self._wanted_at = time.monotonic()
+        self._wanted.set()
+
+    def is_resting(self) -> bool:
+        """Return whether driver and browsers have ended because nobody wanted a page."""
+        return not self._wanted.is_set()
+
     def bots(self) -> int:
         """Return pages open now."""
         return self._open
@@ -136,6 +148,7 @@ class BrowserPool:
             return "ok"
         if time.monotonic() - self._failed_at >= TRY_AGAIN_S:
             self._failed_at = time.monotonic() if self._settings.warm else None  # without one a bot will find out
+            self.wake()
             self._warm_up()
         return "does not start"
 
@@ -243,18 +256,28 @@ class BrowserPool:
 
     # --- browsers ------------------------------------------------------------------------------------------------
 
-    async def _start_driver(self) -> None:
-        self._driver = await self._stack.enter_async_context(running_driver())
+    async def _start_driver(self) -> BrowserDriver:
+        self._driving = await self._stack.enter_async_context(AsyncExitStack())
+        self._driver = await self._driving.enter_async_context(running_driver())
+        self.wake()
         self._has_driver.set()
+        return self._driver
 
     async def _keep_driver(self) -> None:
-        """Start another driver whenever one ends. Its browsers go with it, and none can be started without."""
+        """Start another driver whenever one ends, for its browsers go with it and none can be started without; end it
+        where nobody wants a page.
+        """
         while self._driver is not None:
-            await self._driver.gone.wait()
-            logger.error("the browsers' driver ended", action="driver_ended", pid=self._driver.pid)
+            ended_itself = await self._end_of(self._driver)
             self._has_driver.clear()
-            for browser in list(self._browsers):
-                browser.lose_driver()
+            if ended_itself:
+                logger.error("the browsers' driver ended", action="driver_ended", pid=self._driver.pid)
+                for browser in list(self._browsers):
+                    browser.lose_driver()
+            else:
+                self._wanted.clear()
+                await self._rest()
+                await self._wanted.wait()
             while not self._has_driver.is_set():
                 try:
                     await self._start_driver()
@@ -263,13 +286,37 @@ class BrowserPool:
                     await asyncio.sleep(DRIVER_AGAIN_S)
             self._warm_up()
 
+    async def _end_of(self, driver: BrowserDriver) -> bool:
+        """Wait until a driver ended by itself (true), or may end because nobody has wanted a page for long enough."""
+        idle_s = self._settings.idle_minutes * 60
+        while True:
+            left_s = max(self._wanted_at + idle_s - time.monotonic(), LOOK_EVERY_S) if idle_s else None
+            try:
+                async with asyncio.timeout(left_s):
+                    await driver.gone.wait()
+                return True
+            except TimeoutError:
+                if any(browser.seats for browser in self._browsers):
+                    self.wake()
+                elif time.monotonic() - self._wanted_at >= idle_s:
+                    return False
+
+    async def _rest(self) -> None:
+        """End the empty browsers and their driver."""
+        for browser in list(self._browsers):
+            await self._end(browser)
+        await self._driving.aclose()
+        logger.info("no page was wanted: browsers and driver ended", action="browsers_rest")
+
     async def _prove(self) -> None:
         """Have a host that keeps a browser warm open a page now and then: a browser that only runs proves nothing."""
         while True:
             await asyncio.sleep(PROVE_EVERY_S if self._failed_at is None else TRY_AGAIN_S)
-            is_proved = self._failed_at is None and time.monotonic() - self._proved_at < PROVE_EVERY_S
+            good_for_s = PROVE_RESTING_S if self.is_resting() else PROVE_EVERY_S
+            is_proved = self._failed_at is None and time.monotonic() - self._proved_at < good_for_s
             if is_proved or not self._settings.warm:
                 continue
+            wanted_at = self._wanted_at
             request = PageRequest(bot_id=uuid4(), mode=usual_mode(self._settings), watch={}, hosts=())
             try:
                 page = await self.open(request, on_frames=lambda frames: None, on_signal=lambda signal: None)
@@ -280,11 +327,14 @@ class BrowserPool:
             except (PageError, SetupError) as error:
                 logger.error("no page can be opened", action="browser_unproved", why=str(error))
                 self._failed_at = time.monotonic()
+            self._wanted_at = wanted_at  # nobody wanted this page
 
     async def _seat(self, request: PageRequest) -> Chromium:
         """Take a place in a browser that runs: one that has room (or will have, once started), else a new one."""
+        self.wake()
         try:
-            await asyncio.wait_for(self._has_driver.wait(), OPEN_S)
+            async with asyncio.timeout(OPEN_S):
+                await self._has_driver.wait()
         except TimeoutError:
             raise PageStuck("The browsers' driver does not start.") from None
         private = request.storage_state is not None or request.signs_in or request.host_rules is not None
@@ -375,7 +425,11 @@ class BrowserPool:
                 logger.warning(why, action="sandbox_off")
 
     def _warm_up(self) -> None:
-        """Start the empty browsers that are wanted, beside everything else."""
+        """Start the empty browsers that are wanted, beside everything else. Without a driver it is done once there is
+        one.
+        """
+        if not self._has_driver.is_set():
+            return
         for _ in range(self._settings.warm - self._empty(usual_mode(self._settings))):
             browser = self._new(usual_mode(self._settings))
             self._starting[browser].add_done_callback(_say_why_cold)

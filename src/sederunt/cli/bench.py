@@ -38,6 +38,14 @@ def start(repeats: int = typer.Option(10, min=1, help="Bots sent; the figure is 
 
 
 @app.command()
+def idle(seconds: float = typer.Option(30.0, min=5, help="How long the CPU at rest is counted.")) -> None:
+    """Measure what a service holds that nobody uses, by process, and what the first bot then waits for."""
+    from sederunt.bench.idle import bench_idle
+
+    raise typer.Exit(asyncio.run(bench_idle(seconds)))
+
+
+@app.command()
 def transcribe(
     model: list[str] = typer.Option(["tiny.en", "base"], help="Models to measure; may be repeated."),
     case: list[str] = typer.Option(

@@ -3,19 +3,15 @@
 import asyncio
 import contextlib
 import signal
-import socket
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
-import structlog
 import typer
-import uvicorn
 import uvloop
 
 from sederunt import log, tracing
 from sederunt.bus import embedded
 from sederunt.cli.hardening import keep_private
-from sederunt.cli.listener import listen
 from sederunt.cli.terminal import tell, tell_json
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load
@@ -34,9 +30,11 @@ def api(
 ) -> None:
     """Run the api role alone."""
     section = {name: value for name, value in (("port", port), ("host", host)) if value is not None}
+    from sederunt.cli.served_api import serve_api
+
     settings = _settings("api", data, **({"api": section} if section else {}))
     with _explained():
-        _serve_api(settings, fd)
+        serve_api(settings, fd, ready=_say_ready)
 
 
 def host(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
@@ -63,7 +61,7 @@ def _settings(role: str, data: Path | None, **overrides: object) -> Settings:
     """
     settings = load(**({"data": data} if data is not None else {}), **overrides)
     log.configure(settings.log.style, settings.log.level)
-    structlog.contextvars.bind_contextvars(role=role)
+    log.bind(role=role)
     with _explained():
         tracing.configure(settings.traces, role)
         if mended := keep_private(settings.data):
@@ -105,37 +103,3 @@ def _until_signalled(run: Callable[[asyncio.Event], Awaitable[None]]) -> None:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(main())
-
-
-def _serve_api(settings: Settings, fd: int | None) -> None:
-    from sederunt.api.wire import limits_of, protocols
-    from sederunt.console.app import create_application
-
-    listener = socket.socket(fileno=fd) if fd is not None else listen(settings.api)
-    port = listener.getsockname()[1]
-    known = settings.model_copy(update={"api": settings.api.model_copy(update={"port": port})})
-    config = uvicorn.Config(
-        create_application(known),
-        loop="uvloop",
-        **protocols(limits_of(known.api.connections)),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=5,
-        proxy_headers=True,
-    )
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_Announced(config, port).serve(sockets=[listener]))
-
-
-class _Announced(uvicorn.Server):
-    """uvicorn that says when it answers."""
-
-    def __init__(self, config: uvicorn.Config, port: int) -> None:
-        super().__init__(config)
-        self._port = port
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            _say_ready("api", {"port": self._port})

@@ -5,7 +5,6 @@ its own beside it, one per account, seen and revoked like every other.
 """
 
 import contextlib
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,11 +16,11 @@ import typer
 
 from sederunt.accounts.keys import Keys
 from sederunt.cli.context import open_context
+from sederunt.cli.run_files import address_file, write_private
 from sederunt.errors import SetupError, Unauthorized
 from sederunt.mcp.backend import Backend, service_at
 from sederunt.settings import Settings, load
 
-ADDRESS_FILE = "address"
 KEY_NAME = "command line"
 
 Url = Annotated[
@@ -38,16 +37,6 @@ class ServicePlace:
     key: str | None
     data: Path | None
     account: str
-
-
-def note_address(data: Path, address: str) -> None:
-    """Leave word of where the service on this data directory listens."""
-    (data / "run" / ADDRESS_FILE).write_text(address + "\n", encoding="utf-8")
-
-
-def forget_address(data: Path) -> None:
-    """Take that back: nobody listens there any more."""
-    (data / "run" / ADDRESS_FILE).unlink(missing_ok=True)
 
 
 @asynccontextmanager
@@ -67,7 +56,7 @@ async def service_of(place: ServicePlace) -> AsyncIterator[Backend]:
 
 def _address(settings: Settings) -> str:
     try:
-        return (settings.data / "run" / ADDRESS_FILE).read_text(encoding="utf-8").strip()
+        return address_file(settings.data).read_text(encoding="utf-8").strip()
     except OSError:
         raise SetupError(
             f"No service runs on {settings.data.resolve()}: start one with `sederunt serve`, name its directory with "
@@ -93,11 +82,3 @@ async def _own_key(place: ServicePlace) -> str:
 
 def _key_file(settings: Settings, account_id: UUID) -> Path:
     return settings.data / "run" / f"command-line-{account_id}.key"
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a secret where only this user reads it."""
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(text + "\n")

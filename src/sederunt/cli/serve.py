@@ -7,26 +7,23 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
-from uuid import UUID
 
 import typer
 
 from sederunt import log
-from sederunt.accounts.keys import Keys
-from sederunt.accounts.sealing import load_sealer
-from sederunt.accounts.sign_in import MemberRole, SignIns
 from sederunt.bus import embedded, torn
 from sederunt.bus.tasks import end
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
-from sederunt.cli.running_service import forget_address, note_address, write_private
+from sederunt.cli.opening import OpenedDatabase, open_database
+from sederunt.cli.run_files import forget_address, note_address, write_private
 from sederunt.cli.supervisor import Child, Role, Supervisor
 from sederunt.cli.terminal import tell
 from sederunt.cli.watch import end_frozen
-from sederunt.database.engine import Database, database_url, sqlite_file
 from sederunt.errors import SetupError
 from sederunt.settings import BusSettings, Settings, load
 
@@ -36,6 +33,7 @@ ROLES = ("api", "host", "worker")
 NATS_END_S = 10.0  # nats-server writes its state when asked to end
 PATIENCE_S = 30.0  # with roles that are not ready, before a first key is shown all the same
 FIRST_KEY = "first-key"  # a file in the data directory
+UNSHOWN_KEY = "run/first-key"  # the same, before anybody was told of it
 RUNS_AS_ROOT = (
     "This runs as root. Browsers get another user, everything else stays root: a weakness in it owns this machine. "
     "Run it as a user of its own, as the units and the image in deploy/ do."
@@ -104,8 +102,7 @@ def _lock(file: IO[str], data: Path) -> None:
 
 async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: float) -> None:
     stop, hurry = _signals()
-    async with _keys(settings):
-        pass  # the database is migrated and has its secrets, before four roles would see to it at once
+    opened = _kept(await open_database(settings), settings.data)
     supervisor = Supervisor(settings.data / "run", json_lines=settings.log.style == "json")
     environment = {"SEDERUNT_DATA": str(settings.data.resolve())}
     if settings.bus.url is None:
@@ -121,28 +118,30 @@ async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: flo
     environment["SEDERUNT_API__PORT"] = str(listener.getsockname()[1])
     children = [supervisor.start(role) for role in _roles(environment, listener.fileno(), drain_timeout_s)]
     if await _ready_or_stopped(children[0], stop):
-        await _welcome(settings, address, children, stop)
+        await _welcome(settings, address, opened, children, stop)
     bus = settings.bus if settings.bus.url is not None else embedded.address_of(settings.data, settings.bus)
-    watching = asyncio.create_task(end_frozen(supervisor, bus, sqlite_file(settings)), name="watch")
+    watching = asyncio.create_task(end_frozen(supervisor, bus, opened.file), name="watch")
     await stop.wait()
     forget_address(settings.data)
     await end(watching)
     await _drain(supervisor, hurry, drain_timeout_s)
 
 
-async def _welcome(settings: Settings, address: str, children: Sequence[Child], stop: asyncio.Event) -> None:
+async def _welcome(
+    settings: Settings, address: str, opened: OpenedDatabase, children: Sequence[Child], stop: asyncio.Event
+) -> None:
     """Say where it is and, the first time, how to get in."""
     note_address(settings.data, address)
-    key, link = await _first_key(settings), await _first_link(settings)
-    to_person = sys.stdout.isatty()
+    key, to_person = opened.key, sys.stdout.isatty()
     if key is not None and not to_person:
         _keep(key, settings.data / FIRST_KEY)
-    _greet((settings.api.public_url or address).rstrip("/"), address, link)
+    _greet((settings.api.public_url or address).rstrip("/"), address, opened.link)
     if key is not None and to_person:
         with contextlib.suppress(TimeoutError):  # what the roles and the message server have to say comes first
             async with asyncio.timeout(PATIENCE_S):
                 await asyncio.gather(*(_ready_or_stopped(child, stop) for child in children))
         _hand_over(key)
+    (settings.data / UNSHOWN_KEY).unlink(missing_ok=True)
 
 
 def _signals() -> tuple[asyncio.Event, asyncio.Event]:
@@ -155,31 +154,6 @@ def _signals() -> tuple[asyncio.Event, asyncio.Event]:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, on_signal)
     return stop, hurry
-
-
-@contextlib.asynccontextmanager
-async def _keys(settings: Settings) -> AsyncIterator[tuple[Keys, UUID]]:
-    """Provide the API keys and the account that an installation begins with, in a database that is ready."""
-    async with Database(database_url(settings)) as database:
-        yield await Keys.open(database, load_sealer(settings)), database.default_account_id
-
-
-async def _first_key(settings: Settings) -> str | None:
-    """Make an API key where the service has none yet. To be shown at once: nobody can see it later."""
-    async with _keys(settings) as (keys, account_id):
-        if await keys.of(account_id):
-            return None
-        text, _ = await keys.create(account_id, "first")
-        return text
-
-
-async def _first_link(settings: Settings) -> str | None:
-    """The token of a link into the console, as long as nobody was ever let in."""
-    async with Database(database_url(settings)) as database:
-        sign_ins = SignIns(database)
-        if await sign_ins.people.any():
-            return None
-        return await sign_ins.invite(database.default_account_id, MemberRole.OWNER)
 
 
 def _nats(server: embedded.EmbeddedServer, bus: BusSettings) -> Role:
@@ -220,6 +194,16 @@ async def _ready_or_stopped(child: Child, stop: asyncio.Event) -> bool:
     for wait in waits:
         wait.cancel()
     return child.ready.is_set()
+
+
+def _kept(opened: OpenedDatabase, data: Path) -> OpenedDatabase:
+    """Keep a first key until somebody was told of it, whatever ends this start: nobody can make it out later."""
+    path = data / UNSHOWN_KEY
+    if opened.key is not None:
+        write_private(path, opened.key)
+    elif path.exists():
+        return replace(opened, key=path.read_text(encoding="ascii").strip())
+    return opened
 
 
 def _keep(key: str, path: Path) -> None:

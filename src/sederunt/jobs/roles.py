@@ -34,6 +34,7 @@ from sederunt.jobs.scratch import folder_of
 from sederunt.jobs.seating import SeatLimits
 from sederunt.jobs.shares import JobSize, Shares
 from sederunt.jobs.vendor_deletion import VendorDeletion
+from sederunt.jobs.wake_ahead import wake_ahead
 from sederunt.jobs.work import handler_of
 from sederunt.meetings.record.leftovers import Leftovers
 from sederunt.settings import Settings
@@ -86,6 +87,7 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
         async with (
             _storing_leftovers(context, consumers),
             serving_windows(context),
+            _waking_ahead(context, pool.wake),
             _alive(context, "host", parts, seats),
         ):
             await _work(consumers, stop, drain_timeout_s, say_ready, moves=context.bus)
@@ -236,6 +238,17 @@ async def _storing_leftovers(context: WorkerContext, consumers: Sequence[Consume
         yield
     finally:
         await end(storing)
+
+
+@asynccontextmanager
+async def _waking_ahead(context: WorkerContext, wake: Callable[[], None]) -> AsyncIterator[None]:
+    """Have browsers ready ahead of bots, for as long as the block lasts."""
+    waiting = WaitingBots(context.database)
+    looking = asyncio.create_task(wake_ahead(waiting, context.clock, wake), name="wake ahead")
+    try:
+        yield
+    finally:
+        await end(looking)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from harness.api_room import ApiRoom, api_room, nats_process, on_a_socket
-from sederunt.cli.running_service import note_address
+from sederunt.cli.run_files import note_address
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.model.status import StopReason, Trigger
 from sederunt.settings import BusSettings

@@ -1,0 +1,99 @@
+"""`sederunt bench idle`: what a service holds that nobody uses, with a warm browser and once browsers have ended."""
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx2
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from sederunt.bench.meter import TreeMeter
+from sederunt.bench.processes import practice_process, service_process
+from sederunt.bench.start import one_start
+from sederunt.browser.costs import family_of, pss_of
+
+LIMIT_MIB = 250e6 / 2**20
+SETTLE_S = 15.0  # a self-test, a pulse and what starts beside them are over
+REST_S = 90.0  # within which browsers have ended
+ROLES = ("serve", "api", "host", "worker")
+# Row → words of a command line, of which the first that is found counts.
+PARTS = {
+    **{role: (f"sederunt.cli.main {role}", f"/sederunt {role}") for role in ROLES},
+    "nats-server": ("nats-server",),
+    "browser": ("chrom",),
+    "display": ("Xvfb",),
+    "driver": ("playwright/driver",),
+}
+
+
+async def bench_idle(seconds: float) -> int:
+    """Print MiB by process, and CPU over `seconds`; 1 where a service at rest holds more than the limit."""
+    settings = {"SEDERUNT_BROWSER__IDLE_MINUTES": "0.5"}
+    with tempfile.TemporaryDirectory(prefix="sederunt-bench-") as data:
+        async with (
+            practice_process() as practice,
+            service_process(Path(data), await practice.host_rules(), settings=settings) as service,
+        ):
+            await asyncio.sleep(SETTLE_S)
+            warm = held_by(service.pid)
+            await _rests(service.pid)
+            cold = held_by(service.pid)
+            cores = await _cores_of(service.pid, seconds)
+            async with httpx2.AsyncClient(base_url=service.base_url, headers=service.headers, timeout=30) as client:
+                first_s = await one_start(client, practice)
+                second_s = await one_start(client, practice)
+            await _rests(service.pid)
+            _show({"warm browser": warm, "at rest": cold, "at rest, after two bots": held_by(service.pid)})
+    print(f"CPU at rest: {100 * cores:.2f} % of a core over {seconds:g} s")
+    print(f"POST to first captured audio: {first_s:.2f} s from rest, {second_s:.2f} s with a warm browser")
+    return 1 if sum(cold.values()) > LIMIT_MIB else 0
+
+
+def held_by(pid: int) -> dict[str, float]:
+    """Return the proportional memory of a service's processes in MiB, by what they are."""
+    held = dict.fromkeys((*PARTS, "other"), 0.0)
+    for process in family_of(pid):
+        try:
+            line = " ".join(process.cmdline())
+        except psutil.Error:
+            continue
+        held[part_of(line)] += pss_of(process.pid) / 1024
+    return held
+
+
+def part_of(command_line: str) -> str:
+    """Return the row that a process counts to."""
+    found = (name for name, words in PARTS.items() if any(word in command_line for word in words))
+    return next(found, "other")
+
+
+async def _rests(pid: int) -> None:
+    """Wait until no browser of the service is left."""
+    until = time.monotonic() + REST_S
+    while any(held_by(pid)[part] for part in ("browser", "driver")):
+        if time.monotonic() > until:
+            raise SystemExit(f"browsers still run after {REST_S:g} s without a bot")
+        await asyncio.sleep(1)
+    await asyncio.sleep(2)
+
+
+async def _cores_of(pid: int, seconds: float) -> float:
+    """Return the share of one core that a service takes."""
+    meter, began = TreeMeter([pid]), time.monotonic()
+    meter.sample()
+    await asyncio.sleep(seconds)
+    meter.sample()
+    return meter.cpu_s / (time.monotonic() - began)
+
+
+def _show(columns: Mapping[str, Mapping[str, float]]) -> None:
+    table = Table("MiB (PSS)", *columns)
+    for part in (*PARTS, "other"):
+        if any(held[part] for held in columns.values()):
+            table.add_row(part, *(f"{held[part]:.0f}" for held in columns.values()))
+    table.add_row("all", *(f"{sum(held.values()):.0f}" for held in columns.values()))
+    Console().print(table)

@@ -1,0 +1,27 @@
+"""What a running service leaves in its data directory for this user's other commands."""
+
+import os
+from pathlib import Path
+
+
+def address_file(data: Path) -> Path:
+    """Return the file that tells where the service on this data directory listens."""
+    return data / "run" / "address"
+
+
+def note_address(data: Path, address: str) -> None:
+    """Leave word of where the service on this data directory listens."""
+    address_file(data).write_text(address + "\n", encoding="utf-8")
+
+
+def forget_address(data: Path) -> None:
+    """Take that back: nobody listens there any more."""
+    address_file(data).unlink(missing_ok=True)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a secret where only this user reads it."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(text + "\n")

@@ -1,0 +1,52 @@
+"""The api role under uvicorn: apart from the other roles, which load neither."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from functools import partial
+
+import uvicorn
+import uvloop
+
+from sederunt.api.wire import limits_of, protocols
+from sederunt.cli.listener import listen
+from sederunt.console.app import create_application
+from sederunt.settings import Settings
+
+Ready = Callable[[str, dict[str, object]], None]
+
+
+def serve_api(settings: Settings, fd: int | None, *, ready: Ready) -> None:
+    """Answer callers until SIGTERM.
+
+    Args:
+        fd: an open listening socket; None: one is opened where the settings say.
+    """
+    listener = socket.socket(fileno=fd) if fd is not None else listen(settings.api)
+    port = listener.getsockname()[1]
+    known = settings.model_copy(update={"api": settings.api.model_copy(update={"port": port})})
+    config = uvicorn.Config(
+        create_application(known),
+        loop="uvloop",
+        **protocols(limits_of(known.api.connections)),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=5,
+        proxy_headers=True,
+    )
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_AnnouncedServer(config, partial(ready, "api", {"port": port})).serve(sockets=[listener]))
+
+
+class _AnnouncedServer(uvicorn.Server):
+    """uvicorn that says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, say_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._say_ready = say_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._say_ready()
