@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +31,28 @@ def no_accounts(service: Service) -> str:
     there = " and ".join(services_taking(AccountKind.SESSION))
     token = "; its bots take a token in authentication.zoom_zak_token" * (service in services_taking(AccountKind.TOKEN))
     return f"Meeting accounts exist for {there}, not for {service}{token}."
+
+
+class AccountVerdict(StrEnum):
+    """What a site said when a meeting account was tried there."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    PERSON_NEEDED = "person_needed"
+    UNCLEAR = "unclear"
+
+    @property
+    def sentence(self) -> str:
+        """Return it for people, with what to do."""
+        return _SENTENCES[self]
+
+
+_SENTENCES: Mapping[AccountVerdict, str] = {
+    AccountVerdict.ACCEPTED: "The site knows this account: bots can sign in with it.",
+    AccountVerdict.REJECTED: "The site does not let this account in any more: sign it in again.",
+    AccountVerdict.PERSON_NEEDED: "The site asks for something that only a person can answer: sign it in yourself.",
+    AccountVerdict.UNCLEAR: "The site could not be reached, or showed a page that says neither yes nor no.",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

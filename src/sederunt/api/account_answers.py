@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from sederunt.accounts.credential_check import KeyVerdict
 from sederunt.accounts.keys import Scope
+from sederunt.accounts.meeting_accounts import AccountVerdict
 from sederunt.accounts.sign_in import MemberRole
 from sederunt.api.answer_parts import (
     FLAG,
@@ -71,6 +72,16 @@ ACCOUNT_ANSWERS: Mapping[str, Schema] = {
         }
     ),
     "MeetingAccountList": object_of({"data": list_of(ref("MeetingAccount"))}),
+    "CheckedMeetingAccount": object_of({"verdict": words_of(AccountVerdict), "message": TEXT, "row": TEXT}),
+    "SignInWindow": object_of({"id": ID, "service": TEXT, "email": TEXT}),
+    "SignInPicture": object_of(
+        {
+            "number": or_null(INTEGER),
+            "address": or_null(TEXT),
+            "jpeg": or_null({"type": "string", "contentEncoding": "base64", "contentMediaType": "image/jpeg"}),
+        }
+    ),
+    "KeptSignIn": object_of({"kept": FLAG, "meeting_account_id": or_null(ID), "message": TEXT}),
     "WebhookSecret": object_of(
         {"secret": TEXT, "secret_before": or_null(TEXT), "secret_before_until": or_null(TIME)},
     ),

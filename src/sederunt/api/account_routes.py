@@ -1,4 +1,4 @@
-"""The routes of what belongs to an account: keys, credentials, meeting accounts, webhooks, usage."""
+"""The routes of what belongs to an account: keys, credentials, webhooks, usage, calendars, people."""
 
 from collections.abc import Sequence
 
@@ -6,20 +6,12 @@ from sederunt.api import calendar_feeds, keys, people, usage, vault, webhooks
 from sederunt.api.account_schemas import (
     CredentialFields,
     KeyFields,
-    MeetingAccountFields,
     ReplayFields,
     RotationFields,
     WebhookTestFields,
 )
+from sederunt.api.meeting_account_routes import MEETING_ACCOUNT_ROUTES
 from sederunt.api.route import RequestBody, Route
-from sederunt.platforms.registry import services_taking
-from sederunt.platforms.sign_in_pages import AccountKind
-
-_EXAMPLE_ACCOUNT = {
-    "service": services_taking(AccountKind.SESSION)[0],
-    "email": "minutes@example.org",
-    "password": "correct horse battery",
-}
 
 ACCOUNT_ROUTES: Sequence[Route] = (
     Route(
@@ -115,41 +107,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         answer="Message",
         permission="manage",
     ),
-    Route(
-        method="POST",
-        path="/meeting-account",
-        handler=vault.add_meeting_account,
-        name="addMeetingAccount",
-        summary="Keep an account that bots sign in with",
-        tag="Credentials",
-        answer="MeetingAccount",
-        body=RequestBody(
-            model=MeetingAccountFields,
-            required=("service", "email"),
-            example=_EXAMPLE_ACCOUNT,
-        ),
-        permission="manage",
-        links=("removeMeetingAccount",),
-    ),
-    Route(
-        method="GET",
-        path="/meeting-account",
-        handler=vault.list_meeting_accounts,
-        name="listMeetingAccounts",
-        summary="List meeting accounts, oldest first",
-        tag="Credentials",
-        answer="MeetingAccountList",
-    ),
-    Route(
-        method="DELETE",
-        path="/meeting-account/{id}",
-        handler=vault.remove_meeting_account,
-        name="removeMeetingAccount",
-        summary="Forget a meeting account",
-        tag="Credentials",
-        answer="Message",
-        permission="manage",
-    ),
+    *MEETING_ACCOUNT_ROUTES,
     Route(
         method="GET",
         path="/webhook-secret",

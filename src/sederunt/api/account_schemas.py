@@ -1,6 +1,6 @@
 """What callers may send about their account: keys, credentials, meeting accounts, webhooks, corrections."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, WithJsonSchema
@@ -16,6 +16,9 @@ from sederunt.transcription.models import providers
 KEYED_PROVIDERS = tuple(name for name, row in providers().items() if row.needs_key)
 DELIVERY_STATES = ("pending", "delivered", "given_up")
 LONGEST_OVERLAP_H = 168
+MOST_INPUTS, MOST_PARTS = 200, 3  # inputs of one request, and a name with its arguments
+MOST_TEXT, MOST_PIXELS = 2_000, 100_000  # of one argument
+INPUTS = ("move", "down", "up", "wheel", "press", "release", "type", "size", "back", "reload")
 
 _Name = Annotated[str, *v.text(200)]
 _Secret = Annotated[str, *v.text(4096)]
@@ -35,6 +38,47 @@ def _state_of(value: object) -> Mapping[str, Any]:
     return value
 
 
+def _inputs_of(value: object) -> tuple[Sequence[object], ...]:
+    if not isinstance(value, list) or len(value) > MOST_INPUTS:
+        raise v.refusal(f"must be a list of up to {MOST_INPUTS} inputs")
+    if not all(isinstance(each, list) and _is_input(each) for each in value):
+        raise v.refusal(f"must be a list of lists, each one of {', '.join(INPUTS)} with its arguments")
+    return tuple(value)
+
+
+def _is_input(parts: Sequence[object]) -> bool:
+    """Return whether this is a known name with arguments that a window can take."""
+    return 0 < len(parts) <= MOST_PARTS and parts[0] in INPUTS and all(map(_is_argument, parts))
+
+
+def _is_argument(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= MOST_TEXT
+    return isinstance(value, int | float) and -MOST_PIXELS <= value <= MOST_PIXELS
+
+
+_Inputs = Annotated[
+    tuple[Sequence[object], ...],
+    PlainValidator(_inputs_of),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "maxItems": MOST_INPUTS,
+            "items": {
+                "type": "array",
+                "minItems": 1,
+                "prefixItems": [{"type": "string", "enum": list(INPUTS)}],
+                "maxItems": MOST_PARTS,
+                "items": {
+                    "anyOf": [
+                        {"type": "string", "maxLength": MOST_TEXT},
+                        {"type": "number", "minimum": -MOST_PIXELS, "maximum": MOST_PIXELS},
+                    ]
+                },
+            },
+        }
+    ),
+]
 _Scopes = Annotated[
     tuple[str, ...],
     PlainValidator(_scopes_of),
@@ -72,6 +116,29 @@ class MeetingAccountFields(Body):
     email: Annotated[str, *v.text(320)] = Field("", description="The address it signs in with.")
     password: _Secret | None = Field(None, description="Its password; needed where no `state` is given.")
     state: _State | None = Field(None, description="The storage state of a browser that is signed in.")
+
+
+class SignInWindowFields(Body):
+    """A browser in which an account is signed in by hand."""
+
+    service: Annotated[str, *v.word(services_taking(AccountKind.SESSION))] = Field("", description="Where it belongs.")
+    email: Annotated[str, *v.text(320)] = Field("", description="The address it signs in with.")
+
+
+class SignInInputFields(Body):
+    """What a person did in a sign-in window."""
+
+    inputs: _Inputs = Field(
+        (),
+        description="In order, each a name and its arguments. `move` takes shares of width and height, `down` and `up` "
+        "the button (0, 1, 2) and clicks, `wheel` pixels, `press` and `release` a key, `type` a text, `size` pixels.",
+    )
+
+
+class SignInKeepFields(Body):
+    """The end of a sign-in window."""
+
+    anyway: v.Flag = Field(False, description="Keep it, too, where the site seems to have signed nobody in.")
 
 
 class RotationFields(Body):

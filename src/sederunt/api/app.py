@@ -39,6 +39,8 @@ from sederunt.settings import Settings
 _FIRST_ID = re.compile(rb'{"id": "([0-9a-f-]{36})"')
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 _LLMS = FilePath(__file__).with_name("llms.txt").read_text(encoding="utf-8")
+# What a language model's client sends from a page, beside what every caller does.
+_MCP_HEADERS = ("Mcp-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
 _FILES = "/files/{resource}/{id}/{name:path}"
 
 OpenHandler = Callable[[ApiContext, Request], Awaitable[Response]]
@@ -174,7 +176,7 @@ def _cors(settings: Settings) -> list[Middleware]:
             CORSMiddleware,
             allow_origins=list(settings.api.cors_origins),
             allow_methods=["GET", "POST", "PATCH", "PUT", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", HEADER],
-            expose_headers=[REPEATED],
+            allow_headers=["Authorization", "Content-Type", HEADER, *_MCP_HEADERS],
+            expose_headers=[REPEATED, "Retry-After", "X-Request-Id"],
         )
     ]

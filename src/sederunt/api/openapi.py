@@ -98,6 +98,11 @@ _QUERY: Mapping[str, Document] = {
         "schema": {"type": "integer", "minimum": 0, "maximum": LONGEST_WAIT_S, "default": 0},
         "description": "Seconds to wait where nothing is new.",
     },
+    "after-picture": {
+        "name": "after",
+        "schema": {"type": "integer", "minimum": 0, "maximum": 2**31, "default": 0},
+        "description": "`number` of the picture that is known; the next one is waited for, a few seconds at the most.",
+    },
     "with-speaker-events": {
         "name": "with-speaker-events",
         "schema": {"type": "boolean", "default": False},

@@ -39,13 +39,14 @@ class Route:
     refusals: Sequence[int] = ()  # statuses beside 200, 401, 429 and those that its body and path bring
     permission: Permission | None = None  # None: `read` for a GET, `write` for everything else
     once: bool = False  # takes an Idempotency-Key
+    unwritten: bool = False  # its handler writes down itself what was done, where that is a deed at all
     links: Sequence[str] = ()  # names of routes below the path of what this one makes: they take its `id`
     media_types: Sequence[str] = ()  # that it answers in beside JSON, as `format` asks for
 
     @property
     def changes(self) -> bool:
         """Return whether a request by this route changes something, and is written down."""
-        return self.method != "GET" and self.needed != "read"
+        return self.method != "GET" and self.needed != "read" and not self.unwritten
 
     @property
     def needed(self) -> Permission:

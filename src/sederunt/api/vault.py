@@ -1,4 +1,4 @@
-"""What bots use in a caller's name: keys at transcription vendors, and accounts to sign in to meetings with."""
+"""Keys at transcription vendors, which bots use in a caller's name."""
 
 from typing import Any
 
@@ -6,14 +6,12 @@ from starlette.responses import Response
 
 from sederunt.accounts.credential_check import KeyVerdict, checked_key
 from sederunt.accounts.credentials import Credential
-from sederunt.accounts.meeting_accounts import MeetingAccount, SignIn
-from sederunt.api.account_schemas import CredentialFields, MeetingAccountFields
+from sederunt.api.account_schemas import CredentialFields
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
 from sederunt.api.faults import read
 from sederunt.api.views import moment
 from sederunt.errors import InvalidConfig
-from sederunt.model.bot import Service
 from sederunt.transcription.access import Access
 
 
@@ -58,29 +56,6 @@ async def remove_credential(call: Call) -> Response:
     return message_response("The credential was removed.")
 
 
-async def add_meeting_account(call: Call) -> Response:
-    """Answer POST /meeting-account"""
-    found = read(MeetingAccountFields, await call.body(), ("service", "email"))
-    if found.faults:
-        raise InvalidConfig(found.faults)
-    fields = found.fields
-    sign_in = SignIn(service=Service(fields.service), email=fields.email, password=fields.password, state=fields.state)
-    kept = await call.context.stores.meeting_accounts.add(call.account_id, sign_in)
-    return json_response(meeting_account_values(kept))
-
-
-async def list_meeting_accounts(call: Call) -> Response:
-    """Answer GET /meeting-account: oldest first."""
-    kept = await call.context.stores.meeting_accounts.of(call.account_id)
-    return json_response({"data": [meeting_account_values(account) for account in kept]})
-
-
-async def remove_meeting_account(call: Call) -> Response:
-    """Answer DELETE /meeting-account/{id}"""
-    await call.context.stores.meeting_accounts.remove(call.id("meeting account"), call.account_id)
-    return message_response("The meeting account was removed.")
-
-
 def credential_values(credential: Credential) -> dict[str, Any]:
     """Return a credential as lists show it: of the key, its last characters."""
     return {
@@ -90,15 +65,4 @@ def credential_values(credential: Credential) -> dict[str, Any]:
         "region": credential.region,
         "organisation": credential.organisation,
         "created_at": moment(credential.created_at),
-    }
-
-
-def meeting_account_values(account: MeetingAccount) -> dict[str, Any]:
-    """Return a meeting account as lists show it."""
-    return {
-        "id": str(account.id),
-        "service": account.service,
-        "email": account.email,
-        "created_at": moment(account.created_at),
-        "updated_at": moment(account.updated_at),
     }

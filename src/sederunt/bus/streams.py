@@ -95,6 +95,11 @@ def windows_subject(host: str) -> str:
     return f"host.{_token(host)}.windows"
 
 
+def account_check_subject(host: str) -> str:
+    """Return where a host is asked whether a meeting account still gets in."""
+    return f"host.{_token(host)}.account-check"
+
+
 def window_subject(window_id: str, what: str) -> str:
     """Return where one such window is asked: to `look`, to `act`, to `end`."""
     return f"window.{window_id}.{what}"

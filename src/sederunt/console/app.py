@@ -17,8 +17,7 @@ from sederunt.api.permissions import Permission
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.console.checkup import Checkup
 from sederunt.console.page import Handler, endpoint
-from sederunt.console.pages import account, bots, openid, recordings
-from sederunt.console.pages import sign_in_windows as windows
+from sederunt.console.pages import account, bots, openid, recordings, sign_in_windows
 from sederunt.console.pages.entry import Doors, open_endpoint
 from sederunt.console.practice import PracticeSites
 from sederunt.console.render import ASSETS, assets_version
@@ -50,12 +49,7 @@ PAGES: Sequence[tuple[str, str, Handler, Permission]] = (
     ("GET", "/search", account.search, "read"),
     ("GET", "/webhooks", account.webhooks, "read"),
     ("GET", "/keys", account.keys, "manage"),
-    ("POST", "/sign-in-windows", windows.open_window, "manage"),
-    ("GET", "/sign-in-windows/{id}", windows.show_window, "manage"),
-    ("GET", "/sign-in-windows/{id}/frame.jpg", windows.look, "manage"),
-    ("POST", "/sign-in-windows/{id}/input", windows.act, "manage"),
-    ("POST", "/sign-in-windows/{id}/keep", windows.keep, "manage"),
-    ("DELETE", "/sign-in-windows/{id}", windows.close, "manage"),
+    ("GET", "/sign-in-windows/{id}", sign_in_windows.show_window, "manage"),
     ("GET", "/usage", account.usage, "read"),
     ("GET", "/reference", account.reference, "read"),
     ("GET", "/people", account.people, "read"),

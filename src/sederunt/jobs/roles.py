@@ -52,6 +52,7 @@ Ready = Callable[[str, dict[str, object]], None]
 async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
     """Take bots while there is room, until `stop`; then let them sit for `drain_timeout_s` and hand back the rest."""
     from sederunt.browser.pool import BrowserPool  # here, for a worker loads no browser
+    from sederunt.jobs.account_checks import serving_account_checks
     from sederunt.jobs.sign_in_windows import serving_windows
 
     async with BrowserPool(settings.browser) as pool, open_context(settings, role="host", pool=pool) as context:
@@ -88,6 +89,7 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
             _storing_leftovers(context, consumers),
             serving_windows(context),
             _waking_ahead(context, pool.wake),
+            serving_account_checks(context),
             _alive(context, "host", parts, seats),
         ):
             await _work(consumers, stop, drain_timeout_s, say_ready, moves=context.bus)

@@ -1,6 +1,6 @@
 """Browser windows on a host in which people sign meeting accounts in, from wherever they sit.
 
-A window belongs to who opened it: each request names the account and the person, and for anybody else there is none.
+A window belongs to who opened it: each request names the account and who asks, and for anybody else there is none.
 It ends when it was kept, when it was closed, when nobody looked for a while, or after a quarter of an hour.
 """
 
@@ -41,13 +41,13 @@ class WindowWish:
 
     window_id: str
     account_id: str
-    person_id: str
+    opened_by: str  # a person, or a key
     service: Service
     email: str = field(repr=False)
 
     def is_of(self, asked: Mapping[str, Any]) -> bool:
         """Return whether a request comes from who opened the window."""
-        return (asked.get("account_id"), asked.get("person_id")) == (self.account_id, self.person_id)
+        return (asked.get("account_id"), asked.get("opened_by")) == (self.account_id, self.opened_by)
 
 
 class SignInWindows:
@@ -144,7 +144,7 @@ class _Stay:
             await self._window.act([each for each in inputs[:MOST_INPUTS] if isinstance(each, list) and each])
         except PageStuck as error:
             return {"ok": False, "message": str(error)}
-        return {"ok": True}
+        return {"ok": True, "email": self._wish.email}
 
     async def end(self, asked: Mapping[str, Any]) -> Answer:
         """Close the window; with `keep`, what its browser remembers becomes the meeting account, sealed."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
 
 ASKED_AGAIN_S = 15.0  # a password field that was emptied after it was sent, and stays so for so long
+ASKS_S = 3.0  # a field that stands so long is meant; a session may still be looked up behind it before
+RECOGNISED_S = 30.0  # for a site to say whether it knows the account
 SILENT_S = 8.0  # after the password no page that we know for so long: the cookies are asked
 
 logger = log.get(component="platforms")
@@ -81,6 +83,27 @@ async def sign_in(
         if not (pages.owns(reading.url) and await flow.step(reading, controls)):
             await _load_again(flow, reading)
             await clock.sleep(LOOK_EVERY_S)
+
+
+async def recognised(pages: SignInPages, page: MeetingPage, *, clock: Clock) -> Reading:
+    """Open the site's sign-in with what the browser remembers, type nothing, and return what came of it.
+
+    SIGNED_IN: the site knows the account. DIALOG: it asks for an address or a password. LOADING: it said nothing that
+    we know for `RECOGNISED_S`. Otherwise a standing that ends a try.
+
+    Raises PageError as `sign_in` does.
+    """
+    flow = PageFlow(pages=pages, page=page, entry_urls=pages.entry_urls, answers={}, clock=clock)
+    await _open(flow)
+    began_at = clock.monotonic()
+    while True:
+        reading, _ = await flow.look((NOTHING_SENT,))
+        flow.is_news(reading)
+        ended = flow.ending(reading)
+        asks = reading.state is PageState.DIALOG and clock.monotonic() - flow.seen.state_since >= ASKS_S
+        if ended is not None or asks or clock.monotonic() - began_at >= RECOGNISED_S:
+            return ended or reading
+        await clock.sleep(LOOK_EVERY_S)
 
 
 async def _open(flow: PageFlow) -> None:

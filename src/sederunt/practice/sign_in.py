@@ -1,8 +1,9 @@
 """Sign-in pages that work: an account, a password, and a cookie at the end.
 
-Every account but `nobody@…` exists, every password but `wrong` is right. The name that people see is the part of
-the address before the @. After the right password `verify@…` is asked for a code that nobody has, `robot@…` for the
-letters in a picture, and `lost@…` is shown a page that says nothing.
+Who comes with the cookie of a session is led on at once, unless it is called `stale`. Every account but `nobody@…`
+exists, every password but `wrong` is right. The name that people see is the part of the address before the @. After
+the right password `verify@…` is asked for a code that nobody has, `robot@…` for the letters in a picture, and
+`lost@…` is shown a page that says nothing.
 """
 
 import html
@@ -39,12 +40,16 @@ class SignInShape:
     cookie_domain: str
     return_parameter: str
     home: str  # where one lands without a return address
+    own_cookie: str = ""  # of the sign-in host, where its session is another than the site's
     verify: str = "<h1>Enter the code</h1>"  # HTML that two accounts see instead of the way back
     robot: str = "<h1>Verify you are a real person</h1>"
 
 
 async def serve(request: Request, shape: SignInShape) -> Response:
     """Answer any request to a sign-in host: the next page, or the way back with the cookies set."""
+    target = request.query_params.get(shape.return_parameter) or shape.home
+    if request.method == "GET" and _has_session(request, shape):
+        return RedirectResponse(target, 303)
     form = {name: values[0] for name, values in parse_qs((await request.body()).decode()).items()}
     account, proof = form.get(shape.first.name, ""), form.get(shape.second.name, "")
     known = {shape.first.name: account}
@@ -58,11 +63,17 @@ async def serve(request: Request, shape: SignInShape) -> Response:
     if shape.stay_button and not form.get("stay"):
         last = SignInStep(name="stay", field='type="hidden" name="stay" value="1"', button=shape.stay_button, fault="")
         return _page(shape, last, known | {shape.second.name: proof}, question="<p>Stay signed in?</p>")
-    target = request.query_params.get(shape.return_parameter) or shape.home
     host = shape.cookie_domain.removeprefix(".")
     query = {"to": target, "account": account, "cookie": list(shape.cookies), "domain": shape.cookie_domain}
     door = {"google.com": "accounts.google.com"}.get(host, host)
-    return RedirectResponse(f"https://{door}/practice/session?{urlencode(query, doseq=True)}", 303)
+    answer = RedirectResponse(f"https://{door}/practice/session?{urlencode(query, doseq=True)}", 303)
+    if shape.own_cookie:
+        answer.set_cookie(shape.own_cookie, account, secure=True, path="/")
+    return answer
+
+
+def _has_session(request: Request, shape: SignInShape) -> bool:
+    return request.cookies.get(shape.own_cookie or shape.cookies[0], "") not in ("", "stale")
 
 
 def session(request: Request) -> Response:

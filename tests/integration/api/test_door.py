@@ -171,8 +171,19 @@ async def test_browsers_elsewhere_get_nothing_unless_the_operator_says_so(
         answer = await opened.client.get("/bot", headers=origin)
         assert answer.headers["access-control-allow-origin"] == "https://app.example"
         assert (await opened.client.options("/bot", headers=asked)).status_code == 200
-        other = await opened.client.get("/bot", headers={"Origin": "https://evil.example"})
-        assert "access-control-allow-origin" not in other.headers
+        tools, call = "http://api.test/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        said = "authorization,content-type,mcp-method,mcp-name,mcp-protocol-version,mcp-session-id"
+        allowed = await opened.client.options(tools, headers={**asked, "Access-Control-Request-Headers": said})
+        assert allowed.status_code == 200, allowed.text
+        accept = {"Accept": "application/json, text/event-stream"}
+        listed = await opened.client.post(tools, json=call, headers={**accept, **origin})
+        assert listed.headers["access-control-allow-origin"] == "https://app.example"
+        assert "send_bot" in listed.text
+        for evil in ({"Origin": "https://evil.example"}, {"Origin": "null"}):
+            other = await opened.client.get("/bot", headers=evil)
+            assert "access-control-allow-origin" not in other.headers
+            assert (await opened.client.options(tools, headers={**asked, **evil})).status_code == 400
+            assert (await opened.client.post(tools, json=call, headers={**accept, **evil})).status_code == 403
 
 
 async def test_probes_need_no_key_and_tell_the_truth(room: ApiRoom) -> None:

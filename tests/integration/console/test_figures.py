@@ -1,5 +1,6 @@
 """What pages cost with ten thousand bots and a meeting of four hours: CPU-seconds of the server, printed."""
 
+import re
 import time
 from datetime import timedelta
 from typing import Any
@@ -9,11 +10,14 @@ from sqlalchemy import insert, select
 
 from harness.api_room import ApiRoom
 from harness.console_room import Furnished, Visitor, spoken, visitor
+from sederunt.console.app import PAGES
 from sederunt.database import tables as t
 from sederunt.database.ids import new_id
 from sederunt.model.transcript import Transcript
 
 MOST_CPU_S = 0.1  # of a page; measured 0.001 to 0.042 on two busy cores
+# What a browser on a host answers, and a stream without an end.
+NO_PAGES = {"/bots/{id}/picture.png", "/sign-in-windows/{id}", "/bots/{id}/feed"}
 TURNS = 2_880  # of five seconds
 WORDS = ("so", "we", "thought", "about", "the", "road", "map", "and", "what", "it", "would", "take", "by", "friday")
 
@@ -30,22 +34,33 @@ async def test_pages_stay_cheap_with_ten_thousand_bots_and_four_hours(room: ApiR
         "/bots/scheduled?on=2097-01-01",
         f"/bots/{long_id}",
         f"/bots/{live_id}",
+        f"/bots/{long_id}/peaks.json",
+        "/bots/new",
+        "/checkup",
+        f"/recordings/{upload_id}",
+        f"/recordings/{upload_id}/peaks.json",
     ]
     pages += ["/calendars", "/recordings", f"/compare?first={long_id}&second={upload_id}", "/search?q=friday"]
     pages += [f"/bots/{long_id}/player.json", f"/recordings/{upload_id}/player.json"]
     pages += ["/webhooks", "/keys", "/usage", "/people", "/operations", "/reference"]
+    assert {path for method, path, _, _ in PAGES if method == "GET"} - NO_PAGES == set(map(row_of, pages))
     dear = {}
     pages += await later_pieces(reader, f"/bots/{long_id}/player.json")
     for path in pages:
         tries = []
         for _ in range(4):
             before = time.process_time()
-            assert (await reader.page(path)).status_code == 200, path
+            assert (await reader.page(path)).status_code in (200, 202), path  # 202: a worker makes the waveform
             tries.append(time.process_time() - before)
         print(f"{path:90} {min(tries) * 1000:6.1f} ms")  # noqa: T201 — the figure is what is wanted
         if min(tries) > MOST_CPU_S:
             dear[path] = min(tries)
     assert dear == {}
+
+
+def row_of(address: str) -> str:
+    """The path of an address, as the table of pages has it."""
+    return re.sub("[0-9a-f]{8}-[0-9a-f-]{27}", "{id}", address.partition("?")[0])
 
 
 async def later_pieces(reader: Visitor, path: str) -> list[str]:

@@ -13,12 +13,19 @@ from playwright.async_api import Page, expect
 from harness.api_room import ApiRoom, api_room, on_a_socket
 from harness.console_browser import Reader, chromium, signed_in
 from harness.console_room import link_for, visitor
+from harness.journeys import unhurried
+from sederunt.accounts.meeting_accounts import SignIn
 from sederunt.accounts.sign_in import MemberRole
+from sederunt.browser.pool import BrowserPool
 from sederunt.browser.remote_window import RemoteWindow, remote_window
 from sederunt.bus.pulse import beating
 from sederunt.clock import SYSTEM_CLOCK
-from sederunt.jobs import sign_in_windows
+from sederunt.jobs import account_checks, sign_in_windows
+from sederunt.jobs.attend import attend
 from sederunt.jobs.context import open_context
+from sederunt.jobs.work import Job
+from sederunt.model.bot import Service
+from sederunt.practice.script import Variant, demo
 from sederunt.practice.server import PracticeServer
 from sederunt.settings import BrowserSettings, BusSettings
 
@@ -67,7 +74,16 @@ async def host(room: ApiRoom, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
         sign_in_windows.serving_windows(context),
         beating(context.bus, "host", context.name, facts),
     ):
+        await known_to(room, context.name)
         yield made
+
+
+async def known_to(room: ApiRoom, host: str) -> None:
+    """Wait until the api has heard of a host."""
+    owner = await visitor(room)
+    async with asyncio.timeout(120):
+        while host not in (await owner.page("/operations")).text:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)  # a pulse comes to the api, which tells nobody
 
 
 @pytest.fixture
@@ -107,7 +123,9 @@ async def press_there(reader: Reader, inside: Page, selector: str) -> None:
     await reader.page.mouse.click(box["x"] + across * box["width"], box["y"] + down * box["height"])
 
 
-async def test_an_owner_signs_an_account_in_and_bots_have_it(room: ApiRoom, host: Host, reader: Reader) -> None:
+async def test_an_owner_signs_an_account_in_and_a_bot_enters_as_it(
+    room: ApiRoom, practice: PracticeServer, host: Host, reader: Reader
+) -> None:
     page, inside = reader.page, await opened(reader, host)
     await page.get_by_role("button", name="Keep it").click()
     await expect(page.get_by_role("alert")).to_contain_text("not signed anybody in yet")
@@ -141,6 +159,24 @@ async def test_an_owner_signs_an_account_in_and_bots_have_it(room: ApiRoom, host
     ]
     assert deeds[0]["target"] == str(kept.id)
     assert [said for said in reader.complaints if "404" not in said] == []
+    await enters_as(room, practice, kept.id, "ada")
+
+
+async def enters_as(room: ApiRoom, practice: PracticeServer, account: UUID, name: str) -> None:
+    """Send a bot into a meeting that takes no guests, with a meeting account: whom the meeting lets in."""
+    meeting = await practice.open_meeting(unhurried(demo(Variant(entry="sign_in"), turns=0), ends=False))
+    authentication = {"account_id": str(account), "always_authenticate": True}
+    bot = await room.bot(meeting_url=meeting.url, authentication=authentication)
+    job = Job(kind="attend", id=UUID(bot["id"]), resource="bot", delivered=1, cut_off=asyncio.Event())
+    async with (
+        BrowserPool(room.settings.browser) as pool,
+        open_context(room.settings, role="host", pool=pool) as context,
+    ):
+        attending = asyncio.create_task(attend(job, context))
+        assert (await meeting.wait_for("admitted", timeout_s=120))["name"] == name
+        assert (await room.client.post(f"/bot/{bot['id']}/stop")).status_code == 200
+        await asyncio.wait_for(attending, 120)
+    assert "invalid_credentials" not in str((await room.look(bot))["events"])
 
 
 async def test_a_window_is_its_openers_alone_and_leads_nowhere_private(
@@ -151,16 +187,16 @@ async def test_a_window_is_its_openers_alone_and_leads_nowhere_private(
     stranger = await visitor(room, account_id=(await room.accounts.create("other")).id)
     colleague, member = await visitor(room), await visitor(room, MemberRole.MEMBER)
     for one, status in ((colleague, 404), (stranger, 404), (member, 403)):
-        headers = {"X-CSRF-Token": await one.csrf()}
-        for method, path in (("GET", "/frame.jpg?after=0"), ("POST", "/input"), ("POST", "/keep"), ("DELETE", "")):
-            answer = await one.client.request(
-                method, f"/sign-in-windows/{window}{path}", json={"inputs": [["type", "x"]]}, headers=headers
-            )
+        for method, path in (("GET", "/picture?after=0"), ("POST", "/input"), ("POST", "/keep"), ("DELETE", "")):
+            answer = await one.ask(method, f"/sign-in-window/{window}{path}", {"inputs": [["type", "x"]]})
             assert (answer.status_code, len(answer.content) < 20_000) == (status, True), (path, answer.text)
-    forged = await colleague.client.post(f"/sign-in-windows/{window}/input", json={"inputs": []})
+        assert (await one.page(f"/sign-in-windows/{window}")).status_code == status
+    for method, path in (("GET", "/picture"), ("POST", "/input"), ("POST", "/keep"), ("DELETE", "")):  # a key is a key
+        keyed = await room.client.request(method, f"/sign-in-window/{window}{path}", json={"inputs": []})
+        assert keyed.status_code == 404, path
+    forged = await colleague.client.post(f"/api/v1/sign-in-window/{window}/input", json={"inputs": []})
     assert forged.status_code == 403
-    unknown = await colleague.page(f"/sign-in-windows/{UUID(int=7)}/frame.jpg")
-    assert unknown.status_code == 404
+    assert (await colleague.ask("GET", f"/sign-in-window/{UUID(int=7)}/picture")).status_code == 404
     assert await inside.locator("#identifierId").input_value() == ""
     with pytest.raises(Exception, match="ERR_ADDRESS_UNREACHABLE"):
         await inside.goto(f"{reader.base}/sign-in")
@@ -175,22 +211,65 @@ async def test_a_window_is_its_openers_alone_and_leads_nowhere_private(
 
 
 async def test_a_window_that_nobody_looks_at_closes(room: ApiRoom, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner = await visitor(room)
-    headers = {"X-CSRF-Token": await owner.csrf()}
     wish = {"service": "gmeet", "email": "ada@example.org"}
-    refused = await owner.client.post(
-        "/sign-in-windows", json={"service": "zoom", "email": "a@b.example"}, headers=headers
-    )
+    refused = await room.client.post("/sign-in-window", json={"service": "zoom", "email": "a@b.example"})
     assert (refused.status_code, list(refused.json()["errors"])) == (400, ["service"])
     monkeypatch.setattr(sign_in_windows, "MOST", 0)
-    full = await owner.client.post("/sign-in-windows", json=wish, headers=headers)
-    assert (full.status_code, "Other people are signing in" in full.text) == (409, True)
+    full = await room.client.post("/sign-in-window", json=wish)
+    assert (full.status_code, "Other people are signing in" in full.text) == (409, True), full.text
     monkeypatch.setattr(sign_in_windows, "MOST", 1)
     monkeypatch.setattr(sign_in_windows, "UNSEEN_S", 0.5)
-    made = await owner.client.post("/sign-in-windows", json=wish, headers=headers)
+    made = await room.client.post("/sign-in-window", json=wish)
     assert made.status_code == 200, made.text
+    window = f"/sign-in-window/{made.json()['id']}"
+    unknown: list[Any] = [7, [["fly", 1]], ["type"], [[]], [["type", "x" * 2_001]], [["wheel", 10**400]]]
+    for wrong in (*unknown, [["back"]] * 201):
+        odd = await room.client.post(f"{window}/input", json={"inputs": wrong})
+        assert (odd.status_code, list(odd.json()["errors"])) == (400, ["inputs"]), wrong
     inside = await host.page()
     if not inside.is_closed():
-        await inside.wait_for_event("close", timeout=30_000)
-    gone = await owner.page(f"/sign-in-windows/{made.json()['id']}/frame.jpg")
-    assert gone.status_code == 404
+        await inside.wait_for_event("close", timeout=60_000)
+    assert (await room.client.get(f"{window}/picture")).status_code == 404
+
+
+async def test_an_account_is_tried_at_its_site(
+    room: ApiRoom, practice: PracticeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def remembered(value: str) -> dict[str, Any]:
+        cookie = {"name": "SID", "value": value, "domain": ".google.com", "path": "/", "expires": -1}
+        return {"cookies": [{**cookie, "httpOnly": False, "secure": True, "sameSite": "Lax"}], "origins": []}
+
+    async def said_of(email: str, password: str | None, state: dict[str, Any] | None) -> tuple[str, str]:
+        sign_in = SignIn(service=Service("gmeet"), email=email, password=password, state=state)
+        kept = await room.meeting_accounts.add(room.account_id, sign_in)
+        answer = await room.client.post(f"/meeting-account/{kept.id}/check")
+        assert answer.status_code == 200, answer.text
+        shown = (await room.client.get(f"/meeting-account/{kept.id}")).json()
+        assert (shown["email"], "password" in str(shown)) == (email, False)
+        if answer.json()["verdict"] == "accepted":
+            now = (await room.meeting_accounts.open(kept.id, room.account_id)).state
+            assert now is not None
+            assert any("ada@" in cookie["value"] for cookie in now["cookies"])
+        return answer.json()["verdict"], answer.json()["row"].removeprefix("gmeet.sign_in.")
+
+    async with (
+        BrowserPool(room.settings.browser) as pool,
+        open_context(room.settings, role="host", pool=pool) as context,
+        account_checks.serving_account_checks(context),
+        beating(context.bus, "host", context.name, no_facts),
+    ):
+        await known_to(room, context.name)
+        assert await said_of("ada@example.org", None, remembered("stale")) == ("rejected", "asks")
+        assert await said_of("ada@example.org", "Trombone-84", remembered("stale")) == ("accepted", "through")
+        assert await said_of("ada@example.org", "wrong", None) == ("rejected", "refused")
+        monkeypatch.setattr(account_checks, "MOST", 0)
+        [kept, *_] = await room.meeting_accounts.of(room.account_id)
+        full = await room.client.post(f"/meeting-account/{kept.id}/check")
+        assert (full.status_code, "try again" in full.text) == (409, True)
+    other = await room.other_account()
+    for method, path in (("GET", ""), ("POST", "/check")):
+        assert (await other.request(method, f"/meeting-account/{kept.id}{path}")).status_code == 404
+
+
+async def no_facts() -> dict[str, Any]:
+    return {}

@@ -603,6 +603,42 @@ class MeetingAccountList:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CheckedMeetingAccount:
+    """Checked meeting account, as the service tells of it."""
+
+    verdict: Literal["accepted", "rejected", "person_needed", "unclear"]
+    message: str
+    row: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignInWindow:
+    """Sign in window, as the service tells of it."""
+
+    id: str
+    service: str
+    email: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignInPicture:
+    """Sign in picture, as the service tells of it."""
+
+    number: int | None
+    address: str | None
+    jpeg: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptSignIn:
+    """Kept sign in, as the service tells of it."""
+
+    kept: bool
+    meeting_account_id: str | None
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class WebhookSecret:
     """Webhook secret, as the service tells of it."""
 

@@ -17,11 +17,13 @@ from sederunt_client.models import (
     CalendarFeedList,
     Capacity,
     CheckedCredential,
+    CheckedMeetingAccount,
     Comparison,
     Correction,
     CredentialList,
     Deed,
     Invitation,
+    KeptSignIn,
     KeyList,
     MeetingAccount,
     MeetingAccountList,
@@ -39,6 +41,8 @@ from sederunt_client.models import (
     Replayed,
     SearchResult,
     SearchResults,
+    SignInPicture,
+    SignInWindow,
     StopOptionFields,
     TrackList,
     Transcript,
@@ -878,9 +882,72 @@ class Routes:
         """List meeting accounts, oldest first."""
         return self.send(Request("GET", "/meeting-account", MeetingAccountList))
 
+    def get_meeting_account(self, meeting_account_id: str) -> MeetingAccount:
+        """A meeting account, without what is secret of it."""
+        return self.send(Request("GET", f"/meeting-account/{part(meeting_account_id)}", MeetingAccount))
+
     def remove_meeting_account(self, meeting_account_id: str) -> Message:
         """Forget a meeting account."""
         return self.send(Request("DELETE", f"/meeting-account/{part(meeting_account_id)}", Message))
+
+    def check_meeting_account(self, meeting_account_id: str) -> CheckedMeetingAccount:
+        """Sign in at the site as a bot would, and tell whether it lets the account in."""
+        return self.send(Request("POST", f"/meeting-account/{part(meeting_account_id)}/check", CheckedMeetingAccount))
+
+    def open_sign_in_window(self, *, service: str, email: str) -> SignInWindow:
+        """Open a browser on a host, in which an account is signed in by hand.
+
+        Args:
+            service: Where it belongs.
+            email: The address it signs in with.
+        """
+        return self.send(
+            Request("POST", "/sign-in-window", SignInWindow, body=given({"service": service, "email": email}))
+        )
+
+    def look_into_sign_in_window(self, sign_in_window_id: str, *, after: int | Unset = UNSET) -> SignInPicture:
+        """What a sign-in window shows next; nulls where nothing changes for some seconds.
+
+        Args:
+            after: `number` of the picture that is known; the next one is waited for, a few seconds
+                at the most.
+        """
+        return self.send(
+            Request(
+                "GET",
+                f"/sign-in-window/{part(sign_in_window_id)}/picture",
+                SignInPicture,
+                query=given({"after": after}),
+            )
+        )
+
+    def act_in_sign_in_window(self, sign_in_window_id: str, *, inputs: Sequence[Sequence[str | float]]) -> Message:
+        """Pass pointer and keys on to a sign-in window.
+
+        Args:
+            inputs: In order, each a name and its arguments. `move` takes shares of width and
+                height, `down` and `up` the button (0, 1, 2) and clicks, `wheel` pixels, `press` and
+                `release` a key, `type` a text, `size` pixels.
+        """
+        return self.send(
+            Request("POST", f"/sign-in-window/{part(sign_in_window_id)}/input", Message, body=given({"inputs": inputs}))
+        )
+
+    def keep_sign_in_window(self, sign_in_window_id: str, *, anyway: bool | Unset | None = UNSET) -> KeptSignIn:
+        """Make what a sign-in window remembers the meeting account, and close it.
+
+        Args:
+            anyway: Keep it, too, where the site seems to have signed nobody in.
+        """
+        return self.send(
+            Request(
+                "POST", f"/sign-in-window/{part(sign_in_window_id)}/keep", KeptSignIn, body=given({"anyway": anyway})
+            )
+        )
+
+    def close_sign_in_window(self, sign_in_window_id: str) -> Message:
+        """Close a sign-in window; nothing of it is kept."""
+        return self.send(Request("DELETE", f"/sign-in-window/{part(sign_in_window_id)}", Message))
 
     def get_webhook_secret(self) -> WebhookSecret:
         """What webhooks are signed with."""

@@ -1,11 +1,11 @@
 // A browser on a host: its pictures come one by one as they are asked for, pointer and keys go there in order.
 
-import { ask, csrfToken, Refused, sentenceOf } from './api.js';
+import { ask, Refused, sentenceOf } from './api.js';
 
 /** @typedef {(string | number)[]} Input */
 
 const root = /** @type {HTMLElement} */ (document.querySelector('[data-window]'));
-const base = `/sign-in-windows/${root.dataset.window}`;
+const base = `/sign-in-window/${root.dataset.window}`;
 const stage = /** @type {HTMLElement} */ (root.querySelector('[data-stage]'));
 const picture = /** @type {HTMLImageElement} */ (root.querySelector('[data-picture]'));
 const fault = /** @type {HTMLElement} */ (root.querySelector('[data-fault]'));
@@ -38,26 +38,26 @@ async function watch() {
       continue;
     }
     try {
-      const answer = await fetch(`${base}/frame.jpg?after=${known}`, { headers: { 'X-CSRF-Token': csrfToken() } });
+      const told = await ask('GET', `${base}/picture?after=${known}`);
       if (over) return;
-      if (answer.status === 404) return end('This browser is closed. Open another one under Keys.');
-      if (answer.status === 200) {
-        known = Number(answer.headers.get('X-Frame'));
-        await show(await answer.blob(), decodeURIComponent(answer.headers.get('X-Address') ?? ''));
-      } else if (answer.status !== 204) {
-        await new Promise((done) => window.setTimeout(done, 1000));
+      if (told.jpeg !== null) {
+        known = told.number;
+        await show(told.jpeg, decodeURIComponent(told.address));
       }
-    } catch {
-      tell('The service cannot be reached right now.');
+    } catch (error) {
+      if (over) return;
+      if (error instanceof Refused && error.status === 404) return end('This browser is closed. Open another one under Keys.');
+      tell(sentenceOf(error));
       await new Promise((done) => window.setTimeout(done, 1000));
     }
   }
 }
 
-/** @param {Blob} blob @param {string} address */
-async function show(blob, address) {
+/** @param {string} jpeg in base64 @param {string} address */
+async function show(jpeg, address) {
   const before = picture.src;
-  picture.src = URL.createObjectURL(blob);
+  const bytes = Uint8Array.from(atob(jpeg), (letter) => letter.charCodeAt(0));
+  picture.src = URL.createObjectURL(new Blob([bytes], { type: 'image/jpeg' }));
   await picture.decode().catch(() => undefined);
   if (before) URL.revokeObjectURL(before);
   tell('');
@@ -86,9 +86,9 @@ async function flush() {
   while (queue.length && !over) {
     const inputs = queue.splice(0, 100);
     try {
-      await ask('POST', `page:${base}/input`, { inputs });
+      await ask('POST', `${base}/input`, { inputs });
     } catch (error) {
-      if (error instanceof Refused && error.status === 404) end(error.message);
+      if (error instanceof Refused && error.status === 404) end('This browser is closed. Open another one under Keys.');
       else tell(sentenceOf(error));
     }
   }
@@ -169,10 +169,10 @@ let anyway = false;
 keepButton.addEventListener('click', async () => {
   keepButton.disabled = true;
   try {
-    const told = await ask('POST', `page:${base}/keep`, { anyway });
+    const told = await ask('POST', `${base}/keep`, { anyway });
     if (told.kept) {
       over = true;
-      sessionStorage.setItem('say', 'The account is signed in; bots can use it from now on.');
+      sessionStorage.setItem('say', told.message);
       window.location.assign('/keys');
       return;
     }
@@ -186,7 +186,7 @@ keepButton.addEventListener('click', async () => {
 });
 root.querySelector('[data-close]')?.addEventListener('click', async () => {
   over = true;
-  await ask('DELETE', `page:${base}`).catch(() => undefined);
+  await ask('DELETE', `${base}`).catch(() => undefined);
   window.location.assign('/keys');
 });
 

@@ -47,6 +47,7 @@ _SIGN_IN = sign_in.SignInShape(
     cookie_domain=HOST,
     return_parameter="redirect_uri",
     home=f"https://{OFFICE}/?auth=2",
+    own_cookie="ESTSAUTHPERSISTENT",
 )
 _OFFICE_HOME = "<!doctype html><html lang=en><title>Home | Microsoft 365</title><h1>Welcome to Microsoft 365</h1>"
 MAIN_CHANNEL = "main-channel"  # the page opens it
