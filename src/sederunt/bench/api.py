@@ -46,6 +46,7 @@ class Api:
     caller: ApiClient
     pid: int
     data: Path
+    nats_pid: int
 
     def cpu_s(self) -> float:
         times = psutil.Process(self.pid).cpu_times()
@@ -98,7 +99,7 @@ async def api_alone(data: Path) -> AsyncIterator[Api]:
         os.environ["SEDERUNT_API__REQUESTS_PER_MINUTE"] = "0"
         async with child("sederunt.cli.main", "api", "--data", str(data), "--port", "0", quiet=True) as process:
             port = int((await said(process))["port"])
-            yield Api(ApiClient("127.0.0.1", port, key), process.pid, data)
+            yield Api(ApiClient("127.0.0.1", port, key), process.pid, data, nats.pid)
             process.terminate()
     finally:
         nats.terminate()

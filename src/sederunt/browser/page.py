@@ -77,6 +77,8 @@ class MeetingPage:
         self._page, self._context, self._line, self._world, self._on_close = page, context, line, world, on_close
         self._on_trouble = on_trouble
         self.cost: Callable[[], Awaitable[CostShare]] | None = None  # what this tab has cost until now
+        # The CPU-seconds of its browser's busiest renderer in the last so many seconds.
+        self.spun_s: Callable[[float], float] = lambda within_s: 0.0
         self._closing = False
         self._blamed: tuple[float, PageTrouble] | None = None  # what may end it, and when that was heard
         self.gone = asyncio.Event()

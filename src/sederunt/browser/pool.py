@@ -92,6 +92,7 @@ class BrowserPool:
         self._costs: dict[Chromium, SharedCost] = {}
         self._closing = False
         self._watching: list[asyncio.Task[None]] = []
+        self._watch = ProcessWatch(lambda: self._browsers)
         self._failed_at: float | None = None  # when a browser did not start, and none has started since
         self._proved_at = time.monotonic()  # when a page was opened last
 
@@ -105,8 +106,7 @@ class BrowserPool:
             raise
         self._warn_without_sandbox()
         self._warm_up()
-        watch = ProcessWatch(lambda: self._browsers)
-        self._watching = [asyncio.create_task(task) for task in (watch.run(), self._keep_driver(), self._prove())]
+        self._watching = [asyncio.create_task(task) for task in (self._watch.run(), self._keep_driver(), self._prove())]
         return self
 
     async def __aexit__(
@@ -244,6 +244,7 @@ class BrowserPool:
 
         page = MeetingPage(tab, context, line, world, closed, on_trouble)
         page.cost = await self._meter(browser)
+        page.spun_s = lambda within_s: self._watch.spun.most_s(browser.pid, within_s)
         browser.listeners.append(page.hear)
         watcher = asyncio.create_task(_follow(browser, page))
         return page

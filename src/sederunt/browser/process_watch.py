@@ -11,6 +11,7 @@ from types import MappingProxyType
 from sederunt import log
 from sederunt.browser.chromium import NETWORK_SERVICE, Chromium
 from sederunt.browser.processes import kill
+from sederunt.browser.spun import SpunTimes
 from sederunt.browser.stopped import LOOKS_IN_A_ROW, ProcessState, StoppedProcesses, kind_of, process_states
 from sederunt.model.trouble import PageTrouble, Recovery
 
@@ -49,6 +50,7 @@ class ProcessWatch:
         self._browsers = browsers
         self._stopped = StoppedProcesses()
         self._gpu: dict[int, int] = {}  # the GPU process of each browser
+        self.spun = SpunTimes()
 
     async def run(self) -> None:
         """Look for ever."""
@@ -67,6 +69,7 @@ class ProcessWatch:
         outside = {pid: browser for browser in watched.values() for pid in (browser.display_pid, browser.driver_pid)}
         ours = [state for pid, state in states.items() if state.session in watched or pid in outside]
         self._look_at_gpu(watched, ours)
+        self.spun.look(ours)
         for state in self._stopped.look(ours):
             if state.session in watched:
                 _end(watched[state.session], state, kind_of(state.pid))

@@ -5,6 +5,7 @@ long, since a busy machine looks alike from outside. The kernel knows the differ
 does not run because it was stopped, however busy the machine is; so it is ended, and an end is noticed at once.
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 # In so many looks in a row: a process that is stopped and told to go on within a second or two harms nobody.
 LOOKS_IN_A_ROW = 3
 _STOPPED = frozenset("Tt")  # by a signal, by a debugger
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,6 +25,7 @@ class ProcessState:
     session: int  # the browser's main process, for all processes of a browser
     started: int  # clock ticks since boot: with the number it names a process for good
     is_stopped: bool
+    cpu_s: float = 0.0  # that it has used since it began
 
 
 def process_states() -> Mapping[int, ProcessState]:
@@ -45,6 +48,7 @@ def _state_of(folder: Path) -> ProcessState | None:
         session=int(fields[3]),
         started=int(fields[19]),
         is_stopped=fields[0] in _STOPPED,
+        cpu_s=(int(fields[11]) + int(fields[12])) / _TICKS_PER_S,
     )
 
 

@@ -16,6 +16,8 @@ from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.browser.process_watch import ProcessWatch
 from sederunt.browser.stopped import kind_of
+from sederunt.bus.tasks import end
+from sederunt.meetings.session.watcher import LOOP_CPU_S
 from sederunt.model.trouble import PageTrouble
 from sederunt.settings import BrowserSettings
 
@@ -112,3 +114,12 @@ async def test_a_page_outlives_the_gpu_process_of_its_browser_and_is_told(monkey
             assert not page.gone.is_set()
             assert await page.evaluate("() => 7") == 7
         assert heard.empty()
+
+
+async def test_a_page_in_an_endless_loop_is_told_from_one_that_is_late_by_what_its_renderer_uses() -> None:
+    async with page_of("shell") as (_, page):
+        asked = asyncio.create_task(page.evaluate("() => { for (;;) {} }", deadline_s=3600))
+        async with asyncio.timeout(600):
+            while page.spun_s(60.0) < LOOP_CPU_S:  # noqa: ASYNC110  # a watch that tells nobody
+                await asyncio.sleep(0.2)
+        await end(asked)

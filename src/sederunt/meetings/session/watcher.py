@@ -31,6 +31,9 @@ RELOADED_S = 10.0
 LEFT_S = 4.0
 FROZEN_S = 15.0  # a page that answers no look for so long is dead: three of them
 BUSY_S = 25.0  # … and so long while its frames keep coming: a fresh page costs a gap, and a guest another knock
+# Where its renderer ran on for so many CPU-seconds meanwhile, it is in an endless loop and will answer no look at all.
+LOOP_CPU_S = 4.0
+LOOPING_S, LOOPING_FED_S = 5.0, 10.0  # one look, two
 FED_S = 5.0  # frames keep coming where the last is no older than this
 
 logger = log.get(component="meetings")
@@ -189,12 +192,26 @@ class PageLooks:
             # A page that hands over what it hears is alive: sound needs none of what looks need.
             last_ms = self._recorder.last_frame_ms
             is_fed = last_ms is not None and unix_ms(self._clock.now()) - last_ms <= FED_S * 1000
-            if self._clock.monotonic() - since >= (BUSY_S if is_fed else FROZEN_S):
-                raise
+            unanswered_s = self._clock.monotonic() - since
+            spun_s = self._page.spun_s(unanswered_s + 1)
+            if unanswered_s >= patience_s(is_fed=is_fed, spun_s=spun_s):
+                raise PageStuck(f"{error} Its browser's busiest renderer ran for {spun_s:.1f} s meanwhile.") from error
             logger.warning("look not answered", action="look_unanswered", bot_id=self._bot_id, why=str(error))
             return None
         self._unanswered_since = None
         return reading
+
+
+def patience_s(*, is_fed: bool, spun_s: float) -> float:
+    """Return for how many seconds a page may answer no look.
+
+    Args:
+        is_fed: whether its frames keep coming.
+        spun_s: CPU-seconds of its renderer meanwhile.
+    """
+    if spun_s >= LOOP_CPU_S:
+        return LOOPING_FED_S if is_fed else LOOPING_S
+    return BUSY_S if is_fed else FROZEN_S
 
 
 def place_of(url: str) -> str:

@@ -1,0 +1,49 @@
+"""`sederunt bench load`, small, as a person runs it; and what it reckons from what it measured."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from sederunt.bench.load import LoadStep, curve, limits
+
+
+def test_the_bench_of_load_loses_no_webhook_and_plots_what_a_bot_costs() -> None:
+    command = [sys.executable, "-m", "sederunt.cli.main", "bench", "load", "--bots", "4", "--seconds", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"^(\d+) bots in their meetings: api", done.stdout, re.M) == ["1", "2", "4"]
+    assert "20 webhooks in all; of 4 of 4 bots each of the 5 came once and in order." in done.stdout
+    assert len(re.findall(r"^ +\d █", done.stdout, re.M)) == 3
+    assert "The first limit is " in done.stdout
+
+
+def step(bots: int, **cores: float) -> LoadStep:
+    return LoadStep(bots=bots, cores=cores, resident_mb={}, post_ms=[], seated_s=[], late_ms=[], bench_cores=0.1)
+
+
+@pytest.mark.parametrize(
+    ("last", "cores", "words"),
+    [
+        (step(100, api=0.09, host=0.3), 8, "one core of the host process: about 300 bots"),
+        (step(100, api=0.2, host=0.25), 2, "one core of the host process: about 360 bots"),
+        (step(100, api=0.2, host=0.25), 1, "this machine's 1 cores: about 200 bots"),
+    ],
+)
+def test_what_is_full_first_is_named(last: LoadStep, cores: int, words: str) -> None:
+    assert words in next(limits([step(50, host=0.9), last], cores))
+
+
+def test_events_that_come_late_name_the_database_and_the_step() -> None:
+    steps = [step(50, host=0.1), replace(step(100, host=0.2), late_ms=[1500.0]), step(200, host=0.3)]
+    (said,) = limits(steps, 2)
+    assert "with 100 bots, events wait 1.5 s" in said
+
+
+def test_the_curve_is_of_the_share_of_each_bot() -> None:
+    title, first, second = curve([step(10, api=0.1), step(20, api=0.1)])
+    assert title == "Control plane, % of a core per bot:"
+    assert first.split() == ["10", "█" * 40, "1.000"]
+    assert second.split() == ["20", "█" * 20, "0.500"]
