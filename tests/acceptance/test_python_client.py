@@ -1,11 +1,13 @@
-"""The first example of the Python client's README, run as it is printed there, brings back the minutes."""
+"""The first example of the Python client's README, run as it is printed there, brings back the minutes.
+
+In an environment into which its wheel was installed, and nothing else; outside the repository.
+"""
 
 import asyncio
 import re
-import sys
 from pathlib import Path
 
-from harness.plugin import PYTHON_CLIENT, install, on_path
+from harness.plugin import PYTHON_CLIENT, empty_environment
 from harness.service import Service
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import demo
@@ -22,13 +24,10 @@ async def test_the_first_example_of_its_readme_works_as_printed(
     assert set(told) == {"SEDERUNT_URL", "SEDERUNT_KEY"}
 
     meeting = await meetings.open_meeting(demo(turns=2))
-    environment = {
-        **on_path(install(tmp_path, PYTHON_CLIENT)),
-        "SEDERUNT_URL": service.url,
-        "SEDERUNT_KEY": service.key,
-    }
+    programs = await asyncio.to_thread(empty_environment, tmp_path, PYTHON_CLIENT)
+    environment = {"PATH": "/usr/bin:/bin", "SEDERUNT_URL": service.url, "SEDERUNT_KEY": service.key}
     running = await asyncio.create_subprocess_exec(
-        sys.executable, script.name, meeting.url, cwd=tmp_path, env=environment, stdout=asyncio.subprocess.PIPE
+        programs / "python", script.name, meeting.url, cwd=tmp_path, env=environment, stdout=asyncio.subprocess.PIPE
     )
     output, _ = await asyncio.wait_for(running.communicate(), 300)
     first, *said = output.decode().splitlines()

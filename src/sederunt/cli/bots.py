@@ -24,6 +24,7 @@ from sederunt.cli.context import (
     show,
     uuid_of,
 )
+from sederunt.cli.sentences import sentence_of
 from sederunt.cli.terminal import plain, tell, tell_json
 from sederunt.database.bot_reading import BotReading
 from sederunt.database.bot_view import BotView
@@ -101,7 +102,7 @@ def replay_(
         fold = journal.replay(journal.read(claims.read_bytes()), _print_changes if changes else None)
         expected = json.loads(expect.read_text(encoding="utf-8")) if expect else None
     except (OSError, ValueError) as error:
-        tell(f"Error: {error}", err=True)
+        tell(f"Error: {sentence_of(error) or error}", err=True)
         raise typer.Exit(1) from None
     found = journal.report(fold)
     tell_json(found, indent=1)

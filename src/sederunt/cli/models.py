@@ -15,7 +15,7 @@ from sederunt.cli.sentences import plain_errors
 from sederunt.cli.terminal import tell, tell_json
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load
-from sederunt.transcription.whisper import files, hub, resolution
+from sederunt.transcription.whisper import hub, resolution
 from sederunt.transcription.whisper.catalog import HUB, is_english_only
 
 app = typer.Typer(no_args_is_help=True)
@@ -38,7 +38,7 @@ def list_(
                 "name": found.name,
                 "languages": "English" if is_english_only(found.name) else "many",
                 "from": found.origin,
-                "bytes": files.size(found.directory),
+                "bytes": found.size(),
                 "directory": str(found.directory),
             }
             for found in resolution.present(settings.whisper, settings.data)
@@ -101,7 +101,7 @@ def verify(
                 raise SetupError(resolution.remedies(name, offline=settings.whisper.offline))
         damaged = False
         for found in models:
-            wrong = files.faults(found.directory, found.expected_sums())
+            wrong = found.faults()
             damaged = damaged or bool(wrong)
             verdict = "; ".join(wrong) or (
                 "sound" if found.expected_sums() else "complete, but nobody told us its sums"
@@ -116,7 +116,8 @@ def rm(name: Name, data: Data = None) -> None:
     """Remove a downloaded model, or the joined copy of one from a package."""
     with plain_errors():
         settings = _settings(data)
-        found = resolution.find(settings.whisper, settings.data, name)
+        here = resolution.present(settings.whisper, settings.data)
+        found = next((model for model in here if model.name == name), None)
         cache = resolution.cache_directory(settings.whisper, settings.data)
         if found is None:
             raise SetupError(f"There is no model '{name}' on this machine; 'sederunt models list' shows what is.")

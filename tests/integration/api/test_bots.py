@@ -490,3 +490,15 @@ async def test_secrets_of_a_bot_are_never_shown(room: ApiRoom) -> None:
     )
     shown = json.dumps([made, await room.look(made), (await room.client.get("/bot")).json()])
     assert "zak-7-secret" not in shown
+
+
+async def test_what_clients_of_the_hosted_service_send_is_taken_as_the_page_on_moving_says(room: ApiRoom) -> None:
+    left_out = dict.fromkeys(("video", "realtime_audio", "webhook_url", "stop_options", "custom_metadata"))
+    made = await room.bot(**left_out)
+    assert (made["video"], made["custom_metadata"]) == (False, {})
+    [listed] = (await room.client.get("/bot?cursor=")).json()["data"]
+    assert listed["id"] == made["id"]
+    refused = await room.client.post("/bot", json={})
+    assert (refused.status_code, set(refused.json())) == (400, {"message", "errors"})
+    priced = (await room.client.get(f"/bot/{made['id']}/pricing")).json()
+    assert priced["total"]["rate_per_hour"] == 0  # free until the operator sets rates

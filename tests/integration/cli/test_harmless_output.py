@@ -112,3 +112,15 @@ def test_nothing_that_is_printed_steers_the_terminal(run: Run, data: str) -> Non
         assert not STEERING & set(shown), (arguments, shown)
         tried.add(arguments[0])
     assert tried | NOT_HERE == set(COMMANDS)
+
+
+def test_what_only_reads_creates_nothing(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere"
+    monkeypatch.setenv("SEDERUNT_DATA", str(nowhere))
+    bot = "019cadc6-9a80-7d62-87ef-25d0356a4f7b"
+    lists = [[name, "list"] for name in ("accounts", "keys", "credentials", "people", "bots", "models")]
+    bots = [["bots", act, bot] for act in ("show", "watch", "stop", "replay")]
+    for arguments in (*lists, *bots, ["accounts", "list-meeting"], ["models", "verify"], ["config"], ["status"]):
+        code, shown = run(*arguments)
+        assert (nowhere.exists(), "Traceback" in shown, "Errno" in shown) == (False, False, False), (arguments, shown)
+        assert code == (0 if arguments[0] in ("models", "config") else 1), (arguments, shown)

@@ -45,14 +45,18 @@ def test_the_image_is_built_as_its_linter_wants() -> None:
     judged("hadolint", DEPLOY / "Dockerfile")
 
 
-def test_the_image_installs_the_packages_that_the_setup_installs() -> None:
+def test_the_image_and_the_pages_install_the_packages_that_the_setup_installs() -> None:
     setup = (ROOT / "scripts" / "setup").read_text()
     wanted = re.search(r"proof=\(\n(.*?)\n\)", setup, re.DOTALL)
     assert wanted is not None
-    recipe = (DEPLOY / "Dockerfile").read_text()
+    recipes = [(DEPLOY / "Dockerfile").read_text()]
+    for page in ("deploy.md", "fifty-bots.md"):
+        recipes += re.findall(r"^apt-get install .*\n", (ROOT / "docs" / page).read_text(), re.M)
+    assert len(recipes) == 3
     packages = re.findall(r"\[([a-z-]+)\]", wanted[1])
     assert packages
-    assert [package for package in packages if not re.search(rf"\s{package}\s", recipe)] == []
+    for recipe in recipes:
+        assert [package for package in packages if not re.search(rf"\s{package}\s", recipe)] == [], recipe
 
 
 @pytest.mark.parametrize("name", ["compose.yaml", "compose.scale.yaml"])

