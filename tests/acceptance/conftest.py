@@ -14,6 +14,7 @@ import httpx2
 import pytest
 
 from harness.collector import Collector
+from harness.leaks import PLANTED
 from harness.receiver import Receiver
 from harness.service import COMMAND, Practice, Service
 from sederunt.practice.client import PracticeClient
@@ -21,6 +22,13 @@ from sederunt.practice.client import PracticeClient
 SDK = Path(__file__).with_name("sdk")
 # Without its optional part: a native add-on that would have to be compiled.
 INSTALL = ("npm", "ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_leaked() -> Iterator[None]:
+    """At the end of all, no log of any service has a secret or a word that was planted. (It is torn down last.)"""
+    yield
+    assert not (found := PLANTED.leaked()), "\n".join(found)
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from harness.journeys import (
     stay_bounds_s,
     unhurried,
 )
+from harness.leaks import PLANTED
 from harness.receiver import Receiver
 from harness.service import Service
 from sederunt.bench.words import word_error_rate
@@ -59,7 +60,7 @@ async def test_a_bot_knocks_listens_and_brings_back_who_said_what(
         receiver,
         transcription_model="whisper",
         initial_chat_message="Hello, I take the minutes.",
-        custom_metadata={"room": "7"},
+        custom_metadata={"matter": "the Aberdeen acquisition"},
     )
     assert bot["status"] == "booting"
     knocking = await meeting.wait_for("knocked")
@@ -99,6 +100,33 @@ async def test_a_bot_knocks_listens_and_brings_back_who_said_what(
     assert {line["role"] for line in told if line["request_id"] == "order-7"} == {"api", "host", "worker"}
     hooks = [d for d in receiver.deliveries if d.body.get("bot_id") == bot["id"]]
     assert {hook.headers["x-request-id"] for hook in hooks} == {"order-7"}
+    assert not [text for text in PLANTED.texts for span in spans if text in str(span.attributes)]
+
+
+async def test_no_log_has_a_secret_or_a_word_of_what_was_said(api: httpx2.AsyncClient, service: Service) -> None:
+    """What every other test plants is looked for at the end of the run; here is some of each kind."""
+    made = await api.post(
+        "/bot",
+        json={
+            "service": "zoom",
+            "meeting_url": "https://zoom.us/j/12345678901?pwd=Passcode-of-theirs",
+            "bot_name": "Minutes",
+            "transcription_model": "none",
+            "scheduled_start_time": 4_000_000_000,
+            "authentication": {"zoom_zak_token": "zak-of-nobody-else"},
+            "custom_metadata": {"a key of somebody's own": "and a value of theirs"},
+        },
+    )
+    assert made.status_code == 200, made.text
+    wrong = {**json.loads(made.request.content), "custom_metadata": {"deep": {"x": "matter of somebody"}}}
+    assert (await api.post("/bot", json=wrong)).status_code == 400
+    service.run("accounts", "webhook-secret")
+    service.run("keys", "create", "another")
+    service.run("credentials", "add", "deepgram", given="vendor-key-of-theirs\n")
+    service.run("accounts", "add-meeting", "gmeet", "registrar@aberdeen.example", given="Trombone-84 staple\n")
+    assert {"key", "metadata", "chat", "words", "token", "secret", "password"} <= set(PLANTED.texts.values())
+    assert '"bot_created"' in service.log.read_text()
+    assert not PLANTED.leaked()
 
 
 async def test_webhooks_carry_the_metadata_and_a_signature_anyone_can_check(

@@ -18,8 +18,11 @@ from typing import Any
 import httpx2
 import psutil
 
+from harness.leaks import PLANTED
 from sederunt.database import locks
 
+# What these print is to be shown once, and nowhere else.
+SHOW_SECRETS = {("accounts", "webhook-secret"), ("keys", "create"), ("keys", "rotate")}
 COMMAND = (sys.executable, "-m", "sederunt.cli.main")
 
 
@@ -56,6 +59,8 @@ class Service:
             **settings,
         }
         self.environment = environment
+        PLANTED.logs.add(self.log)
+        PLANTED.take_settings(environment)
         drain = () if drain_s is None else ("--drain-timeout", str(drain_s))
         self.process = subprocess.Popen(
             [*COMMAND, "serve", "--data", str(data), "--port", "0", *drain],
@@ -66,6 +71,8 @@ class Service:
         )
         address, self.key, self.console_link = self._wait_for_address()
         self.url = address + "/api/v1"
+        PLANTED.add("key", self.key)
+        PLANTED.take({"link": self.console_link})
 
     def _wait_for_address(self) -> tuple[str, str, str]:
         """Where it listens, and the key that a first start shows."""
@@ -90,6 +97,9 @@ class Service:
             check=False,
         )
         assert done.returncode == 0, done.stderr
+        PLANTED.add("password", given)
+        if arguments[:2] in SHOW_SECRETS:
+            PLANTED.add("secret", done.stdout)
         return done.stdout
 
     def pid(self, role: str) -> int:
@@ -119,7 +129,7 @@ class Service:
 
     def client(self, key: str | None = None) -> httpx2.AsyncClient:
         headers = {"Authorization": f"Bearer {key or self.key}"}
-        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=60)
+        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=60, event_hooks=PLANTED.hooks())
 
     def stop(self) -> None:
         """Drain by SIGTERM; nothing of it may be left."""
@@ -139,6 +149,7 @@ class Service:
 @contextlib.contextmanager
 def running_role(arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> Iterator[dict[str, Any]]:
     """Run one role's process; provide what it says when it is ready. It must end by itself on SIGTERM."""
+    PLANTED.logs.add(log)
     with log.open("wb") as sink:
         process = subprocess.Popen(
             [*COMMAND, *arguments], env=environment, stdout=subprocess.PIPE, stderr=sink, text=True

@@ -39,6 +39,7 @@ class Chromium:
     Args:
         guarded: whether `places` is asked before it opens a document.
         endpoints: address:port on this machine that its pages may reach.
+        loopback: whether its pages find anything else of this machine by name or number.
         display: of a headful browser; None makes one of its own.
         authority: file with that display's cookie.
     """
@@ -52,6 +53,7 @@ class Chromium:
         private: bool = False,
         guarded: bool = True,
         endpoints: tuple[str, ...] = (),
+        loopback: bool = True,
         display: str | None = None,
         authority: Path | None = None,
     ) -> None:
@@ -66,7 +68,7 @@ class Chromium:
         self.listeners: list[Callable[[PageTrouble], None]] = []  # its pages, that hear what befell it
         self._driver, self._settings = driver, settings
         self._launch = uuid4().hex
-        self._endpoints = endpoints
+        self._endpoints, self._loopback = endpoints, loopback
         self._display_name, self._authority = display, authority
         self._display: Display | None = None
         self._browser: Browser | None = None
@@ -123,6 +125,7 @@ class Chromium:
             display=self._display_name,
             authority=self._authority,
             endpoints=self._endpoints,
+            loopback=self._loopback,
             user=self._user(),
         )
         try:

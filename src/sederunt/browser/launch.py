@@ -111,6 +111,7 @@ DISABLED_FEATURES: Mapping[str, str] = {
     "Translate": "no language guessing on each page",
     "AcceptCHFrame": "no extra round trip before the first page",
     "Prerender2": "what a page has rendered beforehand is asked for without a look at where it leads",
+    "Prerender2FallbackPrefetchSpecRules": "and would be fetched beforehand instead",
 }
 # The same: the driver's own are repeated.
 ENABLED_FEATURES: Mapping[str, str] = {
@@ -122,6 +123,9 @@ WITHOUT_HOST_RULES: Mapping[str, str] = {
     "LocalNetworkAccessChecksWebRTC": "connections of a page send nothing, not even over TCP, to this network",
 }
 
+# What a page has fetched beforehand (speculation rules) is asked for without a look at where it leads, and no switch of
+# Chromium's ends that while a driver is attached. These names and numbers lead nowhere; any other one would need TLS.
+LOOPBACK = ("127.*", "localhost", "*.localhost", "0.*", "::*")
 WEB_PORTS = ("80", "443")
 
 # What a browser may see of our environment: a page that breaks out of its renderer reads no secret there.
@@ -153,6 +157,7 @@ def launch_profile(
     display: str | None = None,
     authority: Path | None = None,
     endpoints: Iterable[str] = (),
+    loopback: bool = True,
     user: OtherUser | None = None,
 ) -> LaunchProfile:
     """Return how to start a browser of this mode. Raises SetupError when the program is missing.
@@ -162,6 +167,7 @@ def launch_profile(
         display: the X display of a headful one.
         authority: the file with that display's cookie; None leaves the one of our own environment.
         endpoints: address:port on this machine or network that its pages may reach.
+        loopback: whether names and numbers of this machine lead anywhere but to those.
         user: as whom it runs, where that is not us.
     """
     environment = child_environment(user, temporary)
@@ -175,7 +181,7 @@ def launch_profile(
         executable=executable,
         headless=mode != HEADFUL,
         sandbox=sandbox,
-        arguments=(*arguments(settings, mode, sandbox=sandbox, endpoints=endpoints),),
+        arguments=(*arguments(settings, mode, sandbox=sandbox, endpoints=endpoints, loopback=loopback),),
         environment=environment,
         user=user,
     )
@@ -227,7 +233,12 @@ def _may_know(name: str) -> bool:
 
 
 def arguments(
-    settings: BrowserSettings, mode: Mode, *, sandbox: bool = False, endpoints: Iterable[str] = ()
+    settings: BrowserSettings,
+    mode: Mode,
+    *,
+    sandbox: bool = False,
+    endpoints: Iterable[str] = (),
+    loopback: bool = True,
 ) -> Iterable[str]:
     """Yield the command line of one browser, from the flag table and what the operator chose.
 
@@ -242,10 +253,17 @@ def arguments(
     yield "--enable-features=" + ",".join((*ENABLED_FEATURES, *(() if settings.host_rules else WITHOUT_HOST_RULES)))
     if not sandbox:
         yield "--no-sandbox"
-    if settings.host_rules:
-        yield f"--host-resolver-rules={settings.host_rules}"
+    rules = (settings.host_rules, *([] if loopback else _off_loopback(endpoints)))
+    if any(rules):
+        yield "--host-resolver-rules=" + ",".join(rule for rule in rules if rule)
     if settings.ignore_certificate_errors:
         yield "--ignore-certificate-errors"
+
+
+def _off_loopback(endpoints: Iterable[str]) -> Iterable[str]:
+    """Yield rules by which nothing of this machine is found but its endpoints; the first rule that fits holds."""
+    yield from (f"MAP {endpoint} {endpoint}" for endpoint in endpoints)
+    yield from (f"MAP {pattern} ~NOTFOUND" for pattern in LOOPBACK)
 
 
 def find_executable(settings: BrowserSettings, mode: Mode) -> Path:

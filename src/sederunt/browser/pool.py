@@ -75,10 +75,15 @@ class PageRequest:
 
 
 class BrowserPool:
-    """Async context manager; inside it, `open` gives pages. Leaving it closes every browser."""
+    """Async context manager; inside it, `open` gives pages. Leaving it closes every browser.
 
-    def __init__(self, browser: BrowserSettings) -> None:
-        self._settings = browser
+    Args:
+        browser: the settings.
+        allow_private: whether meetings may be held on this machine.
+    """
+
+    def __init__(self, browser: BrowserSettings, *, allow_private: bool = True) -> None:
+        self._settings, self._allow_private = browser, allow_private
         self._browsers: list[Chromium] = []
         self._loopback = Loopback()
         self._driver: BrowserDriver | None = None
@@ -374,7 +379,9 @@ class BrowserPool:
         if host_rules is not None:
             settings = settings.model_copy(update={"host_rules": host_rules, "ignore_certificate_errors": True})
         endpoints = (f"127.0.0.1:{self._loopback.port}",)
-        browser = Chromium(self._driver, settings, mode, private=private, endpoints=endpoints)
+        browser = Chromium(
+            self._driver, settings, mode, private=private, endpoints=endpoints, loopback=self._allow_private
+        )
         self._browsers.append(browser)
         self._starting[browser] = asyncio.create_task(self._start(browser))
         return browser

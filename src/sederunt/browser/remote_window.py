@@ -192,7 +192,9 @@ async def remote_window(settings: BrowserSettings, *, allow_private: bool) -> As
     }
     async with (
         running_driver() as driver,
-        Chromium(driver, settings, usual_mode(settings), private=True, guarded=False) as browser,
+        Chromium(
+            driver, settings, usual_mode(settings), private=True, guarded=False, loopback=allow_private
+        ) as browser,
     ):
         try:
             async with asyncio.timeout(OPEN_S):

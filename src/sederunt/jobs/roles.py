@@ -55,7 +55,10 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
     from sederunt.jobs.account_checks import serving_account_checks
     from sederunt.jobs.sign_in_windows import serving_windows
 
-    async with BrowserPool(settings.browser) as pool, open_context(settings, role="host", pool=pool) as context:
+    async with (
+        BrowserPool(settings.browser, allow_private=settings.allow_private_addresses) as pool,
+        open_context(settings, role="host", pool=pool) as context,
+    ):
         with suppress(NoResponder, BusAway):
             await context.bus.request(holds_subject(context.name), {"id": ""}, within_s=1)
             raise SetupError(f"Another host is called '{context.name}'. Give each its own SEDERUNT_HOST__NAME.")

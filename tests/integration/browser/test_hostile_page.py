@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable
+from uuid import uuid4
 
 import psutil
 import pytest
@@ -11,10 +12,12 @@ import pytest_asyncio
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from harness.browser_room import CALL, OpenPage, Site, SitIn
+from harness.browser_room import ACTS, CALL, CAST, Ear, OpenPage, Site, SitIn
 from sederunt.browser.loopback import Loopback, PageChannel
-from sederunt.browser.pool import BrowserPool
+from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.browser.signals import Signal
+from sederunt.practice.script import Script, Variant
+from sederunt.practice.server import PracticeServer
 from sederunt.settings import BrowserSettings
 
 NOW_MS = round(time.time() * 1000)
@@ -160,13 +163,21 @@ class Neighbour:
     """A service on this machine that is none of a page's business; `asked` counts who said a word."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.heard: list[bytes] = []
+        self.was_asked = asyncio.Event()
+
+    @property
+    def asked(self) -> int:
+        return len(self.heard)
 
     async def hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if not await reader.read(1):  # the browser looks where a name leads by connecting, and goes away again
+        if not (
+            said := await reader.read(100)
+        ):  # the browser looks where a name leads by connecting, and goes away again
             writer.close()
             return
-        self.asked += 1
+        self.heard.append(said)
+        self.was_asked.set()
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nsecret")
         await writer.drain()
         writer.close()
@@ -235,6 +246,77 @@ async def test_a_page_of_a_meeting_reaches_nothing_else_on_this_machine(sit_in: 
         assert await sitting.page.evaluate(WAYS_OUT, port, deadline_s=120) == []
     assert neighbour.asked == 0
     await sitting.ear.until(lambda ear: len(ear.packets()) > 40)  # its own meeting goes on
+
+
+# Ways that end with nothing a page could see: each is gone, and one looks who was asked.
+BLIND_WAYS = """async ([port, names]) => {
+  const add = (tag, more, to = document.head) => to.append(Object.assign(document.createElement(tag), more));
+  const fetches = (place) => `fetch("${place}", { mode: "no-cors" })`;
+  for (const host of ["127.0.0.1", "localhost", "any.localhost", "0.0.0.0", "[::1]", "[::]", "[::ffff:127.0.0.1]"]) {
+    const place = `http://${host}:${port}/`, secure = `https://${host}:${port}/`;
+    const rules = (what, more) => add("script", { type: "speculationrules", textContent: JSON.stringify(
+      { [what]: [{ source: "list", urls: [place + what], eagerness: "immediate", ...more }] }) });
+    const link = (rel, more = {}) => add("link", { rel, href: place, ...more });
+    const ways = {
+      prefetch: () => rules("prefetch"),
+      prefetchAnonymous: () => rules("prefetch", { requires: ["anonymous-client-ip-when-cross-origin"] }),
+      prerender: () => rules("prerender"),
+      prerenderUntilScript: () => rules("prerender_until_script"),
+      links: () => ["prefetch", "preload", "modulepreload", "stylesheet", "manifest", "icon", "dns-prefetch",
+        "preconnect", "prerender", "compression-dictionary"].forEach((rel) => link(rel, { as: "image" })),
+      eventSource: () => new EventSource(place),
+      webTransport: () => new WebTransport(secure).ready.catch(() => 0),
+      keepalive: () => fetch(place, { mode: "no-cors", keepalive: true }).catch(() => 0),
+      fetchLater: () => window.fetchLater && fetchLater(secure, { activateAfter: 0 }),
+      secure: () => fetch(secure, { mode: "no-cors" }).catch(() => 0),
+      beacon: () => navigator.sendBeacon(place, "x"),
+      script: () => add("script", { src: place }),
+      module: () => import(place).catch(() => 0),
+      styles: () => add("style", { textContent:
+        `@import "${place}i"; @font-face { font-family: f; src: url(${place}f) } body { font: 9px f }` }),
+      media: () => add("video", { src: place, autoplay: true, poster: place }, document.body),
+      plugin: () => ["object", "embed"].forEach((tag) => add(tag, { data: place, src: place }, document.body)),
+      ping: () => {
+        add("a", { href: "#x", ping: place, id: host }, document.body);
+        document.getElementById(host).click();
+      },
+      sharedWorker: () => new SharedWorker(URL.createObjectURL(new Blob([fetches(place)]))),
+      serviceWorker: () => navigator.serviceWorker.register(place).catch(() => 0),
+    };
+    for (const name of names || Object.keys(ways)) {
+      try { await Promise.race([ways[name](), new Promise((later) => setTimeout(later, 500))]); } catch {}
+    }
+  }
+}"""
+
+
+async def test_nothing_that_a_page_asks_for_blindly_arrives_on_this_machine(
+    practice: PracticeServer, pool: BrowserPool, sit_in: SitIn
+) -> None:
+    """Not even what is fetched beforehand, which the browser does not judge; where this machine may hold meetings, it
+    arrives, so that the test is known to ask rightly.
+    """
+    meeting = await practice.open_meeting(Script(cast=CAST, acts=ACTS, variant=Variant(csp="off")))
+    request = PageRequest(bot_id=uuid4(), mode="shell", watch={}, hosts=("https://meet.google.com",))
+    closed, open_one, ear = Neighbour(), Neighbour(), Ear()
+    async with (
+        BrowserPool(pool._settings, allow_private=False) as strict,
+        await asyncio.start_server(closed.hear, ["127.0.0.1", "::1"], 0) as server,
+        await asyncio.start_server(open_one.hear, "127.0.0.1", 0) as reachable,
+    ):
+        page = await strict.open(request, on_frames=ear.take, on_signal=ear.hear)
+        await page.goto(meeting.url)
+        for socket in server.sockets:
+            await page.evaluate(BLIND_WAYS, [socket.getsockname()[1], None], deadline_s=120)
+        await page.evaluate(BLIND_WAYS, [server.sockets[0].getsockname()[1], ["prefetch"]], deadline_s=60)
+        seen = await sit_in()
+        await seen.page.evaluate(BLIND_WAYS, [reachable.sockets[0].getsockname()[1], ["prefetch"]], deadline_s=60)
+        await asyncio.wait_for(open_one.was_asked.wait(), 60)
+        assert closed.heard == []
+        await page.evaluate(f"async () => {{ {CALL} await call(); }}", deadline_s=60)
+        await ear.until(lambda ear: len(ear.packets()) > 40)  # our own socket is found
+        await page.close()
+    await practice.close_meeting(meeting.code)
 
 
 async def test_a_page_gets_no_download_no_window_and_no_device_for_others(sit_in: SitIn) -> None:

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import structlog
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, func, insert, select, text
@@ -16,6 +17,8 @@ from sqlalchemy.exc import IntegrityError
 
 from harness.fake_clock import FakeClock
 from harness.postgres import PostgresServer
+from sederunt import log
+from sederunt.clock import SYSTEM_CLOCK
 from sederunt.database import engine, migrate
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
@@ -52,6 +55,29 @@ class Watch:
 sys.meta_path.insert(0, Watch())
 asyncio.run(Database(f"sqlite:///{path}").open())
 """
+
+
+async def test_a_statement_that_fails_logs_nothing_of_its_row(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither SQLAlchemy's parameters nor the row that PostgreSQL repeats, over however many lines."""
+    log.configure()
+    now = SYSTEM_CLOCK.now()
+    row = {"id": new_id(now), "name": "the Aberdeen acquisition\nand\nits price", "created_at": now}
+    again, incomplete = {**row, "id": new_id(now)}, {**row, "id": new_id(now), "created_at": None}
+    try:
+        async with Database(address) as database:
+            async with database.begin() as connection:
+                await connection.execute(insert(accounts).values(**row))
+            for refused in (again, incomplete):
+                with pytest.raises(IntegrityError) as refusal:
+                    async with database.begin() as connection:
+                        await connection.execute(insert(accounts).values(**refused))
+                log.get().error("refused", action="refused", error=str(refusal.value), exc_info=refusal.value)
+    finally:
+        structlog.reset_defaults()
+    logged = capsys.readouterr().err
+    assert logged.count('"action": "refused"') == 2
+    assert "Aberdeen" not in logged
+    assert "price" not in logged
 
 
 async def test_several_processes_that_start_at_once_agree(empty_address: str) -> None:

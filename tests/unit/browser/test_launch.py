@@ -36,6 +36,14 @@ def test_host_rules_reach_the_command_line() -> None:
     assert "--host-resolver-rules=MAP a b" in line(host_rules="MAP a b")
 
 
+def test_nothing_of_this_machine_is_found_but_our_own_socket_and_what_the_operator_maps() -> None:
+    rules = BrowserSettings(host_rules="MAP a 127.0.0.1:1")
+    told = list(arguments(rules, "shell", endpoints=["127.0.0.1:9"], loopback=False))
+    (found,) = [flag.partition("=")[2].split(",") for flag in told if flag.startswith("--host-resolver-rules=")]
+    assert found[:3] == ["MAP a 127.0.0.1:1", "MAP 127.0.0.1:9 127.0.0.1:9", "MAP 127.* ~NOTFOUND"]
+    assert not [flag for flag in line() if flag.startswith("--host-resolver-rules=")]
+
+
 def test_what_the_rules_map_to_may_be_reached_and_nothing_else_of_this_machine() -> None:
     rules = "MAP meet.google.com 127.0.0.1:4000, MAP *.zoom.us [::1]:4001,EXCLUDE a,MAP b 10.0.0.1,MAP c ~NOTFOUND"
     told = list(arguments(BrowserSettings(host_rules=rules), "shell", endpoints=["127.0.0.1:9"]))
