@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, m
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from sederunt.errors import SetupError
-from sederunt.model.budgets import count_of, default_of
+from sederunt.model.budgets import BUDGETS, count_of, default_of
 
 PREFIX, DELIMITER, FROM_FILE = "SEDERUNT_", "__", "_FILE"
 OF_CLIENTS = frozenset({"SEDERUNT_URL", "SEDERUNT_KEY"})  # where a service is, and a key of it: for who calls it
@@ -220,6 +220,15 @@ class BrowserSettings(Section):
     )
     page_memory_mb: int = Field(
         3000, ge=0, description="Memory that the process of a page may take; beyond it the page fails. 0: no limit."
+    )
+    page_cpu_s: float = Field(
+        default_of("page_cpu_s"),
+        ge=0,
+        description="CPU-seconds that the process of a page may take at once, beyond page_cpu; then the page is "
+        "ended, and the bot enters on a fresh one. 0: no limit.",
+    )
+    page_cpu: float = Field(
+        BUDGETS["page_cpu_s"].per_s, gt=0, description="Processor cores that the process of a page may take for good."
     )
     locale: str = Field("en-US", description="The language every site is pinned to.")
 

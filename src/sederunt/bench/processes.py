@@ -143,3 +143,15 @@ async def practice_process(speech: Path | None = None) -> AsyncIterator[Practice
         async with PracticeClient(facts["control_url"]) as client:
             yield client
         process.terminate()
+
+
+async def run_command(*arguments: str) -> str:
+    """Run one `sederunt` command and return what it printed. SystemExit where it failed."""
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "sederunt.cli.main", *arguments),
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    said, complaint = await child.communicate()
+    if child.returncode:
+        raise SystemExit(f"sederunt {' '.join(arguments)}: {complaint.decode()}")
+    return said.decode()

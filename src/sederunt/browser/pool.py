@@ -26,6 +26,7 @@ from sederunt import log
 from sederunt.browser.chromium import Chromium
 from sederunt.browser.costs import CostShare, SharedCost
 from sederunt.browser.driver import BrowserDriver, running_driver
+from sederunt.browser.hogs import CpuBudgets
 from sederunt.browser.launch import Mode, find_executable, usual_mode
 from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.own_user import own_user
@@ -97,7 +98,8 @@ class BrowserPool:
         self._costs: dict[Chromium, SharedCost] = {}
         self._closing = False
         self._watching: list[asyncio.Task[None]] = []
-        self._watch = ProcessWatch(lambda: self._browsers)
+        budgets = CpuBudgets(size=browser.page_cpu_s, per_s=browser.page_cpu)
+        self._watch = ProcessWatch(lambda: self._browsers, budgets)
         self._failed_at: float | None = None  # when a browser did not start, and none has started since
         self._proved_at = time.monotonic()  # when a page was opened last
 

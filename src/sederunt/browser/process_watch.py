@@ -5,18 +5,25 @@ network service or the main process the browser, and a GPU process is started an
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from sederunt import log
 from sederunt.browser.chromium import NETWORK_SERVICE, Chromium
+from sederunt.browser.hogs import CpuBudgets, give_way
 from sederunt.browser.processes import kill
 from sederunt.browser.spun import SpunTimes
 from sederunt.browser.stopped import LOOKS_IN_A_ROW, ProcessState, StoppedProcesses, kind_of, process_states
 from sederunt.model.trouble import PageTrouble, Recovery
 
 LOOK_EVERY_S = 1.0
-GPU = "gpu-process"
+GPU, RENDERER = "gpu-process", "renderer"
+PAGE_CPU_SPENT = PageTrouble(
+    cause="page_cpu_spent",
+    seen="The page took more CPU than a meeting needs; it was ended.",
+    recovery=Recovery.FRESH_PAGE,
+)
 
 # What each kind of process is called, and what follows from its end; any other is a helper, which the browser starts
 # anew.
@@ -27,7 +34,7 @@ _KINDS: Mapping[str, tuple[str, Recovery]] = MappingProxyType(
         "display": ("display", Recovery.FRESH_BROWSER),
         "driver": ("driver", Recovery.FRESH_BROWSER),
         NETWORK_SERVICE: ("network_service", Recovery.FRESH_BROWSER),
-        "renderer": ("renderer", Recovery.FRESH_PAGE),
+        RENDERER: ("renderer", Recovery.FRESH_PAGE),
         GPU: ("gpu_process", Recovery.BY_BROWSER),
     }
 )
@@ -46,9 +53,10 @@ def stopped(kind: str) -> PageTrouble:
 class ProcessWatch:
     """The watch over all browsers of a pool."""
 
-    def __init__(self, browsers: Callable[[], Iterable[Chromium]]) -> None:
-        self._browsers = browsers
+    def __init__(self, browsers: Callable[[], Iterable[Chromium]], budgets: CpuBudgets) -> None:
+        self._browsers, self._budgets = browsers, budgets
         self._stopped = StoppedProcesses()
+        self._kinds: dict[tuple[int, int], str] = {}  # of each process of these browsers
         self._gpu: dict[int, int] = {}  # the GPU process of each browser
         self.spun = SpunTimes()
 
@@ -70,6 +78,7 @@ class ProcessWatch:
         ours = [state for pid, state in states.items() if state.session in watched or pid in outside]
         self._look_at_gpu(watched, ours)
         self.spun.look(ours)
+        self._look_at_hogs(watched, ours)
         for state in self._stopped.look(ours):
             if state.session in watched:
                 _end(watched[state.session], state, kind_of(state.pid))
@@ -77,6 +86,24 @@ class ProcessWatch:
             else:
                 browser = outside[state.pid]
                 _end(browser, state, "display" if state.pid == browser.display_pid else "driver")
+
+    def _look_at_hogs(self, watched: Mapping[int, Chromium], ours: Iterable[ProcessState]) -> None:
+        """Let pages that take too much CPU give way to others, and end them where they go on."""
+        self._kinds = {
+            (state.pid, state.started): self._kinds.get((state.pid, state.started)) or kind_of(state.pid)
+            for state in ours
+        }
+        renderers = [
+            state for state in ours if self._kinds[state.pid, state.started] == RENDERER and state.session in watched
+        ]
+        verdict = self._budgets.look(renderers, time.monotonic())
+        for state in verdict.give_way:
+            logger.warning("a page takes much CPU and gives way", action="page_gives_way", pid=state.pid)
+            give_way(state.pid)
+        for state in verdict.end:
+            logger.error(PAGE_CPU_SPENT.seen, action="page_cpu_spent", pid=state.pid)
+            watched[state.session].tell(PAGE_CPU_SPENT)
+            kill(state.pid)
 
     def _look_at_gpu(self, watched: Mapping[int, Chromium], ours: Iterable[ProcessState]) -> None:
         """Tell the pages of a browser whose GPU process is gone: the browser starts another."""

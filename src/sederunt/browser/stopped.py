@@ -12,8 +12,8 @@ from pathlib import Path
 
 # In so many looks in a row: a process that is stopped and told to go on within a second or two harms nobody.
 LOOKS_IN_A_ROW = 3
-_STOPPED = frozenset("Tt")  # by a signal, by a debugger
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_STOPPED = frozenset("Tt")  # by a signal, by a debugger
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -175,3 +175,16 @@ def load(
     from sederunt.bench.load import bench_load
 
     raise typer.Exit(asyncio.run(bench_load(bots, seconds, changes)))
+
+
+@app.command()
+def neighbours(
+    row: list[str] = typer.Option([], help="Only these attacks; may be repeated. Default: all."),
+    journeys: int = typer.Option(5, min=1, help="Recordings of the other account, at rest and beside the attack."),
+) -> None:
+    """Measure what attacks of one account cost another one: its requests, fetches, transcriptions and webhooks beside
+    each of them, against the same service at rest. Exit code 1 where one takes more than twice as long.
+    """
+    from sederunt.bench.neighbours import bench_neighbours
+
+    raise typer.Exit(asyncio.run(bench_neighbours(row, journeys)))

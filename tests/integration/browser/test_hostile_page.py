@@ -238,6 +238,28 @@ async def test_a_page_cannot_take_all_of_the_machines_memory(open_page: OpenPage
     assert 500 < taken_mb < 1.5 * BrowserSettings().page_memory_mb
 
 
+LOOPS = """() => {
+  const text = URL.createObjectURL(new Blob(["for (;;);"]));
+  window.loops = [1, 2, 3].map(() => new Worker(text));
+}"""
+
+
+async def test_a_page_that_takes_the_processors_costs_its_own_bot(pool: BrowserPool) -> None:
+    """Its calls are answered all the while: nothing but its use of CPU tells."""
+    settings = pool._settings.model_copy(update={"page_cpu_s": 6.0, "page_cpu": 0.05, "warm": 0})
+    async with BrowserPool(settings) as strict:
+        request = PageRequest(bot_id=uuid4(), mode="shell", watch={}, hosts=())
+        greedy, quiet = [
+            await strict.open(request, on_frames=lambda _: None, on_signal=lambda _: None) for _ in range(2)
+        ]
+        await greedy.evaluate(LOOPS)
+        await asyncio.wait_for(greedy.gone.wait(), 300)
+        assert greedy.gone_by.cause == "page_cpu_spent"
+        assert await quiet.evaluate("() => 7") == 7
+        assert not quiet.gone.is_set()
+        await asyncio.gather(greedy.close(), quiet.close())
+
+
 async def test_a_page_of_a_meeting_reaches_nothing_else_on_this_machine(sit_in: SitIn) -> None:
     sitting = await sit_in()
     neighbour = Neighbour()
