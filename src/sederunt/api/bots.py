@@ -2,8 +2,7 @@
 
 import asyncio
 import secrets
-from dataclasses import replace
-from uuid import UUID
+from dataclasses import asdict, replace
 
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
@@ -11,6 +10,7 @@ from starlette.responses import Response
 from sederunt import log
 from sederunt.api.actions import AvatarFields
 from sederunt.api.call import Call
+from sederunt.api.etags import etag_of, headers_of, is_asked, is_held, not_modified
 from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Faults, Read, in_order, read
 from sederunt.api.idempotency import KeyedRequest, answer_once
@@ -18,13 +18,13 @@ from sederunt.api.removal import remove_files
 from sederunt.api.running import change_avatar, order_stop, post_chat
 from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields, Start, changed_config, new_config, start_of
 from sederunt.api.values import METADATA_KEYS
-from sederunt.api.views import bot_json, bot_summary, list_json, plain_bot_json
+from sederunt.api.views import bot_json, bot_summary, bot_values, list_json, plain_bot_json
 from sederunt.database.bot_reading import BotPage
 from sederunt.database.ids import new_id
 from sederunt.database.seats import BookingLimits, TwinBot
 from sederunt.errors import Conflict, InvalidConfig
 from sederunt.model.bot import Bot, BotConfig
-from sederunt.model.status import BotStatus, Trigger
+from sederunt.model.status import ENDINGS, BotStatus, Trigger
 from sederunt.settings import ApiSettings
 
 logger = log.get(component="api")
@@ -100,7 +100,20 @@ async def validate_bot(call: Call) -> Response:
 
 async def get_bot(call: Call) -> Response:
     """Answer GET /bot/{id}"""
-    return text_response(await _seen(call, call.id("bot"), with_speaker_events=call.flag("with-speaker-events")))
+    bot_id, speaking, segments = call.id("bot"), call.flag("with-speaker-events"), call.segments()
+    addresses, asked = call.addresses, (speaking, segments and asdict(segments))
+    if is_asked(call.request):
+        outline = await call.context.bots.outline(bot_id, call.account_id)
+        if outline.bot.status in ENDINGS:
+            etag = etag_of(bot_values(outline.bot, addresses), outline.events, outline.participants, *asked)
+            if is_held(call.request, etag):
+                return not_modified(etag)
+    view = await call.context.bots.view(bot_id, call.account_id, with_speaker_events=speaking, segments=segments)
+    headers = None
+    if view.bot.status in ENDINGS:
+        values = bot_values(view.bot, addresses)
+        headers = headers_of(etag_of(values, len(view.events), len(view.participants), *asked))
+    return text_response(bot_json(view, addresses, with_speaker_events=speaking), headers=headers)
 
 
 async def update_bot(call: Call) -> Response:
@@ -111,7 +124,8 @@ async def update_bot(call: Call) -> Response:
     found = read(BotFields, await call.body())
     while not await _change(call, bot, found):  # another change came between: this one is made of what that left
         bot = await call.context.bots.get(bot.id, call.account_id)
-    return text_response(await _seen(call, bot.id))
+    view = await call.context.bots.view(bot.id, call.account_id)
+    return text_response(bot_json(view, call.addresses))
 
 
 async def _change(call: Call, bot: Bot, found: Read[BotFields]) -> bool:
@@ -215,11 +229,6 @@ def _metadata_filter(query: QueryParams) -> dict[str, str]:
     if len(pairs) > METADATA_KEYS:
         raise InvalidConfig({"metadata": [f"metadata must not ask for more than {METADATA_KEYS} pairs."]})
     return pairs
-
-
-async def _seen(call: Call, bot_id: UUID, *, with_speaker_events: bool = False) -> str:
-    view = await call.context.bots.view(bot_id, call.account_id, with_speaker_events=with_speaker_events)
-    return bot_json(view, call.addresses, with_speaker_events=with_speaker_events)
 
 
 async def _checked(call: Call, body: object) -> tuple[Read[BotFields], BotConfig]:

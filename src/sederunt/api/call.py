@@ -13,8 +13,10 @@ from sederunt.accounts.keys import Caller, Scope
 from sederunt.api.bodies import json_body
 from sederunt.api.context import ApiContext
 from sederunt.api.views import Addresses
+from sederunt.database.paging import SegmentsPage
 from sederunt.errors import InvalidConfig, NotFound
 
+SEGMENTS, MOST_SEGMENTS = 200, 1000  # of a transcript that is read page by page
 W = TypeVar("W", bound=StrEnum)
 
 _FLAGS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
@@ -102,6 +104,13 @@ class Call:
         except ValueError:
             pass
         raise InvalidConfig({name: [f"{name} must be an id."]})
+
+    def segments(self) -> SegmentsPage | None:
+        """Return which segments of a transcript are asked for; None: all. Raises InvalidConfig."""
+        most = self.integer("segments_limit", default=SEGMENTS, least=1, most=MOST_SEGMENTS)
+        if "segments_after" not in self.request.query_params:
+            return None
+        return SegmentsPage(after=self.integer("segments_after", default=0, least=0, most=999_999_999), most=most)
 
     def integer(self, name: str, *, default: int, least: int, most: int) -> int:
         """Return an integer of the query. Raises InvalidConfig."""

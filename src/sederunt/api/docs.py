@@ -44,7 +44,7 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> str:
         for kind, content in operation["requestBody"]["content"].items():
             rows.append((f"body <code>{escape(kind)}</code>", _kind(content["schema"]) + _required(content["schema"])))
     for status, answer in operation["responses"].items():
-        shape = _kind(answer["content"]["application/json"]["schema"])
+        shape = _kind(answer["content"]["application/json"]["schema"]) if "content" in answer else "no body"
         rows.append((status, f"{_prose(answer['description'])} {shape}"))
     table = "".join(f"<tr><td>{name}</td><td>{text}</td></tr>" for name, text in rows)
     return (

@@ -1,5 +1,6 @@
 """From our errors to answers: the only place where they become HTTP. Every answer is JSON with a `message`."""
 
+import asyncio
 import errno
 import json
 import os
@@ -10,6 +11,7 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from sederunt import log
 from sederunt.bus.connection import BusAway
@@ -19,6 +21,7 @@ from sederunt.storage.objects import is_away as storage_is_away
 
 logger = log.get(component="api")
 
+PIECE_BYTES = 256 * 1024
 RETRY_AFTER_S = 5  # what is temporarily away on our side is usually back by then
 ROOM_AFTER_S = 60  # somebody has to do something
 _NO_ROOM = (os.strerror(errno.ENOSPC), "database or disk is full")
@@ -30,8 +33,22 @@ def json_response(values: Any, status: int = 200, headers: Mapping[str, str] | N
 
 
 def text_response(text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return JSON that is text already."""
-    return Response(text, status, headers, media_type="application/json")
+    """Return JSON that is text already; one of megabytes goes out in pieces, between which others are served."""
+    kind = _PiecewiseResponse if len(text) > PIECE_BYTES else Response
+    return kind(text, status, headers, media_type="application/json")
+
+
+class _PiecewiseResponse(Response):
+    """An answer that is handed over as fast as its caller takes it."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        body = memoryview(self.body)
+        for start in range(0, len(body), PIECE_BYTES):
+            piece = bytes(body[start : start + PIECE_BYTES])
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await asyncio.sleep(0)
+        await send({"type": "http.response.body", "body": b""})
 
 
 def message_response(message: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -9,6 +9,7 @@ from pydantic.json_schema import models_json_schema
 
 from sederunt import __version__
 from sederunt.api.answers import ANSWERS
+from sederunt.api.call import MOST_SEGMENTS, SEGMENTS
 from sederunt.api.idempotency import HEADER, LONGEST_KEY
 from sederunt.api.live import LONGEST_WAIT_S
 from sederunt.api.route import Route
@@ -103,6 +104,16 @@ _QUERY: Mapping[str, Document] = {
         "schema": {"type": "integer", "minimum": 0, "maximum": 2**31, "default": 0},
         "description": "`number` of the picture that is known; the next one is waited for, a few seconds at the most.",
     },
+    "segments_after": {
+        "name": "segments_after",
+        "schema": {"type": "integer", "minimum": 0},
+        "description": "The transcript page by page: without this many segments at its beginning. Absent: all of it.",
+    },
+    "segments_limit": {
+        "name": "segments_limit",
+        "schema": {"type": "integer", "minimum": 1, "maximum": MOST_SEGMENTS, "default": SEGMENTS},
+        "description": "Segments of such a page at most; fewer are the last ones.",
+    },
     "with-speaker-events": {
         "name": "with-speaker-events",
         "schema": {"type": "boolean", "default": False},
@@ -117,6 +128,18 @@ _IDEMPOTENCY_KEY: Document = {
     "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[ -~]+$"},
     "description": "A text of your choice: the same request sent again with it makes nothing again, and is answered "
     "as the first time.",
+}
+
+
+_ETAG: Document = {
+    "schema": {"type": "string"},
+    "description": "Stands for this body; only once the bot or recording has ended.",
+}
+_IF_NONE_MATCH: Document = {
+    "in": "header",
+    "name": "If-None-Match",
+    "schema": {"type": "string"},
+    "description": "The `ETag` of an answer that you have: while it holds, the answer is 304, without a body.",
 }
 
 
@@ -158,6 +181,8 @@ def _operation(route: Route) -> Document:
         parameters.append({"in": "path", "name": name, "required": True, "schema": {"type": "string"}})
     if route.once:
         parameters.append(_IDEMPOTENCY_KEY)
+    if route.tagged:
+        parameters.append(_IF_NONE_MATCH)
     if parameters:
         operation["parameters"] = parameters
     if route.body is not None:
@@ -186,7 +211,9 @@ def _responses(route: Route) -> Document:
             "description": "Done.",
             "content": {**_json(route.answer), **{kind: {"schema": {"type": "string"}} for kind in route.media_types}},
             **({"links": {name: _link(name) for name in route.links}} if route.links else {}),
+            **({"headers": {"ETag": _ETAG}} if route.tagged else {}),
         },
+        **({"304": {"description": "The answer that `If-None-Match` names still holds."}} if route.tagged else {}),
         **{
             str(status): {
                 "description": _SENTENCES[status],

@@ -1,7 +1,7 @@
 """The acts of callers on standalone recordings: upload or name one, look, list, delete."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
@@ -9,13 +9,14 @@ from starlette.responses import Response
 
 from sederunt import log
 from sederunt.api.call import Call
+from sederunt.api.etags import etag_of, headers_of, is_asked, is_held, not_modified
 from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Faults, add, in_order, read
 from sederunt.api.idempotency import REPEATED, KeyedRequest, answer_once, key_of
 from sederunt.api.removal import remove_files
 from sederunt.api.schemas import RecordingFields, recording_config, settings_of_source
 from sederunt.api.uploads import Upload, boundary_of, form_values, take_form
-from sederunt.api.views import plain_recording_json, recording_json, recording_summary
+from sederunt.api.views import plain_recording_json, recording_json, recording_summary, recording_values
 from sederunt.database.holdings import Holding, Holdings, refuse_stored
 from sederunt.database.ids import new_id
 from sederunt.database.recordings import RecordingPage
@@ -209,8 +210,19 @@ def _check_model(identifier: str, faults: Faults) -> None:
 
 async def get_recording(call: Call) -> Response:
     """Answer GET /recording/{id}"""
-    view = await call.context.recordings.view(call.id("recording"), call.account_id)
-    return text_response(recording_json(view, call.addresses))
+    recording_id, segments = call.id("recording"), call.segments()
+    addresses, asked = call.addresses, segments and asdict(segments)
+    if is_asked(call.request):
+        outline = await call.context.recordings.outline(recording_id, call.account_id)
+        if outline.recording.status is not RecordingStatus.TRANSCRIBING:
+            etag = etag_of(recording_values(outline.recording, addresses), outline.events, asked)
+            if is_held(call.request, etag):
+                return not_modified(etag)
+    view = await call.context.recordings.view(recording_id, call.account_id, segments=segments)
+    headers = None
+    if view.recording.status is not RecordingStatus.TRANSCRIBING:
+        headers = headers_of(etag_of(recording_values(view.recording, addresses), len(view.events), asked))
+    return text_response(recording_json(view, addresses), headers=headers)
 
 
 async def list_recordings(call: Call) -> Response:

@@ -41,6 +41,7 @@ class Route:
     once: bool = False  # takes an Idempotency-Key
     unwritten: bool = False  # its handler writes down itself what was done, where that is a deed at all
     links: Sequence[str] = ()  # names of routes below the path of what this one makes: they take its `id`
+    tagged: bool = False  # bodies of what has ended have an ETag, and are not sent to who has them
     media_types: Sequence[str] = ()  # that it answers in beside JSON, as `format` asks for
 
     @property

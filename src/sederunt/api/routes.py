@@ -90,7 +90,8 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="A bot with its transcript, participants and events",
         tag="Bots",
         answer="Bot",
-        query=("with-speaker-events",),
+        query=("with-speaker-events", "segments_after", "segments_limit"),
+        tagged=True,
         refusals=(400,),
     ),
     Route(
@@ -239,6 +240,9 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="A recording with its transcript and events",
         tag="Recordings",
         answer="Recording",
+        query=("segments_after", "segments_limit"),
+        tagged=True,
+        refusals=(400,),
     ),
     Route(
         method="DELETE",

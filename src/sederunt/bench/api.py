@@ -26,6 +26,7 @@ from sederunt.database.bots import Bots
 from sederunt.database.engine import Database, database_url
 from sederunt.database.transcripts import Transcripts
 from sederunt.model.participant import Participant
+from sederunt.model.status import Trigger
 from sederunt.model.transcript import Segment, Transcript, Utterance, Word
 from sederunt.settings import load
 
@@ -36,6 +37,8 @@ PACE_S = 0.05  # between two GETs, before and during the upload alike
 IDLE_S = 4.0
 CONNECTIONS = 16
 WARM_UP = 320
+LARGE_ANSWERS = 40
+_TO_THE_END = (Trigger.DUE, Trigger.LAUNCHED, Trigger.ADMITTED, Trigger.ENDED, Trigger.LEFT, Trigger.CLOSED)
 _HOUR_SEGMENTS = 400  # of 25 words each: ten thousand words an hour
 
 
@@ -63,8 +66,11 @@ async def bench_api(requests: int, scheduled: int, upload_mb: int) -> int:
             booked = await _book(api)
             reached = await _measure_gets(api, "just booked", booked, requests)
             sat = await _book(api)
-            await _fill(api.data, UUID(sat))
+            await _fill(api.data, UUID(sat), hours=1)
             await _measure_gets(api, "an hour's meeting", sat, requests // 4)
+            held = await api.caller.tag(f"/bot/{sat}")
+            await _measure_gets(api, "an hour's meeting that the caller has", sat, requests, held=held)
+            await _beside_large_answers(api, booked)
             good = [reached >= FLOOR]
             if scheduled:
                 before, started = api.cpu_s(), time.monotonic()
@@ -106,8 +112,8 @@ async def api_alone(data: Path) -> AsyncIterator[Api]:
         await nats.wait()
 
 
-async def _measure_gets(api: Api, name: str, bot_id: str, requests: int) -> float:
-    request = api.caller.request("GET", f"/bot/{bot_id}")
+async def _measure_gets(api: Api, name: str, bot_id: str, requests: int, held: str | None = None) -> float:
+    request = api.caller.request("GET", f"/bot/{bot_id}", held=held)
     await api.caller.load(request, WARM_UP, CONNECTIONS)
     before = api.cpu_s()
     load = await api.caller.load(request, requests, CONNECTIONS)
@@ -118,6 +124,24 @@ async def _measure_gets(api: Api, name: str, bot_id: str, requests: int) -> floa
         f"on {CONNECTIONS} connections; {api.resident_mb():.0f} MB resident"
     )
     return per_cpu_s
+
+
+async def _beside_large_answers(api: Api, booked: str) -> None:
+    """Measure GETs of a small bot with nothing else to do, and while somebody reads four hours over and over."""
+    long = await _book(api)
+    await _fill(api.data, UUID(long), hours=4)
+    small, large = (api.caller.request("GET", f"/bot/{bot_id}") for bot_id in (booked, long))
+    started = time.monotonic()
+    idle, _ = await _paced(api, small, lambda: time.monotonic() - started > IDLE_S)
+    before = api.cpu_s()
+    reading = asyncio.create_task(api.caller.load(large, LARGE_ANSWERS, 1))
+    busy, _ = await _paced(api, small, reading.done)
+    read = await reading
+    print(
+        f"GET one bot beside one of four hours: {_spread(busy)}, without {_spread(idle)}; four hours: "
+        f"{read.answer_bytes / 1e6:.1f} MB, p50 {percentile(read.times_ms, 50):.0f} ms, "
+        f"{1000 * (api.cpu_s() - before) / LARGE_ANSWERS:.0f} ms of CPU each, the others' included"
+    )
 
 
 async def _upload(api: Api, megabytes: int) -> bool:
@@ -170,13 +194,17 @@ def _scheduled_bot() -> dict[str, object]:
     }
 
 
-async def _fill(data: Path, bot_id: UUID) -> None:
-    """Give the bot what an hour with five people leaves behind."""
+async def _fill(data: Path, bot_id: UUID, *, hours: int) -> None:
+    """Give the bot what hours with five people leave behind, and end it."""
     now = datetime.now(UTC)
     people = [Participant(key=f"p{n}", name=f"Person {n}", avatar=None, first_seen_at=now) for n in range(5)]
     async with Database(database_url(load(data=data))) as database:
-        await Bots(database).save_participants(bot_id, people)
-        await Transcripts(database).save(bot_id, Transcript(segments=tuple(map(_segment, range(_HOUR_SEGMENTS)))))
+        bots = Bots(database)
+        await bots.save_participants(bot_id, people)
+        segments = tuple(map(_segment, range(hours * _HOUR_SEGMENTS)))
+        await Transcripts(database).save(bot_id, Transcript(segments=segments))
+        for trigger in _TO_THE_END:
+            await bots.record_transition(bot_id, trigger)
 
 
 def _segment(number: int) -> Segment:

@@ -32,10 +32,14 @@ class ApiClient:
     port: int
     key: str
 
-    def request(self, method: str, path: str, body: object = None) -> bytes:
-        """Return a whole request; it may be sent again and again."""
+    def request(self, method: str, path: str, body: object = None, *, held: str | None = None) -> bytes:
+        """Return a whole request; it may be sent again and again.
+
+        Args:
+            held: the tag of the answer that the caller has already.
+        """
         data = json.dumps(body).encode() if body is not None else b""
-        return self._head(method, path, "application/json", len(data)) + data
+        return self._head(method, path, "application/json", len(data), held) + data
 
     async def ask(self, request: bytes) -> dict[str, Any]:
         """Send a request and return its answer, parsed."""
@@ -47,8 +51,17 @@ class ApiClient:
         finally:
             writer.close()
 
+    async def tag(self, path: str) -> str:
+        """Return the tag of the answer to a GET."""
+        reader, writer = await asyncio.open_connection(self.host, self.port, limit=1 << 26)
+        try:
+            writer.write(self.request("GET", path))
+            return _field(await reader.readuntil(b"\r\n\r\n"), b"etag").decode()
+        finally:
+            writer.close()
+
     async def load(self, request: bytes, times: int, connections: int) -> Load:
-        """Send it so many times over kept connections. SystemExit where the answer is not 200."""
+        """Send it so many times over kept connections. SystemExit where the answer is neither 200 nor 304."""
         shares = [times // connections + (n < times % connections) for n in range(connections)]
         done = await asyncio.gather(*(self._repeat(request, share) for share in shares))
         return Load(times, [ms for times_ms, _ in done for ms in times_ms], done[0][1])
@@ -86,11 +99,11 @@ class ApiClient:
             writer.close()
         return times_ms, size
 
-    def _head(self, method: str, path: str, kind: str, length: int) -> bytes:
+    def _head(self, method: str, path: str, kind: str, length: int, held: str | None = None) -> bytes:
         return (
             f"{method} {PREFIX}{path} HTTP/1.1\r\nHost: {self.host}:{self.port}\r\n"
-            f"Authorization: Bearer {self.key}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
-        ).encode()
+            f"Authorization: Bearer {self.key}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n"
+        ).encode() + (f"If-None-Match: {held}\r\n\r\n" if held else "\r\n").encode()
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
@@ -98,9 +111,15 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return statistics.quantiles(values, n=100, method="inclusive")[percent - 1] if len(values) > 1 else values[0]
 
 
+def _field(head: bytes, name: bytes) -> bytes:
+    return head.lower().split(name + b":")[1].split(b"\r\n")[0].strip()
+
+
 async def _answer(reader: asyncio.StreamReader) -> bytes:
     head = await reader.readuntil(b"\r\n\r\n")
-    body = await reader.readexactly(int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0]))
+    if head.startswith(b"HTTP/1.1 304 "):
+        return b""
+    body = await reader.readexactly(int(_field(head, b"content-length")))
     if not head.startswith(b"HTTP/1.1 200 "):
         raise SystemExit(f"the api answered {head.splitlines()[0].decode()}: {body[:300].decode()}")
     return body

@@ -24,11 +24,11 @@ from sqlalchemy import (
 
 from sederunt.database import tables as t
 from sederunt.database.bot_rows import NoSeals, Seals, bot_of, metadata_digest, unknown_bot
-from sederunt.database.bot_view import BotView, BotViews
+from sederunt.database.bot_view import BotOutline, BotView, BotViews
 from sederunt.database.columns import Moment
 from sederunt.database.engine import Database
 from sederunt.database.outbox import feed_subject
-from sederunt.database.paging import cursor_of, older_than
+from sederunt.database.paging import SegmentsPage, cursor_of, older_than
 from sederunt.database.queries import Row
 from sederunt.database.roster import Rosters
 from sederunt.model.bot import Bot
@@ -122,9 +122,22 @@ class BotReading:
             raise unknown_bot()
         return self._bot(row)
 
-    async def view(self, bot_id: UUID, account_id: UUID, *, with_speaker_events: bool = False) -> BotView:
-        """Return one bot with its events, participants and transcript, by one statement. Raises NotFound."""
-        return await self._views.get(bot_id, account_id, with_speaker_events=with_speaker_events)
+    async def view(
+        self,
+        bot_id: UUID,
+        account_id: UUID,
+        *,
+        with_speaker_events: bool = False,
+        segments: SegmentsPage | None = None,
+    ) -> BotView:
+        """Return one bot with its events, participants and transcript (of it these segments, where some are named), by
+        one statement. Raises NotFound.
+        """
+        return await self._views.get(bot_id, account_id, with_speaker_events=with_speaker_events, segments=segments)
+
+    async def outline(self, bot_id: UUID, account_id: UUID) -> BotOutline:
+        """Return what a bot's view is made of, without reading it. Raises NotFound."""
+        return await self._views.outline(bot_id, account_id)
 
     async def participants(self, bot_id: UUID, *, with_events: bool = False) -> list[Participant]:
         """Return its roster in order of appearance; speaking events only when asked for."""

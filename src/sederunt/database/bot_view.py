@@ -1,16 +1,17 @@
 """A bot with everything a caller sees of it, fetched by one statement: the hot path of the API."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, bindparam, false, select
+from sqlalchemy import ColumnElement, Select, bindparam, false, select
 
 from sederunt.database import tables as t
 from sederunt.database.bot_rows import bot_of, unknown_bot
 from sederunt.database.columns import moment_of
 from sederunt.database.engine import Database
-from sederunt.database.gathered import EVENT_COLUMNS, events_of, gathered, rows_of
+from sederunt.database.gathered import EVENT_COLUMNS, counted, events_of, gathered, rows_of, sliced
+from sederunt.database.paging import SegmentsPage
 from sederunt.database.queries import Row
 from sederunt.database.transcripts import transcript_of
 from sederunt.model.bot import Bot
@@ -37,23 +38,68 @@ class BotView:
         return transcript_of(self.segments_json, self.transcript_lang)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BotOutline:
+    """One bot, and how much there is to see of it."""
+
+    bot: Bot
+    events: int
+    participants: int
+
+
 class BotViews:
     """Reads views."""
 
     def __init__(self, database: Database) -> None:
-        self._plain = database.query(_view(with_speaker_events=False))
-        self._speaking = database.query(_view(with_speaker_events=True))
+        self._views = {
+            (speaking, paged): database.query(_view(with_speaker_events=speaking, paged=paged))
+            for speaking in (False, True)
+            for paged in (False, True)
+        }
+        self._outline = database.query(_outline())
 
-    async def get(self, bot_id: UUID, account_id: UUID, *, with_speaker_events: bool = False) -> BotView:
-        """Return one bot of an account. Raises NotFound."""
-        query = self._speaking if with_speaker_events else self._plain
-        row = await query.first(id=bot_id, account=account_id)
+    async def get(
+        self,
+        bot_id: UUID,
+        account_id: UUID,
+        *,
+        with_speaker_events: bool = False,
+        segments: SegmentsPage | None = None,
+    ) -> BotView:
+        """Return one bot of an account, with these segments of its transcript alone where some are named. Raises
+        NotFound.
+        """
+        query = self._views[with_speaker_events, segments is not None]
+        row = await query.first(id=bot_id, account=account_id, **(asdict(segments) if segments else {}))
         if row is None:
             raise unknown_bot()
         return _view_of(row)
 
+    async def outline(self, bot_id: UUID, account_id: UUID) -> BotOutline:
+        """Return what one bot's view is made of, without reading it. Raises NotFound."""
+        row = await self._outline.first(id=bot_id, account=account_id)
+        if row is None:
+            raise unknown_bot()
+        return BotOutline(bot=bot_of(row), events=row["events"], participants=row["people"])
 
-def _view(*, with_speaker_events: bool) -> Select[Any]:
+
+def _outline() -> Select[Any]:
+    counts = (
+        counted("events", t.bot_events, t.bot_events.c.bot_id == t.bots.c.id),
+        counted("people", t.participants, t.participants.c.bot_id == t.bots.c.id),
+    )
+    return select(t.bots, *counts).where(*_seen_by_its_account())
+
+
+def _seen_by_its_account() -> tuple[ColumnElement[bool], ...]:
+    return (
+        t.bots.c.id == bindparam("id", type_=t.bots.c.id.type),
+        t.bots.c.account_id == bindparam("account", type_=t.bots.c.account_id.type),
+        t.bots.c.delete_requested == false(),
+    )
+
+
+def _view(*, with_speaker_events: bool, paged: bool) -> Select[Any]:
     children = [
         gathered("events", t.bot_events, EVENT_COLUMNS, t.bot_events.c.bot_id == t.bots.c.id),
         gathered("people", t.participants, _PERSON_COLUMNS, t.participants.c.bot_id == t.bots.c.id),
@@ -61,15 +107,12 @@ def _view(*, with_speaker_events: bool) -> Select[Any]:
     if with_speaker_events:
         spoken = t.speaking_events.c.bot_id == t.bots.c.id
         children.append(gathered("speaking", t.speaking_events, ("participant", "at_ms", "type"), spoken))
-    transcript = [t.transcripts.c.segments, t.transcripts.c.detected_lang.label("transcript_lang")]
+    segments = sliced(t.transcripts.c.segments) if paged else t.transcripts.c.segments
+    transcript = [segments, t.transcripts.c.detected_lang.label("transcript_lang")]
     return (
         select(t.bots, *transcript, *children)
         .join_from(t.bots, t.transcripts, t.transcripts.c.resource_id == t.bots.c.id, isouter=True)
-        .where(
-            t.bots.c.id == bindparam("id", type_=t.bots.c.id.type),
-            t.bots.c.account_id == bindparam("account", type_=t.bots.c.account_id.type),
-            t.bots.c.delete_requested == false(),
-        )
+        .where(*_seen_by_its_account())
     )
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, Text, select
+from sqlalchemy import BigInteger, ColumnElement, Table, Text, bindparam, func, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -32,6 +32,39 @@ def _gather_postgresql(element: _Gathered, compiler: Any, **options: Any) -> str
 def gathered(name: str, child: Table, columns: Sequence[str], owner: ColumnElement[bool]) -> ColumnElement[Any]:
     """Return a column `name` with these columns of the child's rows; `owner` says whose. In no particular order."""
     return select(_Gathered(*(child.c[column] for column in columns))).where(owner).scalar_subquery().label(name)
+
+
+class _Sliced(FunctionElement[str]):
+    """Some elements of a JSON array that is text, as text: (text, how many are left out before, how many at most)."""
+
+    type = Text()
+    inherit_cache = True
+
+
+@compiles(_Sliced, "sqlite")
+def _slice_sqlite(element: _Sliced, compiler: Any, **options: Any) -> str:
+    text, after, most = (compiler.process(clause, **options) for clause in element.clauses)
+    each = f"SELECT value FROM json_each({text}) WHERE key >= {after} ORDER BY key LIMIT {most}"  # noqa: S608  # our own names
+    return f"(SELECT json_group_array(json(value)) FROM ({each}))"  # noqa: S608
+
+
+@compiles(_Sliced, "postgresql")
+def _slice_postgresql(element: _Sliced, compiler: Any, **options: Any) -> str:
+    text, after, most = (compiler.process(clause, **options) for clause in element.clauses)
+    each = f"json_array_elements(({text})::json) WITH ORDINALITY AS each(value, place)"
+    some = f"SELECT value, place FROM {each} ORDER BY place OFFSET {after} LIMIT {most}"  # noqa: S608
+    return f"(SELECT coalesce(json_agg(value ORDER BY place), '[]'::json)::text FROM ({some}) AS page)"  # noqa: S608
+
+
+def sliced(text: ColumnElement[str]) -> ColumnElement[Any]:
+    """Return a column of JSON arrays as the part that the parameters `after` and `most` name."""
+    after, most = (bindparam(name, type_=BigInteger()) for name in ("after", "most"))
+    return _Sliced(text, after, most).label(str(text.key))
+
+
+def counted(name: str, child: Table, owner: ColumnElement[bool]) -> ColumnElement[Any]:
+    """Return a column `name` with the number of the child's rows; `owner` says whose."""
+    return select(func.count()).select_from(child).where(owner).scalar_subquery().label(name)
 
 
 def rows_of(text: str | None) -> Sequence[Any]:

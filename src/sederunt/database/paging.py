@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -9,6 +10,14 @@ from sqlalchemy import ColumnElement, Table, and_, or_
 
 from sederunt.database.columns import microseconds, moment_of
 from sederunt.errors import InvalidConfig
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentsPage:
+    """A part of a transcript: how many segments come before it, and how many it has at most."""
+
+    after: int
+    most: int
 
 
 def cursor_of(created_at: datetime, resource_id: UUID) -> str:

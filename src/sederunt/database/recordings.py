@@ -17,7 +17,7 @@ from sederunt.database.columns import Moment, storable
 from sederunt.database.deliveries import enqueue
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.first_answers import FirstAnswer, keep_first_answer
-from sederunt.database.gathered import EVENT_COLUMNS, events_of, gathered
+from sederunt.database.gathered import EVENT_COLUMNS, counted, events_of, gathered, sliced
 from sederunt.database.holdings import (
     UNLIMITED,
     AccountLimits,
@@ -27,7 +27,7 @@ from sederunt.database.holdings import (
     refuse_flooded,
     refuse_overfull,
 )
-from sederunt.database.paging import cursor_of, older_than
+from sederunt.database.paging import SegmentsPage, cursor_of, older_than
 from sederunt.database.queries import Row
 from sederunt.database.retention import kept_until, row_is_there, write_receipt
 from sederunt.database.seats import lock_account
@@ -64,6 +64,14 @@ class RecordingView:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RecordingOutline:
+    """One recording, and how much there is to see of it."""
+
+    recording: Recording
+    events: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RecordingPage:
     """One page of a list, and where the next one starts; None at the end."""
 
@@ -80,7 +88,11 @@ class Recordings:
         owned = (t.recordings.c.account_id == _account(), t.recordings.c.delete_requested == false())
         self._one = database.query(select(t.recordings).where(t.recordings.c.id == _id()))
         self._owned = database.query(select(t.recordings).where(t.recordings.c.id == _id(), *owned))
-        self._view = database.query(_view().where(t.recordings.c.id == _id(), *owned))
+        self._views = {
+            paged: database.query(_view(paged=paged).where(t.recordings.c.id == _id(), *owned))
+            for paged in (False, True)
+        }
+        self._outline = database.query(_outline().where(t.recordings.c.id == _id(), *owned))
         self._origin = database.query(select(t.recordings.c.origin).where(t.recordings.c.id == _id()))
         self._expired = database.query(
             select(t.recordings.c.id)
@@ -153,9 +165,21 @@ class Recordings:
         row = await self._one.first(id=recording_id)
         return None if row is None else row["account_id"]
 
-    async def view(self, recording_id: UUID, account_id: UUID) -> RecordingView:
-        """Return one recording with its events and transcript, by one statement. Raises NotFound."""
-        row = await self._view.first(id=recording_id, account=account_id)
+    async def outline(self, recording_id: UUID, account_id: UUID) -> RecordingOutline:
+        """Return what a recording's view is made of, without reading it. Raises NotFound."""
+        row = await self._outline.first(id=recording_id, account=account_id)
+        if row is None:
+            raise _unknown()
+        return RecordingOutline(recording=_recording(row), events=row["events"])
+
+    async def view(
+        self, recording_id: UUID, account_id: UUID, *, segments: SegmentsPage | None = None
+    ) -> RecordingView:
+        """Return one recording with its events and transcript (of it these segments, where some are named), by one
+        statement. Raises NotFound.
+        """
+        query = self._views[segments is not None]
+        row = await query.first(id=recording_id, account=account_id, **(asdict(segments) if segments else {}))
         if row is None:
             raise _unknown()
         return RecordingView(
@@ -321,8 +345,14 @@ class Recordings:
             await forget_holding(connection, recording_id)
 
 
-def _view() -> Select[Any]:
-    transcript = [t.transcripts.c.segments, t.transcripts.c.detected_lang.label("transcript_lang")]
+def _outline() -> Select[Any]:
+    events = counted("events", t.recording_events, t.recording_events.c.recording_id == t.recordings.c.id)
+    return select(t.recordings, events)
+
+
+def _view(*, paged: bool) -> Select[Any]:
+    segments = sliced(t.transcripts.c.segments) if paged else t.transcripts.c.segments
+    transcript = [segments, t.transcripts.c.detected_lang.label("transcript_lang")]
     events = gathered(
         "events", t.recording_events, EVENT_COLUMNS, t.recording_events.c.recording_id == t.recordings.c.id
     )

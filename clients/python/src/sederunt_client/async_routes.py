@@ -336,14 +336,35 @@ class AsyncRoutes:
         """List scheduled bots, soonest first."""
         return await self.send(Request("GET", "/bot/scheduled", tuple[Bot, ...]))
 
-    async def get_bot(self, bot_id: str, *, with_speaker_events: bool | Unset = UNSET) -> Bot:
+    async def get_bot(
+        self,
+        bot_id: str,
+        *,
+        with_speaker_events: bool | Unset = UNSET,
+        segments_after: int | Unset = UNSET,
+        segments_limit: int | Unset = UNSET,
+    ) -> Bot:
         """A bot with its transcript, participants and events.
 
         Args:
             with_speaker_events: Include when each participant spoke.
+            segments_after: The transcript page by page: without this many segments at its
+                beginning. Absent: all of it.
+            segments_limit: Segments of such a page at most; fewer are the last ones.
         """
         return await self.send(
-            Request("GET", f"/bot/{part(bot_id)}", Bot, query=given({"with-speaker-events": with_speaker_events}))
+            Request(
+                "GET",
+                f"/bot/{part(bot_id)}",
+                Bot,
+                query=given(
+                    {
+                        "with-speaker-events": with_speaker_events,
+                        "segments_after": segments_after,
+                        "segments_limit": segments_limit,
+                    }
+                ),
+            )
         )
 
     async def update_bot(
@@ -606,9 +627,24 @@ class AsyncRoutes:
                 return
             cursor = page.next_cursor
 
-    async def get_recording(self, recording_id: str) -> Recording:
-        """A recording with its transcript and events."""
-        return await self.send(Request("GET", f"/recording/{part(recording_id)}", Recording))
+    async def get_recording(
+        self, recording_id: str, *, segments_after: int | Unset = UNSET, segments_limit: int | Unset = UNSET
+    ) -> Recording:
+        """A recording with its transcript and events.
+
+        Args:
+            segments_after: The transcript page by page: without this many segments at its
+                beginning. Absent: all of it.
+            segments_limit: Segments of such a page at most; fewer are the last ones.
+        """
+        return await self.send(
+            Request(
+                "GET",
+                f"/recording/{part(recording_id)}",
+                Recording,
+                query=given({"segments_after": segments_after, "segments_limit": segments_limit}),
+            )
+        )
 
     async def delete_recording(self, recording_id: str) -> Message:
         """Delete a recording and its transcript."""

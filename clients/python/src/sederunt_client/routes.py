@@ -335,14 +335,35 @@ class Routes:
         """List scheduled bots, soonest first."""
         return self.send(Request("GET", "/bot/scheduled", tuple[Bot, ...]))
 
-    def get_bot(self, bot_id: str, *, with_speaker_events: bool | Unset = UNSET) -> Bot:
+    def get_bot(
+        self,
+        bot_id: str,
+        *,
+        with_speaker_events: bool | Unset = UNSET,
+        segments_after: int | Unset = UNSET,
+        segments_limit: int | Unset = UNSET,
+    ) -> Bot:
         """A bot with its transcript, participants and events.
 
         Args:
             with_speaker_events: Include when each participant spoke.
+            segments_after: The transcript page by page: without this many segments at its
+                beginning. Absent: all of it.
+            segments_limit: Segments of such a page at most; fewer are the last ones.
         """
         return self.send(
-            Request("GET", f"/bot/{part(bot_id)}", Bot, query=given({"with-speaker-events": with_speaker_events}))
+            Request(
+                "GET",
+                f"/bot/{part(bot_id)}",
+                Bot,
+                query=given(
+                    {
+                        "with-speaker-events": with_speaker_events,
+                        "segments_after": segments_after,
+                        "segments_limit": segments_limit,
+                    }
+                ),
+            )
         )
 
     def update_bot(
@@ -604,9 +625,24 @@ class Routes:
                 return
             cursor = page.next_cursor
 
-    def get_recording(self, recording_id: str) -> Recording:
-        """A recording with its transcript and events."""
-        return self.send(Request("GET", f"/recording/{part(recording_id)}", Recording))
+    def get_recording(
+        self, recording_id: str, *, segments_after: int | Unset = UNSET, segments_limit: int | Unset = UNSET
+    ) -> Recording:
+        """A recording with its transcript and events.
+
+        Args:
+            segments_after: The transcript page by page: without this many segments at its
+                beginning. Absent: all of it.
+            segments_limit: Segments of such a page at most; fewer are the last ones.
+        """
+        return self.send(
+            Request(
+                "GET",
+                f"/recording/{part(recording_id)}",
+                Recording,
+                query=given({"segments_after": segments_after, "segments_limit": segments_limit}),
+            )
+        )
 
     def delete_recording(self, recording_id: str) -> Message:
         """Delete a recording and its transcript."""

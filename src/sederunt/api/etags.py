@@ -1,0 +1,47 @@
+"""Entity tags of what has ended: whoever has the body is told so (304), and nothing large is read for it.
+
+The tag stands for everything that the body is made of: the row as this caller sees it, its addresses included, and how
+many children it has. Those of a bot or recording that has ended are never changed, only added to or deleted with it.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sederunt import __version__
+
+
+def etag_of(values: Mapping[str, Any], *parts: object) -> str:
+    """Return the tag of a body.
+
+    Args:
+        values: its own fields, without children.
+        parts: what else it depends on: how many children there are, what the query asks for.
+    """
+    text = json.dumps((__version__, values, *parts))
+    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+
+
+def is_asked(request: Request) -> bool:
+    """Return whether the caller has a body already, and wants to know whether it still holds."""
+    return "if-none-match" in request.headers
+
+
+def is_held(request: Request, etag: str) -> bool:
+    """Return whether the caller has the body of this tag already."""
+    named = (name.strip().removeprefix("W/") for name in request.headers.get("if-none-match", "").split(","))
+    return any(name in ("*", etag) for name in named)
+
+
+def headers_of(etag: str) -> dict[str, str]:
+    """Return what goes with a body that has a tag: it is the caller's own, and asked for anew each time."""
+    return {"ETag": etag, "Cache-Control": "private, no-cache"}
+
+
+def not_modified(etag: str) -> Response:
+    """Answer that the caller's body still holds."""
+    return Response(status_code=304, headers=headers_of(etag))

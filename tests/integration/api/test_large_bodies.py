@@ -1,0 +1,105 @@
+"""Bodies of what has ended: known by a tag, sent in pieces, read page by page."""
+
+from typing import Any
+from uuid import UUID
+
+import httpx2
+import pytest
+
+from harness.api_room import ApiRoom, tone_wav
+from sederunt.api.failures import PIECE_BYTES
+from sederunt.model.status import Trigger
+from sederunt.model.transcript import Segment, Transcript
+
+
+def segment(number: int, text: str = "“Straße”") -> Segment:
+    return Segment(
+        start=number * 1.0, end=number + 0.9, speaker=0, confidence=0.25, transcript=f"{number} {text}", utterances=()
+    )
+
+
+@pytest.fixture
+async def path(room: ApiRoom) -> str:
+    """A finished bot's, with seven segments."""
+    bot = await room.bot_in("transcribing")
+    await room.transcripts.save(UUID(bot["id"]), Transcript(segments=tuple(map(segment, range(7)))))
+    await room.bots.record_transition(UUID(bot["id"]), Trigger.TRANSCRIBED)
+    return f"/bot/{bot['id']}"
+
+
+async def again(room: ApiRoom, path: str, etag: str, **query: Any) -> httpx2.Response:
+    return await room.client.get(path, params=query, headers={"If-None-Match": etag})
+
+
+async def test_whoever_has_the_body_of_an_ended_bot_is_told_so(room: ApiRoom, path: str) -> None:
+    whole = await room.client.get(path)
+    etag = whole.headers["etag"]
+    assert whole.headers["cache-control"] == "private, no-cache"
+    assert (await room.client.get(path)).headers["etag"] == etag
+    for named in (etag, f"W/{etag}", f'"other", {etag}', "*"):
+        held = await again(room, path, named)
+        assert (held.status_code, held.content, held.headers["etag"]) == (304, b"", etag), named
+    assert (await again(room, path, '"other"')).json() == whole.json()
+    for other in (
+        await again(room, path, etag, **{"with-speaker-events": "true"}),
+        await again(room, path, etag, segments_after=2),
+    ):
+        assert other.status_code == 200
+        assert other.headers["etag"] != etag
+        assert other.json()["status"] == "finished"
+    stranger = await room.other_account()
+    assert (await stranger.get(path, headers={"If-None-Match": "*"})).status_code == 404
+
+
+async def test_a_body_that_changed_has_another_tag(room: ApiRoom, path: str) -> None:
+    """Something that is added to the history, and addresses: another caller has others."""
+    etag = (await room.client.get(path)).headers["etag"]
+    await room.bots.add_event(UUID(path.removeprefix("/bot/")), "noted", {})
+    grown = await again(room, path, etag)
+    assert grown.status_code == 200
+    assert grown.headers["etag"] != etag
+    elsewhere = await again(room, path, grown.headers["etag"])
+    assert elsewhere.status_code == 304
+    await room.client.delete(path)
+    assert (await again(room, path, "*")).status_code == 404
+
+
+async def test_a_bot_that_has_not_ended_has_no_tag(room: ApiRoom) -> None:
+    bot = await room.bot_in("recording")
+    asked = await again(room, f"/bot/{bot['id']}", "*")
+    assert (asked.status_code, asked.json()["id"], "etag" in asked.headers) == (200, bot["id"], False)
+
+
+async def test_a_recording_has_its_tag_once_it_has_ended(room: ApiRoom) -> None:
+    made = await room.recording(tone_wav())
+    path, recording_id = f"/recording/{made['id']}", UUID(made["id"])
+    assert "etag" not in (await room.client.get(path)).headers
+    await room.transcripts.save(recording_id, Transcript(segments=(segment(0), segment(1))))
+    await room.recordings.record_transition(recording_id, Trigger.TRANSCRIBED)
+    ended = await room.client.get(path)
+    assert (await again(room, path, ended.headers["etag"])).status_code == 304
+    page = await again(room, path, ended.headers["etag"], segments_after=1)
+    assert page.json()["transcript"] == ended.json()["transcript"][1:]
+
+
+async def test_a_transcript_is_read_page_by_page(room: ApiRoom, path: str) -> None:
+    whole = (await room.client.get(path)).json()
+    read: list[Any] = []
+    while page := (await room.client.get(path, params={"segments_after": len(read), "segments_limit": 3})).json():
+        assert {**page, "transcript": whole["transcript"]} == whole
+        if not page["transcript"]:
+            break
+        assert len(page["transcript"]) == min(3, 7 - len(read))
+        read += page["transcript"]
+    assert read == whole["transcript"]
+    for wrong in ({"segments_after": "-1"}, {"segments_after": "x"}, {"segments_after": 0, "segments_limit": 0}):
+        assert list((await room.client.get(path, params=wrong)).json()["errors"]) == [list(wrong)[-1]]
+
+
+async def test_a_body_of_megabytes_arrives_whole(room: ApiRoom, path: str) -> None:
+    told = "long " * 60_000
+    segments = tuple(segment(number, told) for number in range(7))
+    await room.transcripts.save(UUID(path.removeprefix("/bot/")), Transcript(segments=segments))
+    answer = await room.client.get(path)
+    assert int(answer.headers["content-length"]) == len(answer.content) > 4 * PIECE_BYTES
+    assert [s["transcript"] for s in answer.json()["transcript"]] == [s.transcript for s in segments]
