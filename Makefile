@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test demo test unit integration acceptance faults test-for check fix serve bench docs lock
+.PHONY: help setup setup-test demo test unit integration acceptance faults test-for check fix serve bench docs fuzz sbom audit lock
 
 BIN := .venv/bin
 # Some images set it. Every process of the service, and of the tests, would then compile all that it imports.
@@ -64,6 +64,9 @@ fuzz: setup-test ## search for input that breaks a parser: ten minutes each, or 
 
 sbom: setup ## write what is installed, with digests and licences, to sbom.json (CycloneDX)
 	@$(BIN)/python scripts/sbom sbom.json
+
+audit: setup ## licences of what is installed, and its known weaknesses where PyPI answers
+	@$(BIN)/python scripts/audit
 
 lock: ## resolve the locked requirements anew
 	@scripts/lock
