@@ -265,7 +265,11 @@ class HostSettings(Section):
 
 
 class WhisperSettings(Section):
-    model: str = Field("auto", description="tiny.en, base, … or a hub id. auto: base where installed, else tiny.en.")
+    model: str = Field(
+        "auto",
+        description="tiny.en, base, large-v3-turbo, parakeet-tdt-0.6b-v3, …, a hub id or a folder. auto: base where "
+        "installed, else tiny.en.",
+    )
     path: Path | None = Field(None, description="A model directory; wins over everything.")
     cache: Path | None = Field(None, description="Where downloaded models lie; default: models in the data directory.")
     offline: bool = Field(False, description="Never ask the hub.")
@@ -274,6 +278,12 @@ class WhisperSettings(Section):
         description="Care of transcriptions by vendor1; whisper-fast and whisper-best choose for one request.",
     )
     threads: int = Field(1, ge=1, description="Threads per decode.")
+    device: Literal["cpu", "cuda", "auto"] = Field(
+        "cpu", description="Where networks run. cuda needs NVIDIA's driver, cuBLAS and cuDNN; `sederunt doctor` tells."
+    )
+    compute_type: str = Field(
+        "int8", description="Numbers that Whisper computes with: int8, int8_float16, float16, float32, …"
+    )
     idle_minutes: float = Field(
         10, gt=0, description="Minutes without a transcription after which a worker unloads its models."
     )

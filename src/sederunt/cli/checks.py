@@ -222,6 +222,16 @@ def _pitch_hz(payloads: Sequence[bytes]) -> float:
     return float(np.fft.rfftfreq(len(samples), 1 / RATE)[int(spectrum.argmax())])
 
 
+async def check_device(settings: Settings) -> str:
+    """Prove that networks can compute where the settings say, with the libraries that are here."""
+    from sederunt.transcription.whisper import devices
+
+    why = await asyncio.to_thread(devices.obstacle, settings.whisper)
+    if why is not None:
+        raise Fault("Speech models cannot compute as they are set to.", why)
+    return f"{devices.chosen(settings.whisper)}, {settings.whisper.compute_type}"
+
+
 async def check_whisper(settings: Settings) -> str:
     """Prove that the model on this machine understands some seconds of real speech."""
     from sederunt.practice.clips import catalogue
@@ -296,6 +306,7 @@ CHECKS: Sequence[tuple[str, Check]] = (
     ("NATS", check_bus),
     ("storage", check_storage),
     ("browser", check_browser),
+    ("speech device", check_device),
     ("speech model", check_whisper),
     ("diarization", check_diarization),
 )

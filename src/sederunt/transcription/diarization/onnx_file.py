@@ -29,15 +29,15 @@ class Graph:
         self._inputs: list[bytes] = []
         self._outputs: list[bytes] = []
 
-    def input(self, name: str, shape: Sequence[str | int]) -> str:
-        """Add a float tensor from outside; a dimension without a fixed size has a name."""
-        self._inputs.append(_value(name, shape))
+    def input(self, name: str, shape: Sequence[str | int], *, whole: bool = False) -> str:
+        """Add a tensor from outside, of floats or of whole numbers; a dimension without a fixed size has a name."""
+        self._inputs.append(_value(name, shape, _INT64 if whole else _FLOAT))
         return name
 
-    def output(self, name: str, value: str, shape: Sequence[str | int]) -> None:
-        """Hand a value out under a name."""
+    def output(self, name: str, value: str, shape: Sequence[str | int], *, whole: bool = False) -> None:
+        """Hand a value out under a name, floats or whole numbers."""
         self._nodes.append(_node("Identity", [value], [name], {}))
-        self._outputs.append(_value(name, shape))
+        self._outputs.append(_value(name, shape, _INT64 if whole else _FLOAT))
 
     def constant(self, array: NDArray[np.generic]) -> str:
         name = self._new("c")
@@ -90,9 +90,9 @@ def _attribute(name: str, value: Attribute) -> bytes:
             return _text(1, name) + b"".join(_number(8, each) for each in value) + _number(20, _ATTRIBUTE_INTS)
 
 
-def _value(name: str, shape: Sequence[str | int]) -> bytes:
+def _value(name: str, shape: Sequence[str | int], kind: int) -> bytes:
     dims = b"".join(_bytes(1, _text(2, size) if isinstance(size, str) else _number(1, size)) for size in shape)
-    return _text(1, name) + _bytes(2, _bytes(1, _number(1, _FLOAT) + _bytes(2, dims)))
+    return _text(1, name) + _bytes(2, _bytes(1, _number(1, kind) + _bytes(2, dims)))
 
 
 def _number(field: int, value: int) -> bytes:

@@ -28,11 +28,60 @@ HUB: Mapping[str, str] = MappingProxyType(
                 "medium",
                 "medium.en",
                 "large-v2",
-                "large-v3",
             )
         },
         "distil-large-v3": "Systran/faster-distil-whisper-large-v3",
-        "turbo": "mobiuslabsgmbh/faster-whisper-large-v3-turbo",
+        **dict.fromkeys(("turbo", "large-v3-turbo"), "mobiuslabsgmbh/faster-whisper-large-v3-turbo"),
+        **dict.fromkeys(("large", "large-v3"), "Systran/faster-whisper-large-v3"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxModel:
+    """A model in the ONNX format: where the hub keeps it, and what it writes."""
+
+    repository: str
+    languages: frozenset[str]
+
+
+ENGLISH_ALONE = frozenset({"en"})
+_EUROPE = frozenset(
+    [
+        "bg",
+        "hr",
+        "cs",
+        "da",
+        "nl",
+        "en",
+        "et",
+        "fi",
+        "fr",
+        "de",
+        "el",
+        "hu",
+        "it",
+        "lv",
+        "lt",
+        "mt",
+        "pl",
+        "pt",
+        "ro",
+        "sk",
+        "sl",
+        "es",
+        "sv",
+        "ru",
+        "uk",
+    ]
+)
+# Name → transducers and CTC networks that the extra `onnx` reads. What they write is their authors' word.
+ONNX: Mapping[str, OnnxModel] = MappingProxyType(
+    {
+        "parakeet-ctc-0.6b": OnnxModel("istupakov/parakeet-ctc-0.6b-onnx", ENGLISH_ALONE),
+        "parakeet-rnnt-0.6b": OnnxModel("istupakov/parakeet-rnnt-0.6b-onnx", ENGLISH_ALONE),
+        "parakeet-tdt-0.6b-v2": OnnxModel("istupakov/parakeet-tdt-0.6b-v2-onnx", ENGLISH_ALONE),
+        "parakeet-tdt-0.6b-v3": OnnxModel("istupakov/parakeet-tdt-0.6b-v3-onnx", _EUROPE),
     }
 )
 
@@ -57,11 +106,13 @@ LANGUAGE_FINDER = "base"
 
 def is_english_only(name: str) -> bool:
     """Return whether a model of this name writes English alone."""
-    return name.endswith(".en")
+    return name.endswith(".en") or (name in ONNX and ONNX[name].languages == ENGLISH_ALONE)
 
 
 def repository(name: str) -> str | None:
     """Return the hub repository of a name or of a hub id; None for what is neither."""
+    if name in ONNX:
+        return ONNX[name].repository
     return name if "/" in name else HUB.get(name)
 
 

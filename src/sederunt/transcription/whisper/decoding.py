@@ -1,7 +1,7 @@
 """One window of sound through the network: tokens, their times, and how far they can be trusted."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,6 +112,14 @@ class Network:
         padded = np.zeros((features.shape[0], context), np.float32)
         padded[:, :sound] = features[:, :sound]
         return self._model.encode(padded), sound
+
+    def odds(self, samples: Samples, *, thorough: bool = False) -> Mapping[str, float]:
+        """Return probability per language of some speech.
+
+        Args:
+            thorough: whether with all the context that the network was trained with.
+        """
+        return self.language_odds(self.encode(samples, context=FULL_CONTEXT if thorough else LEAST_CONTEXT)[0])
 
     def language_odds(self, encoded: Any) -> dict[str, float]:
         """Return probability per language of what was encoded; multilingual models only."""

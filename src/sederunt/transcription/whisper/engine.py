@@ -16,12 +16,12 @@ from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import FinishedPart
 from sederunt.transcription.scheduler import Lane, Rank, lane_alone
 from sederunt.transcription.whisper import reading, speech, windows, wording
-from sederunt.transcription.whisper.decoding import FULL_CONTEXT, Network
 from sederunt.transcription.whisper.quality import BALANCED, Quality
 from sederunt.transcription.whisper.section_readers import SectionReaders
 from sederunt.transcription.whisper.sections import Sections, SoundSection, covered, reached
 from sederunt.transcription.whisper.sound import PcmSource, UnreadSound
 from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples
+from sederunt.transcription.whisper.speech_network import SpeechNetwork
 
 logger = log.get(component="transcription")
 
@@ -60,10 +60,10 @@ class HeardWords:
 class Whisper:
     """A loaded model. Every method blocks and may be called from any thread."""
 
-    def __init__(self, name: str, network: Network, companion: Callable[[], Network | None]) -> None:
+    def __init__(self, name: str, network: SpeechNetwork, companion: Callable[[], SpeechNetwork | None]) -> None:
         self.name = name
         self.network = network
-        self._companion = companion  # gives a multilingual network where this one knows English alone
+        self._companion = companion  # gives a network that can tell languages where this one cannot
 
     @property
     def languages(self) -> frozenset[str]:
@@ -153,8 +153,8 @@ class Whisper:
         self, source: PcmSource, *, cancelled: threading.Event | None = None, lane: Lane | None = None
     ) -> str | None:
         """Return what a source is written down in if nothing else is known; None where that would be a guess."""
-        if not self.network.multilingual:
-            return "en"
+        if len(self.languages) == 1:
+            return next(iter(self.languages))
         guess = self.detect_language([source], cancelled=cancelled, lane=lane)
         return guess.tag if guess is not None and guess.sure else None
 
@@ -218,14 +218,12 @@ class Whisper:
         return reading.Manner(language=language, prompt=tuple(tokens), vocabulary=tuple(fitting))
 
 
-def odds_of(network: Network, samples: Samples) -> dict[str, float]:
+def odds_of(network: SpeechNetwork, samples: Samples) -> dict[str, float]:
     """Return probability per language of some speech; asked again with all the context a network was trained with,
     which tells close languages apart, where the cheap answer leaves a doubt.
     """
-    odds = network.language_odds(network.encode(samples)[0])
-    if max(odds.values()) >= BEYOND_DOUBT:
-        return odds
-    return network.language_odds(network.encode(samples, context=FULL_CONTEXT)[0])
+    odds = network.odds(samples)
+    return dict(odds if max(odds.values()) >= BEYOND_DOUBT else network.odds(samples, thorough=True))
 
 
 def chosen(known: Collection[str], lang: str | None, guess: Language | None, likely: str | None) -> str:

@@ -8,6 +8,13 @@ from pathlib import Path
 WEIGHTS = "model.bin"
 _NEEDED = (WEIGHTS, "config.json", "tokenizer.json")
 _VOCABULARIES = ("vocabulary.txt", "vocabulary.json")
+ONNX_VOCABULARY = "vocab.txt"
+# What `model_type` in config.json says of a network in the ONNX format → the files that hold it.
+ONNX_PARTS = {
+    "nemo-conformer-ctc": ("model",),
+    "nemo-conformer-rnnt": ("encoder-model", "decoder_joint-model"),
+    "nemo-conformer-tdt": ("encoder-model", "decoder_joint-model"),
+}
 # What a download leaves beside the files: their sizes and sums.
 MANIFEST = "sederunt.json"
 
@@ -26,8 +33,27 @@ def is_model(directory: Path) -> bool:
     return not missing(directory)
 
 
+def onnx_kind(directory: Path) -> str | None:
+    """Return which of the networks in the ONNX format that we read a directory says it holds; None: another format."""
+    try:
+        said = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    kind = said.get("model_type") if isinstance(said, dict) else None
+    return kind if kind in ONNX_PARTS else None
+
+
+def quantization(directory: Path, kind: str) -> str | None:
+    """Return "int8" where all parts of a network in the ONNX format are there so, else None: as they were exported."""
+    return "int8" if all((directory / f"{part}.int8.onnx").is_file() for part in ONNX_PARTS[kind]) else None
+
+
 def missing(directory: Path) -> list[str]:
     """Return what a model directory lacks."""
+    if (kind := onnx_kind(directory)) is not None:
+        suffix = ".int8.onnx" if quantization(directory, kind) else ".onnx"
+        names = (*(f"{part}{suffix}" for part in ONNX_PARTS[kind]), ONNX_VOCABULARY)
+        return [name for name in names if not (directory / name).is_file()]
     lacking = [name for name in _NEEDED if not (directory / name).is_file()]
     if not any((directory / name).is_file() for name in _VOCABULARIES):
         lacking.append(_VOCABULARIES[0])

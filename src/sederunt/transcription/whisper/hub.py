@@ -1,7 +1,7 @@
 """Downloads from the model hub: resumed where they broke off, checked against the hub's sums, then put in place."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,9 @@ def look(settings: WhisperSettings, name: str, *, endpoint: str | None = None) -
         info = HfApi(endpoint=endpoint).model_info(repo, files_metadata=True, timeout=20)
     except Exception as fault:
         raise SetupError(f"The hub did not answer for '{repo}': {_first_line(fault)}") from fault
-    wanted = [file for file in info.siblings or () if file.rfilename in _WANTED]
+    siblings = info.siblings or []
+    names = wanted_of({file.rfilename for file in siblings})
+    wanted = [file for file in siblings if file.rfilename in names]
     return Offer(
         name=name,
         repository=repo,
@@ -54,6 +56,15 @@ def look(settings: WhisperSettings, name: str, *, endpoint: str | None = None) -
         sizes={file.rfilename: file.size or 0 for file in wanted},
         sums={file.rfilename: file.lfs.sha256 for file in wanted if file.lfs},
     )
+
+
+def wanted_of(there: Set[str]) -> Set[str]:
+    """Return the files of a repository that are fetched: of ONNX networks those in 8 bits, if there are any."""
+    if files.WEIGHTS in there or files.ONNX_VOCABULARY not in there:
+        return _WANTED & there
+    eight_bits = {name for name in there if name.endswith(".int8.onnx")}
+    whole = {name for name in there if name.endswith((".onnx", ".onnx.data"))}
+    return ({"config.json", files.ONNX_VOCABULARY} & there) | (eight_bits or whole)
 
 
 def pull(

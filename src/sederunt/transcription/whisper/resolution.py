@@ -10,7 +10,7 @@ from typing import Literal
 from sederunt.errors import SetupError
 from sederunt.settings import WhisperSettings
 from sederunt.transcription.whisper import files, packages
-from sederunt.transcription.whisper.catalog import AUTO, AUTO_NAME, HUB, PINNED, folder, repository
+from sederunt.transcription.whisper.catalog import AUTO, AUTO_NAME, HUB, ONNX, PINNED, folder, repository
 
 Origin = Literal["path", "cache", "package"]
 
@@ -89,6 +89,13 @@ def is_present(settings: WhisperSettings, data: Path, model: str | None = None) 
     )
 
 
+def writes_live(settings: WhisperSettings, data: Path) -> bool:
+    """Return whether the model of the settings can write while people speak; networks in the ONNX format cannot."""
+    name = settings.model
+    named = Path(name).expanduser() if _is_path(name) else cache_directory(settings, data) / folder(name)
+    return files.onnx_kind(settings.path or named) is None
+
+
 def present(settings: WhisperSettings, data: Path) -> list[Found]:
     """Return every model on this machine; nothing is joined for that."""
     cache = cache_directory(settings, data)
@@ -118,7 +125,7 @@ def remedies(name: str, *, offline: bool) -> str:
     example = "base" if name == AUTO_NAME else name
     sentences = [f"{what} is on this machine." if name == AUTO_NAME else f"{what} is not on this machine."]
     if repository(example) is None:
-        sentences.append(f"It is no name we know ({', '.join(HUB)}) and no hub id like 'owner/name'.")
+        sentences.append(f"It is no name we know ({', '.join((*HUB, *ONNX))}) and no hub id like 'owner/name'.")
     elif offline:
         sentences.append(f"Unset SEDERUNT_WHISPER__OFFLINE and run 'sederunt models pull {example}',")
     else:
@@ -137,7 +144,8 @@ def _given(path: Path, name: str) -> Found:
     lacking = files.missing(path)
     if lacking:
         raise SetupError(
-            f"{path} is not a Whisper model in the CTranslate2 format: it lacks {', '.join(lacking)}. "
+            f"{path} is no speech model that we read (Whisper in the CTranslate2 format, or NeMo's in ONNX): it lacks "
+            f"{', '.join(lacking)}. "
             "Point SEDERUNT_WHISPER__PATH at a complete directory, or unset it."
         )
     return Found(name, path, "path")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from sederunt.transcription.languages import primary_tag
-from sederunt.transcription.whisper.decoding import FULL_CONTEXT, LEAST_CONTEXT
 from sederunt.transcription.whisper.engine import Language, chosen, odds_of, pooled
 from sederunt.transcription.whisper.live.selector import clearly_foreign
 
@@ -58,25 +57,21 @@ def test_a_model_that_writes_english_alone_reads_everything_in_it() -> None:
 
 
 class Listener:
-    """Answers by the context that it was given, and notes each."""
+    """Answers by how thoroughly it was asked, and notes it."""
 
-    def __init__(self, odds: dict[int, dict[str, float]]) -> None:
-        self._odds, self.asked = odds, list[int]()
+    def __init__(self, odds: dict[bool, dict[str, float]]) -> None:
+        self._odds, self.asked = odds, list[bool]()
 
-    def encode(self, _samples: Any, *, context: int = LEAST_CONTEXT) -> tuple[int, int]:
-        self.asked.append(context)
-        return context, 0
-
-    def language_odds(self, encoded: int) -> dict[str, float]:
-        return self._odds[encoded]
+    def odds(self, _samples: Any, *, thorough: bool = False) -> dict[str, float]:
+        self.asked.append(thorough)
+        return self._odds[thorough]
 
 
-@pytest.mark.parametrize(
-    ("short", "answer", "asked"),
-    [(0.97, 0.97, [LEAST_CONTEXT]), (0.54, 0.80, [LEAST_CONTEXT, FULL_CONTEXT])],
-)
-def test_a_doubtful_language_is_asked_again_with_all_the_context(short: float, answer: float, asked: list[int]) -> None:
-    listener: Any = Listener({LEAST_CONTEXT: {"hi": short, "en": 1 - short}, FULL_CONTEXT: {"hi": 0.80, "en": 0.05}})
+@pytest.mark.parametrize(("short", "answer", "asked"), [(0.97, 0.97, [False]), (0.54, 0.80, [False, True])])
+def test_a_doubtful_language_is_asked_again_with_all_the_context(
+    short: float, answer: float, asked: list[bool]
+) -> None:
+    listener: Any = Listener({False: {"hi": short, "en": 1 - short}, True: {"hi": 0.80, "en": 0.05}})
     assert odds_of(listener, np.zeros(16_000, np.float32))["hi"] == answer
     assert listener.asked == asked
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from sederunt.errors import SetupError
 from sederunt.settings import Settings
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.whisper import resolution
-from sederunt.transcription.whisper.catalog import SMALLEST
+from sederunt.transcription.whisper.catalog import AUTO_NAME, SMALLEST
+from sederunt.transcription.whisper.decoding import Network
 from sederunt.transcription.whisper.engine import Whisper, odds_of, pooled
 from sederunt.transcription.whisper.live.reader import Reader
 from sederunt.transcription.whisper.live.track import OpenUtterance, as_float
@@ -26,11 +28,16 @@ def model_for(settings: Settings, lang: str | None) -> str | None:
 
     English, and what may turn out to be something else, begins with tiny.en where that is installed.
     """
-    if settings.live.model != "auto":
+    if settings.live.model != AUTO_NAME:
         return settings.live.model
+    if not resolution.writes_live(settings.whisper, settings.data):
+        return AUTO_NAME if primary_tag(lang) not in (None, ENGLISH) else _small(settings) or AUTO_NAME
     english = primary_tag(lang) in (None, ENGLISH)
-    small = english and resolution.is_present(settings.whisper, settings.data, SMALLEST)
-    return SMALLEST if small and not settings.whisper.path else None
+    return _small(settings) if english and not settings.whisper.path else None
+
+
+def _small(settings: Settings) -> str | None:
+    return SMALLEST if resolution.is_present(settings.whisper, settings.data, SMALLEST) else None
 
 
 def fault(settings: Settings) -> str | None:
@@ -75,7 +82,8 @@ class LanguageSelector:
         return self.reader()
 
     def _ask(self, utterance: OpenUtterance) -> None:
-        listener = self._load(self._settings, None).network
+        whole = resolution.writes_live(self._settings.whisper, self._settings.data)
+        listener = self._load(self._settings, None if whole else AUTO_NAME).network
         if not listener.multilingual:
             self._decided = True
             return
@@ -92,6 +100,10 @@ class LanguageSelector:
         whisper = self._load(self._settings, model_for(self._settings, lang))
         tag = primary_tag(lang) or ENGLISH
         known = tag if tag in whisper.languages else ENGLISH
+        if not isinstance(whisper.network, Network):
+            raise SetupError(
+                f"'{whisper.name}' does not write live lines: set SEDERUNT_LIVE__MODEL to a Whisper model."
+            )
         return Reader(whisper.network, whisper.manner(known, self._vocabulary))
 
 

@@ -1,0 +1,33 @@
+"""Where networks compute, and why they cannot there."""
+
+from sederunt.settings import WhisperSettings
+
+_ANY = frozenset({"default", "auto"})  # CTranslate2 chooses
+
+
+def chosen(settings: WhisperSettings) -> str:
+    """Return the device that the settings come to on this machine: cpu or cuda."""
+    import ctranslate2
+
+    if settings.device != "auto":
+        return settings.device
+    return "cuda" if ctranslate2.get_cuda_device_count() else "cpu"
+
+
+def obstacle(settings: WhisperSettings) -> str | None:
+    """Return what keeps Whisper from computing as the settings say, with what to do; None where nothing does."""
+    import ctranslate2
+
+    device = chosen(settings)
+    if device == "cuda" and not ctranslate2.get_cuda_device_count():
+        return (
+            "No CUDA device is to be had here: install NVIDIA's driver, cuBLAS and cuDNN, "
+            "or set SEDERUNT_WHISPER__DEVICE=cpu."
+        )
+    known = ctranslate2.get_supported_compute_types(device)
+    if settings.compute_type not in known | _ANY:
+        return (
+            f"The {device} of this machine computes with {', '.join(sorted(known))}, not with "
+            f"'{settings.compute_type}': set SEDERUNT_WHISPER__COMPUTE_TYPE to one of them."
+        )
+    return None

@@ -1,0 +1,147 @@
+"""Transducers and CTC networks in the ONNX format behind the engine's seam: Parakeet and its like, read by `onnx-asr`.
+
+They write what they hear from left to right: no loops, nothing invented in silence, and no language to be told. Words
+are made of tokens, which carry the moment at which the network chose them; a word lasts until the next token.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sederunt.errors import SetupError
+from sederunt.settings import WhisperSettings
+from sederunt.transcription.whisper import files
+from sederunt.transcription.whisper.catalog import ENGLISH_ALONE
+from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions, TimedWord, TokenPhrase
+from sederunt.transcription.whisper.speech import RATE, Samples
+
+LEAST_SAMPLES = RATE // 10  # shorter sound has no frame for some networks
+LONGEST_TOKEN_S = 0.6  # behind it there was a pause: nobody draws a token out for longer
+_SENTENCE_ENDS = (".", "?", "!", "…")
+_PROVIDERS = {
+    "cpu": ("CPUExecutionProvider",),
+    "cuda": ("CUDAExecutionProvider", "CPUExecutionProvider"),
+}
+
+
+class OnnxNetwork:
+    """A loaded network that `onnx-asr` reads.
+
+    Args:
+        model: what `onnx_asr.load_model(…).with_timestamps()` gives.
+    """
+
+    multilingual = False
+
+    def __init__(self, model: Any, languages: frozenset[str]) -> None:
+        self._model = model
+        self.languages = languages
+
+    def read(self, samples: Samples, reading: ReadingOptions, /) -> Decoded:
+        """Write down a window, all of it in one way: there is no other to try."""
+        heard = np.pad(samples, (0, max(0, LEAST_SAMPLES - len(samples))))
+        found = self._model.recognize(heard, sample_rate=RATE)
+        logs = [float(value) for value in found.logprobs or ()]
+        words = words_of(found.tokens or (), found.timestamps or (), logs, len(samples) / RATE)
+        return Decoded(
+            phrases=sentences(words),
+            text=found.text.strip(),
+            score=sum(logs) / len(logs) if logs else 0.0,
+            silence=0.0,
+            language=reading.language,
+        )
+
+    def odds(self, samples: Samples, *, thorough: bool = False) -> Mapping[str, float]:
+        """Return nothing: it writes whatever language is spoken, and does not tell which."""
+        return {}
+
+    def tokens(self, text: str) -> list[int]:
+        """Return nothing: it takes no prompt."""
+        return []
+
+
+def load_onnx(directory: Path, settings: WhisperSettings, languages: frozenset[str] | None) -> OnnxNetwork:
+    """Load the network of a directory.
+
+    Args:
+        languages: that it writes; None: what `languages` in its config.json says, or English.
+
+    Raises SetupError without the extra `onnx`, or where the device is not to be had; ValueError for broken files.
+    """
+    try:
+        import onnx_asr
+        import onnxruntime
+    except ImportError as fault:
+        raise SetupError("Models in the ONNX format need one more package: pip install 'sederunt[onnx]'") from fault
+    kind = files.onnx_kind(directory)
+    assert kind is not None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = settings.threads
+    options.inter_op_num_threads = 1
+    wanted = providers(settings.device, onnxruntime.get_available_providers())
+    try:
+        model = onnx_asr.load_model(
+            kind,
+            directory,
+            quantization=files.quantization(directory, kind),
+            sess_options=options,
+            providers=wanted,
+        )
+    except Exception as fault:  # the runtime's errors have no common kind of their own
+        raise ValueError(str(fault)) from fault
+    return OnnxNetwork(model.with_timestamps(), languages or _said(directory))
+
+
+def providers(device: str, there: Sequence[str]) -> Sequence[str]:
+    """Return what ONNX Runtime is to compute with. Raises SetupError for a device that it was not built for."""
+    if device == "auto":
+        device = "cuda" if _PROVIDERS["cuda"][0] in there else "cpu"
+    wanted = _PROVIDERS[device]
+    if wanted[0] not in there:
+        raise SetupError(
+            f"ONNX Runtime has no {wanted[0]} here (it has {', '.join(there)}): install onnxruntime-gpu in place of "
+            "onnxruntime, or set SEDERUNT_WHISPER__DEVICE=cpu."
+        )
+    return wanted
+
+
+def words_of(
+    tokens: Sequence[str], at_s: Sequence[float], logs: Sequence[float], seconds: float
+) -> tuple[TimedWord, ...]:
+    """Put tokens together to words: one that begins with a space begins a word."""
+    words: list[TimedWord] = []
+    first = 0
+    for place in range(1, len(tokens) + 1):
+        if place < len(tokens) and not tokens[place].startswith(" "):
+            continue
+        mine = logs[first:place]
+        start, last = (min(at_s[which], seconds) for which in (first, place - 1))
+        following = at_s[place] if place < len(tokens) else seconds
+        text = "".join(tokens[first:place])
+        if text.strip():
+            end = max(last, min(following, last + LONGEST_TOKEN_S, seconds))
+            likely = math.exp(sum(mine) / len(mine)) if mine else 1.0
+            words.append(TimedWord(text=f" {text.strip()}", start=start, end=end, probability=min(1.0, likely)))
+        first = place
+    return tuple(words)
+
+
+def sentences(words: Sequence[TimedWord]) -> tuple[TokenPhrase, ...]:
+    """Cut words into phrases at the ends of sentences."""
+    phrases: list[TokenPhrase] = []
+    first = 0
+    for place, word in enumerate(words, 1):
+        if place == len(words) or word.text.endswith(_SENTENCE_ENDS):
+            part = tuple(words[first:place])
+            phrases.append(TokenPhrase(part[0].start, part[-1].end, part))
+            first = place
+    return tuple(phrases)
+
+
+def _said(directory: Path) -> frozenset[str]:
+    told = json.loads((directory / "config.json").read_text(encoding="utf-8")).get("languages")
+    return frozenset(map(str, told)) if isinstance(told, list) and told else ENGLISH_ALONE
