@@ -32,18 +32,19 @@ def process_states() -> Mapping[int, ProcessState]:
     """Return every process by its number; nothing where the system does not tell of processes (it is no Linux)."""
     proc = Path("/proc/self").parent
     folders = [folder for folder in proc.iterdir() if folder.name.isdigit()] if proc.is_dir() else []
-    states = (_state_of(folder) for folder in folders)
+    states = (state_of(int(folder.name)) for folder in folders)
     return {state.pid: state for state in states if state is not None}
 
 
-def _state_of(folder: Path) -> ProcessState | None:
+def state_of(pid: int) -> ProcessState | None:
+    """Return one process as it is now; None for one that is gone, and where the system tells of none."""
     try:
-        text = (folder / "stat").read_text(encoding="ascii", errors="replace")
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:  # ended meanwhile
         return None
     fields = text.rpartition(")")[2].split()
     return ProcessState(
-        pid=int(folder.name),
+        pid=pid,
         parent=int(fields[1]),
         session=int(fields[3]),
         started=int(fields[19]),

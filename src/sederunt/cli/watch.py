@@ -1,7 +1,9 @@
 """Ends roles that are frozen: they hold their sockets, answer nobody, and would sit there for ever.
 
 One that froze in the middle of a transaction on SQLite keeps all others from writing. It is ended sooner than a writer
-gives up waiting, so that callers see a slow answer and no refusal.
+gives up waiting, so that callers see a slow answer and no refusal. So is one that the kernel calls stopped, where its
+successor has nothing to catch up on: however busy the machine, that one does not run because somebody stopped it. A
+host is waited for: its browsers go on, and what they hear is there when it goes on too.
 
 A role's pulse comes from its own event loop. `serve` hears everybody's, and its own: where it does not hear itself, the
 message server is what hangs.
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from sederunt import log
+from sederunt.browser.stopped import StoppedProcesses, state_of
 from sederunt.bus.connection import Bus
 from sederunt.bus.pulse import SILENT_S, Pulse, Pulses, beating, hearing
 from sederunt.cli.supervisor import Supervisor
@@ -27,6 +30,7 @@ LOOK_EVERY_S = 2.0
 FROZEN_S = 30.0  # longer than any machine that is merely busy keeps an event loop from running
 BLOCKING_LOOKS = 2  # at which a silent role was seen to keep the database locked; our transactions take milliseconds
 OWN_ROLE, BUS_ROLE = "serve", "nats"
+REPLACED_WHEN_STOPPED = ("api", "worker", BUS_ROLE)
 
 
 class FrozenRoles:
@@ -86,18 +90,25 @@ async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings, database
     bus = await Bus.connect(bus_settings, name="serve", within_s=3600)
     try:
         async with hearing(bus) as pulses, beating(bus, OWN_ROLE, "serve", _nothing_more):
-            roles = FrozenRoles(pulses)
+            roles, stopped = FrozenRoles(pulses), StoppedProcesses()
             while True:
                 await asyncio.sleep(LOOK_EVERY_S)
                 pids = supervisor.pids()
                 blocking = locks.holders(database) if database is not None else frozenset()
-                for role in roles.found(pids, blocking):
+                for role in {*roles.found(pids, blocking), *_stopped(pids, stopped)}:
                     told = {"frozen": role, "database_locked": pids[role] in blocking}
                     logger.error("role is frozen, it is ended and started anew", action="role_frozen", **told)
                     roles.forget(role)
                     supervisor.kill(role)
     finally:
         await bus.close()
+
+
+def _stopped(pids: Mapping[str, int | None], watch: StoppedProcesses) -> list[str]:
+    """Return the roles that need not be waited for, and that the kernel has called stopped at several looks."""
+    watched = {pid: role for role in REPLACED_WHEN_STOPPED if (pid := pids.get(role)) is not None}
+    states = (state_of(pid) for pid in watched)
+    return [watched[state.pid] for state in watch.look(state for state in states if state is not None)]
 
 
 async def _nothing_more() -> Mapping[str, object]:

@@ -208,14 +208,19 @@ def test_callers_are_answered_for_as_long_as_a_drain_lasts(served: subprocess.Po
     assert served.wait(90) == 0
 
 
-def test_a_role_that_freezes_is_replaced(served: subprocess.Popen[str], tmp_path: Path) -> None:
-    greeting(served)
+def test_a_role_that_is_stopped_is_replaced_and_callers_wait(served: subprocess.Popen[str], tmp_path: Path) -> None:
+    url, key = greeting(served)
+    headers = {"Authorization": f"Bearer {key}"}
     until(lambda: states(tmp_path).get("worker") == "ok", "a worker that is well")
-    frozen = psutil.Process(int((tmp_path / "run" / "worker.pid").read_text()))
-    frozen.suspend()
-    until(lambda: int((tmp_path / "run" / "worker.pid").read_text()) != frozen.pid, "another worker", timeout_s=120)
-    assert not frozen.is_running()
-    assert '"action": "role_frozen"' in (tmp_path / "serve.log").read_text()
+    for role in ("worker", "nats", "api"):
+        file = tmp_path / "run" / f"{role}.pid"
+        frozen = psutil.Process(int(file.read_text()))
+        frozen.suspend()
+        assert httpx2.get(f"{url}/api/v1/bot/scheduled", headers=headers, timeout=120).json() == []
+        until(lambda file=file, old=frozen.pid: int(file.read_text()) != old, f"another {role}", timeout_s=120)  # type: ignore[misc]
+        assert not frozen.is_running()
+    said = [json.loads(line) for line in (tmp_path / "serve.log").read_text().splitlines() if "role_frozen" in line]
+    assert [line["frozen"] for line in said] == ["worker", "nats", "api"]
 
 
 def test_a_start_that_did_not_get_far_enough_to_show_the_first_key_leaves_it_to_the_next(tmp_path: Path) -> None:
