@@ -23,7 +23,7 @@ from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.accounts.sealing import load_sealer
-from sederunt.api.wire import limits_of, protocols
+from sederunt.api.wire import connection_limits, protocols
 from sederunt.bus import embedded
 from sederunt.bus.connection import Bus
 from sederunt.clock import Clock
@@ -230,7 +230,7 @@ async def _run(app: ASGIApp, said: "asyncio.Queue[Message]", heard: "asyncio.Que
 @asynccontextmanager
 async def on_a_socket(app: ASGIApp, **options: Any) -> AsyncIterator[int]:
     """The application behind uvicorn as in production; the port. Its lifespan is somebody else's."""
-    options = {"log_config": None, "access_log": False, **protocols(limits_of(10_000)), **options}
+    options = {"log_config": None, "access_log": False, **protocols(connection_limits(10_000)), **options}
     config = uvicorn.Config(app, port=0, lifespan="off", **options)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server._serve())  # `serve` would take the test's signals

@@ -20,6 +20,7 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.routing import Route as Path
 from starlette.types import ASGIApp
 
+from sederunt.accounting import Ledger, limits_of
 from sederunt.api import files, probes, sockets
 from sederunt.api.call import Call
 from sederunt.api.context import ApiContext, open_context
@@ -51,16 +52,18 @@ def create_app(
     clock: Clock = SYSTEM_CLOCK,
     pages: Sequence[BaseRoute] = (),
     beside: Callable[[Starlette], AbstractAsyncContextManager[None]] = lambda _app: nullcontext(),
+    ledger: Ledger | None = None,
 ) -> ASGIApp:
     """Make the application of one process, with the console's pages where there are any, and what runs beside.
 
-    Its context is opened when the server starts and closed when it stops.
+    Its context is opened when the server starts and closed when it stops. Use of budgets is counted in the ledger.
     """
     metrics = Metrics()
+    counted = ledger or Ledger(limits_of(settings))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with open_context(settings, clock, metrics) as context:
+        async with open_context(settings, clock, metrics, counted) as context:
             app.state.context = context
             async with beside(app):
                 yield

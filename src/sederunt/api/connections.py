@@ -6,17 +6,18 @@ their next request go after those; one that is being answered is never cut off f
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from sederunt import log
+from sederunt.accounting import Ledger
 from sederunt.model.budgets import count_of
 
 HEAD_S = 20.0  # from the connection, or the first byte of a further request, to the end of its headers
 BODY_S, BODY_BYTES = 30.0, 32 * 1024  # a body that is being sent brings so much in that time, or its end
 LOOK_S = 1.0
+HALF_OPEN = "half_open_connections"
 RESERVED_FILES = 256  # for the database, the storage, the bus and everything else
 
 logger = log.get(component="api")
@@ -46,19 +47,23 @@ class ConnectionLimits:
     """How many connections, and how long they may take."""
 
     most: int
-    most_half_per_address: int = count_of("half_open_connections")
+    most_half_per_address: int = count_of(HALF_OPEN)
     head_s: float = HEAD_S
     body_s: float = BODY_S
 
 
 class Connections:
-    """Counts them for one process. `monotonic` in seconds."""
+    """Counts them for one process.
 
-    def __init__(self, limits: ConnectionLimits, monotonic: Callable[[], float]) -> None:
-        self._limits, self._monotonic = limits, monotonic
+    Args:
+        monotonic: seconds.
+        ledger: where those of each address are counted that have not brought a whole request.
+    """
+
+    def __init__(self, limits: ConnectionLimits, monotonic: Callable[[], float], ledger: Ledger) -> None:
+        self._limits, self._monotonic, self._ledger = limits, monotonic, ledger
         self._all: dict[Connection, str] = {}  # → the address at the other end
         self._half: dict[Connection, float] = {}  # → since when, oldest first
-        self._half_of: Counter[str] = Counter()
         self._idle: dict[Connection, None] = {}  # oldest first
         self._bodies: dict[Connection, _Body] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -69,7 +74,8 @@ class Connections:
 
     def came(self, connection: Connection, address: str) -> bool:
         """Count a new connection; False where there is no room for it, and none could be made."""
-        if self._half_of[address] >= self._limits.most_half_per_address:
+        if self._ledger.used(HALF_OPEN, address) >= self._limits.most_half_per_address:
+            self._ledger.refuse(HALF_OPEN)
             self._end(next(one for one in self._half if self._all[one] == address))
         if len(self._all) >= self._limits.most:
             victim = next(iter(self._half), None) or next(iter(self._idle), None)
@@ -87,7 +93,7 @@ class Connections:
             return
         self._idle.pop(connection, None)
         self._half[connection] = self._monotonic()
-        self._half_of[self._all[connection]] += 1
+        self._ledger.take(HALF_OPEN, self._all[connection])
         self._watch()
 
     def has_head(self, connection: Connection) -> None:
@@ -122,10 +128,7 @@ class Connections:
     def _no_longer_half(self, connection: Connection) -> None:
         if self._half.pop(connection, None) is None:
             return
-        address = self._all[connection]
-        self._half_of[address] -= 1
-        if not self._half_of[address]:
-            del self._half_of[address]
+        self._ledger.give_back(HALF_OPEN, self._all[connection])
 
     def _end(self, connection: Connection) -> None:
         self.ended += 1

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from sederunt import __version__
-from sederunt.accounting import Ledger, Rate, limits_of
+from sederunt.accounting import Ledger, Rate
 from sederunt.accounts.installation_secrets import LINKS, installation_secret
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import load_sealer
@@ -102,7 +102,7 @@ def _came_by(scheme: str, host: str) -> str | None:
 
 
 @asynccontextmanager
-async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> AsyncIterator[ApiContext]:
+async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledger: Ledger) -> AsyncIterator[ApiContext]:
     """Open everything, hand it out, close it in the opposite order; what was committed is published before the end."""
     async with contextlib.AsyncExitStack() as stack:
         bus, database = await stack.enter_async_context(open_published(settings, clock, name="api"))
@@ -115,7 +115,6 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics) -> As
         bots = Bots(database, clock, follow_ups=FOLLOW_UPS, seals=sealer)
         objects = open_objects(settings)
         readiness = Readiness(database, bus, objects, settings.data, clock)
-        ledger = Ledger(limits_of(settings))
         requests = Rate.per_minute(ledger.limit("requests"), clock.monotonic)
         await stack.enter_async_context(sharing(bus, SharedUse(requests, ledger, clock.monotonic)))
         await stack.enter_async_context(beating(bus, "api", f"api-{settings.host.name}", partial(_facts, ledger)))

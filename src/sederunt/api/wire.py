@@ -15,6 +15,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from sederunt.accounting import Ledger
 from sederunt.api.connections import RESERVED_FILES, ConnectionLimits, Connections
 
 LINE_BYTES = 256 * 1024  # what the system may hold for one listener: some seconds of sound, an hour of events
@@ -133,13 +134,13 @@ _SOCKETS: Mapping[str, Any] = {
 }
 
 
-def protocols(limits: ConnectionLimits) -> Mapping[str, Any]:
-    """Return what goes into uvicorn's configuration of one process."""
-    known = Connections(limits, time.monotonic)
+def protocols(limits: ConnectionLimits, ledger: Ledger | None = None) -> Mapping[str, Any]:
+    """Return what goes into uvicorn's configuration of one process, whose use of budgets is in the ledger."""
+    known = Connections(limits, time.monotonic, ledger or Ledger())
     return {**_SOCKETS, "http": type("CountedHttpProtocol", (HttpProtocol,), {"known": known})}
 
 
-def limits_of(connections: int) -> ConnectionLimits:
+def connection_limits(connections: int) -> ConnectionLimits:
     """Return the limits for so many connections, fewer where this process may not open so many files."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = connections if files == resource.RLIM_INFINITY else min(connections, max(files - RESERVED_FILES, 64))

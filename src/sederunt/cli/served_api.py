@@ -8,7 +8,8 @@ from functools import partial
 import uvicorn
 import uvloop
 
-from sederunt.api.wire import limits_of, protocols
+from sederunt.accounting import Ledger, limits_of
+from sederunt.api.wire import connection_limits, protocols
 from sederunt.cli.listener import listen
 from sederunt.console.app import create_application
 from sederunt.settings import Settings
@@ -25,10 +26,11 @@ def serve_api(settings: Settings, fd: int | None, *, ready: Ready) -> None:
     listener = socket.socket(fileno=fd) if fd is not None else listen(settings.api)
     port = listener.getsockname()[1]
     known = settings.model_copy(update={"api": settings.api.model_copy(update={"port": port})})
+    ledger = Ledger(limits_of(known))
     config = uvicorn.Config(
-        create_application(known),
+        create_application(known, ledger=ledger),
         loop="uvloop",
-        **protocols(limits_of(known.api.connections)),
+        **protocols(connection_limits(known.api.connections), ledger),
         log_config=None,
         access_log=False,
         server_header=False,

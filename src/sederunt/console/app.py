@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute
 from starlette.routing import Route as Path
 from starlette.types import ASGIApp
 
+from sederunt.accounting import Ledger
 from sederunt.api.app import create_app
 from sederunt.api.door import visit_of
 from sederunt.api.permissions import Permission
@@ -60,7 +61,7 @@ PAGES: Sequence[tuple[str, str, Handler, Permission]] = (
 )
 
 
-def create_application(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIApp:
+def create_application(settings: Settings, clock: Clock = SYSTEM_CLOCK, ledger: Ledger | None = None) -> ASGIApp:
     """Return the whole api role: the API with the console in front of it, and the door of language models' clients."""
     door = McpDoor(settings.api)
 
@@ -69,7 +70,7 @@ def create_application(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> ASGIA
         async with door.open(), _children(app):
             yield
 
-    door.app = create_app(settings, clock, pages=[*_routes(), *door.routes()], beside=beside)
+    door.app = create_app(settings, clock, pages=[*_routes(), *door.routes()], beside=beside, ledger=ledger)
     return door.app
 
 

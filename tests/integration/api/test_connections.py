@@ -8,6 +8,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from harness.api_room import on_a_socket
+from sederunt.accounting import Ledger
 from sederunt.api.connections import ConnectionLimits
 from sederunt.api.wire import protocols
 
@@ -45,10 +46,16 @@ async def whole_answer(port: int) -> bytes:
 )
 async def test_half_requests_without_a_key_shut_nobody_out(limits: ConnectionLimits) -> None:
     async with AsyncExitStack() as stack:
-        port = await stack.enter_async_context(on_a_socket(application, **protocols(limits)))
+        ledger = Ledger()
+        port = await stack.enter_async_context(on_a_socket(application, **protocols(limits, ledger)))
         for _ in range(1_100):
             await open_and_say(stack, port, HALF)
         assert (await whole_answer(port)).endswith(b"yes")
+        told = ledger.told()["half_open_connections"]
+        most = min(limits.most, limits.most_half_per_address)
+        assert most - 2 <= told["used"] <= most
+        assert (told["refused"] > 0) == (limits.most_half_per_address < limits.most)
+    assert ledger.held("half_open_connections").keys() <= {"127.0.0.1"}
 
 
 @pytest.mark.parametrize(
