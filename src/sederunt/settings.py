@@ -10,7 +10,7 @@ import socket
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, get_origin
+from typing import Annotated, Any, Literal, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
@@ -273,6 +273,11 @@ class WhisperSettings(Section):
     path: Path | None = Field(None, description="A model directory; wins over everything.")
     cache: Path | None = Field(None, description="Where downloaded models lie; default: models in the data directory.")
     offline: bool = Field(False, description="Never ask the hub.")
+    sources: list[Annotated[str, Field(pattern=r"^(packages|hub|package:\w+|[/~].*)$")]] = Field(
+        ["packages", "hub"],
+        description="Where models with a name come from beside the cache, in this order: packages (known and "
+        "introduced ones), package:NAME, a folder, hub (by sederunt models pull).",
+    )
     quality: Literal["fast", "balanced", "best"] = Field(
         "balanced",
         description="Care of transcriptions by vendor1; whisper-fast and whisper-best choose for one request.",

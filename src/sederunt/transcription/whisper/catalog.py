@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """What a model's weights must be, byte for byte."""
+    """What a model's file must be, byte for byte."""
 
     size: int
     sha256: str
@@ -85,11 +85,25 @@ ONNX: Mapping[str, OnnxModel] = MappingProxyType(
     }
 )
 
-# The weights inside the two packages that carry a model. They are unofficial: content is checked, not the name.
-PINNED: Mapping[str, Pinned] = MappingProxyType(
+# The files of the two models that packages carry. These are unofficial: content is checked, not the name.
+PINNED: Mapping[str, Mapping[str, Pinned]] = MappingProxyType(
     {
-        "tiny.en": Pinned(75_537_502, "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a"),
-        "base": Pinned(145_217_532, "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"),
+        "tiny.en": MappingProxyType(
+            {
+                "model.bin": Pinned(75_537_502, "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a"),
+                "config.json": Pinned(2_317, "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5"),
+                "tokenizer.json": Pinned(2_128_466, "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df"),
+                "vocabulary.txt": Pinned(422_309, "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf"),
+            }
+        ),
+        "base": MappingProxyType(
+            {
+                "model.bin": Pinned(145_217_532, "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"),
+                "config.json": Pinned(2_309, "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a"),
+                "tokenizer.json": Pinned(2_203_239, "fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab"),
+                "vocabulary.txt": Pinned(459_861, "34ce3fe1c5041027b3f8d42912270993f986dbc4bb34cf27f951e34a1e453913"),
+            }
+        ),
     }
 )
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,7 +91,12 @@ def read_manifest(directory: Path) -> Manifest | None:
 
 def faults(directory: Path, sums: dict[str, str]) -> list[str]:
     """Return what is wrong with a model's files, as sentences; sums are those it should have."""
-    found = [f"{name} is missing" for name in missing(directory)]
+    return [f"{name} is missing" for name in missing(directory)] + changed(directory, sums)
+
+
+def changed(directory: Path, sums: Mapping[str, str]) -> list[str]:
+    """Return which of the files that are there are not what they should be, as sentences."""
+    found = []
     for name, expected in sums.items():
         path = directory / name
         if path.is_file() and sha256(path) != expected:

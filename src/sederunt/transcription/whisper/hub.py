@@ -9,7 +9,7 @@ from typing import Any
 from sederunt import log
 from sederunt.errors import SetupError
 from sederunt.settings import WhisperSettings
-from sederunt.transcription.whisper import files, resolution
+from sederunt.transcription.whisper import files, resolution, sources
 from sederunt.transcription.whisper.catalog import folder, repository
 
 logger = log.get(component="transcription")
@@ -40,6 +40,7 @@ def look(settings: WhisperSettings, name: str, *, endpoint: str | None = None) -
     repo = repository(name)
     if settings.offline or repo is None:
         raise SetupError(resolution.remedies(name, offline=settings.offline))
+    sources.refuse_without_hub(name, settings.sources)
     from huggingface_hub import HfApi
 
     try:

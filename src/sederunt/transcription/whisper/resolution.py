@@ -9,10 +9,10 @@ from typing import Literal
 
 from sederunt.errors import SetupError
 from sederunt.settings import WhisperSettings
-from sederunt.transcription.whisper import files, packages
+from sederunt.transcription.whisper import files, packages, sources
 from sederunt.transcription.whisper.catalog import AUTO, AUTO_NAME, HUB, ONNX, PINNED, folder, repository
 
-Origin = Literal["path", "cache", "package"]
+Origin = Literal["path", "cache", "package", "folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,14 @@ class Found:
         sums = self.expected_sums()
         if not self.pieces:
             return files.faults(self.directory, sums)
-        sound = files.sha256(*self.pieces) == sums[files.WEIGHTS]
-        return [] if sound else [f"the pieces of {files.WEIGHTS} are not what they were (SHA-256 differs)"]
+        sound = files.sha256(*self.pieces) == sums.pop(files.WEIGHTS)
+        wrong = [] if sound else [f"the pieces of {files.WEIGHTS} are not what they were (SHA-256 differs)"]
+        return wrong + files.changed(self.directory, sums)
 
     def expected_sums(self) -> dict[str, str]:
         """Return what its files should add up to, as far as anyone told us."""
-        if self.origin == "package" and self.name in PINNED:
-            return {files.WEIGHTS: PINNED[self.name].sha256}
+        if self.origin in ("package", "folder") and self.name in PINNED:
+            return {file: known.sha256 for file, known in PINNED[self.name].items()}
         manifest = files.read_manifest(self.directory)
         return manifest.sums if manifest else {}
 
@@ -71,8 +72,12 @@ def find(settings: WhisperSettings, data: Path, name: str) -> Found | None:
     cache = cache_directory(settings, data)
     if files.is_model(cache / folder(name)):
         return Found(name, cache / folder(name), "cache")
-    directory = packages.find(name, cache)
-    return Found(name, directory, "package") if directory and files.is_model(directory) else None
+    for source in settings.sources:
+        directory = packages.find(name, cache) if source == sources.PACKAGES else sources.whole(name, [source])
+        if directory and files.is_model(directory):
+            return Found(name, directory, "package" if source == sources.PACKAGES else "folder")
+    gathered = sources.gather(name, settings.sources, cache)
+    return Found(name, gathered, "folder") if gathered else None
 
 
 def is_present(settings: WhisperSettings, data: Path, model: str | None = None) -> bool:
@@ -84,7 +89,7 @@ def is_present(settings: WhisperSettings, data: Path, model: str | None = None) 
         return files.is_model(Path(name).expanduser())
     cache = cache_directory(settings, data)
     return any(
-        files.is_model(cache / folder(candidate)) or packages.is_installed(candidate)
+        files.is_model(cache / folder(candidate)) or _is_offered(settings, candidate)
         for candidate in (AUTO if name == AUTO_NAME else (name,))
     )
 
@@ -93,7 +98,14 @@ def writes_live(settings: WhisperSettings, data: Path) -> bool:
     """Return whether the model of the settings can write while people speak; networks in the ONNX format cannot."""
     name = settings.model
     named = Path(name).expanduser() if _is_path(name) else cache_directory(settings, data) / folder(name)
+    if not named.is_dir():
+        named = sources.whole(name, settings.sources) or named
     return files.onnx_kind(settings.path or named) is None
+
+
+def _is_offered(settings: WhisperSettings, name: str) -> bool:
+    in_packages = sources.PACKAGES in settings.sources and packages.is_installed(name)
+    return in_packages or sources.is_offered(name, settings.sources)
 
 
 def present(settings: WhisperSettings, data: Path) -> list[Found]:
@@ -102,15 +114,25 @@ def present(settings: WhisperSettings, data: Path) -> list[Found]:
     kept = [
         Found(path.name.replace("--", "/"), path, "cache")
         for path in sorted(cache.iterdir() if cache.is_dir() else ())
-        if files.is_model(path) and not path.name.endswith("-joined")
+        if files.is_model(path) and not path.name.endswith(("-joined", "-gathered"))
     ]
     brought = [
         found
-        for name in packages.names()
+        for name in (packages.names() if sources.PACKAGES in settings.sources else ())
         if not files.is_model(cache / folder(name)) and (found := _unjoined(name, cache) or find(settings, data, name))
     ]
+    known = {found.name for found in (*kept, *brought)}
+    brought += [found for found in _in_folders(settings, cache) if found.name not in known]
     given = [_given(settings.path, settings.path.name)] if settings.path else []
     return given + kept + brought
+
+
+def _in_folders(settings: WhisperSettings, cache: Path) -> list[Found]:
+    """Return the models that lie whole in a folder of the settings, and those that were put together from several."""
+    directories = [path for root in sources.roots(settings.sources) for path in sorted(root.iterdir())]
+    whole = [Found(path.name.replace("--", "/"), path, "folder") for path in directories if files.is_model(path)]
+    gathered = [Found(name, sources.gathered(name, cache), "folder") for name in PINNED]
+    return whole + [found for found in gathered if files.is_model(found.directory)]
 
 
 def _unjoined(name: str, cache: Path) -> Found | None:
