@@ -87,6 +87,16 @@ def doors(service: Site) -> list[Cell]:
             long=True,
         ),
         cell(
+            "left alone and nobody told",  # what the channel sends is lost: the page's list must be looked at, twice
+            variant={"quirks": Quirks(lost=1.0)},
+            deeds=[("started", ""), (LISTED, "everyone leaves")],
+            reason="last_person_detected",
+            turns=0,
+            ends=False,
+            fields={"stop_options": {"last_person_detection": 1}},
+            long=True,
+        ),
+        cell(
             "left alone, only the page tells",
             variant={"signals": "page"},
             deeds=[("fell_silent", ""), (LISTED, "everyone leaves")],
@@ -137,6 +147,7 @@ ONCE: Mapping[str, Site] = {
     "challenged": "teams",  # the other two have "blocked" and "robots refused"
     "page dies on every try": "zoom",
     "left alone": "gmeet",  # "only the page tells" of it at all three
+    "left alone and nobody told": "teams",
     "signed in, left alone": "teams",  # the only one whose signals do not mark one's own entry
     "network lost and back": "teams",
     "session void": "gmeet",

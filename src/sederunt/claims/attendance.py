@@ -8,7 +8,7 @@ from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
 from sederunt.claims.habit import Habit
 from sederunt.claims.presence import PresenceVerdict, picture
 from sederunt.claims.register import KnownPerson, Register
-from sederunt.claims.rules import TRUST
+from sederunt.claims.rules import DOUBT_MS, TRUST
 from sederunt.claims.speaking import Speaking
 from sederunt.claims.table import SourceTable, Statement
 from sederunt.claims.unwritten import Unwritten
@@ -26,6 +26,7 @@ class Attendance:
         self._count = (0, 0)  # (when, how many) the page said last
         self._only_one_ms: int | None = None
         self._looked_ms = 0
+        self._confirmed_ms: Mapping[str, int] = {}  # person → the last moment of which anybody has them here
 
     def take_people(self, claim: Claim) -> None:
         """Note a claim of who is here."""
@@ -57,6 +58,13 @@ class Attendance:
         listed = any(table.words for table in self._tables.values())
         return listed and now_ms - self._looked_ms >= LOOK_AGAIN_MS
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Return whether people are here of whom no source has told, nor shown any of them, for long."""
+        company = self._register.company
+        told_ms = (self._confirmed_ms.get(self._register.canonical_of(key), 0) for key in company)
+        return bool(company) and self._looked_ms - max(told_ms) >= DOUBT_MS
+
     def weigh(self, at_ms: int) -> list[RosterChange]:
         """Decide who is here; returns what listeners should hear of."""
         self._looked_ms = at_ms
@@ -66,9 +74,10 @@ class Attendance:
             heard={register.canonical_of(key): moment for key, moment in speaking.heard_ms.items()},
             only_one_ms=self._only_one_ms,
             own=register.own.found,
+            omitted_ms=self._habits[Source.PROTOCOL].omitted_ms,
             now_ms=at_ms,
         )
-        register.known_as = seen.known_as
+        register.known_as, self._confirmed_ms = seen.known_as, seen.confirmed_ms
         for key, canonical in register.join_keys():
             speaking.move(key, canonical)
         told, strangers = self._told(), speaking.strangers

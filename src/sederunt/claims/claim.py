@@ -16,6 +16,7 @@ class Fact(StrEnum):
     OWNS = "owns"  # person `key` owns media source `media`; an empty key: nobody in particular
     SOUND = "sound"  # media sources that carry sound
     SELF = "self"  # the bot's own key or name
+    LET_IN = "let_in"  # the bot waited outside and was let in: somebody was here
     COUNT = "count"  # `number` of people in the meeting, the bot included
     RECORDED = "recorded"  # the site says that it records
     REMOVED = "removed"  # the bot was put out

@@ -46,7 +46,7 @@ class Fold:
             case Fact.SHARES:
                 if claim.source in self._shares:
                     self._shares[claim.source].take(claim)
-            case Fact.RECORDED | Fact.REMOVED | Fact.OVER:
+            case Fact.RECORDED | Fact.REMOVED | Fact.OVER | Fact.LET_IN:
                 self._take_state(claim)
             case _:
                 self._speaking.take(claim)
@@ -113,12 +113,22 @@ class Fold:
 
     @property
     def company_seen(self) -> bool:
-        """Return whether anybody else was here, ever. Whom an earlier page listed, and who was only shown speaking,
-        counts once this page's roster was read at all: they may have left before the bot looked at it, while a page
-        without any roster cannot tell who is left."""
+        """Return whether anybody else was here, ever. Whom an earlier page listed, who was only shown speaking, and who
+        let the bot in counts once this page's roster was read at all: they may have left before the bot looked at it,
+        while a page without any roster cannot tell who is left."""
         if not self._register.people:
             return False
-        return self._register.lists_people(earlier=True) or bool(self._speaking.strangers)
+        seen = self._register.lists_people(earlier=True) or bool(self._speaking.strangers)
+        return seen or Fact.LET_IN in self.told
+
+    @property
+    def doubts_company(self) -> bool:
+        """Return whether the page's own list should be looked at: people count as here of whom nothing was said, seen
+        or heard for long, and their going may have been lost; or everybody counts as gone, and somebody's coming may
+        have been."""
+        if self.someone_speaks or not self.company_seen:
+            return False
+        return not self.has_company or self._attendance.is_doubtful
 
     @property
     def someone_speaks(self) -> bool:

@@ -39,6 +39,8 @@ class Testimony:
     listed: Statement | None  # by the page's list
     shown: Statement | None  # on a tile
     unlisted_ms: int | None  # the open list leaves them out, since
+    left_out: tuple[int, int] | None  # the list left them out at each look of this time: from, until
+    omitted_ms: int | None  # messages of the protocol leave them out, again and again, since
     rows: int  # of the open list
     protocol_holds: int  # how many people the protocol has here; below zero where it told of nobody ever
     heard_ms: int | None  # sound of their own was captured last
@@ -84,11 +86,13 @@ def _only_one(t: Testimony) -> int | None:
 
 
 def _unlisted(t: Testimony) -> int | None:
-    """A short list leaves out for long whom the protocol has here."""
-    if t.unlisted_ms is None or t.protocol is None or not t.protocol.holds or t.rows >= SHORT_LIST or t.is_self:
+    """A short list leaves out for long whom the protocol has here; be it at two looks, and closed between them. One
+    look is enough where messages of the protocol leave them out, too."""
+    if t.left_out is None or t.protocol is None or not t.protocol.holds or t.is_self:
         return None
-    since_ms = max(t.unlisted_ms, t.protocol.at_ms)
-    return since_ms if t.now_ms - since_ms >= CONTRADICTED_MS else None
+    since_ms = max(t.left_out[0], t.protocol.at_ms)
+    agreed = t.omitted_ms is not None and t.left_out[1] >= t.omitted_ms
+    return since_ms if agreed or t.left_out[1] - since_ms >= CONTRADICTED_MS else None
 
 
 def _told(t: Testimony) -> int | None:
@@ -150,6 +154,7 @@ class Presence:
 
     verdicts: Mapping[str, PresenceVerdict]
     known_as: Mapping[str, str]  # a page's token → the person's
+    confirmed_ms: Mapping[str, int]  # person → the last moment of which anybody's word has them here
 
 
 def picture(
@@ -158,18 +163,22 @@ def picture(
     heard: Mapping[str, int],
     only_one_ms: int | None,
     own: frozenset[str],
+    omitted_ms: Callable[[str], int | None],
     now_ms: int,
 ) -> Presence:
-    """Weigh everything. `heard`: person → when their own sound was captured last. `own`: the bot itself."""
+    """Weigh everything. `heard`: person → when their own sound was captured last. `own`: the bot itself.
+    `omitted_ms`: person → since when the protocol's messages leave them out."""
     protocol, listing, tiles = tables[Source.PROTOCOL], tables[Source.LIST], tables[Source.TILES]
     list_as = matched(protocol, (word.subject for word in listing.words.values()))
     strangers = [word.subject for token, word in tiles.words.items() if token not in list_as]
     tiles_as = list_as | matched(protocol, strangers)
     listed = _by_person(listing, list_as)
     shown = _by_person(tiles, tiles_as)
-    rows = sum(word.holds for word in listed.values()) if listing.is_open else 0
+    read = sum(word.holds for word in listed.values())
+    rows = read if listing.is_open else 0
     holds = sum(word.holds for word in protocol.words.values()) if protocol.words else -1
     found: dict[str, PresenceVerdict] = {}
+    confirmed_ms: dict[str, int] = {}
     for person in dict.fromkeys((*protocol.words, *listed, *shown)):
         by_protocol, on_list = protocol.words.get(person), listed.get(person)
         testimony = Testimony(
@@ -177,6 +186,8 @@ def picture(
             listed=_seen_still(listing, on_list, by_protocol),
             shown=_seen_still(tiles, shown.get(person), by_protocol),
             unlisted_ms=_unlisted_since(listing, on_list) if rows else None,
+            left_out=_left_out(listing, on_list, now_ms) if 0 < read < SHORT_LIST else None,
+            omitted_ms=omitted_ms(person),
             rows=rows,
             protocol_holds=holds,
             heard_ms=heard.get(person),
@@ -186,7 +197,20 @@ def picture(
         )
         if decided := verdict(testimony):
             found[person] = decided
-    return Presence(verdicts=found, known_as=tiles_as)
+        confirmed_ms[person] = max(
+            testimony.heard_ms or 0,
+            _holds_until(protocol, by_protocol, None) if testimony.omitted_ms is None else 0,
+            _holds_until(listing, on_list, now_ms),
+            _holds_until(tiles, shown.get(person), now_ms),
+        )
+    return Presence(verdicts=found, known_as=tiles_as, confirmed_ms=confirmed_ms)
+
+
+def _holds_until(table: SourceTable, word: Statement | None, now_ms: int | None) -> int:
+    """Until when a source has somebody here: what stands on a page is so `now`, a message was so when it came."""
+    if word is None or not word.holds:
+        return 0
+    return now_ms if now_ms is not None and table.is_open else word.at_ms
 
 
 def _seen_still(table: SourceTable, word: Statement | None, by_protocol: Statement | None) -> Statement | None:
@@ -210,3 +234,10 @@ def _unlisted_since(listing: SourceTable, word: Statement | None) -> int | None:
     if word is not None:
         return None if word.holds else word.since_ms
     return listing.opened_ms
+
+
+def _left_out(listing: SourceTable, word: Statement | None, now_ms: int) -> tuple[int, int] | None:
+    """From when until when the list left somebody out, whenever it was looked at."""
+    since_ms = listing.first_ms if word is None else None if word.holds else word.since_ms
+    until_ms = now_ms if listing.is_open else listing.snapshot_ms
+    return None if since_ms is None or until_ms is None else (since_ms, until_ms)

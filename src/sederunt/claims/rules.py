@@ -57,6 +57,8 @@ SHORT_LIST = 8
 NEWCOMER_MS = 30_000
 # "You are the only one here" must stand so long.
 ONLY_ONE_MS = 20_000
+# Nobody's word confirms that anybody is here for so long: the page's list is to be looked at.
+DOUBT_MS = 60_000
 # Who was heard is here for so long, whatever lists say; sound on its way when somebody left comes a little late.
 HEARD_MS, HEARD_LATE_MS = 60_000, 2_000
 # A message that leaves people out is believed to be a full list once so many before it were, and once it is repeated.

@@ -32,6 +32,7 @@ class SourceTable:
     def __init__(self) -> None:
         self.words: dict[str, Statement] = {}
         self.heard_ms: int | None = None  # its last claim
+        self.first_ms: int | None = None  # its first
         self.opened_ms: int | None = None  # its first, since it was closed last
         self.snapshot_ms: int | None = None
         self.closed_ms: int | None = None
@@ -47,6 +48,7 @@ class SourceTable:
             self._close(claim.at_ms)
             return
         self.heard_ms = max(claim.at_ms, self.heard_ms or claim.at_ms)
+        self.first_ms = min(claim.at_ms, self.first_ms or claim.at_ms)
         if self.opened_ms is None and claim.at_ms >= (self.closed_ms or claim.at_ms):
             self.opened_ms = claim.at_ms
         for subject in claim.subjects:

@@ -100,7 +100,8 @@ def live(
 @app.command()
 def speakers(
     kind: list[str] = typer.Option(
-        [], help="Only this: voices (one track, no service), tracks, sources, events; may be repeated. Default: all."
+        [],
+        help="Only this, repeatable: voices (one track, no service), tracks, sources, events, gallery. Default: all.",
     ),
     model: str = typer.Option("tiny.en", help="Whisper model."),
     transcriber: str = typer.Option(

@@ -35,6 +35,11 @@ class EntryLimits:
         self._entry_until = self._clock.monotonic() + self._entry_s
 
     @property
+    def waited_outside(self) -> bool:
+        """Return whether the bot waited to be let in at all."""
+        return self._waits_since is not None
+
+    @property
     def has_waited(self) -> bool:
         """Return whether the bot has waited to be let in for as long as its caller allows."""
         return self._waits_since is not None and self._clock.monotonic() - self._waits_since >= self._waiting_room_s

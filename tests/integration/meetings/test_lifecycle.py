@@ -583,6 +583,30 @@ async def test_a_bot_that_came_back_is_alone_only_where_people_had_come_and_it_c
     assert bot.stop_reason is reason
 
 
+@pytest.mark.parametrize(
+    ("waits", "listed", "reason"),
+    [
+        (True, [SELF], StopReason.LAST_PERSON_DETECTED),
+        (True, [], StopReason.MEETING_ENDED),
+        (False, [SELF], StopReason.MEETING_ENDED),
+    ],
+    ids=["who let it in is gone", "no list tells who is left", "it came first"],
+)
+async def test_a_bot_that_was_let_in_is_left_alone_though_no_list_ever_had_anybody_else(
+    make_stage: MakeStage, clock: Hurried, waits: bool, listed: list[Claim], reason: StopReason
+) -> None:
+    stage = await make_stage(BotStatus.JOINING)
+    looks = [Shown(told=listed), *(Shown(takes_s=30) for _ in range(20)), Shown(PageState.OVER)]
+    tab = Tab(looks, answers=PageState.LOBBY if waits else PageState.IN_CALL)
+
+    async def let_in() -> None:
+        tab.answers = PageState.IN_CALL
+
+    clock.on_sleep = let_in
+    bot = await stage.play(tab)
+    assert bot.stop_reason is reason
+
+
 # --- planned moves ------------------------------------------------------------------------------------------------
 
 

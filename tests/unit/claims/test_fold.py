@@ -6,7 +6,7 @@ from sederunt.claims.changes import PersonLeft, PersonSpoke, PersonTracked, Rost
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
 from sederunt.claims.fold import Fold
 from sederunt.claims.register import is_bot_name
-from sederunt.claims.rules import CONTRADICTED_MS, MOST_PEOPLE, ONLY_ONE_MS
+from sederunt.claims.rules import CONTRADICTED_MS, DOUBT_MS, MOST_PEOPLE, ONLY_ONE_MS
 from sederunt.model.participant import SpeakingKind
 
 S = 1000
@@ -147,6 +147,86 @@ def test_messages_that_were_full_lists_before_are_full_lists_when_they_leave_peo
     assert names_here(fold) == ["Ada", "Bob"]  # it may be a change of the bot alone
     play(fold, [told("*0=Bot", at=50)])
     assert names_here(fold) == []
+
+
+def closed(at: float) -> Claim:
+    return Claim(fact=Fact.HERE, source=Source.LIST, kind=Extent.CLOSED, at_ms=T + round(at * S))
+
+
+def test_who_left_before_messages_were_known_to_be_full_lists_is_gone_by_a_look_at_the_page_s_list() -> None:
+    """Meet: the list that had them last was the first of all, and those since leave them out without a word."""
+    first = [here("*0=Bot", "1=Ada"), here("*0=Bot", "1=Ada", at=1, kind=Extent.SEVERAL)]
+    fold = folded(*first, here("*0=Bot", at=2, kind=Extent.SEVERAL))
+    assert not fold.doubts_company  # it may be a change of the bot alone
+    play(fold, [here("*0=Bot", at=6, kind=Extent.SEVERAL)])
+    assert names_here(fold) == ["Ada"]
+    assert fold.doubts_company
+    play(fold, [listed("*Bot", at=8), closed(10)])
+    assert not fold.has_company
+    assert fold.company_seen
+    assert fold.why()["1"]["left"].rule == "not listed for long"
+
+
+def test_whom_messages_leave_out_and_the_list_has_stays() -> None:
+    fold = folded(here("*0=Bot", "1=Ada"), *(here("*0=Bot", at=at, kind=Extent.SEVERAL) for at in range(2, 30, 2)))
+    assert fold.doubts_company
+    play(fold, [listed("*Bot", "Ada", at=30), closed(32), here("*0=Bot", at=40, kind=Extent.SEVERAL)], until=60)
+    assert names_here(fold) == ["Ada"]
+
+
+def test_whose_going_nobody_told_is_gone_by_two_looks_at_the_page_s_list() -> None:
+    fold = folded(here("*0=Bot", "1=Ada"), until=70)
+    assert fold.doubts_company
+    play(fold, [listed("*Bot", at=80), closed(82)], until=170)
+    assert names_here(fold) == ["Ada"]  # one look may be at a list that lags
+    play(fold, [listed("*Bot", at=175), closed(177)])
+    assert not fold.has_company
+
+
+def test_people_of_whom_nothing_is_told_are_doubted_but_not_those_who_are_shown_or_heard() -> None:
+    known = here("*0=Bot", "1=Ada")
+    assert folded(known, until=DOUBT_MS / S + 6).doubts_company
+    assert not folded(known, until=DOUBT_MS / S - 6).doubts_company
+    assert not folded(known, here("Ada", at=1, source=Source.TILES), until=600).doubts_company
+    assert not folded(known, listed("*Bot", "Ada", at=1), until=600).doubts_company
+    assert not folded(known, owns("m", "1", 1), sound("m", True, 2), until=300).doubts_company
+    assert not folded(here("*0=Bot"), until=600).doubts_company
+
+
+def test_while_everybody_counts_as_gone_who_came_without_a_word_is_found_on_the_list() -> None:
+    fold = folded(here("*0=Bot", "1=Ada"), gone("1", 5))
+    assert not fold.has_company
+    assert fold.doubts_company
+    play(fold, [listed("*Bot", "Cy", at=8), closed(10)], until=45)
+    assert names_here(fold) == ["Cy"]
+
+
+def test_whom_looks_at_the_list_confirm_stays_however_silent() -> None:
+    looks = [claim for at in range(70, 1000, 95) for claim in (listed("*Bot", "Ada", at=at), closed(at + 2))]
+    assert names_here(folded(here("*0=Bot", "1=Ada"), *looks, until=1100)) == ["Ada"]
+
+
+def test_who_came_between_two_looks_at_the_list_stays() -> None:
+    bob = here("2=Bob", at=120, kind=Extent.DELTA)
+    fold = folded(
+        here("*0=Bot", "1=Ada"),
+        listed("*Bot", "Ada", at=70),
+        closed(72),
+        bob,
+        listed("*Bot", "Ada", at=165),
+        closed(167),
+    )
+    assert names_here(fold) == ["Ada", "Bob"]
+
+
+def test_a_bot_that_was_let_in_had_company_though_nobody_was_ever_listed() -> None:
+    """Whoever let it in may be gone before the first list comes."""
+    let_in = Claim(fact=Fact.LET_IN, source=Source.ENTRY, at_ms=T)
+    assert not folded(let_in).company_seen  # no list was read: who is left cannot be told
+    fold = folded(let_in, here("*0=Bot", at=2))
+    assert fold.company_seen
+    assert not fold.has_company
+    assert not folded(here("*0=Bot", at=2)).company_seen  # came first, and waits for its people
 
 
 def test_changes_of_single_people_put_nobody_out() -> None:

@@ -1,7 +1,9 @@
 """The fold under claims in any order, lost, repeated, late and contradicting each other."""
 
 import random
+from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
 from sederunt.claims.fold import Fold
 from sederunt.claims.journal import ClaimJournal, read, replay, report
-from sederunt.claims.rules import CONTRADICTED_MS, HEARD_MS, MINUTE
+from sederunt.claims.rules import CONTRADICTED_MS, DOUBT_MS, HEARD_MS, MINUTE
 from sederunt.model.participant import SpeakingKind
 
 T = 1_000_000_000
@@ -170,3 +172,86 @@ def test_a_journal_replayed_gives_the_same_state_and_the_same_reasons(claims: li
     again = replay(read(journal.packed()))
     assert report(again) == report(fold)
     assert again.take_changed() == fold.take_changed()
+
+
+# --- a site that keeps silent about who left -----------------------------------------------------------------------
+
+SECONDS, STEP_S = 700, 5
+LAST_OUT_S = 250  # whoever leaves has left by then
+LEFT_BY_S = LAST_OUT_S + (DOUBT_MS + CONTRADICTED_MS) // 1000 + 130  # a list's lag and a pause between looks besides
+others = st.sampled_from(["Ada", "Bob", "Cy"])
+
+
+def draw_s(least: int, most: int) -> st.SearchStrategy[int]:
+    return st.integers(least // STEP_S, most // STEP_S).map(lambda steps: steps * STEP_S)
+
+
+@st.composite
+def sites(draw: st.DrawFn) -> dict[str, Any]:
+    """How a site tells of its people, and when they come and go, in seconds."""
+    stays = draw(st.booleans())
+    return {
+        "people": {
+            name: (draw(draw_s(0, 200)), SECONDS if stays and not n else draw(draw_s(5, LAST_OUT_S)))
+            for n, name in enumerate(draw(st.lists(others, min_size=1, unique=True)))
+        },
+        "full_lists_s": draw(st.sampled_from([0, 5, 10, 45])),  # the channel's, of all who are here; 0: none
+        "first_s": draw(draw_s(0, 60)),  # the channel is open
+        "tells_who_left": draw(st.booleans()),
+        "lost": draw(st.sampled_from([0.0, 0.5, 1.0])),  # of the channel's messages on changes
+        "tiles": draw(st.sets(others)),
+        "lag_s": draw(st.sampled_from([0, 5, 60])),  # of the page's list and tiles
+        "chance": draw(st.randoms(use_true_random=False)),
+        "rests": draw(st.booleans()),  # the page's list stays open once it was opened
+    }
+
+
+def lived_through(site: dict[str, Any]) -> Fold:
+    """A bot's stay there. What it does about its doubts is done here as the product does it: it looks at the list."""
+    fold, subjects = Fold(), dict(zip(NAMES, PEOPLE, strict=True))
+
+    def among(second: int) -> list[str]:
+        return ["Bot", *(name for name, (came, left) in site["people"].items() if came <= second < left)]
+
+    def say(source: Source, names: list[str], second: int, kind: Extent, *, holds: bool = True) -> None:
+        told = tuple(replace(subjects[name], is_self=name == "Bot") for name in names)
+        fold.take(Claim(fact=Fact.HERE, source=source, kind=kind, at_ms=T + 1000 * second, subjects=told, holds=holds))
+
+    def is_lost() -> bool:
+        return bool(site["chance"].random() < site["lost"])
+
+    say(Source.PROTOCOL, among(0), 0, Extent.SNAPSHOT)
+    next_look, is_open = 0, False
+    for second in range(0, SECONDS, STEP_S):
+        fold.pass_time(T + 1000 * second)
+        now, before = among(second), among(second - STEP_S)
+        if second >= site["first_s"]:
+            if came := [name for name in now if name not in before and not is_lost()]:
+                say(Source.PROTOCOL, came, second, Extent.SEVERAL)
+            left = [name for name in before if name not in now and site["tells_who_left"] and not is_lost()]
+            if left:
+                say(Source.PROTOCOL, left, second, Extent.DELTA, holds=False)
+            if site["full_lists_s"] and (second - site["first_s"]) % site["full_lists_s"] == 0:
+                say(Source.PROTOCOL, now, second, Extent.SEVERAL)
+        page = among(second - site["lag_s"])
+        say(Source.TILES, [name for name in page if name == "Bot" or name in site["tiles"]], second, Extent.SNAPSHOT)
+        is_open = is_open and site["rests"]
+        if second >= next_look and fold.doubts_company:
+            next_look, is_open = second + 95, True
+            say(Source.LIST, page, second, Extent.SNAPSHOT)
+        elif is_open:
+            say(Source.LIST, page, second, Extent.SNAPSHOT)
+        elif second:
+            fold.take(Claim(fact=Fact.HERE, source=Source.LIST, kind=Extent.CLOSED, at_ms=T + 1000 * second))
+    fold.pass_time(T + 1000 * SECONDS)
+    return fold
+
+
+@settings(max_examples=60, deadline=None)
+@given(sites())
+def test_whatever_a_site_tells_of_who_left_nobody_is_here_when_everybody_is_gone(site: dict[str, Any]) -> None:
+    assert LEFT_BY_S < SECONDS
+    fold, stayed = lived_through(site), any(left == SECONDS for _, left in site["people"].values())
+    assert not fold.has_company or stayed
+    if stayed and fold.company_seen:
+        assert fold.has_company

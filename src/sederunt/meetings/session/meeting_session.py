@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage
+from sederunt.claims.claim import Fact, Source, said
 from sederunt.clock import unix_ms
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
 from sederunt.meetings.context import BotContext
@@ -76,6 +77,7 @@ async def open_session(
         anybody_known=lambda: bool(observer.roster.participants),
         network_heard=lambda: observer.decoder.roster_heard,
         knows_itself=lambda: observer.roster.knows_itself,
+        doubts_company=lambda: observer.roster.doubts_company,
     )
     session = MeetingSession(
         context,
@@ -146,9 +148,12 @@ class MeetingSession:
             noted=lambda: self.observer.decoder.noted,
         )
         try:
-            return await until_entered(entering, self.page, self._commands, self._context.journal)
+            outcome = await until_entered(entering, self.page, self._commands, self._context.journal)
         except PageError as error:
             return await self._broken(error)
+        if outcome is None and limits.waited_outside:
+            self.observer.roster.take([said(Fact.LET_IN, unix_ms(self._context.clock.now()), Source.ENTRY)])
+        return outcome
 
     def _become(self, identity: Identity) -> None:
         self.identity = identity

@@ -15,6 +15,8 @@ from sederunt.platforms.platform import Platform
 PATIENCE_S = 3.0
 AGAIN_S = 20.0  # pause between two looks at lists of which one may have closed the other
 LOOKS_FOR_ITSELF = 3
+# Between two looks at who is left: of whom both leave out, that they went is believed (claims, CONTRADICTED_MS).
+DOUBT_AGAIN_S = 95.0
 SAY_S = 27.0  # below what the API waits for the answer
 CAMERA_S = 5.0  # how long a site may take to switch the bot's camera on
 
@@ -29,6 +31,7 @@ class PageChores:
         anybody_known: tells whether the roster is known, from wherever.
         network_heard: tells whether it is known from signals of the network.
         knows_itself: tells whether one of those listed is known to be the bot: the page's list says "you".
+        doubts_company: tells whether people count as here of whom nothing was told for long, or everybody as gone.
     """
 
     def __init__(
@@ -41,13 +44,15 @@ class PageChores:
         anybody_known: Callable[[], bool],
         network_heard: Callable[[], bool],
         knows_itself: Callable[[], bool] = lambda: True,
+        doubts_company: Callable[[], bool] = lambda: False,
     ) -> None:
         self._platform, self._page, self._bot_id, self._camera = platform, page, bot_id, camera
         self._anybody_known, self._network_heard, self._knows_itself = anybody_known, network_heard, knows_itself
+        self._doubts_company = doubts_company
         self._one = asyncio.Lock()
         self._looking: asyncio.Task[None] | None = None
         self._looks = 0
-        self._next_look_s = PATIENCE_S
+        self._next_look_s, self._next_doubt_s = PATIENCE_S, 0.0
 
     @property
     def is_busy(self) -> bool:
@@ -66,14 +71,15 @@ class PageChores:
             with contextlib.suppress(asyncio.CancelledError, PageError):
                 await self._looking
 
-    async def settle(self) -> None:
-        """Answer notices and see to the camera. Raises PageCrashed.
+    async def settle(self, *, lists: bool = False) -> None:
+        """Answer notices and see to the camera; look at the page's lists where they are needed, or asked for. Raises
+        PageCrashed.
 
         A control that slipped away is only one to be tried again; whether the page is frozen, the looks tell.
         """
         async with self._one:
             try:
-                heard = self._looks == 0 or self._is_told
+                heard = not lists and (self._looks == 0 or self._is_told)
                 await self._platform.settle(self._page, roster_heard=heard, camera=self._camera)
             except PageCrashed:
                 raise
@@ -105,11 +111,18 @@ class PageChores:
             await self.settle()
 
     def look_for_people(self, *, inside_s: float) -> None:
-        """Open the page's lists where the network tells of nobody: soon where nobody is known, then now and again.
+        """Open the page's lists where the network tells of nobody: soon where nobody is known, then now and again; and
+        where it may have kept silent about who left, or came when all had left.
 
         Returns at once: a list that is slow to open holds up nothing.
         """
-        if self._is_told or inside_s < self._next_look_s or self.is_busy:
+        if self.is_busy:
+            return
+        if inside_s >= self._next_doubt_s and self._doubts_company():
+            self._next_doubt_s = inside_s + DOUBT_AGAIN_S
+            self._looking = asyncio.create_task(self._look(lists=True), name="look for who is left")
+            return
+        if self._is_told or inside_s < self._next_look_s:
             return
         if self._looks == 0 and self._anybody_known() and inside_s < AGAIN_S:
             return
@@ -117,6 +130,6 @@ class PageChores:
         self._next_look_s = inside_s + min(AGAIN_S, PATIENCE_S * 2 ** (self._looks - 1))
         self._looking = asyncio.create_task(self._look(), name="look for people")
 
-    async def _look(self) -> None:
+    async def _look(self, *, lists: bool = False) -> None:
         with contextlib.suppress(PageCrashed):  # that it is gone, the page itself tells
-            await self.settle()
+            await self.settle(lists=lists)

@@ -104,6 +104,11 @@ class Roster:
         return self._fold.company_seen
 
     @property
+    def doubts_company(self) -> bool:
+        """Return whether the page's list should be looked at: who is here is said by nobody lately."""
+        return self._fold.doubts_company
+
+    @property
     def knows_itself(self) -> bool:
         """Return whether one of those who are listed is known to be the bot itself."""
         return bool(self._fold.own_keys)

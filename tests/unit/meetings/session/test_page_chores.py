@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from sederunt.claims.rules import CONTRADICTED_MS
 from sederunt.errors import PageCrashed, PageError
-from sederunt.meetings.session.page_chores import PageChores
+from sederunt.meetings.session.page_chores import DOUBT_AGAIN_S, PageChores
 
 
 class Site:
@@ -97,3 +98,26 @@ async def test_nothing_takes_the_chats_place_while_a_message_is_written() -> Non
     await look_at(one, 31)
     assert site.asked == [True]
     await one.close()
+
+
+async def test_where_nothing_tells_of_people_for_long_the_list_is_looked_at_again_and_again() -> None:
+    site, doubts = Site(), True
+    page: Any = None
+    one = PageChores(
+        site,  # type: ignore[arg-type]
+        page,
+        "bot",
+        camera=False,
+        anybody_known=lambda: True,
+        network_heard=lambda: True,
+        doubts_company=lambda: doubts,
+    )
+    await look_at(one, *range(60, 60 + 3 * int(DOUBT_AGAIN_S), 3))
+    assert site.asked == [True] * 3
+    doubts = False
+    await look_at(one, *range(500, 1000, 3))
+    assert len(site.asked) == 3
+
+
+def test_two_looks_at_the_list_are_far_enough_apart_to_be_believed() -> None:
+    assert DOUBT_AGAIN_S * 1000 > CONTRADICTED_MS
