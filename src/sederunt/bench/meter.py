@@ -4,6 +4,7 @@ CPU of a child that ends between two samples is lost; at the default rate of a s
 end of short helpers only.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -24,11 +25,15 @@ class TreeMeter:
     pss_mib: float = 0.0
     browsers_mib: float = 0.0  # of that, what is Chromium's
     peak_pss_mib: float = 0.0
+    _began_s: float | None = None
+    _ended_s: float = 0.0
 
     def sample(self) -> None:
         """Read every process of the trees once."""
         pss_kib = browsers_kib = 0
         is_first = not self._last
+        self._ended_s = time.monotonic()
+        self._began_s = self._ended_s if self._began_s is None else self._began_s
         for process in chain.from_iterable(map(family_of, self.roots)):
             try:
                 times = process.cpu_times()
@@ -49,6 +54,11 @@ class TreeMeter:
     def cpu_s(self) -> float:
         """Return the CPU-seconds, user and system, since the first sample."""
         return sum(spent - self._first[key] for key, spent in self._last.items())
+
+    @property
+    def cpu_percent(self) -> float:
+        """Return percent of a core from the first sample to the last; reading the processes takes time of its own."""
+        return 100 * self.cpu_s / (self._ended_s - self._began_s) if self._began_s is not None else 0.0
 
     @property
     def total_cpu_s(self) -> float:

@@ -82,7 +82,7 @@ async def live_percent(model: str, seconds: float) -> float:
             for meter in meters:
                 meter.sample()
             await asyncio.sleep(1)
-        recording, live = (100 * meter.cpu_s / max(2, round(seconds)) for meter in meters)
+        recording, live = (meter.cpu_percent for meter in meters)
         print(json.dumps({"recording_percent": round(recording, 2), "live_percent": round(live, 2)}), flush=True)
         await meeting.close()
         return live - recording

@@ -2,7 +2,11 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
+import pytest
+
+from sederunt.bench import meter as meter_module
 from sederunt.bench.meter import TreeMeter
 
 BUSY = "import time, sys\nwhile time.process_time() < 0.5: pass\nprint('worked', flush=True)\nsys.stdin.read()"
@@ -41,3 +45,16 @@ def test_a_process_that_begins_after_the_first_sample_counts_whole() -> None:
         meter.sample()
         assert meter.cpu_s >= 0.5
         parent.communicate()
+
+
+def test_a_share_of_a_core_is_of_the_time_that_passed_however_slow_reading_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_at = iter((100.0, 108.0))
+    monkeypatch.setattr(meter_module, "time", SimpleNamespace(monotonic=lambda: next(read_at)))
+    with subprocess.Popen([sys.executable, "-c", BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        meter = TreeMeter([process.pid])
+        meter.sample()
+        process.stdout.readline()
+        meter.sample()
+        assert meter.cpu_percent == pytest.approx(100 * meter.cpu_s / 8)
+        process.communicate()
