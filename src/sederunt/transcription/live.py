@@ -95,8 +95,12 @@ class LiveTranscription(Protocol):
     def hear(self, frames: Sequence[Frame]) -> None:
         """Take sound. Never blocks and never raises for odd sound; each source's frames come in order."""
 
-    def tick(self, now: float) -> None:
-        """Take every frame that begins before `now` as heard: what did not come is silence."""
+    def tick(self, now: float, *, patience_s: float = 0.0) -> None:
+        """Take every frame that begins before `now` as heard: what did not come is silence.
+
+        Args:
+            patience_s: by so much longer a source is waited for whose sound broke off while it was loud.
+        """
 
     async def close(self, *, patient: bool = False) -> None:
         """Make everything open final, then return; no event comes after that.

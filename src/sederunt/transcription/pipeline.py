@@ -50,10 +50,11 @@ class Pipeline:
                 stream = self._streams[frame.source] = Stream(self, frame.source, mixed=self._is_mixed(frame.source))
             stream.hear(frame.start, frame.samples)
 
-    def tick(self, now: float) -> None:
+    def tick(self, now: float, *, patience_s: float = 0.0) -> None:
         if not self._closed:
             for stream in self._streams.values():
-                stream.silence_until(now)
+                if not stream.may_go_on(now - patience_s):
+                    stream.silence_until(now)
 
     async def close(self, *, patient: bool = False) -> None:
         if self._closed:

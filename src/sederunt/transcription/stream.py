@@ -31,6 +31,8 @@ RATE = 16_000
 SILENT = 2
 # Packets jitter by so much. A longer pause is one; a frame that begins so long before the last one's end repeats it.
 JITTER_S = 0.25
+# The last hundredths of a second of sound that breaks off are not much softer than the loudest of the last seconds.
+TAIL, BROKEN_OFF, LEAST_PEAK, PEAK_KEPT = RATE // 20, 0.2, 300, 0.8
 # A lost session is replaced after these pauses, of which the last one repeats; each is shortened by chance, so that
 # the sessions of a whole house do not come back in one moment.
 PAUSES_S = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
@@ -73,6 +75,7 @@ class Stream:
         self._settled_until = 0.0
         self._orphans: list[LiveSegment] = []  # drafts of a lost session, waiting to be said again
         self._voices: dict[tuple[Line, str], int] = {}
+        self._peak, self._broke_off = 0.0, False
         self._losses, self._lost_at, self._retry_at, self._gone = 0, 0.0, 0.0, False
 
     @property
@@ -102,9 +105,19 @@ class Stream:
             self._begin(start)
         if self._coming is not None:
             self._coming.feed(start, samples)
+        self._note_end(samples)
         self._sound_end = end
         self._now = max(self._now, end)
         self._replace_in_time(in_pause=False)
+
+    def _note_end(self, samples: NDArray[np.int16]) -> None:
+        """Note whether the sound breaks off: whoever stops speaking fades within a few hundredths of a second."""
+        self._peak = max(self._peak * PEAK_KEPT ** (len(samples) / RATE), _peak(samples))
+        self._broke_off = _peak(samples[-TAIL:]) >= max(BROKEN_OFF * self._peak, LEAST_PEAK)
+
+    def may_go_on(self, now: float) -> bool:
+        """Return whether sound broke off in full voice, and not before this second: then more of it may be late."""
+        return self._broke_off and self._sound_end > now
 
     def silence_until(self, now: float) -> None:
         if self._gone or now <= self._now:
@@ -273,3 +286,7 @@ class Stream:
 
     def _forget(self, opened: _Open) -> None:
         self._voices = {key: number for key, number in self._voices.items() if key[0] is not opened.line}
+
+
+def _peak(samples: NDArray[np.int16]) -> int:
+    return max(int(samples.max()), -int(samples.min())) if len(samples) else 0

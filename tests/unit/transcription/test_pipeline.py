@@ -167,6 +167,26 @@ async def test_times_are_the_recordings(bot: MakeBot) -> None:
     assert [word.start for word in b.of(Final)[0].segment.words] == [NEAR(100.5), NEAR(101.5)]
 
 
+async def test_no_silence_is_put_between_the_halves_of_a_word(bot: MakeBot) -> None:
+    """Sound that breaks off in full voice is waited for; what fades away is over, and so is what never goes on."""
+
+    def fed(patience_s: float, *, fades: bool = False) -> list[float]:
+        b = bot(allowed=Terms(silence_sent_s=2))
+        b.talk(0, 1)
+        if fades:
+            b.pipeline.hear([Frame("anna", 1, np.geomspace(9000, 3, 1600).astype(np.int16))])
+        b.pipeline.tick(1.6, patience_s=patience_s)
+        b.talk(1.1 if fades else 1, 2)  # late
+        b.pipeline.tick(5, patience_s=patience_s)
+        sound = np.concatenate(b.sessions[0].fed)
+        quiet = np.flatnonzero(np.diff(np.concatenate(([1], sound != 0, [1])).astype(np.int8)))
+        return [float(to - at) / RATE for at, to in zip(quiet[::2], quiet[1::2], strict=True)]
+
+    assert fed(2) == [NEAR(2)], "only what comes behind it"
+    assert fed(0) == [NEAR(0.6), NEAR(2)]
+    assert fed(2, fades=True) == [NEAR(0.5), NEAR(2)]
+
+
 async def test_silence_that_was_left_out_is_in_the_times(bot: MakeBot) -> None:
     b = bot(allowed=Terms(silence_sent_s=2))
     b.talk(0, 1)

@@ -146,7 +146,7 @@ class LiveSession:
         """Let time go on by one beat, though nothing may arrive."""
         recorder.tick(self._clock.now_ms())
         if self._transcription is not None:
-            self._transcription.tick(self._mix.complete_until_s)
+            self._transcription.tick(self._mix.complete_until_s, patience_s=self._mix.patience_s)
         await self._mix.beat()
 
     def end(self, *, patient: bool = False) -> None:

@@ -5,11 +5,13 @@ from uuid import UUID
 
 from sederunt.media.live import BEHIND_S, LiveSound, Stretch
 from sederunt.meetings.journal import Feed
+from sederunt.meetings.live.pressure import CpuPressure
 from sederunt.meetings.live.recent import RecordingClock
 from sederunt.model.audio import Packet
 
 BEAT_S = 0.05  # how often it is looked whether sound that is late has come
-MOST_LATE_S = 1.0  # sound later than this is not reckoned with when silence is told from sound to come
+MOST_LATE_S = 3.0  # sound later than this is not reckoned with when silence is told from sound to come
+BUSY_PATIENCE_S = 2.0  # with sound that broke off, where the machine has more to do than it can
 LATE_HALVED_S = 3.0  # how soon it is forgotten that packets came late
 
 
@@ -21,6 +23,7 @@ class LiveMix:
         self._sound = LiveSound(clock.now_s())
         self._late_s = 0.0  # how late packets came, of late
         self._beaten_s = clock.now_s()
+        self._pressure = CpuPressure()
 
     def take(self, packets: Sequence[Packet]) -> Sequence[Stretch]:
         """Add packets, in each source's order; returns them decoded."""
@@ -35,6 +38,13 @@ class LiveMix:
         Silence that is told too early stands between the halves of a word.
         """
         return self._clock.now_s() - min(max(BEHIND_S, self._late_s), MOST_LATE_S)
+
+    @property
+    def patience_s(self) -> float:
+        """Return how much longer sound is waited for that broke off in full voice: before packets are late for the
+        first time nobody knows that they will be.
+        """
+        return BUSY_PATIENCE_S if self._pressure.is_high() else 0.0
 
     @property
     def next_beat_s(self) -> float:
