@@ -39,6 +39,7 @@ from sederunt.jobs.work import handler_of
 from sederunt.meetings.record.leftovers import Leftovers
 from sederunt.settings import Settings
 from sederunt.tally import TALLY
+from sederunt.transcription.models import check_fallback
 
 logger = log.get(component="jobs")
 
@@ -100,7 +101,11 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
 
 
 async def run_worker(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
-    """Work through the queues and keep house until `stop`; then let jobs end for a while, and hand back the rest."""
+    """Work through the queues and keep house until `stop`; then let jobs end for a while, and hand back the rest.
+
+    Raises SetupError where the settings name models for a fallback that there are not.
+    """
+    check_fallback(settings.transcription.fallback)
     os.nice(LOW_PRIORITY)
     # A vendor that does not answer holds its job's thread: what others' jobs read and write must not wait for one.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "worker"))

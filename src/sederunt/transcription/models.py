@@ -54,6 +54,15 @@ def batch_models(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name, row in rows if row is not None and row.provider is not None and not row.realtime)
 
 
+def check_fallback(names: Iterable[str]) -> None:
+    """Raise SetupError where the setting of models to go on with names one that transcribes no recording."""
+    if unfit := sorted(set(names) - set(batch_models(names))):
+        raise SetupError(
+            f"SEDERUNT_TRANSCRIPTION__FALLBACK names {', '.join(map(repr, unfit))}, which no installed vendor knows as "
+            f"a model for recordings. Choose of: {', '.join(batch_models(recording_models()))}."
+        )
+
+
 @cache
 def _by_name() -> Mapping[str, ModelRow]:
     return MappingProxyType({name: row for row in models() for name in row.names})

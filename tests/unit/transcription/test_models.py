@@ -2,6 +2,7 @@
 
 import pytest
 
+from sederunt.errors import SetupError
 from sederunt.transcription import models
 from sederunt.transcription.models import Can
 
@@ -124,3 +125,9 @@ def test_a_realtime_model_has_a_batch_twin_of_its_own_provider() -> None:
     v3 = models.find("deepgram-realtime-v3")
     assert v3 is not None
     assert models.batch_twin(v3).identifier == "vendor2-v3"
+
+
+def test_a_setting_of_models_to_go_on_with_is_checked_before_work_begins() -> None:
+    models.check_fallback(("deepgram/nova-2", "whisper"))
+    with pytest.raises(SetupError, match=r"SEDERUNT_TRANSCRIPTION__FALLBACK names 'vendor2-realtime', 'whispr', "):
+        models.check_fallback(("whispr", "whisper", "vendor2-realtime"))
