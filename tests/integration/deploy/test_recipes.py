@@ -17,7 +17,10 @@ DEPLOY = ROOT / "deploy"
 CHART = DEPLOY / "helm" / "sederunt"
 PROGRAMS = Path(sys.executable).parent
 KUBERNETES = ("1.28", "1.35")
-EVERYTHING = ("--set", "api.ingress.enabled=true,host.autoscaling.enabled=true,api.ingress.tlsSecret=cert")
+EVERYTHING = (
+    "--set",
+    "api.ingress.enabled=true,host.autoscaling.enabled=true,host.autoscaling.botsPerHost=12,api.ingress.tlsSecret=cert",
+)
 
 
 def run(program: str | Path, *arguments: str | Path, given: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -89,6 +92,22 @@ def test_a_host_is_given_longer_than_its_drain() -> None:
     pod = next(each["spec"]["template"]["spec"] for each in hosts if each["kind"] == "Deployment")
     assert pod["containers"][0]["args"] == ["host", "--drain-timeout", "7200"]
     assert pod["terminationGracePeriodSeconds"] > 7200
+
+
+def test_hosts_grow_by_seats_where_the_cluster_knows_them() -> None:
+    grown = rendered("--set", "host.autoscaling.enabled=true,host.autoscaling.botsPerHost=12")
+    [scaler] = [each["spec"] for each in grown if each["kind"] == "HorizontalPodAutoscaler"]
+    seats, cpu = scaler["metrics"]
+    assert (cpu["resource"]["name"], seats["external"]["target"]) == (
+        "cpu",
+        {"type": "AverageValue", "averageValue": "12"},
+    )
+    named, (state,) = (
+        seats["external"]["metric"]["name"],
+        seats["external"]["metric"]["selector"]["matchLabels"].values(),
+    )
+    assert re.search(rf"`{named}` \| gauge .*`{state}`", (ROOT / "docs" / "operations.md").read_text())
+    assert all(each["kind"] != "HorizontalPodAutoscaler" for each in rendered())
 
 
 def test_no_role_reaches_private_networks_but_what_the_values_name() -> None:
