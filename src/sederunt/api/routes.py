@@ -102,7 +102,7 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="Change a scheduled bot; fields that are not sent stay",
         tag="Bots",
         answer="Bot",
-        body=RequestBody(model=BotFields),
+        body=RequestBody(model=BotFields, example={"bot_name": "Notes", "stop_options": {"time_limit": 90}}),
         refusals=(403, 409),
     ),
     Route(
@@ -217,7 +217,11 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="Transcribe a file, an address, or what is there already anew",
         tag="Recordings",
         answer="Recording",
-        body=RequestBody(model=RecordingFields, file_field="recording_file"),
+        body=RequestBody(
+            model=RecordingFields,
+            file_field="recording_file",
+            example={"recording_url": "https://example.org/talk.mp3", "transcription_model": "whisper"},
+        ),
         once=True,
         links=("getRecording", "deleteRecording", "getRecordingTranscript"),
     ),

@@ -151,6 +151,17 @@ _TRANSCRIPT = Transcript(
 )
 
 
+def test_every_body_has_an_example_that_its_schema_takes() -> None:
+    components = document()["components"]
+    for operations in document()["paths"].values():
+        for operation in operations.values():
+            if "requestBody" in operation:
+                content = operation["requestBody"]["content"]["application/json"]
+                shape = {**content["schema"], "components": components}
+                found = list(Draft202012Validator(shape, validate_formats=True).iter_errors(content.get("example")))
+                assert found == [], operation["operationId"]
+
+
 def test_every_route_is_described_once() -> None:
     described = {(method.upper(), path) for path, operations in document()["paths"].items() for method in operations}
     assert described == {(route.method, route.path) for route in ROUTES}

@@ -1,10 +1,16 @@
 """Who gets in, what they may do, and that nobody sees anything of another account."""
 
+import hmac
+import html
 import re
+from base64 import b64decode, b64encode
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import httpx2
 import pytest
 from sqlalchemy import select
+from standardwebhooks.webhooks import WebhookVerificationError
 
 from harness.api_room import ApiRoom
 from harness.console_room import BASE, Furnished, link_for, people_of, session_of, visitor
@@ -125,6 +131,24 @@ async def test_a_form_that_is_sent_before_its_script_is_there_puts_nothing_into_
         assert forms, path
         assert [form for form in forms if "data-api" in form and 'method="post"' not in form] == [], path
         assert (await owner.client.post(path, data={"password": "s3cret"})).status_code == 405, path
+
+
+async def test_the_code_that_is_to_be_copied_verifies_what_is_sent(room: ApiRoom) -> None:
+    owner = await visitor(room)
+    secret = (await owner.ask("GET", "/webhook-secret")).json()["secret"]
+    python, typescript = re.findall(r'data-copy="([^"]*import[^"]*)"', (await owner.page("/webhooks")).text)
+    assert "whsec_…" in typescript
+    body, now = '{"type": "test"}', room.clock.now()
+    headers = {"webhook-id": "one", "webhook-timestamp": str(int(now.timestamp()))}
+    signed = hmac.digest(
+        b64decode(secret.removeprefix("whsec_")), f"one.{int(now.timestamp())}.{body}".encode(), "sha256"
+    )
+    headers["webhook-signature"] = f"v1,{b64encode(signed).decode()}"  # as the sentence beside the code says
+    for sent, fits in ((body, True), (body.replace("test", "rest"), False)):
+        said: dict[str, object] = {"request": SimpleNamespace(body=sent, headers=headers)}
+        with nullcontext() if fits else pytest.raises(WebhookVerificationError):
+            exec(html.unescape(python).replace("whsec_…", secret), said)
+            assert said["event"] == {"type": "test"}
 
 
 async def test_the_last_owner_stays(room: ApiRoom) -> None:

@@ -27,6 +27,23 @@ from sederunt.platforms.registry import services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
 
 _LATEST = 6
+# How a receiver checks a webhook, to be copied.
+_VERIFYING = (
+    (
+        "Python",
+        """from standardwebhooks import Webhook
+
+event = Webhook("whsec_…").verify(
+    request.body, request.headers)""",
+    ),
+    (
+        "TypeScript",
+        """import { Webhook } from "standardwebhooks";
+
+const event = new Webhook("whsec_…")
+  .verify(body, headers);""",
+    ),
+)
 
 
 async def start(page: Page) -> Response:
@@ -76,6 +93,7 @@ async def webhooks(page: Page) -> Response:
         cursor=found["next_cursor"],
         states=list(DeliveryState),
         secret=secret_values(secret) if secret else None,
+        verifying=_VERIFYING,
     )
 
 
