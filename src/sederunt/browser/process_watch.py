@@ -77,8 +77,9 @@ class ProcessWatch:
         outside = {pid: browser for browser in watched.values() for pid in (browser.display_pid, browser.driver_pid)}
         ours = [state for pid, state in states.items() if state.session in watched or pid in outside]
         self._look_at_gpu(watched, ours)
-        self.spun.look(ours)
-        self._look_at_hogs(watched, ours)
+        renderers = self._renderers(watched, ours)
+        self.spun.look(renderers)
+        self._look_at_hogs(watched, renderers)
         for state in self._stopped.look(ours):
             if state.session in watched:
                 _end(watched[state.session], state, kind_of(state.pid))
@@ -87,15 +88,18 @@ class ProcessWatch:
                 browser = outside[state.pid]
                 _end(browser, state, "display" if state.pid == browser.display_pid else "driver")
 
-    def _look_at_hogs(self, watched: Mapping[int, Chromium], ours: Iterable[ProcessState]) -> None:
-        """Let pages that take too much CPU give way to others, and end them where they go on."""
+    def _renderers(self, watched: Mapping[int, Chromium], ours: Iterable[ProcessState]) -> list[ProcessState]:
+        """Return the processes of pages; what kind each is, is read once."""
         self._kinds = {
             (state.pid, state.started): self._kinds.get((state.pid, state.started)) or kind_of(state.pid)
             for state in ours
         }
-        renderers = [
+        return [
             state for state in ours if self._kinds[state.pid, state.started] == RENDERER and state.session in watched
         ]
+
+    def _look_at_hogs(self, watched: Mapping[int, Chromium], renderers: Iterable[ProcessState]) -> None:
+        """Let pages that take too much CPU give way to others, and end them where they go on."""
         verdict = self._budgets.look(renderers, time.monotonic())
         for state in verdict.give_way:
             logger.warning("a page takes much CPU and gives way", action="page_gives_way", pid=state.pid)
