@@ -115,6 +115,7 @@ ANSWERS: Mapping[str, Schema] = {
             "confidence": NUMBER,
             "transcript": TEXT,
             "words": list_of(ref("Word")),
+            "lang": or_null(TEXT),
         }
     ),
     "NameGuess": object_of({"name": TEXT, "confidence": NUMBER}),

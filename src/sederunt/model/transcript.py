@@ -21,6 +21,7 @@ class Utterance:
     confidence: float
     transcript: str
     words: tuple[Word, ...] = ()
+    lang: str | None = None  # that it is written in, as a two-letter tag; None where nobody told
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

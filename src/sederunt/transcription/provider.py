@@ -40,6 +40,7 @@ class FinishedPart:
                     "speaker": u.speaker,
                     "confidence": u.confidence,
                     "transcript": u.transcript,
+                    "lang": u.lang,
                     "words": [[word.word, word.start, word.end, word.confidence, word.speaker] for word in u.words],
                 }
                 for u in self.utterances

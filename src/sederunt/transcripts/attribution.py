@@ -15,6 +15,7 @@ from sederunt.model.events import since_of
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
 from sederunt.transcription import text
+from sederunt.transcription.languages import primary_tag
 from sederunt.transcripts.speaking_marks import (
     ENOUGH_S,
     LEAST_SHARE,
@@ -90,6 +91,12 @@ def attribute(
     for each in said:
         numbers.setdefault(each.voice, len(numbers))
     return Transcript(segments=_segments(said, numbers), detected_lang=detected_lang)
+
+
+def in_language(utterances: Iterable[Utterance], lang: str | None) -> tuple[Utterance, ...]:
+    """Return the utterances, those in this language of which nobody told one; `lang` may be a longer tag, or none."""
+    tag = primary_tag(lang)
+    return tuple(each if each.lang is not None or tag is None else replace(each, lang=tag) for each in utterances)
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +363,7 @@ def _segments(said: Sequence[NamedUtterance], numbers: Mapping[str, int]) -> tup
 
 def _goes_on(group: Sequence[NamedUtterance], after: NamedUtterance) -> bool:
     same = group[0].voice == after.voice and group[0].name == after.name
+    same = same and (after.utterance.lang is None or group[-1].utterance.lang in (None, after.utterance.lang))
     end = max(each.utterance.end for each in group)
     return same and after.utterance.start - end <= PAUSE_S and after.utterance.end - group[0].utterance.start <= LONG_S
 

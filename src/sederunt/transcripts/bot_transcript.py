@@ -28,7 +28,7 @@ from sederunt.transcription.plugs import provider
 from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Result, Task, TrackJoiner
 from sederunt.transcription.scheduler import Workload, workload_alone
-from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute, is_mixed
+from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute, in_language, is_mixed
 from sederunt.transcripts.parts import PartStore
 from sederunt.transcripts.vendor_memory import Owner, VendorMemory
 
@@ -99,7 +99,10 @@ async def transcribe_bot(
     async for track, mixed, result in desk.results(tracks, likely_lang):
         speeches.append(
             SourceSpeech(
-                source=track["source"], utterances=result.utterances, mixed=mixed, diarized=mixed and result.diarized
+                source=track["source"],
+                utterances=in_language(result.utterances, result.detected_lang or config.lang),
+                mixed=mixed,
+                diarized=mixed and result.diarized,
             )
         )
         masked = masked and result.masked

@@ -21,7 +21,7 @@ from sederunt.transcription.plugs import provider
 from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Task
 from sederunt.transcription.scheduler import Workload, workload_alone
-from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute
+from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute, in_language
 from sederunt.transcripts.parts import PartStore
 from sederunt.transcripts.vendor_memory import Owner, VendorMemory
 
@@ -98,7 +98,8 @@ async def transcribe_recording(
     )
     assert request.model.provider is not None, "the model 'none' transcribes nothing"
     result = await workload.run(partial(provider(request.model.provider).transcribe, settings, task))
-    speech = SourceSpeech(source="file", utterances=result.utterances, mixed=True, diarized=result.diarized)
+    said = in_language(result.utterances, result.detected_lang or recording.config.lang)
+    speech = SourceSpeech(source="file", utterances=said, mixed=True, diarized=result.diarized)
     transcript = attribute([speech], MeetingFacts(duration_s=facts.duration_s), detected_lang=result.detected_lang)
     if recording.config.profanity_filter and not result.masked:
         transcript = mask(transcript, transcript.detected_lang or recording.config.lang)

@@ -13,7 +13,9 @@ from sederunt.transcription.provider import FinishedPart
 
 def test_a_part_comes_back_from_storage_as_it_was() -> None:
     word = Word(word="héllo", start=1.234, end=2.0, confidence=0.87, speaker=2)
-    utterance = Utterance(start=1.234, end=2.0, speaker=2, confidence=0.87, transcript="héllo", words=(word,))
+    utterance = Utterance(
+        start=1.234, end=2.0, speaker=2, confidence=0.87, transcript="héllo", words=(word,), lang="de"
+    )
     part = FinishedPart(start=0.0, end=17.3, utterances=(utterance,), doubts=(Doubt(start=3.0, end=5.5, why="x"),))
     old = {name: value for name, value in part.to_json().items() if name != "doubts"}
     assert FinishedPart.from_json(old) == replace(part, doubts=())

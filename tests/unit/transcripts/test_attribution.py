@@ -1,7 +1,7 @@
 """Who said what, from tracks, packet spans and speaking marks."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 from sederunt.model.transcript import Segment, Transcript, Utterance, Word
-from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute, voices_in
+from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute, in_language, voices_in
 
 Say = Callable[..., Utterance]
 Person = Callable[..., Participant]
@@ -40,6 +40,22 @@ def test_tracks_with_names_give_segments_with_names_in_order_of_time(say: Say, p
         (1, "Bob", "hello ada"),
         (0, "Ada", "shall we"),
     ]
+
+
+def test_a_segment_has_one_language(say: Say, person: Person) -> None:
+    """It ends where the language changes; what nobody told one of belongs to any."""
+    said = in_language([replace(say("guten tag", 1.0), lang="de"), say("good day", 2.0), say("to you", 3.0)], "en-GB")
+    assert [each.lang for each in said] == ["de", "en", "en"]
+    assert [each.lang for each in in_language([say("hello", 1.0)], None)] == [None]
+    meeting = MeetingFacts(duration_s=10, participants=[person("a", "Ada")], links={"1": "a"})
+
+    def segments(utterances: Sequence[Utterance]) -> list[str]:
+        found = attribute([SourceSpeech(source="1", utterances=utterances)], meeting).segments
+        assert {u.lang for segment in found for u in segment.utterances} == {each.lang for each in utterances}
+        return [segment.transcript for segment in found]
+
+    assert segments(said) == ["guten tag", "good day to you"]
+    assert segments([said[0], say("so", 2.0)]) == ["guten tag so"]
 
 
 def test_a_speaker_is_numbered_by_first_word_and_keeps_the_number_on_a_second_track(say: Say, person: Person) -> None:

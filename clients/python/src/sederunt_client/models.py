@@ -84,6 +84,7 @@ class Utterance:
     confidence: float
     transcript: str
     words: tuple[Word, ...]
+    lang: str | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -191,7 +191,7 @@ class Whisper:
             manner = self._in_its_language(piece, manner)
         passage = reading.read(self.network, piece, inside, manner, clean=window.clean)
         at_s = sound.position_s + offset
-        utterances = wording.utterances(passage.phrases, inside, at_s)
+        utterances = wording.utterances(passage.phrases, inside, at_s, manner.language)
         doubts = tuple(
             Doubt(start=round(at_s + start, 2), end=round(at_s + end, 2), why=WORDLESS)
             for start, end in passage.wordless

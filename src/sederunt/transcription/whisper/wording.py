@@ -15,7 +15,9 @@ _LONGEST_S, _PER_LETTER_S = 0.5, 0.12
 _SILENT_S, _FOLLOWS_S = 0.2, 1.5
 
 
-def utterances(phrases: Sequence[TokenPhrase], activity: SpeechActivity, offset_s: float) -> list[Utterance]:
+def utterances(
+    phrases: Sequence[TokenPhrase], activity: SpeechActivity, offset_s: float, lang: str | None = None
+) -> list[Utterance]:
     """Return our utterances, in seconds from the start of the source. `activity` is that of the window."""
     found = []
     latest = 0.0
@@ -43,6 +45,7 @@ def utterances(phrases: Sequence[TokenPhrase], activity: SpeechActivity, offset_
                 confidence=round(sum(word.confidence for word in ours) / len(ours), 4),
                 transcript="".join(word.text for word in words).strip(),
                 words=tuple(ours),
+                lang=lang,
             )
         )
     return found
