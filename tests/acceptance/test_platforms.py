@@ -147,7 +147,7 @@ ONCE: Mapping[str, Site] = {
     "challenged": "teams",  # the other two have "blocked" and "robots refused"
     "page dies on every try": "zoom",
     "left alone": "gmeet",  # "only the page tells" of it at all three
-    "left alone and nobody told": "teams",
+    "left alone and nobody told": "gmeet",  # whose list is closed while nobody looks at it
     "signed in, left alone": "teams",  # the only one whose signals do not mark one's own entry
     "network lost and back": "teams",
     "session void": "gmeet",
@@ -238,9 +238,12 @@ ZOOM = [
 
 # Sites that disagree with themselves, drawn by a seed each time; `DISAGREE_SEEDS=1,2,3` plays these.
 DISAGREEING = [
-    Cell(service=service, name=f"disagrees, seed {seed}", disagrees=int(seed), **BOTH)
+    Cell(service=service, name=f"disagrees, seed {seed}{named}", disagrees=int(seed), variant=variant, **BOTH)
     for seed in os.environ["DISAGREE_SEEDS"].split(",")
-    for service in get_args(Site)
+    for service, named, variant in (
+        *((site, "", {}) for site in get_args(Site)),
+        ("zoom", ", gallery", {"layout": "gallery"}),  # no stage: the tiles alone are shown
+    )
 ]
 
 ROWS: list[Cell] = [*doors("gmeet"), *MEET, *doors("teams"), *TEAMS, *doors("zoom"), *ZOOM, *DISAGREEING]

@@ -67,6 +67,7 @@ class Said:
     who: str
     clip: str
     began_ms: int  # Unix milliseconds
+    late_ms: float  # by how much its browser, on a busy machine, may have played it later than that
 
     @property
     def text(self) -> str:
@@ -83,8 +84,9 @@ class Person:
 
     async def say(self, clip: str) -> None:
         """Say a clip of the practice sites' to its end."""
-        began_ms, _ = await self.page.evaluate("say", base64.b64encode(_wav(clip)).decode())
-        self.said.append(Said(who=self.name, clip=clip, began_ms=began_ms))
+        began_ms, ended_ms = await self.page.evaluate("say", base64.b64encode(_wav(clip)).decode())
+        late_ms = max(0.0, ended_ms - began_ms - 1000 * clips.load(clip).duration_s)
+        self.said.append(Said(who=self.name, clip=clip, began_ms=began_ms, late_ms=late_ms))
 
     async def sees(self, people: int) -> None:
         """Wait until so many others are shown."""

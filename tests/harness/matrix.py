@@ -64,7 +64,7 @@ class Cell:
     @property
     def patience_s(self) -> float:
         """How long one of its steps may take on a busy machine."""
-        return 420 if self.long else 200
+        return 600 if self.long else 200
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,6 +41,7 @@ class Testimony:
     unlisted_ms: int | None  # the open list leaves them out, since
     left_out: tuple[int, int] | None  # the list left them out at each look of this time: from, until
     omitted_ms: int | None  # messages of the protocol leave them out, again and again, since
+    has_list: bool  # the page's list was read, ever
     rows: int  # of the open list
     protocol_holds: int  # how many people the protocol has here; below zero where it told of nobody ever
     heard_ms: int | None  # sound of their own was captured last
@@ -95,6 +96,13 @@ def _unlisted(t: Testimony) -> int | None:
     return since_ms if agreed or t.left_out[1] - since_ms >= CONTRADICTED_MS else None
 
 
+def _left_out_for_long(t: Testimony) -> int | None:
+    """Messages leave them out for long, no tile shows them, and there is no list to look at."""
+    if t.omitted_ms is None or t.has_list or (t.shown and t.shown.holds) or t.is_self:
+        return None
+    return t.omitted_ms if t.now_ms - t.omitted_ms >= CONTRADICTED_MS else None
+
+
 def _told(t: Testimony) -> int | None:
     return t.protocol.since_ms if t.protocol and t.protocol.holds else None
 
@@ -130,6 +138,7 @@ RULES = (
     Rule("left", False, Source.PROTOCOL, _left),
     Rule("only one here", False, Source.BANNER, _only_one),
     Rule("not listed for long", False, Source.LIST, _unlisted),
+    Rule("left out for long", False, Source.PROTOCOL, _left_out_for_long),
     Rule("told", True, Source.PROTOCOL, _told),
     Rule("listed", True, Source.LIST, _listed),
     Rule("shown", True, Source.TILES, _shown),
@@ -188,6 +197,7 @@ def picture(
             unlisted_ms=_unlisted_since(listing, on_list) if rows else None,
             left_out=_left_out(listing, on_list, now_ms) if 0 < read < SHORT_LIST else None,
             omitted_ms=omitted_ms(person),
+            has_list=listing.first_ms is not None,
             rows=rows,
             protocol_holds=holds,
             heard_ms=heard.get(person),

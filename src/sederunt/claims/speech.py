@@ -8,7 +8,15 @@ from collections.abc import Callable, Mapping
 
 from sederunt.claims.claim import Claim, Extent, Fact, Source
 from sederunt.claims.presence import Reason
-from sederunt.claims.rules import MOST_SUBJECTS, ORDER, OUTSPOKEN_MS, OUTSPOKEN_TIMES, SPEECH, UNEXPLAINED_MS
+from sederunt.claims.rules import (
+    MOST_SUBJECTS,
+    ORDER,
+    OUTSPOKEN_MS,
+    OUTSPOKEN_TIMES,
+    SPEECH,
+    UNEXPLAINED_MS,
+    Trust,
+)
 from sederunt.claims.table import SourceTable
 from sederunt.model.events import is_sound
 
@@ -144,12 +152,7 @@ class Speech:
             if nobodys_ms is None:
                 return {}
             least_ms = nobodys_ms
-        elif not (row.resumes and self._quiet_ms is None) and (doubtful_ms := self._doubtful_ms.get(source)):
-            return {
-                person_of(token): Reason(rule="said to speak", source=source, since_ms=word.since_ms)
-                for token, word in table.standing(now_ms)
-                if word.since_ms > doubtful_ms
-            }
+        after_ms = self._doubted_until(row, table)
         return {
             person_of(token): Reason(
                 rule="said to speak" if least_ms is None else "shown large while there is sound",
@@ -157,7 +160,17 @@ class Speech:
                 since_ms=max(word.since_ms, least_ms or word.since_ms),
             )
             for token, word in table.standing(now_ms)
+            if word.since_ms > after_ms
         }
+
+    def _doubted_until(self, row: Trust, table: SourceTable) -> int:
+        """Until when what the source claims to go on since is not believed: it outlived a silence. Where the source may
+        mean it still, it counts again with sound, unless anything was claimed since."""
+        doubtful_ms = self._doubtful_ms.get(row.source, 0)
+        resumes = row.resumes and self._quiet_ms is None
+        if resumes and not any(word.since_ms > doubtful_ms for word in table.words.values()):
+            return 0
+        return doubtful_ms
 
     def _weigh(
         self, shown: Mapping[Source, Mapping[str, Reason]], nobodys_ms: int | None, now_ms: int

@@ -1,6 +1,7 @@
 """What follows from claims: the faults of believing the first for ever, and each rule of the tables."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sederunt.claims.changes import PersonLeft, PersonSpoke, PersonTracked, RosterChange
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
@@ -165,6 +166,13 @@ def test_who_left_before_messages_were_known_to_be_full_lists_is_gone_by_a_look_
     assert not fold.has_company
     assert fold.company_seen
     assert fold.why()["1"]["left"].rule == "not listed for long"
+
+
+def test_whom_messages_leave_out_for_long_is_gone_where_the_page_has_no_list() -> None:
+    told = [here("*0=Bot", at=at, kind=Extent.SEVERAL) for at in range(2, 120, 4)]
+    assert not folded(here("*0=Bot", "1=Ada"), *told).has_company
+    shown = here("*0=Bot", "Ada", at=1, source=Source.TILES)
+    assert names_here(folded(here("*0=Bot", "1=Ada"), shown, *told)) == ["Ada"]
 
 
 def test_whom_messages_leave_out_and_the_list_has_stays() -> None:
@@ -422,6 +430,21 @@ def test_a_hand_that_is_raised_does_not_speak_for_long() -> None:
     assert spoken(fold)["Bob"] == [(1, 5), (15, 20)]
     ((start, end),) = spoken(fold)["Ada"]
     assert (start, end) == (2, 10)
+
+
+def test_a_mark_that_outlived_a_silence_gives_way_to_what_was_said_since() -> None:
+    """A browser that stops sending in mid-sentence: no site tells that it is silent, and its mark would stay."""
+
+    def talks(key: str, at: float, *, holds: bool = True) -> Claim:
+        return replace(speaks(key, at=at), kind=Extent.DELTA, holds=holds)
+
+    silent = [here("1=Ada", "2=Bob"), sound("mix", True, 1), talks("1", 1), sound("mix", False, 4)]
+    fold = folded(*silent, sound("mix", True, 40), talks("2", 40.5), sound("mix", False, 50), until=50)
+    assert spoken(fold)["Bob"] == [(40.5, None)]
+    assert all(end is not None and end <= 40.5 for _, end in spoken(fold)["Ada"])
+    # Where nobody is named anew, whoever was named last goes on: some sites tell of changes alone.
+    fold = folded(*silent, sound("mix", True, 40), until=45)
+    assert spoken(fold)["Ada"][-1] == (40, None)
 
 
 def test_a_hand_that_was_raised_before_anything_was_heard_does_not_speak() -> None:

@@ -203,6 +203,7 @@ def sites(draw: st.DrawFn) -> dict[str, Any]:
         "lag_s": draw(st.sampled_from([0, 5, 60])),  # of the page's list and tiles
         "chance": draw(st.randoms(use_true_random=False)),
         "rests": draw(st.booleans()),  # the page's list stays open once it was opened
+        "has_list": draw(st.booleans()),  # which it need not, where the channel tells all
     }
 
 
@@ -221,7 +222,7 @@ def lived_through(site: dict[str, Any]) -> Fold:
         return bool(site["chance"].random() < site["lost"])
 
     say(Source.PROTOCOL, among(0), 0, Extent.SNAPSHOT)
-    next_look, is_open = 0, False
+    next_look, is_open, has_list = 0, False, site["has_list"] or not site["full_lists_s"]
     for second in range(0, SECONDS, STEP_S):
         fold.pass_time(T + 1000 * second)
         now, before = among(second), among(second - STEP_S)
@@ -236,7 +237,7 @@ def lived_through(site: dict[str, Any]) -> Fold:
         page = among(second - site["lag_s"])
         say(Source.TILES, [name for name in page if name == "Bot" or name in site["tiles"]], second, Extent.SNAPSHOT)
         is_open = is_open and site["rests"]
-        if second >= next_look and fold.doubts_company:
+        if second >= next_look and fold.doubts_company and has_list:
             next_look, is_open = second + 95, True
             say(Source.LIST, page, second, Extent.SNAPSHOT)
         elif is_open:
