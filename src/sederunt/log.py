@@ -30,11 +30,13 @@ with _hidden("rich"):  # 4 MB in every process, for tracebacks in a form that is
 SECRET_FIELDS = frozenset({"authorization", "key", "token", "secret", "password", "zoom_zak_token", "signature"})
 # PostgreSQL repeats the row that it refused, after this word, on as many lines as its values have.
 _REFUSED_ROW = re.compile(r"DETAIL:.*?(?=\n\[SQL|\n\(Background|\nTraceback|\n\nThe above|\Z)", re.DOTALL)
+_USER_OF_URL = re.compile(r"://[^/\s@\"']*:[^/\s@\"']+@")
 _SECRET_VALUES = re.compile(r"sk_[A-Za-z0-9_-]{8,}|((?:token|signature|secret|key|zak|pwd)=)[^&\s\"']+")
 
 
 def redact(text: str) -> str:
     """Return the text without keys, without the values of secret query parameters, and without a refused row."""
+    text = _USER_OF_URL.sub("://***@", text)
     text = _SECRET_VALUES.sub(lambda match: (match.group(1) or "") + "***", text)
     return _REFUSED_ROW.sub("DETAIL: ***", text) if "DETAIL:" in text else text
 

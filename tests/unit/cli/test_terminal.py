@@ -98,7 +98,9 @@ def test_logs_for_a_terminal_are_harmless(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.usefixtures("logs")
 def test_logs_keep_secrets_that_lie_deep(capsys: pytest.CaptureFixture[str]) -> None:
     log.configure()
-    log.get().warning("asked", body={"auth": {"Token": "s3cret-a"}, "urls": ("https://x/?token=s3cret-b",)})
+    log.get().warning(
+        "asked", body={"auth": {"Token": "s3cret-a"}, "urls": ("https://x/?token=s3cret-b", "nats://us:s3cret-c@h:1")}
+    )
     logged = capsys.readouterr().err
     assert "asked" in logged
     assert "s3cret" not in logged
