@@ -18,7 +18,7 @@ from sederunt.browser.stopped import LOOKS_IN_A_ROW, ProcessState, StoppedProces
 from sederunt.model.trouble import PageTrouble, Recovery
 
 LOOK_EVERY_S = 1.0
-GPU, RENDERER = "gpu-process", "renderer"
+GPU, RENDERER, ZYGOTE = "gpu-process", "renderer", "zygote"
 PAGE_CPU_SPENT = PageTrouble(
     cause="page_cpu_spent",
     seen="The page took more CPU than a meeting needs; it was ended.",
@@ -30,7 +30,7 @@ PAGE_CPU_SPENT = PageTrouble(
 _KINDS: Mapping[str, tuple[str, Recovery]] = MappingProxyType(
     {
         "browser": ("browser", Recovery.FRESH_BROWSER),
-        "zygote": ("zygote", Recovery.FRESH_BROWSER),
+        ZYGOTE: ("zygote", Recovery.FRESH_BROWSER),
         "display": ("display", Recovery.FRESH_BROWSER),
         "driver": ("driver", Recovery.FRESH_BROWSER),
         NETWORK_SERVICE: ("network_service", Recovery.FRESH_BROWSER),
@@ -89,10 +89,10 @@ class ProcessWatch:
                 _end(browser, state, "display" if state.pid == browser.display_pid else "driver")
 
     def _renderers(self, watched: Mapping[int, Chromium], ours: Iterable[ProcessState]) -> list[ProcessState]:
-        """Return the processes of pages; what kind each is, is read once."""
+        """Return the processes of pages. What kind each is, is read once; a renderer is a zygote at first."""
+        kinds = {process: kind for process, kind in self._kinds.items() if kind != ZYGOTE}
         self._kinds = {
-            (state.pid, state.started): self._kinds.get((state.pid, state.started)) or kind_of(state.pid)
-            for state in ours
+            (state.pid, state.started): kinds.get((state.pid, state.started)) or kind_of(state.pid) for state in ours
         }
         return [
             state for state in ours if self._kinds[state.pid, state.started] == RENDERER and state.session in watched
