@@ -14,7 +14,6 @@ import httpx2
 
 # Field of a request or an answer → what its text is. Everything below such a field counts.
 FIELDS: Mapping[str, str] = {
-    "authentication": "password",
     "chat_messages": "chat",
     "custom_metadata": "metadata",
     "email": "address",

@@ -10,7 +10,7 @@ from harness.leaks import Planted
 BODY = {
     "bot_name": "Minutes",
     "webhook_url": "https://hooks.example/?token=hook-token-1",
-    "authentication": {"zoom_zak_token": "zak-token-1"},
+    "authentication": {"zoom_zak_token": "zak-token-1", "account_id": "01a2072b-1bfa-7778-bffb-b63cf4c121f6"},
     "custom_metadata": {"matter of Zoë": ["the Aberdeen acquisition"]},
     "transcript": [{"transcript": "we sign on Friday", "words": [{"word": "Friday"}]}],
     "participants": [{"name": "Ada Lovelace"}],
@@ -20,7 +20,8 @@ BODY = {
 @pytest.mark.parametrize(
     ("line", "kind"),
     [
-        ("asked with zak-token-1", "password"),
+        ("asked with zak-token-1", "token"),
+        ("signed in as 01a2072b-1bfa-7778-bffb-b63cf4c121f6", ""),  # an id opens nothing
         ("called https://hooks.example/?token=hook-token-1", "token"),
         (json.dumps({"event": "matter of Zoë"}), "metadata"),
         ("[parameters: ('the Aberdeen acquisition',)]", "metadata"),
