@@ -115,8 +115,9 @@ ANSWERS: Mapping[str, Schema] = {
             "confidence": NUMBER,
             "transcript": TEXT,
             "words": list_of(ref("Word")),
-            "lang": or_null(TEXT),
-        }
+            "lang": TEXT,
+        },
+        optional=("lang",),
     ),
     "NameGuess": object_of({"name": TEXT, "confidence": NUMBER}),
     "TranscriptSegment": object_of(

@@ -1,7 +1,6 @@
 """What was said so far in meetings that are transcribed live; kept before anybody is told of it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from uuid import UUID
 
 from sqlalchemy import bindparam, select
@@ -11,7 +10,7 @@ from sederunt.database import tables as t
 from sederunt.database.columns import storable
 from sederunt.database.engine import Database
 from sederunt.database.roster import check_holder
-from sederunt.database.transcripts import segment_of
+from sederunt.database.transcripts import segment_of, stored_segment
 from sederunt.model.transcript import LiveLine
 
 _RENEWED = ("revision", "start_ms", "voice", "segment")
@@ -39,7 +38,7 @@ class LiveLineStore:
                 "start_ms": round(line.segment.start * 1000),
                 "source": storable(line.source),
                 "voice": storable(line.voice),
-                "segment": asdict(line.segment),
+                "segment": stored_segment(line.segment),
             }
             for line in lines
         ]

@@ -63,7 +63,21 @@ async def index_transcript(connection: AsyncConnection, resource_id: UUID, trans
 
 def segments_text(transcript: Transcript) -> str:
     """Return the segments as JSON: the fields of model.transcript under their own names, an array of segments."""
-    return document_text([asdict(segment) for segment in transcript.segments])
+    return document_text([stored_segment(segment, transcript.detected_lang) for segment in transcript.segments])
+
+
+def stored_segment(segment: Segment, detected_lang: str | None = None) -> dict[str, Any]:
+    """Return a segment's stored form, as `segment_of` reads it.
+
+    An utterance has `lang` where that is another than the transcript's: a process of the release before knows no such
+    field, and reads all others.
+    """
+    usual = (None, (detected_lang or "").lower().partition("-")[0])
+    stored = asdict(segment)
+    for utterance in stored["utterances"]:
+        if utterance["lang"] in usual:
+            del utterance["lang"]
+    return stored
 
 
 def transcript_of(segments: str, detected_lang: str | None) -> Transcript:

@@ -40,18 +40,19 @@ class FinishedPart:
                     "speaker": u.speaker,
                     "confidence": u.confidence,
                     "transcript": u.transcript,
-                    "lang": u.lang,
                     "words": [[word.word, word.start, word.end, word.confidence, word.speaker] for word in u.words],
                 }
                 for u in self.utterances
             ],
+            "langs": [u.lang for u in self.utterances],  # beside them: a worker of the release before reads their keys
             "doubts": [asdict(doubt) for doubt in self.doubts],
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Return the part that `to_json` wrote."""
-        utterances = tuple(_read_utterance(utterance) for utterance in data["utterances"])
+        langs = data.get("langs", [None] * len(data["utterances"]))
+        utterances = tuple(map(_read_utterance, data["utterances"], langs))
         doubts = tuple(Doubt(**doubt) for doubt in data.get("doubts", ()))
         return cls(start=float(data["start"]), end=float(data["end"]), utterances=utterances, doubts=doubts)
 
@@ -160,9 +161,9 @@ class Provider(Protocol):
         """
 
 
-def _read_utterance(data: Mapping[str, Any]) -> Utterance:
+def _read_utterance(data: Mapping[str, Any], lang: str | None) -> Utterance:
     words = tuple(
         Word(word=word, start=start, end=end, confidence=confidence, speaker=speaker)
         for word, start, end, confidence, speaker in data["words"]
     )
-    return Utterance(**{**data, "words": words})
+    return Utterance(**{**data, "words": words, "lang": lang})

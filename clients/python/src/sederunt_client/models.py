@@ -84,7 +84,7 @@ class Utterance:
     confidence: float
     transcript: str
     words: tuple[Word, ...]
-    lang: str | None
+    lang: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
