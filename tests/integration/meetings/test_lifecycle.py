@@ -94,6 +94,7 @@ class Tab:
     backends: list[PageError | None] = field(default_factory=list)  # what comes of each question for another one
     asked_backend: int = 0
     looked: int = 0
+    spins: bool = False  # its renderer runs without a pause
 
     def __post_init__(self) -> None:
         self.said: list[str] = []
@@ -106,6 +107,9 @@ class Tab:
 
     def shows(self, *looks: Shown) -> None:
         self._looks = iter(looks)
+
+    def spun_s(self, within_s: float) -> float:
+        return within_s if self.spins else 0.1
 
     def attach(self, clock: FakeClock, on_frames: Any, on_signal: Any) -> None:
         self._clock, self._on_frames, self._on_signal = clock, on_frames, on_signal
@@ -535,14 +539,18 @@ async def test_a_look_that_is_not_answered_ends_nothing(make_stage: MakeStage) -
     assert bot.stop_reason is StopReason.MEETING_ENDED
 
 
-@pytest.mark.parametrize(("frames", "looks"), [(False, 3), (True, 5)], ids=["silent", "fed"])
-async def test_a_page_that_answers_no_look_is_replaced_later_while_its_sound_comes(
-    make_stage: MakeStage, frames: bool, looks: int
+@pytest.mark.parametrize(
+    ("frames", "spins", "looks"),
+    [(False, False, 3), (True, False, 5), (False, True, 1), (True, True, 2)],
+    ids=["silent", "fed", "in a loop", "in a loop, fed"],
+)
+async def test_a_page_that_answers_no_look_is_replaced_later_while_its_sound_comes_and_sooner_in_a_loop(
+    make_stage: MakeStage, frames: bool, spins: bool, looks: int
 ) -> None:
     stage = await make_stage()
-    frozen = Tab([Shown(), *(Shown(STUCK, frames=frames) for _ in range(20))])
+    frozen = Tab([Shown(), *(Shown(STUCK, frames=frames) for _ in range(20))], spins=spins)
     bot = await stage.play(frozen, ended())
-    assert frozen.looked - 1 == looks, "15 s, or 25 s"
+    assert frozen.looked - 1 == looks, "15 s, or 25 s; 5 s, or 10 s"
     assert bot.gaps[-1].cause == "page_stuck"
     assert bot.stop_reason is StopReason.MEETING_ENDED
 
