@@ -22,6 +22,8 @@ from sederunt.model.events import is_sound
 
 _RANK = ORDER[Fact.SPEAKS]
 
+_NEVER_MS = -1  # before any claim, one of the very first moment among them
+
 
 class Speech:
     """The words of all sources on speech."""
@@ -166,10 +168,10 @@ class Speech:
     def _doubted_until(self, row: Trust, table: SourceTable) -> int:
         """Until when what the source claims to go on since is not believed: it outlived a silence. Where the source may
         mean it still, it counts again with sound, unless anything was claimed since."""
-        doubtful_ms = self._doubtful_ms.get(row.source, 0)
+        doubtful_ms = self._doubtful_ms.get(row.source, _NEVER_MS)
         resumes = row.resumes and self._quiet_ms is None
         if resumes and not any(word.since_ms > doubtful_ms for word in table.words.values()):
-            return 0
+            return _NEVER_MS
         return doubtful_ms
 
     def _weigh(
