@@ -246,12 +246,13 @@ async def _do_all(
     seen: dict[str, int] = {}  # event → number of the last one waited for, so that a deed may be repeated
     for event, deed in cell.deeds:
         if event.startswith("status:"):
-            await asyncio.to_thread(receiver.wait, bot["id"], event.removeprefix("status:"), *ENDINGS, timeout_s=150)
+            status = event.removeprefix("status:")
+            await asyncio.to_thread(receiver.wait, bot["id"], status, *ENDINGS, timeout_s=cell.patience_s)
         elif event == LISTED:
             # Who leaves before they are listed was never there, and the bot not left alone.
             await told_of(api, dict(bot), "participants")
         elif event:
-            found = await meeting.wait_for(event, after=seen.get(event, 0), timeout_s=150)
+            found = await meeting.wait_for(event, after=seen.get(event, 0), timeout_s=cell.patience_s)
             seen[event] = found["number"]
         if deed == "stop":
             answer = await api.post(f"/bot/{bot['id']}/stop")
