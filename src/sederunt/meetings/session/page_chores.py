@@ -52,7 +52,7 @@ class PageChores:
         self._one = asyncio.Lock()
         self._looking: asyncio.Task[None] | None = None
         self._looks = 0
-        self._next_look_s, self._next_doubt_s = PATIENCE_S, 0.0
+        self._next_look_s, self._next_doubt_s = PATIENCE_S, AGAIN_S  # who is told of late is not doubted
 
     @property
     def is_busy(self) -> bool:
