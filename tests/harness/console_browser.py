@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright, expect
 
+expect.set_options(timeout=60_000)  # a busy machine is slow; what is waited for comes at once on a quiet one
 AXE = Path(__file__).parent / "vendored/axe.min.js"
 _SERIOUS = ("serious", "critical")
 _CONTEXT = "{exclude: [['#reference']]}"  # the requests there are drawn by Swagger UI, whose contrasts are its own

@@ -60,7 +60,10 @@ class RemoteWindow:
             await self._session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
         self._page.on("close", lambda _page: self.gone.set())
         self._page.on("crash", lambda _page: self.gone.set())
-        self._context.on("page", lambda popup: self._spawn(self._take_over(popup)))
+        self._context.on("page", lambda popup: self._spawn(_closed(popup)))
+        # What another window was to open is told here at once; the window itself may not know it yet.
+        self._session.on("Page.windowOpen", lambda opening: self._spawn(self._open_here(str(opening["url"]))))
+        await self._session.send("Page.enable")
         self._page.on("filechooser", lambda _chooser: None)  # nothing of this machine is handed out
         await self._session.send("Page.startScreencast", {"format": "jpeg", "quality": QUALITY})
 
@@ -163,11 +166,9 @@ class RemoteWindow:
             reason = {"errorReason": "AddressUnreachable"} if refused else {}
             await self._session.send(what, {"requestId": paused["requestId"], **reason})
 
-    async def _take_over(self, popup: Page) -> None:
+    async def _open_here(self, url: str) -> None:
         """Open what another window was to open in this one: there is but one to be seen."""
         with contextlib.suppress(DriverError):
-            url = popup.url
-            await popup.close()
             if url.startswith(("https:", "http:")):
                 await self._page.goto(url, wait_until="commit", timeout=OPEN_S * 1000)
 
@@ -207,6 +208,11 @@ async def remote_window(settings: BrowserSettings, *, allow_private: bool) -> As
         except (TimeoutError, DriverError):
             raise SetupError(f"The browser opened no window within {OPEN_S:g} s.") from None
         yield window
+
+
+async def _closed(popup: Page) -> None:
+    with contextlib.suppress(DriverError):
+        await popup.close()
 
 
 def _within(value: int, least: int, most: int) -> int:
