@@ -61,7 +61,7 @@ class Script:
     def hear(self, frames: Sequence[Frame]) -> None:
         self.heard += frames
 
-    def tick(self, now: float) -> None:
+    def tick(self, now: float, *, patience_s: float = 0.0) -> None:
         self.now = now
 
     async def close(self, *, patient: bool = False) -> None:
