@@ -43,9 +43,15 @@ class StubbornServer:
         target = urlsplit(head.split(" ", 2)[1])
         body = await _body(reader, head.lower())
         await self._count(target.path, +1)
+        # Who is silent hears of a caller that gave up by reading alone: such a request is under way no more.
+        answer = self._answer(target.path, parse_qs(target.query), body, writer)
+        tasks = [asyncio.ensure_future(each) for each in (answer, reader.read(1))]
         try:
-            await self._answer(target.path, parse_qs(target.query), body, writer)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await self._count(target.path, -1)
             writer.close()
 

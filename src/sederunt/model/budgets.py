@@ -168,9 +168,9 @@ ROWS: tuple[Budget, ...] = (
     Budget(name="page_realms", of=_B, unit="pages and frames of pages", default=200, spent=_PAGE),
     Budget(name="page_connections", of=_B, unit="connections of its page", default=32, spent=_PAGE),
     Budget(name="page_broken", of=_B, unit="messages that cannot be read", default=500, spent=_PAGE),
-    # Ours take 0.02 to 0.2 a second on the practice sites; with pictures decoded on a slow machine, a meeting may take a
-    # core for good. Beyond that a page gives way to all others after two minutes; eight endless loops are ended after
-    # forty seconds.
+    # Ours take 0.02 to 0.2 a second on the practice sites; with pictures decoded on a slow machine, a meeting may take
+    # a core for good. Beyond that a page gives way to all others after two minutes; eight endless loops are ended
+    # after forty seconds.
     Budget(
         name="page_cpu_s", of=_B, unit="CPU-seconds of its page's process", default=240, per_s=2,
         setting="browser.page_cpu_s", zero_is_endless=True, spent="it gives way at half of both; then as above",

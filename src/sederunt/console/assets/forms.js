@@ -114,6 +114,7 @@ function follow(form, answer) {
   const sentence = answer.verdict === 'unreachable' ? form.dataset.sayUnreachable : form.dataset.say;
   if (sentence) sessionStorage.setItem('say', sentence);
   if (then === 'reload') window.location.reload();
+  else if (then === 'address') window.location.assign(String(answer.address));
   else window.location.assign(then.replace('{id}', encodeURIComponent(answer.id ?? '')));
 }
 
