@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 
 from harness.client_script import run_script
 from harness.journeys import look, reach, send_bot, unhurried
@@ -108,12 +109,21 @@ async def test_every_batch_model_brings_a_meeting_back_under_the_right_names(
     assert [control.counts()["refusals"] for control in vendors.values()] == [[] for _ in vendors]
 
 
+# Simulated vendors listen on the cores that the bots use: three at a time, or they lose words for want of CPU.
+LIVE_TOGETHER = (tuple(LIVE)[:3], tuple(LIVE)[3:])
+
+
+@pytest.mark.parametrize("models", LIVE_TOGETHER, ids="-".join)
 async def test_every_live_model_tells_drafts_and_finals_in_order(
-    client: httpx2.AsyncClient, vendors: Vendors, receiver: Receiver, meetings: PracticeClient
+    models: tuple[str, ...],
+    client: httpx2.AsyncClient,
+    vendors: Vendors,
+    receiver: Receiver,
+    meetings: PracticeClient,
 ) -> None:
     script = unhurried(demo(turns=3), begins=False)
     meeting = await meetings.open_meeting(script)
-    bots = {model: await seated(client, receiver, meeting, model, lang="en") for model in LIVE}
+    bots = {model: await seated(client, receiver, meeting, model, lang="en") for model in models}
     async with AsyncExitStack() as open_sockets:
         listeners = {
             model: await open_sockets.enter_async_context(listening(bot["websocket_read_only_url"]))
@@ -131,8 +141,7 @@ async def test_every_live_model_tells_drafts_and_finals_in_order(
         found = await look(client, bots[model])
         assert [shown(segment) for segment in found["transcript"]] == [shown(line) for line in told], model
     assert [control.counts()["refusals"] for control in vendors.values()] == [[] for _ in vendors]
-    # Six simulated vendors listen on the same cores: one that is busy answers with finals alone. That each drafts is
-    # tested one by one, beside its simulator.
+    # One that is busy answers with finals alone. That each drafts is tested one by one, beside its simulator.
     assert any(drafted.values()), drafted
 
 
