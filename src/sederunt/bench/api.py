@@ -15,11 +15,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
-import psutil
-
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import load_sealer
 from sederunt.bench.caller import ApiClient, percentile
+from sederunt.bench.meter import cpu_s_of, resident_mb_of
 from sederunt.bench.processes import child, said
 from sederunt.bus import embedded
 from sederunt.database.bots import Bots
@@ -52,11 +51,10 @@ class Api:
     nats_pid: int
 
     def cpu_s(self) -> float:
-        times = psutil.Process(self.pid).cpu_times()
-        return times.user + times.system
+        return cpu_s_of(self.pid)
 
     def resident_mb(self) -> float:
-        return float(psutil.Process(self.pid).memory_info().rss) / 1e6
+        return resident_mb_of(self.pid)
 
 
 async def bench_api(requests: int, scheduled: int, upload_mb: int) -> int:

@@ -42,13 +42,13 @@ async def bench_idle(seconds: float) -> int:
             warm = held_by(service.pid)
             await _rests(service.pid)
             cold = held_by(service.pid)
-            cores = await _cores_of(service.pid, seconds)
+            percent = await _percent_of(service.pid, seconds)
             async with httpx2.AsyncClient(base_url=service.base_url, headers=service.headers, timeout=30) as client:
                 first_s = await one_start(client, practice)
                 second_s = await one_start(client, practice)
             await _rests(service.pid)
             _show({"warm browser": warm, "at rest": cold, "at rest, after two bots": held_by(service.pid)})
-    print(f"CPU at rest: {100 * cores:.2f} % of a core over {seconds:g} s")
+    print(f"CPU at rest: {percent:.2f} % of a core over {seconds:g} s")
     print(f"POST to first captured audio: {first_s:.2f} s from rest, {second_s:.2f} s with a warm browser")
     return 1 if sum(cold.values()) > LIMIT_MIB else 0
 
@@ -81,13 +81,13 @@ async def _rests(pid: int) -> None:
     await asyncio.sleep(2)
 
 
-async def _cores_of(pid: int, seconds: float) -> float:
-    """Return the share of one core that a service takes."""
-    meter, began = TreeMeter([pid]), time.monotonic()
+async def _percent_of(pid: int, seconds: float) -> float:
+    """Return percent of a core that a service takes."""
+    meter = TreeMeter([pid])
     meter.sample()
     await asyncio.sleep(seconds)
     meter.sample()
-    return meter.cpu_s / (time.monotonic() - began)
+    return meter.cpu_percent
 
 
 def _show(columns: Mapping[str, Mapping[str, float]]) -> None:

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-import psutil
 from websockets.asyncio.client import ClientConnection, connect
 
 from sederunt.bench.api import Api, api_alone
 from sederunt.bench.caller import percentile
 from sederunt.bench.hooks import Hooks, hooks_received
+from sederunt.bench.meter import cpu_s_of, resident_mb_of
 from sederunt.bench.processes import child, said
 
 STATUSES = ("joining", "recording", "leaving", "processing", "finished")  # of a bot that nobody disturbs, in order
@@ -78,7 +78,7 @@ class _Room:
 
     def used(self) -> dict[str, float]:
         """Return the CPU-seconds of each process until now, its children's among them; ours under `bench`."""
-        return {name: _cpu_s(pid) for name, pid in {**self.processes, "bench": os.getpid()}.items()}
+        return {name: cpu_s_of(pid) for name, pid in {**self.processes, "bench": os.getpid()}.items()}
 
 
 async def bench_load(bots: int, seconds: float, changes_per_s: float) -> int:
@@ -127,7 +127,7 @@ async def _step(room: _Room, stack: AsyncExitStack, wanted: int, seconds: float)
         bots=wanted,
         bench_cores=cores.pop("bench"),
         cores=cores,
-        resident_mb={name: psutil.Process(pid).memory_info().rss / 1e6 for name, pid in room.processes.items()},
+        resident_mb={name: resident_mb_of(pid) for name, pid in room.processes.items()},
         post_ms=post_ms,
         seated_s=seated,
         late_ms=list(room.late_ms),
@@ -227,8 +227,3 @@ def limits(steps: Sequence[LoadStep], cores: int) -> Iterator[str]:
 
 def _spread(values: Sequence[float]) -> str:
     return f"p50 {percentile(values, 50):.1f}, p99 {percentile(values, 99):.1f}" if values else "none"
-
-
-def _cpu_s(pid: int) -> float:
-    times = psutil.Process(pid).cpu_times()
-    return times.user + times.system

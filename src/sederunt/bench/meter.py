@@ -66,6 +66,17 @@ class TreeMeter:
         return sum(self._last.values())
 
 
+def cpu_s_of(pid: int) -> float:
+    """Return the CPU-seconds, user and system, that one process has used until now. Raises psutil.Error."""
+    times = psutil.Process(pid).cpu_times()
+    return times.user + times.system
+
+
+def resident_mb_of(pid: int) -> float:
+    """Return the resident memory of one process in MB. Raises psutil.Error."""
+    return float(psutil.Process(pid).memory_info().rss) / 1e6
+
+
 def peak_rss_kib() -> int:
     """Return the most memory this process held at once, in KiB.
 

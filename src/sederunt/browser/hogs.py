@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sederunt.accounting import Rate
 from sederunt.browser.stopped import ProcessState
 
 NICENESS = 10
@@ -25,11 +26,10 @@ class HogVerdict:
 
 
 @dataclass(slots=True)
-class _Bucket:
-    left: float
-    nice_left: float
+class _Renderer:
+    whole: Rate
+    share: Rate  # beyond which it gives way
     cpu_s: float
-    at: float
     has_given_way: bool = False
 
 
@@ -44,27 +44,30 @@ class CpuBudgets:
 
     size: float
     per_s: float
-    _buckets: dict[tuple[int, int], _Bucket] = field(default_factory=dict)
+    _known: dict[tuple[int, int], _Renderer] = field(default_factory=dict)
+    _now: float = 0.0
 
     def look(self, renderers: Iterable[ProcessState], now: float) -> HogVerdict:
         """Take what each renderer spent since the last look, at `now` (monotonic seconds)."""
         verdict = HogVerdict(give_way=[], end=[])
         if not self.size:
             return verdict
-        before, self._buckets = self._buckets, {}
+        self._now = now
+        before, self._known = self._known, {}
         for state in renderers:
-            full = _Bucket(self.size, self.size * NICE_SHARE, state.cpu_s, now)
-            bucket = self._buckets[state.pid, state.started] = before.get((state.pid, state.started), full)
-            spent, passed = state.cpu_s - bucket.cpu_s, now - bucket.at
-            bucket.cpu_s, bucket.at = state.cpu_s, now
-            bucket.left = min(self.size, bucket.left + passed * self.per_s) - spent
-            bucket.nice_left = min(self.size * NICE_SHARE, bucket.nice_left + passed * self.per_s * NICE_SHARE) - spent
-            if bucket.left < 0:
+            key = (state.pid, state.started)
+            one = self._known[key] = before.get(key) or _Renderer(self._rate(1.0), self._rate(NICE_SHARE), state.cpu_s)
+            spent, one.cpu_s = state.cpu_s - one.cpu_s, state.cpu_s
+            may_stay, is_modest = one.whole.charge(key, spent), one.share.charge(key, spent)
+            if not may_stay:
                 verdict.end.append(state)
-            elif bucket.nice_left < 0 and not bucket.has_given_way:
-                bucket.has_given_way = True
+            elif not is_modest and not one.has_given_way:
+                one.has_given_way = True
                 verdict.give_way.append(state)
         return verdict
+
+    def _rate(self, share: float) -> Rate:
+        return Rate(self.size * share, self.per_s * share, lambda: self._now)
 
 
 def give_way(pid: int) -> None:
