@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.async_api import BrowserContext, CDPSession, Page
+from playwright.async_api import BrowserContext, CDPSession, Frame, Page
 from playwright.async_api import Error as DriverError
 
 from sederunt.browser.chromium import Chromium
@@ -34,7 +34,7 @@ _BUTTONS = ("left", "middle", "right")
 class WindowView:
     """What the window shows."""
 
-    number: int  # rises with each picture
+    number: int  # rises with each picture and each address
     jpeg: bytes
     url: str
 
@@ -55,6 +55,7 @@ class RemoteWindow:
     async def prepare(self) -> None:
         """Begin to watch. Raises the driver's errors."""
         self._session.on("Page.screencastFrame", self._shown)
+        self._page.on("framenavigated", self._moved)
         if self._places is not None:
             self._session.on("Fetch.requestPaused", lambda paused: self._spawn(self._judge(paused)))
             await self._session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
@@ -150,6 +151,12 @@ class RemoteWindow:
         self._number += 1
         self._due = event["sessionId"]
         self._news.set()
+
+    def _moved(self, frame: Frame) -> None:
+        """Tell a new address by itself: the picture of its page may have come before it, and be the last."""
+        if frame == self._page.main_frame and self._jpeg:
+            self._number += 1
+            self._news.set()
 
     async def _go_on(self) -> None:
         """Let the browser make its next picture."""
