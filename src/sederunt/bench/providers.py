@@ -122,9 +122,12 @@ async def worker_peak_mib(model: str, hours: float) -> tuple[float, float]:
 def write_long(path: Path, hours: float) -> None:
     """Write speech over and over, with a second between, as 16 kHz mono."""
     pause = np.zeros(RATE, "<i2")
-    names = list(clips.catalogue())
-    loop = np.concatenate([part for name in names for part in (_at_16_khz(name), pause)])
     total = round(hours * 3600 * RATE)
+    loop = pause[:0]
+    for name in clips.catalogue():
+        loop = np.concatenate((loop, _at_16_khz(name), pause))
+        if len(loop) >= total:
+            break
     with path.open("wb") as file:
         size = total * 2
         file.write(b"RIFF" + (36 + size).to_bytes(4, "little") + b"WAVEfmt " + (16).to_bytes(4, "little"))

@@ -1,5 +1,6 @@
 """RTP counters made straight: wrapped numbers unwrapped, and frames put back in the order they were sent."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -44,7 +45,7 @@ class Reorder(Generic[Item]):
     def __init__(self, counts: Counts) -> None:
         self._counts = counts
         self._waiting: dict[int, tuple[float, Item]] = {}
-        self._given_up: dict[int, None] = {}
+        self._given_up: OrderedDict[int, None] = OrderedDict()
         self._next: int | None = None  # None until the first window is over
         self._lowest = 0  # the first one that was let go
         self._newest = 0  # highest sequence seen, unwrapped
@@ -100,7 +101,7 @@ class Reorder(Generic[Item]):
         for number in range(lowest - min(missing, KEPT_GAPS), lowest):
             self._given_up[number] = None
         while len(self._given_up) > KEPT_GAPS:
-            del self._given_up[next(iter(self._given_up))]
+            self._given_up.popitem(last=False)
         self._next = lowest
         return missing
 
@@ -129,6 +130,6 @@ class Reorder(Generic[Item]):
         first_number, first_at_ms, first_item = self._stray
         self._counts.late -= 1
         self._counts.restarts += 1
-        self._stray, self._given_up, self._next, self._newest = None, {}, None, number
+        self._stray, self._given_up, self._next, self._newest = None, OrderedDict(), None, number
         self._waiting = {first_number: (first_at_ms, first_item), number: (at_ms, item)}
         return before

@@ -14,7 +14,7 @@ from sederunt.media import opus
 from sederunt.media.anchor import Anchor
 from sederunt.media.sequence import Counts, Reorder, unwrap
 from sederunt.media.twins import Twins
-from sederunt.media.worklet import Blocks
+from sederunt.media.worklet import RATES, Blocks
 from sederunt.model.audio import CapturedFrame, Codec, Packet
 
 SPAN_GAP_S = 0.1  # two stretches of one source with less between them are one
@@ -101,7 +101,7 @@ class Timeline:
         stream = self._streams.get(key)
         if stream is not None:
             return stream
-        if not (frame.ssrc if samples else frame.codec in (Codec.OPUS, Codec.RED)):
+        if not (frame.ssrc in RATES if samples else frame.codec in (Codec.OPUS, Codec.RED)):
             return None
         self._forget_the_oldest()
         not_before_ms = self._track_end_ms.get(frame.track, 0.0)

@@ -11,6 +11,7 @@ from sederunt.media.anchor import Anchor
 from sederunt.media.sequence import Counts, Reorder, unwrap
 from sederunt.model.audio import CapturedFrame
 
+RATES = range(8_000, 192_001)  # Hz that a page's audio can have; one Hz made 48,000 takes all memory there is
 QUIET = 1  # a block with no sample beyond this holds digital silence
 HUSHED = 330  # -40 dB: in a block with no sample beyond this, nobody hears a hole
 DRIFT_MS = 40.0  # less than this is jitter

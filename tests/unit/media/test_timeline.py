@@ -115,7 +115,7 @@ _any_frame = st.builds(
     CapturedFrame,
     track=st.integers(0, 2),
     codec=st.sampled_from(list(Codec)),
-    ssrc=st.integers(1, 3),
+    ssrc=st.one_of(st.integers(1, 3), st.just(16_000)),
     sequence=st.one_of(st.integers(0, 30), st.integers(0, 0xFFFF)),
     timestamp=st.one_of(st.integers(0, 30).map(lambda n: n * 960), st.integers(0, 0xFFFFFFFF)),
     csrcs=st.lists(st.integers(0, 3), max_size=3).map(tuple),
@@ -414,6 +414,20 @@ def test_one_block_that_comes_late_moves_nothing() -> None:
     packets, facts = _run(late, 2)
     assert _holes(packets) == []
     assert facts["anchored_again"] == 0
+
+
+@pytest.mark.parametrize("rate", [0, 1, 7_999, 192_001, 0xFFFFFFFF])
+def test_samples_at_a_rate_that_no_page_has_are_not_recorded(rate: int) -> None:
+    """Made 48 kHz, samples at one Hz would take 48,000 times their memory."""
+    noise = _noise(16_000)
+    packets, facts = _run([replace(block, ssrc=rate) for block in _blocks([noise] * 20)], 2)
+    assert (packets, facts["other"], facts["packets"]) == ([], 20, 0)
+
+
+@pytest.mark.parametrize("rate", [8_000, 192_000])
+def test_samples_at_the_lowest_and_highest_rate_of_a_page_are_recorded(rate: int) -> None:
+    packets, _ = _run(_blocks([_noise(rate)] * 20, rate=rate), 2)
+    assert sum(packet.duration for packet in packets) == pytest.approx(2.0, abs=0.041)
 
 
 def _noise(rate: int, *, loud: int = 5_000) -> "np.ndarray[tuple[int], np.dtype[np.int16]]":
