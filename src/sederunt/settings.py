@@ -443,7 +443,8 @@ def load(**overrides: Any) -> Settings:
 
     Raises SetupError that names each variable that has a value it cannot have, or has a double underscore and is none.
     """
-    _refuse_unknown(os.environ)
+    if sentences := [sentence for name, sentence in _strange(os.environ).items() if DELIMITER in name]:
+        raise SetupError(" ".join(sentences))
     _read_secret_files(os.environ)
     try:
         return Settings(**overrides)
@@ -465,11 +466,6 @@ def ignored(environment: Mapping[str, str]) -> list[str]:
     their key in such a name. Only ours have a double underscore: those are refused.
     """
     return [sentence for name, sentence in _strange(environment).items() if DELIMITER not in name]
-
-
-def _refuse_unknown(environment: Mapping[str, str]) -> None:
-    if sentences := [sentence for name, sentence in _strange(environment).items() if DELIMITER in name]:
-        raise SetupError(" ".join(sentences))
 
 
 def _strange(environment: Mapping[str, str]) -> dict[str, str]:

@@ -133,16 +133,15 @@ def feed_values(feed: FeedRow, meetings: list[FeedMeetingRow]) -> dict[str, Any]
         "created_at": moment(feed.created_at),
         "checked_at": moment(feed.checked_at),
         "fault": feed.fault,
-        "meetings": [_meeting_values(one) for one in meetings],
-    }
-
-
-def _meeting_values(one: FeedMeetingRow) -> dict[str, Any]:
-    return {
-        "title": one.title,
-        "starts_at": moment(one.starts_at),
-        "meeting_url": one.meeting_url,
-        "bot_id": str(one.bot_id),
+        "meetings": [
+            {
+                "title": one.title,
+                "starts_at": moment(one.starts_at),
+                "meeting_url": one.meeting_url,
+                "bot_id": str(one.bot_id),
+            }
+            for one in meetings
+        ],
     }
 
 

@@ -18,7 +18,6 @@ from sederunt.errors import InvalidConfig, NotFound
 from sederunt.model.transcript import Transcript
 from sederunt.transcripts.comparison import (
     ComparedPassage,
-    ComparedRow,
     SpokenWord,
     TooLong,
     error_rate,
@@ -94,7 +93,15 @@ def _json(first: ComparedTranscript, second: ComparedTranscript, reference: str 
         "first": _side(first, ours, expected),
         "second": _side(second, theirs, expected),
         "reference_words": len(expected) or None,
-        "rows": [_row(row) for row in side_by_side(ours, theirs)],
+        "rows": [
+            {
+                "start": round(row.start, 2),
+                "end": round(row.end, 2),
+                "first": [_passage(passage) for passage in row.first],
+                "second": [_passage(passage) for passage in row.second],
+            }
+            for row in side_by_side(ours, theirs)
+        ],
     }
     return json.dumps(values)
 
@@ -108,15 +115,6 @@ def _side(of: ComparedTranscript, words: list[SpokenWord], expected: list[str]) 
         "detected_lang": of.heard.detected_lang,
         "words": len(words),
         "word_error_rate": None if rate is None else round(rate, 4),
-    }
-
-
-def _row(row: ComparedRow) -> dict[str, Any]:
-    return {
-        "start": round(row.start, 2),
-        "end": round(row.end, 2),
-        "first": [_passage(passage) for passage in row.first],
-        "second": [_passage(passage) for passage in row.second],
     }
 
 

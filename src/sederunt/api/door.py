@@ -49,7 +49,11 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            scope["path"] = _tidy(scope["path"])
+            # Clients join a base address with one slash or two, and some end with one.
+            path = scope["path"]
+            if "//" in path:
+                path = re.sub(r"/{2,}", "/", path)
+            scope["path"] = path.rstrip("/") or "/"
         if scope["type"] != "http":
             await self._app(scope, receive, _plainly(send) if scope["type"] == "lifespan" else send)
             return
@@ -93,13 +97,6 @@ def visit_of(request: Request) -> RequestInfo:
     """Return the visit a request belongs to."""
     visit: RequestInfo = request.scope[VISIT]
     return visit
-
-
-def _tidy(path: str) -> str:
-    """Doubled slashes and one at the end do not matter: clients join a base address with either."""
-    if "//" in path:
-        path = re.sub(r"/{2,}", "/", path)
-    return path.rstrip("/") or "/"
 
 
 def _origin_of(scope: Scope) -> Origin:

@@ -84,7 +84,12 @@ def answer_to(error: Exception) -> Response:
             sentence = "The service has no room left to store this; its operator has to make some."
             return message_response(sentence, 503, {"Retry-After": str(ROOM_AFTER_S)})
         case _ if (part := _part_away(error)) is not None:
-            logger.warning("a part of the service is away", action="part_away", part=part, error=_first_line(error))
+            logger.warning(
+                "a part of the service is away",
+                action="part_away",
+                part=part,
+                error=f"{type(error).__name__}: {error}".splitlines()[0][:200],
+            )
             sentence = f"The service cannot reach its {part} right now: try again in a moment."
             return message_response(sentence, 503, {"Retry-After": str(RETRY_AFTER_S)})
         case _:
@@ -116,10 +121,6 @@ def _part_away(error: BaseException) -> str | None:
             return "database or storage"
         seen = seen.__cause__ or seen.__context__
     return None
-
-
-def _first_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0][:200]
 
 
 async def http_exception(request: Request, error: Exception) -> Response:

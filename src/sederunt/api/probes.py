@@ -23,7 +23,14 @@ async def health(context: ApiContext, _request: Request) -> Response:
         for role in NEEDED_ROLES
     }
     is_well = all(word in _FINE for word in words.values())
-    return json_response({"status": "ok" if is_well else "degraded", "roles": counts, "seats": _seats_json(context)})
+    seats = seats_of(context.installation.pulses.living("host"))
+    return json_response(
+        {
+            "status": "ok" if is_well else "degraded",
+            "roles": counts,
+            "seats": {"total": seats.total, "held": seats.held, "free": seats.free},
+        }
+    )
 
 
 async def ready(context: ApiContext, request: Request) -> Response:
@@ -46,8 +53,3 @@ async def metrics(context: ApiContext, _request: Request) -> Response:
 
 def _roles(context: ApiContext) -> dict[str, str]:
     return role_words(context.installation.pulses, age_s=context.installation.pulses.listening_s)
-
-
-def _seats_json(context: ApiContext) -> dict[str, int]:
-    seats = seats_of(context.installation.pulses.living("host"))
-    return {"total": seats.total, "held": seats.held, "free": seats.free}

@@ -32,7 +32,10 @@ def requested_span(header: str | None, size: int) -> ByteRange | None:
     if found is None or found[1] == found[2] == "" or max(map(len, found.groups())) > 18:
         return None
     if found[1] == "":
-        return _last(int(found[2]), size)
+        count = int(found[2])
+        if count == 0 or size == 0:
+            raise Unsatisfiable
+        return ByteRange(max(0, size - count), size)
     start = int(found[1])
     end = int(found[2]) + 1 if found[2] else None
     if end is not None and end <= start:
@@ -40,9 +43,3 @@ def requested_span(header: str | None, size: int) -> ByteRange | None:
     if start >= size:
         raise Unsatisfiable
     return ByteRange(start, size if end is None else min(end, size))
-
-
-def _last(count: int, size: int) -> ByteRange:
-    if count == 0 or size == 0:
-        raise Unsatisfiable
-    return ByteRange(max(0, size - count), size)

@@ -42,7 +42,11 @@ async def bench_idle(seconds: float) -> int:
             warm = held_by(service.pid)
             await _rests(service.pid)
             cold = held_by(service.pid)
-            percent = await _percent_of(service.pid, seconds)
+            meter = TreeMeter([service.pid])
+            meter.sample()
+            await asyncio.sleep(seconds)
+            meter.sample()
+            percent = meter.cpu_percent
             async with httpx2.AsyncClient(base_url=service.base_url, headers=service.headers, timeout=30) as client:
                 first_s = await one_start(client, practice)
                 second_s = await one_start(client, practice)
@@ -79,15 +83,6 @@ async def _rests(pid: int) -> None:
             raise SystemExit(f"browsers still run after {REST_S:g} s without a bot")
         await asyncio.sleep(1)
     await asyncio.sleep(2)
-
-
-async def _percent_of(pid: int, seconds: float) -> float:
-    """Return percent of a core that a service takes."""
-    meter = TreeMeter([pid])
-    meter.sample()
-    await asyncio.sleep(seconds)
-    meter.sample()
-    return meter.cpu_percent
 
 
 def _show(columns: Mapping[str, Mapping[str, float]]) -> None:

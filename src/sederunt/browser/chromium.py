@@ -90,13 +90,10 @@ class Chromium:
             raise
         return self
 
-    def _is_a_persons(self) -> bool:
-        """Return whether it is on a display of somebody's own, who goes where they like."""
-        return self._display_name is not None and self._display is None
-
     def _user(self) -> OtherUser | None:
         """Return as whom it runs: to a person's display nobody but us is let in."""
-        if self._is_a_persons():
+        # On a display of somebody's own, who goes where they like.
+        if self._display_name is not None and self._display is None:
             return None
         return own_user(self._settings, find_executable(self._settings, self.mode))
 

@@ -50,25 +50,23 @@ async def running_driver() -> AsyncIterator[BrowserDriver]:
     """
     await asyncio.to_thread(sweep_folders)
     with own_folder() as folder:
-        with _environment(_options(folder)):
+        # A small young generation: 30 MiB less with eight bots, CPU unchanged (measured).
+        options = f"{os.environ.get('NODE_OPTIONS', '')} --max-semi-space-size=1".strip()
+        with _environment({"NODE_OPTIONS": options, "TMPDIR": str(folder)}):
             starting = async_playwright()
             try:
                 playwright = await starting.__aenter__()
             except Exception as error:
                 raise SetupError(await _why_not_started()) from error
         gone = asyncio.Event()
-        pid = _pid_of(starting)
+        inside: Any = starting  # the driver's client has no public word for its process
+        pid = int(inside._client._transport._proc.pid)
         unwatch = when_ended(pid, gone.set)
         try:
             yield BrowserDriver(playwright, folder, pid, gone)
         finally:
             unwatch()
             await starting.__aexit__(None, None, None)
-
-
-def _pid_of(starting: Any) -> int:
-    """Return the driver's process; its client has no public word for it."""
-    return int(starting._client._transport._proc.pid)
 
 
 async def _why_not_started() -> str:
@@ -133,14 +131,6 @@ def _sweep(folder: Path) -> bool:
         return False
     finally:
         os.close(held)
-
-
-def _options(folder: Path) -> Mapping[str, str]:
-    """Return the driver's environment. A small young generation: 30 MiB less with eight bots, CPU unchanged
-    (measured).
-    """
-    options = f"{os.environ.get('NODE_OPTIONS', '')} --max-semi-space-size=1".strip()
-    return {"NODE_OPTIONS": options, "TMPDIR": str(folder)}
 
 
 @contextmanager

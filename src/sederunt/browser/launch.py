@@ -196,7 +196,9 @@ def usual_mode(settings: BrowserSettings) -> Mode:
 
 def child_environment(user: OtherUser | None, temporary: Path) -> dict[str, str]:
     """Return what a browser or its display may see of our environment, and where it is to write."""
-    environment = {name: value for name, value in os.environ.items() if _may_know(name)}
+    environment = {
+        name: value for name, value in os.environ.items() if name in KNOWN_VARIABLES or name.startswith(KNOWN_PREFIXES)
+    }
     if user is not None:
         environment = {name: value for name, value in environment.items() if not name.startswith(OF_OUR_USER)}
         environment["HOME"] = str(temporary)
@@ -225,11 +227,6 @@ def _addresses(host: str) -> Iterable[str]:
     with contextlib.suppress(OSError, ValueError):  # no such name, or none at all: ~NOTFOUND
         found = {str(where[0]) for *_, where in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
         yield from (f"[{address}]" if ":" in address else address for address in sorted(found))
-
-
-def _may_know(name: str) -> bool:
-    """Return whether a browser may see this variable of ours."""
-    return name in KNOWN_VARIABLES or name.startswith(KNOWN_PREFIXES)
 
 
 def arguments(

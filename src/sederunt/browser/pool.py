@@ -11,7 +11,7 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,7 +24,7 @@ from playwright.async_api import Page
 
 from sederunt import log
 from sederunt.browser.chromium import Chromium
-from sederunt.browser.costs import CostShare, SharedCost
+from sederunt.browser.costs import SharedCost
 from sederunt.browser.driver import BrowserDriver, running_driver
 from sederunt.browser.hogs import CpuBudgets
 from sederunt.browser.launch import Mode, find_executable, usual_mode
@@ -250,17 +250,14 @@ class BrowserPool:
             await self._unseat(browser)
 
         page = MeetingPage(tab, context, line, world, closed, on_trouble)
-        page.cost = await self._meter(browser)
+        # The costs until now are the other bots'.
+        shared = self._costs.setdefault(browser, SharedCost())
+        since_s = await shared.settle(browser.pid, browser.seats - 1)
+        page.cost = lambda: shared.of_one(browser.pid, browser.seats, since_s)
         page.spun_s = lambda within_s: self._watch.spun.most_s(browser.pid, within_s)
         browser.listeners.append(page.hear)
         watcher = asyncio.create_task(_follow(browser, page))
         return page
-
-    async def _meter(self, browser: Chromium) -> Callable[[], Awaitable[CostShare]]:
-        """Return what tells the costs of a bot that comes now; those until now are the others'."""
-        shared = self._costs.setdefault(browser, SharedCost())
-        since_s = await shared.settle(browser.pid, browser.seats - 1)
-        return lambda: shared.of_one(browser.pid, browser.seats, since_s)
 
     # --- browsers ------------------------------------------------------------------------------------------------
 

@@ -137,7 +137,17 @@ class CalendarFollower:
         rows = {row.key: row for row in await self._feeds.meetings(feed.id)}
         plan = plan_of(
             [meeting for meeting in found if choice.takes(meeting)],
-            [_known(row) for row in rows.values()],
+            [
+                KnownMeeting(
+                    key=row.key,
+                    bot_id=row.bot_id,
+                    made=row.made,
+                    title=row.title,
+                    starts_at=row.starts_at,
+                    meeting_url=row.meeting_url,
+                )
+                for row in rows.values()
+            ],
             now=now,
             until=now + AHEAD,
         )
@@ -232,17 +242,6 @@ def _row(feed: FeedRow, meeting: CalendarMeeting, bot_id: Any) -> FeedMeetingRow
         title=meeting.title,
         starts_at=meeting.starts_at,
         meeting_url=meeting.meeting_url,
-    )
-
-
-def _known(row: FeedMeetingRow) -> KnownMeeting:
-    return KnownMeeting(
-        key=row.key,
-        bot_id=row.bot_id,
-        made=row.made,
-        title=row.title,
-        starts_at=row.starts_at,
-        meeting_url=row.meeting_url,
     )
 
 

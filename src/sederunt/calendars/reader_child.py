@@ -37,18 +37,16 @@ def told(data: bytes, since: datetime, until: datetime) -> dict[str, Any]:
         return {"fault": "it is empty"}
     meetings: list[dict[str, Any]] = []
     for calendar in calendars:
-        recurring = _recurring(calendar)
+        # Events with one of these happen more than once.
+        several = ("RRULE", "RDATE", "RECURRENCE-ID")
+        recurring = {
+            str(event.get("UID")) for event in calendar.walk("VEVENT") if any(name in event for name in several)
+        }
         for event in recurring_ical_events.of(calendar, skip_bad_series=True).between(since, until):
             meetings += _meetings(event, recurring)
             if len(meetings) > MOST_MEETINGS:
                 return {"fault": f"it has more than {MOST_MEETINGS:,} meetings in two weeks"}
     return {"meetings": meetings}
-
-
-def _recurring(calendar: Any) -> set[str]:
-    """Return the ids of events that happen more than once."""
-    several = ("RRULE", "RDATE", "RECURRENCE-ID")
-    return {str(event.get("UID")) for event in calendar.walk("VEVENT") if any(name in event for name in several)}
 
 
 def _meetings(event: Any, recurring: set[str]) -> Iterator[dict[str, Any]]:
@@ -57,7 +55,12 @@ def _meetings(event: Any, recurring: set[str]) -> Iterator[dict[str, Any]]:
 
     uid = str(event.get("UID") or "")
     begins = event["DTSTART"].dt
-    if not uid or len(uid) > _LONGEST_UID or not isinstance(begins, datetime) or _word(event, "STATUS") == "CANCELLED":
+    if (
+        not uid
+        or len(uid) > _LONGEST_UID
+        or not isinstance(begins, datetime)
+        or _text(event, "STATUS").strip().upper() == "CANCELLED"
+    ):
         return
     texts = [_text(event, name) for name in _PLACES_OF_LINKS]
     link = meeting_link(texts)
@@ -99,10 +102,6 @@ def _text(event: Any, name: str) -> str:
     if isinstance(value, list):
         value = " ".join(str(one) for one in value[:20])
     return "" if value is None else str(value)[:_LONGEST_TEXT]
-
-
-def _word(event: Any, name: str) -> str:
-    return _text(event, name).strip().upper()
 
 
 def _people(event: Any) -> Iterator[str]:

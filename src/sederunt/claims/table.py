@@ -45,7 +45,8 @@ class SourceTable:
     def take(self, claim: Claim, *, whole: bool | None = None) -> None:
         """Note a claim. `whole` overrides whether it is a snapshot."""
         if claim.kind is Extent.CLOSED:
-            self._close(claim.at_ms)
+            if self.heard_ms is not None and claim.at_ms > self.heard_ms:
+                self.closed_ms, self.opened_ms = claim.at_ms, None
             return
         self.heard_ms = max(claim.at_ms, self.heard_ms or claim.at_ms)
         self.first_ms = min(claim.at_ms, self.first_ms or claim.at_ms)
@@ -59,10 +60,6 @@ class SourceTable:
 
     def standing(self, now_ms: int) -> Iterator[tuple[str, Statement]]:
         return ((token, word) for token, word in self.words.items() if word.stands(now_ms))
-
-    def _close(self, at_ms: int) -> None:
-        if self.heard_ms is not None and at_ms > self.heard_ms:
-            self.closed_ms, self.opened_ms = at_ms, None
 
     def _say(self, subject: Subject, claim: Claim) -> None:
         token, old = subject.token, self.words.get(subject.token)

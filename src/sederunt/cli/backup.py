@@ -30,7 +30,12 @@ def backup(
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise SetupError(f"{target} is there already. Name a directory that does not exist yet.")
     target.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _copy_database(database, target / "sederunt.db")
+    # SQLite's own backup copies one moment, whatever is written meanwhile.
+    with (
+        contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as here,
+        contextlib.closing(sqlite3.connect(target / "sederunt.db")) as there,
+    ):
+        here.backup(there)
     # After the database: what was deleted meanwhile is missing in the copy, what came meanwhile does no harm in it.
     count = _copy_objects(objects, target / "objects")
     key = settings.data / KEY_FILE
@@ -52,15 +57,6 @@ def _database(settings: Settings) -> Path:
     if not path.is_file():
         raise SetupError(f"There is no database at {path}. Name the service's data directory with --data.")
     return path
-
-
-def _copy_database(source: Path, target: Path) -> None:
-    """Copy by SQLite's own backup: one moment of it, whatever is written meanwhile."""
-    with (
-        contextlib.closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as here,
-        contextlib.closing(sqlite3.connect(target)) as there,
-    ):
-        here.backup(there)
 
 
 def _copy_objects(source: Path, target: Path) -> int:

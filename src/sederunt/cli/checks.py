@@ -252,7 +252,9 @@ async def check_whisper(settings: Settings) -> str:
     except SederuntError as error:
         raise Fault(_sentence(error), "sederunt models list") from error
     heard = " ".join(utterance.transcript for utterance in result.utterances)
-    if not _agree(heard, clip.text):
+    # At least two thirds of the words must have come through.
+    words = [{word.strip(".,!?").lower() for word in text.split()} for text in (heard, clip.text)]
+    if len(words[0] & words[1]) * 3 < len(words[1]) * 2:
         raise Fault(f"It heard “{heard}” where “{clip.text}” was said.", "sederunt models verify")
     return f"understood “{heard.strip()}” in {time.perf_counter() - began:.1f} s"
 
@@ -287,12 +289,6 @@ def _voices_of_two(settings: Settings) -> int:
     parts = [catalogue()[name] for name in ("superlative", "librivox_0870")]
     blocks = [block for part in parts for block in read_pcm(part.path, start_s=part.start_s, end_s=part.end_s)]
     return len({span.voice for span in diarize(networks, lambda _: blocks)})
-
-
-def _agree(heard: str, said: str) -> bool:
-    """Return whether at least two thirds of the words came through."""
-    words = [{word.strip(".,!?").lower() for word in text.split()} for text in (heard, said)]
-    return len(words[0] & words[1]) * 3 >= len(words[1]) * 2
 
 
 def _sentence(error: BaseException) -> str:

@@ -105,12 +105,10 @@ def show(rows: Sequence[Mapping[str, Any]], *, output: OutputFormat, nothing: st
         # Cut short, nothing is of any use: ids and keys stand in one line, the rest takes as many as it needs.
         table.add_column(name.replace("_", " "), no_wrap=name in ("id", "key"), overflow="fold")
     for row in rows:
-        table.add_row(*(cell(_text(value)) for value in row.values()))
+        table.add_row(
+            *(cell(f"{value:%Y-%m-%d %H:%M:%S}" if isinstance(value, datetime) else value) for value in row.values())
+        )
     Console(width=None if sys.stdout.isatty() else _WIDE).print(table)
-
-
-def _text(value: object) -> object:
-    return f"{value:%Y-%m-%d %H:%M:%S}" if isinstance(value, datetime) else value
 
 
 def json_text(value: object) -> str:

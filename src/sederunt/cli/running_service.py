@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
@@ -68,7 +67,7 @@ async def _own_key(place: ServicePlace) -> str:
     """Return the command line's own key of an account, made where there is none that works."""
     async with open_context(place.data) as context:
         account = await context.account(place.account)
-        path = _key_file(context.settings, account.id)
+        path = context.settings.data / "run" / f"command-line-{account.id}.key"
         keys = await Keys.open(context.database, context.sealer)
         with contextlib.suppress(OSError, Unauthorized):
             text = path.read_text(encoding="ascii").strip()
@@ -78,7 +77,3 @@ async def _own_key(place: ServicePlace) -> str:
         text, _ = await keys.create(account.id, KEY_NAME)
         write_private(path, text)
         return text
-
-
-def _key_file(settings: Settings, account_id: UUID) -> Path:
-    return settings.data / "run" / f"command-line-{account_id}.key"

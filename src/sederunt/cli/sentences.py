@@ -31,10 +31,6 @@ def sentence_of(error: BaseException) -> str | None:
         return f"{error.filename}: {reason}." if error.filename else f"{reason}."
     if type(error).__module__.partition(".")[0] in ("httpx2", "httpcore2"):
         return f"It cannot be reached: {error or type(error).__name__}."
-    return _of_database(error)
-
-
-def _of_database(error: BaseException) -> str | None:
     from sederunt.database.faults import is_away  # not for those who never come here
 
     return f"The database cannot be reached: {str(error).splitlines()[0]}" if is_away(error) else None

@@ -134,13 +134,23 @@ async def _welcome(
     note_address(settings.data, address)
     key, to_person = opened.key, sys.stdout.isatty()
     if key is not None and not to_person:
-        _keep(key, settings.data / FIRST_KEY)
-    _greet((settings.api.public_url or address).rstrip("/"), address, opened.link)
+        # What is no terminal is kept, and read by others: the key goes to a file that only this user reads.
+        path = settings.data / FIRST_KEY
+        write_private(path, key)
+        tell(f"API key file: {path.resolve()}")
+        tell("Take the key out of it and delete it. More of them: sederunt keys create NAME")
+    public = (settings.api.public_url or address).rstrip("/")
+    if opened.link is not None:
+        tell(f"Console: {public}/welcome?token={opened.link}")
+        tell("This link signs you in once. More of them: sederunt people invite NAME")
+    else:
+        tell(f"Console: {public}/")
+    tell(f"Listening on {address}")
     if key is not None and to_person:
         with contextlib.suppress(TimeoutError):  # what the roles and the message server have to say comes first
             async with asyncio.timeout(PATIENCE_S):
                 await asyncio.gather(*(_ready_or_stopped(child, stop) for child in children))
-        _hand_over(key)
+        tell(f"\nYour API key, shown this once (more of them: sederunt keys create NAME):\n\n{key}\n")
     (settings.data / UNSHOWN_KEY).unlink(missing_ok=True)
 
 
@@ -204,27 +214,6 @@ def _kept(opened: OpenedDatabase, data: Path) -> OpenedDatabase:
     elif path.exists():
         return replace(opened, key=path.read_text(encoding="ascii").strip())
     return opened
-
-
-def _keep(key: str, path: Path) -> None:
-    """Write the first key where only this user reads it: what is no terminal is kept, and read by others."""
-    write_private(path, key)
-    tell(f"API key file: {path.resolve()}")
-    tell("Take the key out of it and delete it. More of them: sederunt keys create NAME")
-
-
-def _hand_over(key: str) -> None:
-    """Show the first key, last and alone."""
-    tell(f"\nYour API key, shown this once (more of them: sederunt keys create NAME):\n\n{key}\n")
-
-
-def _greet(public: str, address: str, link: str | None) -> None:
-    if link is not None:
-        tell(f"Console: {public}/welcome?token={link}")
-        tell("This link signs you in once. More of them: sederunt people invite NAME")
-    else:
-        tell(f"Console: {public}/")
-    tell(f"Listening on {address}")
 
 
 async def _drain(supervisor: Supervisor, hurry: asyncio.Event, drain_timeout_s: float) -> None:

@@ -49,7 +49,7 @@ def transcribe(
         if as_json:
             tell_json(asdict(transcript), readable=True)
         else:
-            tell(_as_text(transcript))
+            tell("\n".join(f"[{_clock(segment.start)}] {plain(segment.transcript)}" for segment in transcript.segments))
 
 
 def _transcribe(settings: Settings, task: Task, duration_s: float) -> Transcript:
@@ -60,10 +60,6 @@ def _transcribe(settings: Settings, task: Task, duration_s: float) -> Transcript
         result = provider("whisper").transcribe(settings, shown)
     speech = SourceSpeech(source="file", utterances=result.utterances, mixed=True)
     return attribute([speech], MeetingFacts(duration_s=duration_s), detected_lang=result.detected_lang)
-
-
-def _as_text(transcript: Transcript) -> str:
-    return "\n".join(f"[{_clock(segment.start)}] {plain(segment.transcript)}" for segment in transcript.segments)
 
 
 def _clock(seconds: float) -> str:

@@ -65,7 +65,13 @@ def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
         token = session_token(request)
         visitor = await context.stores.sign_ins.visitor(token) if token else None
         if token is None or visitor is None:
-            return _to_sign_in(request)
+            # A page leads to the sign-in, and back; a part of a page tells its script to load it all again.
+            if "hx-request" in request.headers:
+                return Response(status_code=401, headers={"HX-Redirect": "/sign-in"})
+            wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            return RedirectResponse(
+                request.url.replace(path="/sign-in", query="").include_query_params(next=wanted), 303
+            )
         visit_of(request).key_id = str(visitor.person.id)
         page = Page(context, request, visitor.caller, visitor)
         try:
@@ -76,14 +82,6 @@ def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
             return _refusal(page, error)
 
     return answer
-
-
-def _to_sign_in(request: Request) -> Response:
-    """A page leads to the sign-in, and back; a part of a page tells its script to load it all again."""
-    if "hx-request" in request.headers:
-        return Response(status_code=401, headers={"HX-Redirect": "/sign-in"})
-    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    return RedirectResponse(request.url.replace(path="/sign-in", query="").include_query_params(next=wanted), 303)
 
 
 def _refusal(page: Page, error: Exception) -> Response:

@@ -12,7 +12,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sederunt.database import tables as t
 from sederunt.database.columns import Moment, storable
 from sederunt.database.engine import Database
-from sederunt.database.queries import Row
 from sederunt.errors import NotFound
 
 _MOST_DUE = 20
@@ -108,7 +107,7 @@ class CalendarFeeds:
 
     async def meetings(self, feed_id: UUID) -> list[FeedMeetingRow]:
         """Return the feed's meetings that have, had or were promised a bot, by time."""
-        return [_meeting(row) for row in await self._meetings.all(feed=feed_id)]
+        return [FeedMeetingRow(**row) for row in await self._meetings.all(feed=feed_id)]
 
     async def promise(self, meeting: FeedMeetingRow) -> bool:
         """Write that a meeting is to have a bot; False where one was promised to it already, by whatever feed."""
@@ -133,10 +132,6 @@ class CalendarFeeds:
         async with self._database.begin() as connection:
             done = await connection.execute(update(t.calendar_feeds).where(*which).values(**changes))
             return bool(done.rowcount)
-
-
-def _meeting(row: Row) -> FeedMeetingRow:
-    return FeedMeetingRow(**row)
 
 
 def _values(meeting: FeedMeetingRow) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from sederunt.database import tables as t
 from sederunt.database.engine import Database
 from sederunt.database.outbox import Resource
-from sederunt.database.queries import Row
 from sederunt.errors import LimitReached
 
 GB = 1e9
@@ -56,7 +55,10 @@ class Holdings:
     async def of(self, resource_id: UUID) -> Holding | None:
         """Return what is known of a resource; None where nothing is yet."""
         row = await self._one.first(id=resource_id)
-        return None if row is None else Holding(**_in_seconds(row))
+        if row is None:
+            return None
+        values = dict(row)
+        return Holding(sound_s=values.pop("sound_ms") / 1000, **values)
 
     async def stored_bytes(self, account_id: UUID) -> int:
         """Return what an account has stored, in bytes."""
@@ -137,10 +139,6 @@ async def refuse_flooded(connection: AsyncConnection, account_id: UUID, sound_s:
             f"{limits.transcription_minutes:,g}: wait until some are finished."
         )
         raise LimitReached(sentence, "transcription_minutes")
-
-
-def _in_seconds(row: Row) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "sound_ms"} | {"sound_s": row["sound_ms"] / 1000}
 
 
 def _stored() -> Select[Any]:

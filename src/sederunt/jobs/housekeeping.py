@@ -5,7 +5,7 @@ Every worker runs it. Nothing here needs a leader: each step is a guarded update
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
@@ -112,7 +112,11 @@ class Housekeeping:
     async def quick_pass(self) -> Tidied:
         """Do what callers wait for: due bots, due webhooks, and messages that a crash left unsent."""
         walked = await self._line.walk()
-        deliveries = await self._call_for_deliveries()
+        # Called for each second anew: a queue takes one delivery job per resource.
+        due = await self._stores.deliveries.due(self._clock.now())
+        deliveries = 0
+        for resource, resource_id in due:
+            deliveries += await self._publish("deliver", resource, resource_id, occasion=f"due-{self._now_ms()}")
         unsent = await sweep(self._bus, self._stores.outbox, older_than_s=UNSENT_AFTER_S)
         return Tidied(due=walked.sent, waiting=walked.told, unseated=walked.ended, deliveries=deliveries, unsent=unsent)
 
@@ -142,14 +146,6 @@ class Housekeeping:
         if tidied != Tidied():
             facts = {name: count for name in Tidied.__slots__ if (count := getattr(tidied, name))}
             logger.info("tidied", action="tidied", **facts)
-
-    async def _call_for_deliveries(self) -> int:
-        """Call for due deliveries, each second anew: a queue takes one delivery job per resource."""
-        due = await self._stores.deliveries.due(self._clock.now())
-        called = 0
-        for resource, resource_id in due:
-            called += await self._publish("deliver", resource, resource_id, occasion=f"due-{self._now_ms()}")
-        return called
 
     async def _put_back_lost_jobs(self) -> int:
         """Publish jobs that rows call for and no queue has: after a power cut, or a NATS that lost its storage.
@@ -189,7 +185,9 @@ class Housekeeping:
         for recording_id in recordings:
             await self._stores.objects.delete_prefix(f"recordings/{recording_id}/")
             await self._stores.recordings.media_removed(recording_id)
-        _tell_expired(bots, recordings)
+        for resource, ids in (("bot", bots), ("recording", recordings)):
+            for id_ in ids:
+                logger.info("media had its time", action="media_removed", resource=resource, id=str(id_))
         return len(bots) + len(recordings)
 
     async def _delete(self, deletion: Deletion) -> None:
@@ -228,9 +226,3 @@ def must_be_fetched(recording: Recording) -> bool:
     return recording.recording_object is None and any(
         (recording.source_url, recording.source_bot_id, recording.source_recording_id)
     )
-
-
-def _tell_expired(bots: Iterable[UUID], recordings: Iterable[UUID]) -> None:
-    for resource, ids in (("bot", bots), ("recording", recordings)):
-        for id_ in ids:
-            logger.info("media had its time", action="media_removed", resource=resource, id=str(id_))

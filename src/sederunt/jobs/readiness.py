@@ -60,7 +60,7 @@ class Readiness:
             "bus": OK if self._bus.connected else AWAY,
             "data": data,
             # A trial would make a folder anew that somebody took away, and hide that.
-            "storage": await self._storage_state() if data != "missing" else AWAY,
+            "storage": await self._tried("storage", self._write_object) if data != "missing" else AWAY,
             **{part: look() for part, look in self._own.items()},
         }
 
@@ -78,9 +78,6 @@ class Readiness:
         at = await self._accounts.prove_writable()
         skew_s = at - SYSTEM_CLOCK.now().timestamp() if at is not None else 0.0
         return OK if abs(skew_s) < MOST_SKEW_S else f"clock differs by {skew_s:.0f} s"
-
-    async def _storage_state(self) -> str:
-        return await self._tried("storage", self._write_object)
 
     async def _write_object(self) -> str:
         await self._objects.check()

@@ -54,7 +54,10 @@ def page_of(
 
     A segment that is longer than a page is cut. Raises ValueError for a cursor that is none.
     """
-    index, begin = _place(cursor)
+    parts = (cursor or "0:0").split(":")
+    if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        raise ValueError("cursor must be the next_cursor of the page before.")
+    index, begin = int(parts[0]), int(parts[1])
     lines: list[dict[str, Any]] = []
     left = most
     while index < len(segments):
@@ -121,13 +124,6 @@ def _newest(lines: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
             break
         kept.append(line)
     return kept[::-1]
-
-
-def _place(cursor: str | None) -> tuple[int, int]:
-    parts = (cursor or "0:0").split(":")
-    if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
-        raise ValueError("cursor must be the next_cursor of the page before.")
-    return int(parts[0]), int(parts[1])
 
 
 def _cursor(index: int, begin: int) -> str:

@@ -3,7 +3,7 @@
 Reads a bot as the API answers it, so it serves who asks over the network, too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,14 +35,10 @@ def explain(bot: Mapping[str, Any]) -> Explanation:
     return Explanation(
         summary=" ".join(parts),
         advice=advice,
-        cause=_newest(changes, "cause"),
+        cause=next((str(event["data"]["cause"]) for event in reversed(changes) if event["data"].get("cause")), None),
         decided_by=deciding_row(last.get("evidence")),
         steps=tuple(_step(event) for event in bot.get("events", ())),
     )
-
-
-def _newest(changes: Sequence[Mapping[str, Any]], name: str) -> str | None:
-    return next((str(event["data"][name]) for event in reversed(changes) if event["data"].get(name)), None)
 
 
 def _step(event: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from sederunt import __version__
 from sederunt.errors import InvalidConfig, SederuntError
 from sederunt.mcp.backend import Backend
 from sederunt.mcp.content import NOTE
-from sederunt.mcp.tools import TOOLS, Answer, ToolRow
+from sederunt.mcp.tools import TOOLS, ToolRow
 
 INSTRUCTIONS = (
     "Bots that join online meetings, record and transcribe them. send_bot, then "
@@ -58,7 +58,9 @@ def _tool(row: ToolRow, caller_of: CallerOf) -> Callable[..., Awaitable[CallTool
     async def called(ctx: Context[Any, Any], **arguments: Any) -> CallToolResult:
         try:
             async with caller_of(ctx) as backend:
-                return _result(await row.act(backend, **arguments))
+                answer = await row.act(backend, **arguments)
+                text = json.dumps(answer, ensure_ascii=False)
+                return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=answer)
         except InvalidConfig as error:
             raise ToolError(f"{_sentences(error)} (fields: {', '.join(error.fields)})") from None
         except SederuntError as error:
@@ -79,11 +81,6 @@ def _with_signature(
     called.__signature__ = known.replace(parameters=parameters, return_annotation=CallToolResult)  # type: ignore[attr-defined]
     called.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": CallToolResult}
     return called
-
-
-def _result(answer: Answer) -> CallToolResult:
-    text = json.dumps(answer, ensure_ascii=False)
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=answer)
 
 
 def _sentences(error: InvalidConfig) -> str:

@@ -11,7 +11,6 @@ from typing import cast
 import av
 from av.audio.stream import AudioStream
 from av.container import OutputContainer
-from av.stream import Stream
 
 from sederunt.errors import BrokenMedia
 from sederunt.media import matroska, opus
@@ -76,18 +75,13 @@ def _packets(data: bytes) -> Iterator[Packet]:
     with av.open(io.BytesIO(data), "r", format="matroska", options=AS_STORED) as container:
         for packet in container.demux():
             if packet.pts is not None and packet.size:
-                yield _packet(packet)
-
-
-def _packet(packet: "av.Packet[Stream]") -> Packet:
-    assert packet.pts is not None
-    payload = bytes(packet)
-    return Packet(
-        source=packet.stream.metadata.get("title", f"track-{packet.stream.index}"),
-        start=float(packet.pts * packet.time_base),
-        duration=opus.packet_duration_s(payload),
-        payload=payload,
-    )
+                payload = bytes(packet)
+                yield Packet(
+                    source=packet.stream.metadata.get("title", f"track-{packet.stream.index}"),
+                    start=float(packet.pts * packet.time_base),
+                    duration=opus.packet_duration_s(payload),
+                    payload=payload,
+                )
 
 
 @cache

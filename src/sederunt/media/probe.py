@@ -50,7 +50,10 @@ def probe(path: Path) -> MediaFacts:
             container=kind.name,
             duration_s=round(duration_s, 3),
             has_audio=True,
-            has_video=_has_video(container),
+            # A cover picture is no video.
+            has_video=any(
+                not stream.disposition & av.stream.Disposition.attached_pic for stream in container.streams.video
+            ),
             codec=container.streams.audio[0].codec_context.codec.canonical_name,
         )
 
@@ -60,11 +63,6 @@ def refuse_overlong(facts: MediaFacts, most_hours: float) -> None:
     if facts.duration_s > most_hours * 3600:
         hours = facts.duration_s / 3600
         raise UnsupportedMedia(f"The recording is {hours:.2f} hours long; at most {most_hours:g} are taken.")
-
-
-def _has_video(container: InputContainer) -> bool:
-    """Return whether there is video. A cover picture is none."""
-    return any(not stream.disposition & av.stream.Disposition.attached_pic for stream in container.streams.video)
 
 
 def _check_decodes(container: InputContainer) -> None:

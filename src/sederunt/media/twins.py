@@ -26,10 +26,16 @@ class Twins:
             self._forget(at_ms)
             other, other_ms = self._recent.get(payload, (track, 0.0))
             if other != track and abs(at_ms - other_ms) <= WITHIN_MS:
-                self._came_twice(max(track, other))
+                later = max(track, other)
+                self._alike[later] = self._alike.get(later, 0) + 1
+                self._alone[later] = 0
             else:
                 self._recent[payload] = track, at_ms
-                self._came_alone(track)
+                # Its counterpart may come yet; only many in a row tell that there is none.
+                if track in self._alike:
+                    self._alone[track] += 1
+                    if self._alone[track] > ALONE:
+                        del self._alike[track], self._alone[track]
         return self._alike.get(track, 0) >= ALIKE
 
     def _forget(self, now_ms: float) -> None:
@@ -38,14 +44,3 @@ class Twins:
             if now_ms - at_ms <= WITHIN_MS:
                 return
             del self._recent[payload]
-
-    def _came_twice(self, later: int) -> None:
-        self._alike[later] = self._alike.get(later, 0) + 1
-        self._alone[later] = 0
-
-    def _came_alone(self, track: int) -> None:
-        """Its counterpart may come yet; only many in a row tell that there is none."""
-        if track in self._alike:
-            self._alone[track] += 1
-            if self._alone[track] > ALONE:
-                del self._alike[track], self._alone[track]

@@ -89,7 +89,11 @@ class DomSignals:
             case "speaking" if isinstance(keys := data.get("keys"), list):
                 return [speak(Source.MARKS, [bare_name(str(key)) for key in keys if key], at_ms)]
             case "stage":
-                return [_large(bare_name(str(data.get("key") or "")), at_ms)]
+                shown = bare_name(str(data.get("key") or ""))
+                subjects = (Subject(key=shown),) if shown else ()
+                return [
+                    Claim(fact=Fact.STAGE, source=Source.STAGE, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=subjects)
+                ]
             case "self" if key := str(data.get("key") or ""):
                 return [Claim(fact=Fact.SELF, source=Source.PROTOCOL, at_ms=at_ms, subjects=(Subject(key=key),))]
             case "banner":
@@ -122,11 +126,6 @@ class DomSignals:
         return [
             ChatReceived(username=sender, content=text, at_ms=at_ms, message_id=message_id, is_own=is_own, by_page=True)
         ]
-
-
-def _large(shown: str, at_ms: int) -> Claim:
-    subjects = (Subject(key=shown),) if shown else ()
-    return Claim(fact=Fact.STAGE, source=Source.STAGE, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=subjects)
 
 
 def _banner(data: Mapping[str, Any], at_ms: int) -> list[Told]:

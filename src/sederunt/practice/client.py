@@ -37,7 +37,9 @@ class PracticeClient:
         if answer.status_code == httpx2.codes.REQUEST_TIMEOUT:
             raise TimeoutError(answer.json()["message"])
         if answer.is_error:
-            raise RequestError(_sentence(answer.json()))
+            refusal = answer.json()
+            faults = [f"{field}: {' '.join(sentences)}" for field, sentences in refusal.get("fields", {}).items()]
+            raise RequestError("; ".join(faults) or str(refusal["message"]))
         return answer.json() if answer.content else None
 
     async def __aenter__(self) -> "PracticeClient":
@@ -47,12 +49,6 @@ class PracticeClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._http.aclose()
-
-
-def _sentence(refusal: dict[str, Any]) -> str:
-    """Return all faults with their fields, or the one sentence there is."""
-    faults = [f"{field}: {' '.join(sentences)}" for field, sentences in refusal.get("fields", {}).items()]
-    return "; ".join(faults) or str(refusal["message"])
 
 
 class MeetingHandle:

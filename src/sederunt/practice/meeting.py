@@ -221,7 +221,7 @@ class Meeting:
         if self._video:
             self._video.tick(self._ticks, peers)
         for csrc in finished:
-            self.events.add("fell_silent", who=self._by_csrc(csrc).name)
+            self.events.add("fell_silent", who=next(person for person in self.people if person.csrc == csrc).name)
         if finished and before != self._sound.speaking():
             self._tell_speaking()
 
@@ -252,7 +252,7 @@ class Meeting:
 
     def chat(self, sender: Occupant, text: str, *, bot: str | None = None) -> ChatMessage:
         """Post a message to everyone, from a person of the cast or from a bot."""
-        message = ChatMessage(self._message_id(), sender, text, round(time.time() * 1000))
+        message = ChatMessage(f"{round(time.time() * 1_000_000):016d}", sender, text, round(time.time() * 1000))
         self.messages.append(message)
         self.events.add("chat", sender=sender.name, text=text, bot=bot)
         for visitor in self.in_call():
@@ -443,9 +443,3 @@ class Meeting:
         raise NotFound(
             f"{name or 'Nobody'} is not in {self.code}; here are: {', '.join(p.name for p in self.present())}."
         )
-
-    def _by_csrc(self, csrc: int) -> Occupant:
-        return next(person for person in self.people if person.csrc == csrc)
-
-    def _message_id(self) -> str:
-        return f"{round(time.time() * 1_000_000):016d}"

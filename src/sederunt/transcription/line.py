@@ -109,7 +109,13 @@ class Line:
             return [Started(self._id(event.key, at, at), self.source, at)]
         said = self._said(event.said)
         if isinstance(event, Draft):
-            return self._draft(said)
+            if said.key in self._settled:
+                return []
+            segment = self._segment(said)
+            if segment is None:
+                return self._taken_back(said.key)
+            self._open[said.key] = _Known(segment, said.label)
+            return [Partial(segment)]
         return self._settle(said)
 
     def heard(self, until: float) -> None:
@@ -137,15 +143,6 @@ class Line:
             first, last = min(word.start for word in words), max(word.end for word in words)
             return replace(said, start=first, end=last, words=tuple(words))
         return replace(said, start=self.timeline.at(said.start), end=self.timeline.at(said.end))
-
-    def _draft(self, said: Said) -> list[Event]:
-        if said.key in self._settled:
-            return []
-        segment = self._segment(said)
-        if segment is None:
-            return self._taken_back(said.key)
-        self._open[said.key] = _Known(segment, said.label)
-        return [Partial(segment)]
 
     def _settle(self, said: Said) -> list[Event]:
         if said.label is not None and said.transcript.strip():

@@ -83,15 +83,14 @@ def _utterance(utterance: Utterance, bad: frozenset[str]) -> Utterance:
 
 def _masked(text: str, bad: frozenset[str]) -> str:
     # Accents may come as characters of their own; composed, a letter and its star are one character each.
-    return _WORD.sub(lambda match: _starred(match[0]) if _plain(match[0]) in bad else match[0], _composed(text))
+    return _WORD.sub(
+        lambda match: _starred(match[0]) if _plain(match[0]) in bad else match[0],
+        text if text.isascii() else unicodedata.normalize("NFC", text),
+    )
 
 
 def _starred(word: str) -> str:
     return word[0] + "*" * (len(word) - 1)
-
-
-def _composed(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def _plain(word: str) -> str:

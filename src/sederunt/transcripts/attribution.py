@@ -153,7 +153,10 @@ def _by_owner(speech: SourceSpeech, meeting: MeetingFacts) -> list[tuple[str, So
     since = _since(speech.source, meeting)
     if not since:
         return [(meeting.links[speech.source], speech)]
-    pauses = _pauses(spoken_in(speech.utterances))
+    # The time between words, before the first and after the last.
+    spoken = spoken_in(speech.utterances)
+    edges = [-math.inf, *(moment for interval in spoken for moment in interval), math.inf]
+    pauses = list(zip(edges[::2], edges[1::2], strict=True))
     borders = sorted(_handed_over(at, pauses) for at, _ in since)
     keys = ["", *(key for _, key in since)]
     owned: dict[str, list[Utterance]] = {}
@@ -169,12 +172,6 @@ def _since(source: str, meeting: MeetingFacts) -> list[tuple[float, str]]:
     """Return (second of the recording, participant key) of each who had a source in turn; often nothing."""
     found = ((since_of(name), key) for name, key in meeting.links.items())
     return sorted(((at[1] - meeting.started_ms) / 1000, key) for at, key in found if at and at[0] == source)
-
-
-def _pauses(spoken: Sequence[Interval]) -> list[Interval]:
-    """Return the time between words, before the first and after the last."""
-    edges = [-math.inf, *(moment for interval in spoken for moment in interval), math.inf]
-    return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 def _handed_over(at: float, pauses: Iterable[Interval]) -> float:

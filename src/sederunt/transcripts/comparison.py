@@ -5,7 +5,7 @@ spaces by character. Rows end where both transcripts pause, so each is aligned b
 minutes cost.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -141,7 +141,8 @@ def _stretches(
     ours: list[SpokenWord] = []
     theirs: list[SpokenWord] = []
     begin = said_until = 0.0
-    for is_first, word in _merged(first, second):
+    both = [*((True, word) for word in first), *((False, word) for word in second)]
+    for is_first, word in sorted(both, key=lambda entry: entry[1].start):
         if (ours or theirs) and _ends_row(word.start - begin, word.start - said_until):
             yield begin, ours, theirs
             ours, theirs = [], []
@@ -151,11 +152,6 @@ def _stretches(
         said_until = max(said_until, word.end)
     if ours or theirs:
         yield begin, ours, theirs
-
-
-def _merged(first: Iterable[SpokenWord], second: Iterable[SpokenWord]) -> list[tuple[bool, SpokenWord]]:
-    both = [*((True, word) for word in first), *((False, word) for word in second)]
-    return sorted(both, key=lambda entry: entry[1].start)
 
 
 def _ends_row(length_s: float, pause_s: float) -> bool:

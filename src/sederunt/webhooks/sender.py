@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -45,7 +45,9 @@ async def send(
     """
     body = body_of(delivery)
     at = clock.now()
-    headers = headers_of(delivery, body, secrets, at) | _told_by(carried())
+    origin = carried()
+    names = {"request_id": "x-request-id", "traceparent": "traceparent"}
+    headers = headers_of(delivery, body, secrets, at) | {names[name]: value for name, value in origin.items()}
     if skribby_signature:
         headers |= skribby_headers(delivery, body, secrets, at)
     began = clock.monotonic()
@@ -75,12 +77,6 @@ async def send(
     ms = round((clock.monotonic() - began) * 1000)
     attempt = Attempt(at=at, status=status, ms=ms, answer=answer[:ANSWER_KEPT])
     return AttemptResult(attempt=attempt, retryable=retryable, retry_after_s=asked_s)
-
-
-def _told_by(origin: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers by which a receiver finds the request that it all began with."""
-    names = {"request_id": "x-request-id", "traceparent": "traceparent"}
-    return {names[name]: value for name, value in origin.items()}
 
 
 def body_of(delivery: Delivery) -> str:

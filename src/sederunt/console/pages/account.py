@@ -74,7 +74,8 @@ async def search(page: Page) -> Response:
     names = {}
     for row in found["data"]:
         if row["resource"] == "bot" and row["id"] not in names:
-            names[row["id"]] = await _bot_name(page, row["id"])
+            bot = await page.context.bots.get(UUID(row["id"]), page.account_id)
+            names[row["id"]] = {"name": bot.config.bot_name, "at": bot.created_at, "service": bot.config.service}
     return page.render("search.html", results=found["data"], cursor=found["next_cursor"], names=names, fault=fault)
 
 
@@ -196,8 +197,3 @@ def _process(pulse: Pulse) -> dict[str, Any]:
         "draining": bool(pulse.facts.get("draining")),
         "faults": faults_of(pulse),
     }
-
-
-async def _bot_name(page: Page, bot_id: str) -> dict[str, Any]:
-    bot = await page.context.bots.get(UUID(bot_id), page.account_id)
-    return {"name": bot.config.bot_name, "at": bot.created_at, "service": bot.config.service}

@@ -96,7 +96,11 @@ async def one_bot(page: Page) -> Response:
     view = await page.context.bots.view(page.id("bot"), page.account_id)
     bot = view.bot
     if bot.status not in ENDINGS:
-        return page.render("bot_live.html", **_common(page, view), live_lines=_live(bot))
+        return page.render(
+            "bot_live.html",
+            **_common(page, view),
+            live_lines=has_sockets(bot.config.transcription_model, realtime_audio=False),
+        )
     corrections = await page.context.stores.corrections.of(bot.id)
     deliveries: DeliveryPage = await page.context.stores.deliveries.find(page.account_id, resource_id=bot.id, limit=200)
     return page.render(
@@ -233,10 +237,6 @@ def _length_s(bot: Bot) -> float | None:
     if bot.recording_started_at is None or ended is None:
         return None
     return (ended - bot.recording_started_at).total_seconds()
-
-
-def _live(bot: Bot) -> bool:
-    return has_sockets(bot.config.transcription_model, realtime_audio=False)
 
 
 def _recording_url(page: Page, bot: Bot) -> str | None:

@@ -119,15 +119,11 @@ class LineWriter:
             await self._keep(lines)
             for line in lines:
                 self._journal.tell_line(line)
-                self._count_lag(line)
+                began = self._journal.bot.recording_started_at
+                if began is not None and not line.revision:
+                    tally.add("live_lag_seconds", "line", max(time.time() - began.timestamp() - line.segment.end, 0.0))
         for segment in drafts.values():
             await self._journal.tell_draft({"type": "ts-draft", "data": self._lines.draft(segment, meeting)})
-
-    def _count_lag(self, line: LiveLine) -> None:
-        """Count how long after its speech a new line is told."""
-        began = self._journal.bot.recording_started_at
-        if began is not None and not line.revision:
-            tally.add("live_lag_seconds", "line", max(time.time() - began.timestamp() - line.segment.end, 0.0))
 
     async def _keep(self, lines: Sequence[LiveLine]) -> None:
         """Write lines, however long the database is away: nobody is told what could still be lost."""

@@ -111,7 +111,14 @@ class MeetDecoder:
             if status in (_NOT_IN_CALL, _REMOVED):
                 told += self._gone(key, status, at_ms)
             elif status == _IN_CALL or key in self._here:
-                present.append(_person(user, key, is_self=key in self._self_keys))
+                present.append(
+                    Subject(
+                        key=key,
+                        name=user.text(2) or user.text(29),
+                        avatar=user.text(3) or None,
+                        is_self=key in self._self_keys,
+                    )
+                )
         if not present:
             return told
         self.roster_heard = True
@@ -181,10 +188,6 @@ class MeetDecoder:
                     (speaking.add if speaks else speaking.discard)(key)
         before, self._speaking = self._speaking, frozenset(speaking)
         return [speak(Source.PROTOCOL, sorted(speaking), at_ms)] if speaking != before else []
-
-
-def _person(user: Message, key: str, *, is_self: bool) -> Subject:
-    return Subject(key=key, name=user.text(2) or user.text(29), avatar=user.text(3) or None, is_self=is_self)
 
 
 def _is_device_output(message: Message) -> bool:

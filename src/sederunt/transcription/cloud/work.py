@@ -62,7 +62,7 @@ class Work:
             return plan.joined_tracks([levels_of(sound, n) for n in range(len(sound.paths))], most_s), None
         facts = sound.facts()
         fits = most_s is None or facts.duration_s <= most_s
-        is_small = sound.paths[0].stat().st_size <= self._most_bytes()
+        is_small = sound.paths[0].stat().st_size <= (self._vendor.row.max_file_bytes or float("inf")) * MARGIN
         media_type = media_type_as_it_is(facts) if fits and is_small else None
         levels = None if fits else levels_of(sound, 0)
         return plan.whole(facts.duration_s, levels, most_s, linked_voices=diarize), media_type
@@ -73,9 +73,6 @@ class Work:
         by_time = minutes * 60 * MARGIN if minutes else None
         by_size = row.max_file_bytes * 8 / BITS_PER_S / 2 if row.max_file_bytes else None
         return min(filter(None, (by_time, by_size)), default=None)
-
-    def _most_bytes(self) -> float:
-        return (self._vendor.row.max_file_bytes or float("inf")) * MARGIN
 
     async def _heard(
         self, client: Client, ask: Ask, file: PlannedFile, sound: TaskSound, number: int, media_type: str | None

@@ -54,19 +54,16 @@ class GladiaCodec:
                 at = number(data.get("time"))
                 return (Onset(f"at {at:g}", at),)
             case "audio_chunk":
-                return self._acknowledged(body, data)
+                reached = data.get("byte_range")
+                if not flag(body.get("acknowledged")) or not isinstance(reached, list) or len(reached) < 2:
+                    return ()
+                return (Acknowledged(int(number(reached[1]))),)
             case "end_session":
                 return (Finished(),)
             case "error":
                 why = text(data.get("message")) or text(record(body.get("error")).get("message"))
                 return (StreamRefused(kind=ProviderFault.TRANSIENT, message=why, code=""),)
         return ()
-
-    def _acknowledged(self, body: Mapping[str, Any], data: Mapping[str, Any]) -> Iterable[Told]:
-        reached = data.get("byte_range")
-        if not flag(body.get("acknowledged")) or not isinstance(reached, list) or len(reached) < 2:
-            return ()
-        return (Acknowledged(int(number(reached[1]))),)
 
     def _transcript(self, data: Mapping[str, Any]) -> Iterator[Told]:
         utterance = record(data.get("utterance"))

@@ -50,7 +50,15 @@ class SectionReaders:
     def _work(self) -> None:
         try:
             while (section := self._take()) is not None:
-                self._read(section)
+                with self._lane.turns(self._stopped, Rank.BEGUN) as turns:
+                    for part in self._parts(section):
+                        self._kept += 1
+                        if self._kept % memory.WINDOWS == 0:
+                            memory.give_back()
+                        turns.offer()  # while the part is stored
+                        with self._keeping:
+                            self._keep(part)
+                        turns.wait()
         except BaseException as fault:  # of a helper it would be nobody's
             self._fault = self._fault or fault
 
@@ -63,20 +71,6 @@ class SectionReaders:
                 section = self._sections.next()
             self._ended = section is None
             return section
-
-    def _read(self, section: SoundSection) -> None:
-        with self._lane.turns(self._stopped, Rank.BEGUN) as turns:
-            for part in self._parts(section):
-                self._clean()
-                turns.offer()  # while the part is stored
-                with self._keeping:
-                    self._keep(part)
-                turns.wait()
-
-    def _clean(self) -> None:
-        self._kept += 1
-        if self._kept % memory.WINDOWS == 0:
-            memory.give_back()
 
     def _stopped(self) -> bool:
         return self._cancelled.is_set() or self._fault is not None
