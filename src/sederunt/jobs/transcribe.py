@@ -3,9 +3,9 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -15,6 +15,7 @@ from sederunt.errors import LimitReached, NotFound, ProviderError, ProviderFault
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.fallback import chain_of
 from sederunt.jobs.scratch import scratch_of
+from sederunt.jobs.second_reading import ADDED, TrackReader, tell
 from sederunt.jobs.time_limit import within_cpu, within_time
 from sederunt.jobs.wanted import while_wanted
 from sederunt.jobs.work import GiveUp, Job
@@ -28,9 +29,8 @@ from sederunt.transcription.models import ModelRow, batch_twin, find, is_live_he
 from sederunt.transcription.plugs import is_installed
 from sederunt.transcription.scheduler import Urgency, Workload
 from sederunt.transcripts.bot_transcript import BotTranscriptRequest, StoredRoster, transcribe_bot
-from sederunt.transcripts.live_transcript import UNHEARD_S, doubt, transcript_of_lines
+from sederunt.transcripts.live_transcript import doubt, transcript_of_lines
 from sederunt.transcripts.recording_transcript import RecordingTranscriptRequest, transcribe_recording
-from sederunt.transcripts.unheard import unheard_in
 from sederunt.transcripts.vendor_memory import keep_copies_only
 
 # What a caller can mend has a cause of its own.
@@ -91,34 +91,44 @@ async def _transcribe_bot(job: Job, context: WorkerContext) -> None:
 async def _told_live(bot: Bot, job: Job, context: WorkerContext) -> Transcript | None:
     """Return what live listeners were told as the bot's transcript; None where it has to be transcribed again."""
     lines = await context.live_lines.of(bot.id)
-    tracks = json.loads(await context.objects.get(f"bots/{bot.id}/tracks.json"))["sources"]
-    why = doubt(lines, events=await context.bots.events(bot.id), gaps=bot.gaps, tracks=tracks)
+    facts = json.loads(await context.objects.get(f"bots/{bot.id}/tracks.json"))
+    here = is_live_here(bot.config.transcription_model)
+    # What no line tells is read again here, line by line; a vendor is asked for whole tracks or for none.
+    unheard = () if here else facts["sources"]
+    why = doubt(lines, events=await context.bots.events(bot.id), gaps=bot.gaps, tracks=unheard)
     if context.settings.live.post_call_pass:
         why = why or "the settings ask for it"
-    if why is None and is_live_here(bot.config.transcription_model):
-        why = await _loud_without_words(bot, lines, tracks, job, context)
-    if why is None:
+    if why is not None:
+        logger.info("transcribed again after the meeting", action="post_call_pass", bot_id=str(bot.id), why=why)
+        return None
+    if not here:
         return transcript_of_lines(lines, bot.detected_lang)
-    logger.info("transcribed again after the meeting", action="post_call_pass", bot_id=str(bot.id), why=why)
-    return None
+    return await _put_right(bot, lines, facts, job, context)
 
 
-async def _loud_without_words(
-    bot: Bot, lines: Sequence[LiveLine], tracks: Iterable[Mapping[str, Any]], job: Job, context: WorkerContext
-) -> str | None:
-    """Return where a track is loud and listeners were told no word; None where the lines cover what there is."""
-    with scratch_of(context, job) as scratch:
-        for track in tracks:
-            if track["heard_s"] < UNHEARD_S:
-                continue
-            path = scratch / track["file"]
-            await context.objects.get_file(f"bots/{bot.id}/tracks/{track['file']}", path)
-            own = [line for line in lines if line.source == track["source"]]
-            if found := await asyncio.to_thread(unheard_in, path, own):
-                start, end = max(found, key=lambda stretch: stretch[1] - stretch[0])
-                return f"from {start:.1f} to {end:.1f} s {track['source']} is loud, and no word was transcribed"
-            path.unlink()
-    return None
+async def _put_right(
+    bot: Bot, lines: Sequence[LiveLine], facts: Mapping[str, Any], job: Job, context: WorkerContext
+) -> Transcript:
+    """Return the lines with what a second reading of loud sound without words gave; listeners are told of that."""
+    model = batch_twin(model_of(bot.config.transcription_model))
+    async with workplace(job, context, bot.account_id, Urgency.LIVE) as place:
+        reader = TrackReader(
+            bot=bot,
+            facts=facts,
+            model=model,
+            context=context,
+            scratch=place.scratch,
+            cancelled=place.cancelled,
+            workload=place.workload,
+        )
+        found = await reader.read_again(lines)
+    if found.changed:
+        await context.live_lines.save(bot.id, found.changed, epoch=bot.epoch)
+    # A worker that was killed may have written lines and told nobody: what was told before is dropped by the feed.
+    before = [line for line in lines if line.revision or line.segment_id.startswith(ADDED)]
+    await tell(bot, [*(before if job.delivered > 1 else ()), *found.changed], context)
+    after = {line.segment_id: line for line in (*lines, *found.changed)}
+    return replace(transcript_of_lines(after.values(), bot.detected_lang), doubts=found.doubts)
 
 
 async def _heard_again(bot: Bot, model: ModelRow, job: Job, context: WorkerContext) -> Transcript:

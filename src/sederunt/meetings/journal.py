@@ -18,7 +18,7 @@ from sederunt.clock import unix_ms
 from sederunt.database.bots import Bots
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import Superseded
-from sederunt.meetings.live.messages import line_message, message_of
+from sederunt.meetings.live.messages import line_message, line_message_id, message_of
 from sederunt.meetings.session.roster import Roster, silenced
 from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Bot, Gap
 from sederunt.model.history import BUDGET_SPENT, CHAT_MESSAGE, LIVE_TROUBLE, PAGE_TROUBLE, RECORDING_GAP, seat_wait_s
@@ -331,7 +331,7 @@ class Journal:
 
     def tell_line(self, line: LiveLine) -> None:
         """Tell of a line that is written. The same revision told twice is one event."""
-        self.tell(line_message(line), f"ts-{self.bot.id}-{line.segment_id}-{line.revision}")
+        self.tell(line_message(line), line_message_id(self.bot.id, line))
 
     async def write_trouble(self, message: str) -> None:
         """Write that live transcription may have missed words: the transcript is then made again after the meeting."""

@@ -3,6 +3,9 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+# Why words may be missing: see `Doubt`.
+WORDLESS = "sound that may be speech, read twice, without a word"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Word:

@@ -81,6 +81,7 @@ class Task:
     likely_lang: str | None = None  # where it is to be found, and the file does not surely tell
     vocabulary: Sequence[str] = ()
     mask_profanity: bool = False
+    stretches: Sequence[tuple[float, float]] = ()  # only these are read (seconds); empty: all there is
     several_voices: bool = False  # more than one person may speak in it, and nothing else tells them apart
     access: Access | None = None  # the caller's credential, or the operator's
     reference: str = ""  # ours, stable over tries: by it a vendor's job is found again

@@ -1,6 +1,7 @@
 """What listeners hear: changes of the roster and lines of transcript as messages of the realtime interface."""
 
 from collections.abc import Mapping
+from uuid import UUID
 
 from sederunt.claims.changes import Change, PersonLeft, PersonSpoke, PersonTracked, PersonWrote
 from sederunt.model.participant import Participant
@@ -33,6 +34,11 @@ def line_message(line: LiveLine) -> Message:
         "type": "ts-revised" if line.revision else "ts",
         "data": {"segment_id": line.segment_id, **line.segment.spoken()},
     }
+
+
+def line_message_id(bot_id: UUID, line: LiveLine) -> str:
+    """Return the id of that message: a revision of a line that is told twice is one event."""
+    return f"ts-{bot_id}-{line.segment_id}-{line.revision}"
 
 
 def _participant(participant: Participant, at_ms: int) -> Message:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sederunt import log
 from sederunt.errors import Cancelled
-from sederunt.model.transcript import Doubt, Utterance
+from sederunt.model.transcript import WORDLESS, Doubt, Utterance
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import FinishedPart
 from sederunt.transcription.scheduler import Lane, Rank, lane_alone
@@ -31,7 +31,6 @@ LOOK_S = windows.WINDOW_S + windows.LONG_SILENCE_S + 1.0
 DETECTIONS, DETECTION_S, APART_S, SEARCHED_S = 5, 10.0, 15.0, 1800.0
 # Wrong answers had at most 0.52 in the measurements. Two windows that agree so well need no third.
 SURE_OF_LANGUAGE, BEYOND_DOUBT = 0.6, 0.95
-WORDLESS = "sound that may be speech, read twice, without a word"
 # Tokens of custom vocabulary that fit before a window without crowding out its text.
 MOST_VOCABULARY = 160
 

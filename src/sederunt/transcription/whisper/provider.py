@@ -148,6 +148,13 @@ def _reader(task: Task) -> Callable[[float], Iterator[Block]]:
     from sederunt.media.apart import read_pcm_apart
     from sederunt.media.pcm import read_pcm
 
+    if task.stretches:
+        return lambda start_s: (
+            block
+            for first_s, end_s in task.stretches
+            if end_s > start_s
+            for block in read_pcm(task.path, start_s=max(first_s, start_s), end_s=end_s)
+        )
     if task.caller_file_s is None:
         return lambda start_s: read_pcm(task.path, start_s=start_s)
     apart = partial(read_pcm_apart, task.path, duration_s=task.caller_file_s)
