@@ -77,6 +77,14 @@ def doors(service: Site) -> list[Cell]:
         cell("admitted, ended for all", "knock", deeds=[ADMIT]),
         cell("kicked", deeds=[("status:recording", "kick")], reason="kicked", ends=False),
         cell(
+            "blank for good",
+            variant={"stalls": 1_000},
+            status="failed",
+            reason=None,
+            fields={"stop_options": {"waiting_room_timeout": 1}},
+            long=True,
+        ),
+        cell(
             "left alone",  # at Meet the channel's full lists omit who left, and nothing else tells
             variant={"quirks": Quirks(full_lists_s=2.0)} if service == "gmeet" else {},
             deeds=[("status:recording", ""), (LISTED, "everyone leaves")],
@@ -146,6 +154,7 @@ ONCE: Mapping[str, Site] = {
     "caller's limit in the lobby": "zoom",
     "challenged": "teams",  # the other two have "blocked" and "robots refused"
     "page dies on every try": "zoom",
+    "blank for good": "gmeet",
     "left alone": "gmeet",  # "only the page tells" of it at all three
     "left alone and nobody told": "gmeet",  # whose list is closed while nobody looks at it
     "signed in, left alone": "teams",  # the only one whose signals do not mark one's own entry

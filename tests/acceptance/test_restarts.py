@@ -77,9 +77,12 @@ async def test_a_killed_host_brings_its_bot_back_under_the_same_id_with_a_marked
 ) -> None:
     meeting = await meetings.open_meeting(unhurried(demo(turns=18), ends=False))
     async with fragile.client() as api:
-        bot = await send_bot(api, meeting.url, receiver, transcription_model="whisper")
+        bot = await send_bot(
+            api, meeting.url, receiver, transcription_model="whisper", initial_chat_message="I take the minutes."
+        )
         await reach(receiver, bot, "recording")
         first = await meeting.wait_for("media_connected")
+        await meeting.wait_for("chat")
         await meeting.wait_for("fell_silent")
         orphans = browsers_of(fragile.pid("host"))
         assert orphans
@@ -95,6 +98,7 @@ async def test_a_killed_host_brings_its_bot_back_under_the_same_id_with_a_marked
         await reach(receiver, bot, "finished", timeout_s=240)
         found = await look(api, bot)
     assert receiver.statuses(bot["id"]).count("recording") == 1
+    assert len([event for event in await meeting.events(kind="chat") if event["bot"]]) == 1, "greeted once"
     (gap,) = found["recording_gaps"]
     assert gap["cause"] == "host_lost"
     assert 0 < gap["start"] < gap["end"] < stay_bounds_s(found)[1]
