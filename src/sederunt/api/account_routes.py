@@ -24,7 +24,6 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         answer="NewKey",
         body=RequestBody(
             model=KeyFields,
-            required=("name",),
             example={"name": "dashboard", "scopes": ["read"], "expires_in_days": 90},
         ),
         permission="manage",
@@ -72,7 +71,6 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         answer="NewCredential",
         body=RequestBody(
             model=CredentialFields,
-            required=("provider", "key"),
             example={"provider": "deepgram", "key": "0123456789abcdef"},
         ),
         permission="manage",
@@ -148,7 +146,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="Send once more what was created since a moment",
         tag="Webhooks",
         answer="Replayed",
-        body=RequestBody(model=ReplayFields, required=("since",), example={"since": 1772442000, "state": "given_up"}),
+        body=RequestBody(model=ReplayFields, example={"since": 1772442000, "state": "given_up"}),
     ),
     Route(
         method="GET",
@@ -178,7 +176,6 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         answer="WebhookDelivery",
         body=RequestBody(
             model=WebhookTestFields,
-            required=("webhook_url",),
             example={"webhook_url": "https://receiver.example/hook"},
         ),
         links=("getWebhookDelivery", "replayWebhookDelivery"),
@@ -205,7 +202,6 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         answer="CalendarFeed",
         body=RequestBody(
             model=calendar_feeds.CalendarFeedFields,
-            required=("name", "calendar_url"),
             example={
                 "name": "Ada's calendar",
                 "calendar_url": "https://calendar.example.org/secret/basic.ics",
@@ -262,9 +258,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="Make a link that lets somebody into the console, once",
         tag="People",
         answer="Invitation",
-        body=RequestBody(
-            model=people.MemberFields, required=("name", "role"), example={"name": "Ada Lovelace", "role": "member"}
-        ),
+        body=RequestBody(model=people.MemberFields, example={"name": "Ada Lovelace", "role": "member"}),
         permission="manage",
     ),
     Route(
@@ -284,7 +278,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
         summary="Give somebody another role",
         tag="People",
         answer="Member",
-        body=RequestBody(model=people.RoleFields, required=("role",), example={"role": "viewer"}),
+        body=RequestBody(model=people.RoleFields, example={"role": "viewer"}),
         permission="manage",
         refusals=(409,),
     ),

@@ -94,6 +94,8 @@ _State = Annotated[
 class KeyFields(Body):
     """A new API key."""
 
+    REQUIRED = ("name",)
+
     name: _Name = Field("", description="What it is for; shown in lists.")
     scopes: _Scopes | None = Field(None, description="What it may do; absent: everything.")
     expires_in_days: Annotated[int, *v.integer(1, 3650)] | None = Field(None, description="Absent: it does not expire.")
@@ -101,6 +103,8 @@ class KeyFields(Body):
 
 class CredentialFields(Body):
     """A key at a transcription vendor."""
+
+    REQUIRED = ("provider", "key")
 
     provider: Annotated[str, *v.word(KEYED_PROVIDERS)] = Field("", description="The vendor.")
     key: _Secret = Field("", description="The vendor's key. It is sealed, and never shown again.")
@@ -112,6 +116,8 @@ class CredentialFields(Body):
 class MeetingAccountFields(Body):
     """An account that bots sign in with."""
 
+    REQUIRED = ("service", "email")
+
     service: Annotated[str, *v.word(services_taking(AccountKind.SESSION))] = Field("", description="Where it belongs.")
     email: Annotated[str, *v.text(320)] = Field("", description="The address it signs in with.")
     password: _Secret | None = Field(None, description="Its password; needed where no `state` is given.")
@@ -121,12 +127,16 @@ class MeetingAccountFields(Body):
 class SignInWindowFields(Body):
     """A browser in which an account is signed in by hand."""
 
+    REQUIRED = ("service", "email")
+
     service: Annotated[str, *v.word(services_taking(AccountKind.SESSION))] = Field("", description="Where it belongs.")
     email: Annotated[str, *v.text(320)] = Field("", description="The address it signs in with.")
 
 
 class SignInInputFields(Body):
     """What a person did in a sign-in window."""
+
+    REQUIRED = ("inputs",)
 
     inputs: _Inputs = Field(
         (),
@@ -152,6 +162,8 @@ class RotationFields(Body):
 class ReplayFields(Body):
     """Deliveries to send once more."""
 
+    REQUIRED = ("since",)
+
     since: v.MomentOrNull = Field(
         0, description="Those created then or later: Unix seconds, or milliseconds above 10^11."
     )
@@ -161,11 +173,15 @@ class ReplayFields(Body):
 class WebhookTestFields(Body):
     """A receiver to try."""
 
+    REQUIRED = ("webhook_url",)
+
     webhook_url: v.Url = Field("", description="Where to send a `test`.")
 
 
 class CorrectionFields(Body):
     """Something to be put right in a transcript."""
+
+    REQUIRED = ("kind", "after")
 
     kind: Annotated[str, *v.word(tuple(CorrectionKind))] = Field("word", description="What is wrong.")
     segment: _Place | None = Field(None, description="Of a `word` or a `speaker`: which segment, from 0.")

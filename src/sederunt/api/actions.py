@@ -1,7 +1,7 @@
 """What a client of the event socket may ask: a table of actions. Success is silent, a refusal is an exception."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field
 
 from sederunt.api import values as v
 from sederunt.api.context import ApiContext
-from sederunt.api.faults import read
+from sederunt.api.faults import valid
 from sederunt.api.running import change_avatar, order_stop, post_chat
 from sederunt.api.schemas import Body
-from sederunt.errors import InvalidConfig, RequestError
+from sederunt.errors import RequestError
 from sederunt.model.bot import Bot
 
 
@@ -23,6 +23,8 @@ class ChatData(Body):
 class AvatarFields(Body):
     """Another picture for the bot's camera."""
 
+    REQUIRED = ("avatar_url",)
+
     avatar_url: v.Url = Field("", description="Where it is: PNG, JPEG or WebP.")
 
 
@@ -30,8 +32,7 @@ class AvatarFields(Body):
 class Action:
     """What one action takes, and what it does."""
 
-    data: type[BaseModel]
-    required: Sequence[str]
+    data: type[Body]
     act: Callable[[ApiContext, Bot, Any], Awaitable[None]]
     at_once: bool = False  # does not wait for actions that came before
 
@@ -49,9 +50,9 @@ async def _stop(context: ApiContext, bot: Bot, _data: Body) -> None:
 
 
 ACTIONS: Mapping[str, Action] = {
-    "chat-message": Action(data=ChatData, required=("content",), act=_chat),
-    "change-avatar": Action(data=AvatarFields, required=("avatar_url",), act=_avatar),
-    "stop": Action(data=Body, required=(), act=_stop, at_once=True),
+    "chat-message": Action(data=ChatData, act=_chat),
+    "change-avatar": Action(data=AvatarFields, act=_avatar),
+    "stop": Action(data=Body, act=_stop, at_once=True),
 }
 
 
@@ -83,7 +84,4 @@ def order_of(frame: str | bytes) -> ListenerAction:
     data = asked.get("data")
     if data is not None and not isinstance(data, dict):
         raise RequestError("data must be an object.")
-    found = read(action.data, data or {}, action.required)
-    if found.faults:
-        raise InvalidConfig(found.faults)
-    return ListenerAction(action, found.fields)
+    return ListenerAction(action, valid(action.data, data or {}))

@@ -16,7 +16,7 @@ from sederunt.api.faults import Faults, Read, in_order, read
 from sederunt.api.idempotency import KeyedRequest, answer_once
 from sederunt.api.removal import remove_files
 from sederunt.api.running import change_avatar, order_stop, post_chat
-from sederunt.api.schemas import REQUIRED_FOR_BOTS, BotFields, ChatFields, Start, changed_config, new_config, start_of
+from sederunt.api.schemas import BotFields, ChatFields, Start, changed_config, new_config, start_of
 from sederunt.api.values import METADATA_KEYS
 from sederunt.api.views import bot_json, bot_summary, bot_values, list_json, plain_bot_json
 from sederunt.database.bot_reading import BotPage
@@ -121,7 +121,7 @@ async def update_bot(call: Call) -> Response:
     bot = await call.context.bots.get(call.id("bot"), call.account_id)
     if bot.status is not BotStatus.SCHEDULED:
         raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
-    found = read(BotFields, await call.body())
+    found = read(BotFields, await call.body(), partial=True)
     while not await _change(call, bot, found):  # another change came between: this one is made of what that left
         bot = await call.context.bots.get(bot.id, call.account_id)
     view = await call.context.bots.view(bot.id, call.account_id)
@@ -170,18 +170,16 @@ async def stop_bot(call: Call) -> Response:
 async def chat(call: Call) -> Response:
     """Answer POST /bot/{id}/chat-message"""
     bot = await call.context.bots.get(call.id("bot"), call.account_id)
-    found = read(ChatFields, await call.body(), ("message",))
-    _refuse(found.faults)
-    await post_chat(call.context, bot, found.fields.message)
+    fields = await call.fields(ChatFields)
+    await post_chat(call.context, bot, fields.message)
     return message_response("The message was posted.")
 
 
 async def show_avatar(call: Call) -> Response:
     """Answer POST /bot/{id}/avatar"""
     bot = await call.context.bots.get(call.id("bot"), call.account_id)
-    found = read(AvatarFields, await call.body(), ("avatar_url",))
-    _refuse(found.faults)
-    await change_avatar(call.context, bot, found.fields.avatar_url)
+    fields = await call.fields(AvatarFields)
+    await change_avatar(call.context, bot, fields.avatar_url)
     return message_response("The bot shows the picture.")
 
 
@@ -233,7 +231,7 @@ def _metadata_filter(query: QueryParams) -> dict[str, str]:
 
 async def _checked(call: Call, body: object) -> tuple[Read[BotFields], BotConfig]:
     """Return the body of POST /bot or /bot/validate, without fault."""
-    found = read(BotFields, body, REQUIRED_FOR_BOTS)
+    found = read(BotFields, body)
     config = new_config(found.fields)
     await _check(call, found, config)
     return found, config

@@ -32,6 +32,8 @@ _LONGEST_ADDRESS = 4_000
 class CalendarFeedFields(Body):
     """A calendar to follow."""
 
+    REQUIRED = ("name", "calendar_url")
+
     name: Annotated[str, *v.text(200)] = Field("", description="What the feed is called in lists.")
     calendar_url: Annotated[str, *v.text(_LONGEST_ADDRESS)] = Field(
         "", description="The calendar's secret address (iCalendar). It is sealed, and never shown again."
@@ -52,7 +54,7 @@ class CalendarFeedFields(Body):
 
 async def add_feed(call: Call) -> Response:
     """Answer POST /calendar-feed"""
-    found = read(CalendarFeedFields, await call.body(), ("name", "calendar_url"))
+    found = read(CalendarFeedFields, await call.body())
     fields, faults = found.fields, found.faults
     bot = {name: getattr(fields, name) for name in _BOT}
     await _check(call, fields, bot, faults)

@@ -12,11 +12,14 @@ from starlette.requests import Request
 from sederunt.accounts.keys import Caller, Scope
 from sederunt.api.bodies import json_body
 from sederunt.api.context import ApiContext
+from sederunt.api.faults import valid
+from sederunt.api.schemas import Body
 from sederunt.api.views import Addresses
 from sederunt.database.paging import SegmentsPage
 from sederunt.errors import InvalidConfig, NotFound
 
 SEGMENTS, MOST_SEGMENTS = 200, 1000  # of a transcript that is read page by page
+M = TypeVar("M", bound=Body)
 W = TypeVar("W", bound=StrEnum)
 
 _FLAGS: Mapping[str, bool] = {"true": True, "1": True, "false": False, "0": False}
@@ -65,6 +68,10 @@ class Call:
     async def body(self) -> Any:
         """Return the JSON body. Raises InvalidConfig, TooLarge."""
         return await json_body(self.request, self.context.settings.api.max_body_mb * 1_000_000)
+
+    async def fields(self, model: type[M]) -> M:
+        """Return the JSON body's fields. Raises InvalidConfig with all that is wrong with them at once, TooLarge."""
+        return valid(model, await self.body())
 
     def flag(self, name: str) -> bool:
         """Return a boolean of the query, false where it is absent. Raises InvalidConfig."""

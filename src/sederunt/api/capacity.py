@@ -29,7 +29,7 @@ async def get_capacity(call: Call) -> Response:
 
 async def set_capacity(call: Call) -> Response:
     """Answer PUT /reserved-capacity"""
-    found = read(CapacityFields, await call.body(), ("count",))
+    found = read(CapacityFields, await call.body())
     most = call.context.settings.api.concurrent_bots
     if not found.faults and found.fields.count > most:
         add(found.faults, "count", f"count must not be more than {most}, the most bots an account may have at work.")

@@ -32,6 +32,8 @@ LONGEST_REFERENCE = 1_000_000  # characters: more than a day of speech
 class ComparisonFields(Body):
     """Two transcripts to compare."""
 
+    REQUIRED = ("first", "second")
+
     first: v.Id | None = Field(None, description="The id of a bot or a recording.")
     second: v.Id | None = Field(None, description="The id of another one, mostly of the same sound.")
     reference: Annotated[str, *v.text(LONGEST_REFERENCE)] | None = Field(
@@ -51,7 +53,7 @@ class ComparedTranscript:
 
 async def compare_transcripts(call: Call) -> Response:
     """Answer POST /comparison"""
-    asked = read(ComparisonFields, await call.body(), ("first", "second"))
+    asked = read(ComparisonFields, await call.body())
     fields, faults = asked.fields, asked.faults
     found: list[ComparedTranscript] = []
     for name in ("first", "second"):

@@ -1,12 +1,15 @@
 """From pydantic's findings to ours: all faults of a request at once, {field: [sentence, …]}, nested ones with dots."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-M = TypeVar("M", bound=BaseModel)
+from sederunt.api.schemas import Body
+from sederunt.errors import InvalidConfig
+
+M = TypeVar("M", bound=Body)
 Faults = dict[str, list[str]]
 
 # pydantic's own error types that a request can cause → predicate. Everything else is said by `values`.
@@ -22,13 +25,15 @@ class Read(Generic[M]):
     faults: Faults
 
 
-def read(model: type[M], body: object, required: Iterable[str] = ()) -> Read[M]:
+def read(model: type[M], body: object, *, partial: bool = False) -> Read[M]:
     """Validate a parsed body. Fields with a fault are left at their default, so that the others can be judged further.
 
-    Every field of `model` must have a default; `required` names those that have to be there all the same.
+    Args:
+        partial: whether fields that the model requires may be missing, as in a PATCH.
     """
     if not isinstance(body, Mapping):
         return Read(model(), {BODY: ["The body must be a JSON object."]})
+    required = () if partial else model.REQUIRED
     faults: Faults = {name: [_sentence(name, "is required")] for name in required if body.get(name) is None}
     body = {name: value for name, value in body.items() if name not in faults}
     try:
@@ -39,6 +44,14 @@ def read(model: type[M], body: object, required: Iterable[str] = ()) -> Read[M]:
         fields = model.model_validate({name: value for name, value in body.items() if name not in faulty})
         faults |= found
     return Read(fields, in_order(model, faults))
+
+
+def valid(model: type[M], body: object) -> M:
+    """Return a body's fields. Raises InvalidConfig with all that is wrong with them at once."""
+    found = read(model, body)
+    if found.faults:
+        raise InvalidConfig(found.faults)
+    return found.fields
 
 
 def add(faults: Faults, name: str, sentence: str) -> None:

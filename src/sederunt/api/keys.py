@@ -9,22 +9,18 @@ from sederunt.accounts.keys import EVERYTHING, Scope, scopes_of
 from sederunt.api.account_schemas import KeyFields, RotationFields
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
-from sederunt.api.faults import read
 from sederunt.api.views import moment
 from sederunt.database.accounts import ApiKey
-from sederunt.errors import InvalidConfig
 
 
 async def create_key(call: Call) -> Response:
     """Answer POST /key"""
-    found = read(KeyFields, await call.body(), ("name",))
-    if found.faults:
-        raise InvalidConfig(found.faults)
-    days = found.fields.expires_in_days
+    fields = await call.fields(KeyFields)
+    days = fields.expires_in_days
     text, kept = await call.context.stores.keys.create(
         call.account_id,
-        found.fields.name,
-        scopes=[Scope(scope) for scope in found.fields.scopes or EVERYTHING],
+        fields.name,
+        scopes=[Scope(scope) for scope in fields.scopes or EVERYTHING],
         expires_at=call.context.clock.now() + timedelta(days=days) if days else None,
     )
     return json_response({**key_values(kept), "key": text})
@@ -32,10 +28,8 @@ async def create_key(call: Call) -> Response:
 
 async def rotate_key(call: Call) -> Response:
     """Answer POST /key/{id}/rotate"""
-    found = read(RotationFields, await call.body())
-    if found.faults:
-        raise InvalidConfig(found.faults)
-    overlap = timedelta(hours=found.fields.overlap_hours)
+    fields = await call.fields(RotationFields)
+    overlap = timedelta(hours=fields.overlap_hours)
     text, kept = await call.context.stores.keys.rotate(call.account_id, call.id("key"), overlap)
     return json_response({**key_values(kept), "key": text})
 

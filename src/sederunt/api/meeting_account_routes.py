@@ -30,7 +30,6 @@ MEETING_ACCOUNT_ROUTES: Sequence[Route] = (
         answer="MeetingAccount",
         body=RequestBody(
             model=MeetingAccountFields,
-            required=("service", "email"),
             example=_EXAMPLE_ACCOUNT,
         ),
         permission="manage",
@@ -85,7 +84,6 @@ MEETING_ACCOUNT_ROUTES: Sequence[Route] = (
         answer="SignInWindow",
         body=RequestBody(
             model=SignInWindowFields,
-            required=("service", "email"),
             example={name: _EXAMPLE_ACCOUNT[name] for name in ("service", "email")},
         ),
         permission="manage",
@@ -114,7 +112,6 @@ MEETING_ACCOUNT_ROUTES: Sequence[Route] = (
         answer="Message",
         body=RequestBody(
             model=SignInInputFields,
-            required=("inputs",),
             example={"inputs": [["move", 0.5, 0.4], ["down", 0, 1], ["up", 0, 1], ["type", "minutes@example.org"]]},
         ),
         permission="manage",

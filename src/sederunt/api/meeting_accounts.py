@@ -8,11 +8,10 @@ from sederunt.accounts.meeting_accounts import AccountVerdict, MeetingAccount, S
 from sederunt.api.account_schemas import MeetingAccountFields
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
-from sederunt.api.faults import read
 from sederunt.api.hosts import ask_a_host
 from sederunt.api.views import moment
 from sederunt.bus.streams import account_check_subject
-from sederunt.errors import Conflict, InvalidConfig
+from sederunt.errors import Conflict
 from sederunt.model.bot import Service
 
 CHECK_S = 150.0  # two pages at the most: by what the browser remembers, then by the password
@@ -20,10 +19,7 @@ CHECK_S = 150.0  # two pages at the most: by what the browser remembers, then by
 
 async def add_meeting_account(call: Call) -> Response:
     """Answer POST /meeting-account"""
-    found = read(MeetingAccountFields, await call.body(), ("service", "email"))
-    if found.faults:
-        raise InvalidConfig(found.faults)
-    fields = found.fields
+    fields = await call.fields(MeetingAccountFields)
     sign_in = SignIn(service=Service(fields.service), email=fields.email, password=fields.password, state=fields.state)
     kept = await call.context.stores.meeting_accounts.add(call.account_id, sign_in)
     return json_response(meeting_account_values(kept))

@@ -9,18 +9,18 @@ from sederunt.accounts.sign_in import MemberRole
 from sederunt.api import values as v
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
-from sederunt.api.faults import read
 from sederunt.api.schemas import Body
 from sederunt.api.views import moment
 from sederunt.database.people import Person
 from sederunt.database.search import cursor_number
-from sederunt.errors import InvalidConfig
 
 _Role = Annotated[str, *v.word(tuple(MemberRole))]
 
 
 class MemberFields(Body):
     """Somebody to let in."""
+
+    REQUIRED = ("name", "role")
 
     name: Annotated[str, *v.text(200)] = Field("", description="Who they are; they may change it.")
     role: _Role = Field("member", description="What they may do.")
@@ -29,18 +29,16 @@ class MemberFields(Body):
 class RoleFields(Body):
     """Another role."""
 
+    REQUIRED = ("role",)
+
     role: _Role = Field("member", description="What they may do from now on.")
 
 
 async def invite_member(call: Call) -> Response:
     """POST /member"""
-    found = read(MemberFields, await call.body(), ("name", "role"))
-    if found.faults:
-        raise InvalidConfig(found.faults)
-    token = await call.context.stores.sign_ins.invite(
-        call.account_id, MemberRole(found.fields.role), name=found.fields.name
-    )
-    return json_response({"name": found.fields.name, "role": found.fields.role, "sign_in_url": link_of(call, token)})
+    fields = await call.fields(MemberFields)
+    token = await call.context.stores.sign_ins.invite(call.account_id, MemberRole(fields.role), name=fields.name)
+    return json_response({"name": fields.name, "role": fields.role, "sign_in_url": link_of(call, token)})
 
 
 async def list_members(call: Call) -> Response:
@@ -51,12 +49,10 @@ async def list_members(call: Call) -> Response:
 
 async def change_member(call: Call) -> Response:
     """PATCH /member/{id}"""
-    found = read(RoleFields, await call.body(), ("role",))
-    if found.faults:
-        raise InvalidConfig(found.faults)
+    fields = await call.fields(RoleFields)
     people = call.context.stores.sign_ins.people
     person_id = call.id("member")
-    await people.change_role(person_id, call.account_id, found.fields.role)
+    await people.change_role(person_id, call.account_id, fields.role)
     [changed] = [person for person in await people.of_account(call.account_id) if person.id == person_id]
     return json_response(member_values(changed))
 

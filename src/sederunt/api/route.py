@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel
 from starlette.responses import Response
 
 from sederunt.api.call import Call
 from sederunt.api.permissions import Permission
+from sederunt.api.schemas import Body
 
 Handler = Callable[[Call], Awaitable[Response]]
 
@@ -17,10 +17,15 @@ Handler = Callable[[Call], Awaitable[Response]]
 class RequestBody:
     """What a route takes."""
 
-    model: type[BaseModel]
-    required: Sequence[str] = ()
+    model: type[Body]
+    partial: bool = False  # changes: nothing of it has to be sent
     file_field: str | None = None  # also taken as multipart/form-data, with this field as the file
     example: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def required(self) -> Sequence[str]:
+        """Return the fields that have to be sent."""
+        return () if self.partial else self.model.REQUIRED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

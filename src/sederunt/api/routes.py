@@ -7,7 +7,6 @@ from sederunt.api.account_routes import ACCOUNT_ROUTES
 from sederunt.api.actions import AvatarFields
 from sederunt.api.route import RequestBody, Route
 from sederunt.api.schemas import (
-    REQUIRED_FOR_BOTS,
     BotFields,
     CapacityFields,
     ChatFields,
@@ -18,7 +17,6 @@ from sederunt.platforms.registry import services
 
 _NEW_BOT = RequestBody(
     model=BotFields,
-    required=REQUIRED_FOR_BOTS,
     example={
         "service": services()[0],
         "meeting_url": "https://meet.google.com/abc-defg-hij",
@@ -102,7 +100,9 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="Change a scheduled bot; fields that are not sent stay",
         tag="Bots",
         answer="Bot",
-        body=RequestBody(model=BotFields, example={"bot_name": "Notes", "stop_options": {"time_limit": 90}}),
+        body=RequestBody(
+            model=BotFields, partial=True, example={"bot_name": "Notes", "stop_options": {"time_limit": 90}}
+        ),
         refusals=(403, 409),
     ),
     Route(
@@ -145,7 +145,7 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="Post to the meeting's chat",
         tag="Bots",
         answer="Message",
-        body=RequestBody(model=ChatFields, required=("message",), example={"message": "Hello, I take the minutes."}),
+        body=RequestBody(model=ChatFields, example={"message": "Hello, I take the minutes."}),
         refusals=(409, 503),
         permission="live",
     ),
@@ -157,9 +157,7 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="Show another picture as the bot's camera while it is in its meeting",
         tag="Bots",
         answer="Message",
-        body=RequestBody(
-            model=AvatarFields, required=("avatar_url",), example={"avatar_url": "https://example.org/minutes.png"}
-        ),
+        body=RequestBody(model=AvatarFields, example={"avatar_url": "https://example.org/minutes.png"}),
         refusals=(409, 503),
         permission="live",
     ),
@@ -207,7 +205,7 @@ _BOT_ROUTES: Sequence[Route] = (
         summary="Book bots ahead",
         tag="Capacity",
         answer="Capacity",
-        body=RequestBody(model=CapacityFields, required=("count",), example={"count": 4}),
+        body=RequestBody(model=CapacityFields, example={"count": 4}),
     ),
     Route(
         method="POST",

@@ -1,14 +1,13 @@
 """What callers may send, field by field, and the configuration that the service makes of it.
 
-Unknown fields are ignored; null means "not given" where it is allowed. All fields have defaults here; which ones are
-required depends on the route (see REQUIRED_FOR_BOTS). `model_fields_set` tells what was sent, and that is what a PATCH
-changes.
+Unknown fields are ignored; null means "not given" where it is allowed. `model_fields_set` tells what was sent, and that
+is what a PATCH changes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
@@ -23,7 +22,6 @@ from sederunt.transcription.models import batch_models, bot_models, find, record
 
 MOST_FALLBACKS = 4
 
-REQUIRED_FOR_BOTS = ("transcription_model", "service", "meeting_url", "bot_name")
 
 # Fields that stand in the config under the name and with the value they have in the request.
 _PLAIN = (
@@ -59,9 +57,10 @@ _Secret = Annotated[str, *v.text(4096)]
 
 class Body(BaseModel):
     """Frozen, unknown fields ignored. A flag or number that is null was not sent: clients write null for what they
-    leave out.
+    leave out. Every field has a default; `REQUIRED` names those that have to be sent all the same.
     """
 
+    REQUIRED: ClassVar[Sequence[str]] = ()
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     @model_validator(mode="before")
@@ -104,6 +103,8 @@ class AuthenticationFields(Body):
 
 class BotFields(Body):
     """The configuration of a bot."""
+
+    REQUIRED = ("transcription_model", "service", "meeting_url", "bot_name")
 
     transcription_model: _BotModel = Field("none", description="What transcribes; `none` records only.")
     transcription_credentials: v.Id | None = Field(None, description="A credential of yours for the model's provider.")
@@ -149,11 +150,15 @@ class BotFields(Body):
 class ChatFields(Body):
     """A message for the meeting's chat."""
 
+    REQUIRED = ("message",)
+
     message: _Text = Field("", description="What to post.")
 
 
 class CapacityFields(Body):
     """Bots booked ahead."""
+
+    REQUIRED = ("count",)
 
     count: Annotated[int, *v.integer(0, 1_000_000)] = Field(0, description="How many bots to book ahead.")
 

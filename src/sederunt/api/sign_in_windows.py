@@ -13,27 +13,24 @@ from starlette.responses import Response
 from sederunt.api.account_schemas import SignInInputFields, SignInKeepFields, SignInWindowFields
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
-from sederunt.api.faults import read
 from sederunt.api.hosts import ask_a_host
 from sederunt.api.sessions import note_deed
 from sederunt.bus.connection import NoResponder
 from sederunt.bus.streams import window_subject, windows_subject
-from sederunt.errors import Conflict, InvalidConfig, NotFound
+from sederunt.errors import Conflict, NotFound
 
 OPEN_S, LOOK_S, ACT_S, KEEP_S = 60.0, 10.0, 15.0, 30.0
 
 
 async def open_window(call: Call) -> Response:
     """Answer POST /sign-in-window: a browser on a host, at the service's sign-in."""
-    found = read(SignInWindowFields, await call.body(), ("service", "email"))
-    if found.faults:
-        raise InvalidConfig(found.faults)
+    fields = await call.fields(SignInWindowFields)
     window_id = str(uuid4())
-    wish = {**_who(call), "window_id": window_id, "service": found.fields.service, "email": found.fields.email}
+    wish = {**_who(call), "window_id": window_id, "service": fields.service, "email": fields.email}
     answer = await ask_a_host(call.context, windows_subject, wish, within_s=OPEN_S)
     if not answer.get("ok"):
         raise Conflict(str(answer.get("message") or answer.get("error")))
-    return json_response({"id": window_id, "service": found.fields.service, "email": found.fields.email})
+    return json_response({"id": window_id, "service": fields.service, "email": fields.email})
 
 
 async def look(call: Call) -> Response:
@@ -50,10 +47,8 @@ async def look(call: Call) -> Response:
 
 async def act(call: Call) -> Response:
     """Answer POST /sign-in-window/{id}/input: pointer and keys."""
-    found = read(SignInInputFields, await call.body(), ("inputs",))
-    if found.faults:
-        raise InvalidConfig(found.faults)
-    answer = await asked(call, "act", {"inputs": found.fields.inputs}, ACT_S)
+    fields = await call.fields(SignInInputFields)
+    answer = await asked(call, "act", {"inputs": fields.inputs}, ACT_S)
     if not answer.get("ok"):
         raise Conflict(str(answer.get("message")))
     return message_response("The browser has it.")
@@ -61,10 +56,8 @@ async def act(call: Call) -> Response:
 
 async def keep(call: Call) -> Response:
     """Answer POST /sign-in-window/{id}/keep: what the browser remembers becomes the meeting account; it closes."""
-    found = read(SignInKeepFields, await call.body())
-    if found.faults:
-        raise InvalidConfig(found.faults)
-    answer = await asked(call, "end", {"keep": True, "anyway": found.fields.anyway}, KEEP_S)
+    fields = await call.fields(SignInKeepFields)
+    answer = await asked(call, "end", {"keep": True, "anyway": fields.anyway}, KEEP_S)
     if answer.get("doubt"):
         return json_response({"kept": False, "meeting_account_id": None, "message": answer["message"]})
     if not answer.get("ok"):

@@ -9,7 +9,6 @@ from sederunt.api.route import RequestBody, Route
 _FORMATS = ("text/plain", "application/x-subrip", "text/vtt", "text/markdown")
 _CORRECTION = RequestBody(
     model=CorrectionFields,
-    required=("kind", "after"),
     example={"kind": "word", "segment": 0, "word": 3, "after": "Sederunt"},
 )
 
@@ -88,7 +87,6 @@ TRANSCRIPT_ROUTES: Sequence[Route] = (
         answer="Comparison",
         body=RequestBody(
             model=comparisons.ComparisonFields,
-            required=("first", "second"),
             example={
                 "first": "0195f2c4-6a1e-7b3d-9f00-000000000001",
                 "second": "0195f2c4-6a1e-7b3d-9f00-000000000002",

@@ -166,7 +166,7 @@ def _answer(call: Call, found: Written) -> Response:
 
 
 async def _correct(call: Call, resource: Resource) -> Response:
-    asked = read(CorrectionFields, await call.body(), ("kind", "after"))
+    asked = read(CorrectionFields, await call.body())
     _refuse(asked.faults)
     found = await written(call, resource)
     _check_place(asked.fields, found, asked.faults)

@@ -9,7 +9,6 @@ from sederunt.accounts.credentials import Credential
 from sederunt.api.account_schemas import CredentialFields
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response, message_response
-from sederunt.api.faults import read
 from sederunt.api.views import moment
 from sederunt.errors import InvalidConfig
 from sederunt.transcription.access import Access
@@ -17,10 +16,7 @@ from sederunt.transcription.access import Access
 
 async def add_credential(call: Call) -> Response:
     """Answer POST /credential"""
-    found = read(CredentialFields, await call.body(), ("provider", "key"))
-    if found.faults:
-        raise InvalidConfig(found.faults)
-    fields = found.fields
+    fields = await call.fields(CredentialFields)
     verdict: KeyVerdict | None = None
     if fields.check:
         label = "this key"

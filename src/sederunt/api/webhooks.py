@@ -13,7 +13,6 @@ from sederunt.accounts.webhook_secrets import Secrets
 from sederunt.api.account_schemas import ReplayFields, RotationFields, WebhookTestFields
 from sederunt.api.call import Call
 from sederunt.api.failures import json_response
-from sederunt.api.faults import read
 from sederunt.api.values import MILLISECONDS_FROM, uuid_of
 from sederunt.api.views import moment
 from sederunt.database.deliveries import Delivery
@@ -38,10 +37,8 @@ async def get_secret(call: Call) -> Response:
 
 async def rotate_secret(call: Call) -> Response:
     """Answer POST /webhook-secret/rotate"""
-    found = read(RotationFields, await call.body())
-    if found.faults:
-        raise InvalidConfig(found.faults)
-    overlap = timedelta(hours=found.fields.overlap_hours)
+    fields = await call.fields(RotationFields)
+    overlap = timedelta(hours=fields.overlap_hours)
     return json_response(secret_values(await call.context.stores.webhook_secrets.renew(call.account_id, overlap)))
 
 
@@ -81,24 +78,20 @@ async def replay_delivery(call: Call) -> Response:
 
 async def replay_deliveries(call: Call) -> Response:
     """Answer POST /webhook-delivery/replay"""
-    found = read(ReplayFields, await call.body(), ("since",))
-    if found.faults:
-        raise InvalidConfig(found.faults)
+    fields = await call.fields(ReplayFields)
     # Unix seconds, or milliseconds where it is too large for seconds; the distant past is the beginning.
-    seconds = found.fields.since / 1000 if found.fields.since > MILLISECONDS_FROM else found.fields.since
+    seconds = fields.since / 1000 if fields.since > MILLISECONDS_FROM else fields.since
     since = datetime.fromtimestamp(max(seconds, 0), UTC)
-    state = found.fields.state
+    state = fields.state
     count = await call.context.stores.deliveries.replay_since(call.account_id, since, state)  # type: ignore[arg-type]
     return json_response({"replayed": count})
 
 
 async def test_webhook(call: Call) -> Response:
     """Answer POST /webhook/test: one attempt, now; what came of it is the answer, and stands among the deliveries."""
-    found = read(WebhookTestFields, await call.body(), ("webhook_url",))
-    if found.faults:
-        raise InvalidConfig(found.faults)
+    fields = await call.fields(WebhookTestFields)
     stores, clock = call.context.stores, call.context.clock
-    delivery = trial(call.account_id, found.fields.webhook_url, clock.now())
+    delivery = trial(call.account_id, fields.webhook_url, clock.now())
     secrets = await stores.webhook_secrets.signing(call.account_id)
     webhooks = call.context.settings.webhooks
     result = await send(

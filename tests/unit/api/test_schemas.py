@@ -9,7 +9,6 @@ import pytest
 from harness.fake_clock import FakeClock
 from sederunt.api.faults import read
 from sederunt.api.schemas import (
-    REQUIRED_FOR_BOTS,
     BotFields,
     RecordingFields,
     changed_config,
@@ -36,11 +35,11 @@ Body = dict[str, Any]
 
 
 def faults_of(body: Body) -> dict[str, list[str]]:
-    return read(BotFields, body, REQUIRED_FOR_BOTS).faults
+    return read(BotFields, body).faults
 
 
 def config_of(body: Body) -> BotConfig:
-    found = read(BotFields, body, REQUIRED_FOR_BOTS)
+    found = read(BotFields, body)
     assert found.faults == {}
     return new_config(found.fields)
 
@@ -62,7 +61,7 @@ def test_models_beyond_the_interface_are_the_one_in_the_box_live_and_with_anothe
     assert {name for name in recording_models() if name.startswith("vendor")} - set(LAW_RECORDING_MODELS) == quality
 
 
-@pytest.mark.parametrize("name", REQUIRED_FOR_BOTS)
+@pytest.mark.parametrize("name", ["transcription_model", "service", "meeting_url", "bot_name"])
 @pytest.mark.parametrize("sent", [True, False])
 def test_a_required_field_that_is_absent_or_null_is_named(good_bot: Body, name: str, sent: bool) -> None:
     del good_bot[name]
@@ -79,7 +78,7 @@ def test_all_faults_are_told_at_once_in_the_order_of_the_fields() -> None:
 
 @pytest.mark.parametrize("body", [None, [], "bot", 7, True, [{"bot_name": "B"}]])
 def test_a_body_that_is_no_object_has_one_fault(body: object) -> None:
-    assert read(BotFields, body, REQUIRED_FOR_BOTS).faults == {"body": ["The body must be a JSON object."]}
+    assert read(BotFields, body).faults == {"body": ["The body must be a JSON object."]}
 
 
 def test_unknown_fields_are_ignored(good_bot: Body) -> None:
@@ -178,7 +177,7 @@ def test_the_deprecated_time_limit_fills_the_option_only_where_it_is_absent(good
 @pytest.mark.parametrize("metadata", [{"n" * 201: "1"}, {str(n): "1" for n in range(51)}, {"a": "v" * 501}])
 @pytest.mark.parametrize("name", ["metadata", "custom_metadata"])
 def test_metadata_has_an_end_and_the_field_is_named(good_bot: Body, name: str, metadata: Body) -> None:
-    assert list(read(BotFields, {**good_bot, name: metadata}, REQUIRED_FOR_BOTS).faults) == [name]
+    assert list(read(BotFields, {**good_bot, name: metadata}).faults) == [name]
 
 
 def test_custom_metadata_wins_over_its_other_name(good_bot: Body) -> None:
@@ -190,20 +189,20 @@ def test_custom_metadata_wins_over_its_other_name(good_bot: Body) -> None:
 def test_a_patch_changes_what_was_sent_and_merges_stop_options(good_bot: Body) -> None:
     before = config_of({**good_bot, "stop_options": {"time_limit": 60}, "metadata": {"a": "1"}, "lang": "de"})
     patch = {"stop_options": {"silence_detection": 0}, "bot_name": "Other", "lang": None, "metadata": None}
-    after = changed_config(before, read(BotFields, patch).fields)
+    after = changed_config(before, read(BotFields, patch, partial=True).fields)
     assert (after.stop_options.time_limit, after.stop_options.silence_detection) == (60, 0)
     assert (after.bot_name, after.lang, after.custom_metadata) == ("Other", None, {})
     assert (after.service, after.meeting_url, after.transcription_model) == (
         before.service, before.meeting_url, before.transcription_model,
     )  # fmt: skip
-    assert changed_config(before, read(BotFields, {}).fields) == before
+    assert changed_config(before, read(BotFields, {}, partial=True).fields) == before
 
 
 def test_authentication_is_taken_whole_and_taken_away_by_null(good_bot: Body) -> None:
     sent = {**good_bot, "authentication": {"zoom_zak_token": "t", "always_authenticate": True}}
     config = config_of(sent)
     assert config.authentication == Authentication(entry_token="t", always_authenticate=True)
-    assert changed_config(config, read(BotFields, {"authentication": None}).fields).authentication is None
+    assert changed_config(config, read(BotFields, {"authentication": None}, partial=True).fields).authentication is None
 
 
 def test_a_start_time_is_in_seconds_or_milliseconds_and_the_past_is_now(clock: FakeClock) -> None:
@@ -250,7 +249,7 @@ def test_a_number_or_flag_that_is_null_in_an_inner_object_was_not_sent(good_bot:
         {**good_bot, "stop_options": {**options, "time_limit": 30}, "authentication": {"account_id": None}}
     )
     assert config.stop_options == StopOptions(time_limit=30)
-    found = read(BotFields, {"stop_options": {"time_limit": None, "silence_detection": 3}})
+    found = read(BotFields, {"stop_options": {"time_limit": None, "silence_detection": 3}}, partial=True)
     assert not found.faults
     kept = changed_config(config, found.fields).stop_options  # as by a PATCH
     assert kept == StopOptions(time_limit=30, silence_detection=3)
