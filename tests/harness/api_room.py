@@ -1,10 +1,8 @@
 """The real application in this process: its own database and folder, one nats-server for the session."""
 
 import asyncio
-import io
 import subprocess
 import time
-import wave
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.accounts.sealing import load_sealer
 from sederunt.api.wire import connection_limits, protocols
+from sederunt.bench.hostile_files import wav_of
 from sederunt.bus import embedded
 from sederunt.bus.connection import Bus
 from sederunt.clock import Clock
@@ -65,14 +64,8 @@ WAYS: dict[str, tuple[Trigger, ...]] = {
 
 def tone_wav(seconds: float = 1.0) -> bytes:
     """A WAV file of a tone, 16 kHz mono."""
-    samples = (8000 * np.sin(2 * np.pi * 440 * np.arange(round(16_000 * seconds)) / 16_000)).astype("<i2")
-    file = io.BytesIO()
-    with wave.open(file, "wb") as target:
-        target.setnchannels(1)
-        target.setsampwidth(2)
-        target.setframerate(16_000)
-        target.writeframes(samples.tobytes())
-    return file.getvalue()
+    samples = 8000 * np.sin(2 * np.pi * 440 * np.arange(round(16_000 * seconds)) / 16_000)
+    return wav_of(samples.astype("<i2"), 16_000)
 
 
 @contextmanager

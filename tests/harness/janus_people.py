@@ -1,8 +1,6 @@
 """People at Janus' own pages: one real browser, a context for each, and a microphone and a camera that a test moves."""
 
 import base64
-import io
-import wave
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,6 +10,7 @@ from typing import Any
 from playwright.async_api import Browser, Page, async_playwright
 
 from harness.janus import HOST
+from sederunt.bench.hostile_files import wav_of
 from sederunt.browser.launch import PROGRAMS
 from sederunt.practice import clips
 
@@ -84,7 +83,9 @@ class Person:
 
     async def say(self, clip: str) -> None:
         """Say a clip of the practice sites' to its end."""
-        began_ms, ended_ms = await self.page.evaluate("say", base64.b64encode(_wav(clip)).decode())
+        began_ms, ended_ms = await self.page.evaluate(
+            "say", base64.b64encode(wav_of(clips.load(clip).samples, clips.RATE)).decode()
+        )
         late_ms = max(0.0, ended_ms - began_ms - 1000 * clips.load(clip).duration_s)
         self.said.append(Said(who=self.name, clip=clip, began_ms=began_ms, late_ms=late_ms))
 
@@ -127,16 +128,6 @@ _SENT = """async () => {
   const rows = [...(await sfutest.webrtcStuff.pc.getStats()).values()];
   return rows.filter((row) => row.type === "outbound-rtp");
 }"""
-
-
-def _wav(clip: str) -> bytes:
-    file = io.BytesIO()
-    with wave.open(file, "wb") as out:
-        out.setnchannels(1)
-        out.setsampwidth(2)
-        out.setframerate(clips.RATE)
-        out.writeframes(clips.load(clip).samples.tobytes())
-    return file.getvalue()
 
 
 @dataclass(frozen=True, kw_only=True)

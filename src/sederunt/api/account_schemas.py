@@ -9,6 +9,7 @@ from sederunt.accounts.keys import Scope
 from sederunt.api import values as v
 from sederunt.api.schemas import Body
 from sederunt.model.correction import CorrectionKind
+from sederunt.model.window_input import MOST_INPUTS, MOST_PARTS, MOST_PIXELS, MOST_TEXT, WindowInput
 from sederunt.platforms.registry import services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
 from sederunt.transcription.models import providers
@@ -16,9 +17,6 @@ from sederunt.transcription.models import providers
 KEYED_PROVIDERS = tuple(name for name, row in providers().items() if row.needs_key)
 DELIVERY_STATES = ("pending", "delivered", "given_up")
 LONGEST_OVERLAP_H = 168
-MOST_INPUTS, MOST_PARTS = 200, 3  # inputs of one request, and a name with its arguments
-MOST_TEXT, MOST_PIXELS = 2_000, 100_000  # of one argument
-INPUTS = ("move", "down", "up", "wheel", "press", "release", "type", "size", "back", "reload")
 
 _Name = Annotated[str, *v.text(200)]
 _Secret = Annotated[str, *v.text(4096)]
@@ -41,14 +39,13 @@ def _state_of(value: object) -> Mapping[str, Any]:
 def _inputs_of(value: object) -> tuple[Sequence[object], ...]:
     if not isinstance(value, list) or len(value) > MOST_INPUTS:
         raise v.refusal(f"must be a list of up to {MOST_INPUTS} inputs")
-    if not all(isinstance(each, list) and _is_input(each) for each in value):
-        raise v.refusal(f"must be a list of lists, each one of {', '.join(INPUTS)} with its arguments")
+    names = tuple(WindowInput)
+    if not all(
+        isinstance(each, list) and 0 < len(each) <= MOST_PARTS and each[0] in names and all(map(_is_argument, each))
+        for each in value
+    ):
+        raise v.refusal(f"must be a list of lists, each one of {', '.join(WindowInput)} with its arguments")
     return tuple(value)
-
-
-def _is_input(parts: Sequence[object]) -> bool:
-    """Return whether this is a known name with arguments that a window can take."""
-    return 0 < len(parts) <= MOST_PARTS and parts[0] in INPUTS and all(map(_is_argument, parts))
 
 
 def _is_argument(value: object) -> bool:
@@ -67,7 +64,7 @@ _Inputs = Annotated[
             "items": {
                 "type": "array",
                 "minItems": 1,
-                "prefixItems": [{"type": "string", "enum": list(INPUTS)}],
+                "prefixItems": [{"type": "string", "enum": list(WindowInput)}],
                 "maxItems": MOST_PARTS,
                 "items": {
                     "anyOf": [

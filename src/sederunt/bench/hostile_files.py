@@ -1,4 +1,4 @@
-"""Files that were made to harm who reads them, each from the attacks that this service has seen."""
+"""Files to send: those made to harm who reads them, each from an attack that this service has seen, and a tone."""
 
 import io
 import struct
@@ -6,6 +6,7 @@ import wave
 
 import av
 import numpy as np
+import numpy.typing as npt
 
 YEARS_S = 20 * 365 * 86_400.0
 _RATE = 48_000
@@ -42,11 +43,16 @@ def boxes(count: int = 1_000_000) -> bytes:
 def tone(seconds: float) -> bytes:
     """Return a WAV of a tone that comes and goes as syllables do, 16 kHz mono."""
     times = np.arange(round(16_000 * seconds), dtype=np.float32) / 16_000
-    samples = (8000 * np.sin(2 * np.pi * 220 * times) * (np.sin(2 * np.pi * 2 * times) > 0)).astype("<i2")
+    samples = 8000 * np.sin(2 * np.pi * 220 * times) * (np.sin(2 * np.pi * 2 * times) > 0)
+    return wav_of(samples.astype("<i2"), 16_000)
+
+
+def wav_of(samples: npt.NDArray[np.int16], rate: int) -> bytes:
+    """Return a mono WAV of these samples."""
     file = io.BytesIO()
     with wave.open(file, "wb") as target:
         target.setnchannels(1)
         target.setsampwidth(2)
-        target.setframerate(16_000)
+        target.setframerate(rate)
         target.writeframes(samples.tobytes())
     return file.getvalue()

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from playwright.async_api import BrowserContext, CDPSession, Frame, Page
 from playwright.async_api import Error as DriverError
@@ -19,6 +19,7 @@ from sederunt.browser.driver import running_driver
 from sederunt.browser.launch import usual_mode
 from sederunt.browser.places import Places
 from sederunt.errors import PageStuck, SetupError
+from sederunt.model.window_input import MOST_TEXT, WindowInput
 from sederunt.settings import BrowserSettings
 
 OPEN_S = 30.0
@@ -26,7 +27,6 @@ ACT_S = 10.0
 STATE_S = 15.0
 QUALITY = 65  # of a JPEG: text stays readable, a page takes 30 to 120 kB
 SMALLEST, LARGEST = (360, 480), (1280, 900)
-MOST_TEXT = 2_000  # characters in one go
 _BUTTONS = ("left", "middle", "right")
 
 
@@ -96,7 +96,7 @@ class RemoteWindow:
             async with asyncio.timeout(ACT_S):
                 for name, *arguments in inputs:
                     with contextlib.suppress(DriverError, ValueError, TypeError, IndexError):
-                        await self._do(str(name), arguments)
+                        await self._do(WindowInput(name), arguments)
         except TimeoutError:
             raise PageStuck(f"The page did not take the input within {ACT_S:g} s.") from None
 
@@ -109,31 +109,33 @@ class RemoteWindow:
             raise PageStuck("The browser did not tell what it remembers.") from None
         return state
 
-    async def _do(self, name: str, arguments: Sequence[Any]) -> None:
+    async def _do(self, name: WindowInput, arguments: Sequence[Any]) -> None:
         mouse, keyboard = self._page.mouse, self._page.keyboard
         match name:
-            case "move":
+            case WindowInput.MOVE:
                 await mouse.move(*self._point(arguments))
-            case "down":
+            case WindowInput.DOWN:
                 await mouse.down(button=_button(arguments), click_count=min(int(arguments[1]), 3))
-            case "up":
+            case WindowInput.UP:
                 await mouse.up(button=_button(arguments))
-            case "wheel":
+            case WindowInput.WHEEL:
                 await mouse.wheel(*(max(-2000.0, min(float(value), 2000.0)) for value in arguments[:2]))
-            case "press":
+            case WindowInput.PRESS:
                 await self._press(str(arguments[0]))
-            case "release":
+            case WindowInput.RELEASE:
                 await keyboard.up(str(arguments[0]))
-            case "type":
+            case WindowInput.TYPE:
                 await keyboard.insert_text(str(arguments[0])[:MOST_TEXT])
-            case "size":
+            case WindowInput.SIZE:
                 wide, high = (int(value) for value in arguments[:2])
                 self._size = _within(wide, SMALLEST[0], LARGEST[0]), _within(high, SMALLEST[1], LARGEST[1])
                 await self._page.set_viewport_size({"width": self._size[0], "height": self._size[1]})
-            case "back":
+            case WindowInput.BACK:
                 await self._page.go_back(wait_until="commit", timeout=ACT_S * 1000)
-            case "reload":
+            case WindowInput.RELOAD:
                 await self._page.reload(wait_until="commit", timeout=ACT_S * 1000)
+            case _:
+                assert_never(name)
 
     async def _press(self, key: str) -> None:
         try:

@@ -22,6 +22,7 @@ from sederunt.bus.tasks import end
 from sederunt.errors import PageStuck, SetupError
 from sederunt.jobs.context import WorkerContext
 from sederunt.model.bot import Service
+from sederunt.model.window_input import MOST_INPUTS
 from sederunt.platforms.registry import platform_of, services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
 
@@ -29,7 +30,6 @@ MOST = 2  # windows of one host at once: each is a browser of its own, that pain
 UNSEEN_S = 45.0  # a page that is looked at asks every few seconds
 LONGEST_S = 900.0
 LOOK_S = 4.0
-MOST_INPUTS = 200  # of one request
 
 logger = log.get(component="jobs")
 Answer = Mapping[str, Any]

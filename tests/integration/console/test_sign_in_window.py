@@ -223,7 +223,7 @@ async def test_a_window_that_nobody_looks_at_closes(room: ApiRoom, host: Host, m
     made = await room.client.post("/sign-in-window", json=wish)
     assert made.status_code == 200, made.text
     window = f"/sign-in-window/{made.json()['id']}"
-    unknown: list[Any] = [7, [["fly", 1]], ["type"], [[]], [["type", "x" * 2_001]], [["wheel", 10**400]]]
+    unknown: list[Any] = [7, [["fly", 1]], ["type"], [[]], [[[]]], [["type", "x" * 2_001]], [["wheel", 10**400]]]
     for wrong in (*unknown, [["back"]] * 201):
         odd = await room.client.post(f"{window}/input", json={"inputs": wrong})
         assert (odd.status_code, list(odd.json()["errors"])) == (400, ["inputs"]), wrong
