@@ -85,7 +85,7 @@ class Service:
                 return said["Listening on"], Path(said["API key file:"]).read_text().strip(), said["Console:"]
         raise AssertionError(f"serve ended before it listened:\n{self.log.read_text()[-4000:]}")
 
-    def run(self, *arguments: str, given: str = "") -> str:
+    def run(self, *arguments: str, given: str = "", timeout_s: float = 120) -> str:
         """One `sederunt` command on this service's data, with this on its standard input; its standard output."""
         done = subprocess.run(
             [*COMMAND, *arguments, "--data", str(self.data)],
@@ -93,7 +93,7 @@ class Service:
             input=given,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=timeout_s,
             check=False,
         )
         assert done.returncode == 0, done.stderr

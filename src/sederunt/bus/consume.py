@@ -135,12 +135,21 @@ class Consumer:
         finally:
             end_back()
 
-    async def drain(self, within_s: float, *, others: Callable[[], bool] | None = None) -> int:
+    async def drain(
+        self,
+        within_s: float,
+        *,
+        others: Callable[[], bool] | None = None,
+        offer_after_s: float | None = None,
+        cut_short: asyncio.Event | None = None,
+    ) -> int:
         """Take nothing more and let what runs end; past `within_s` it is handed back. Returns how many were.
 
         Args:
-            others: whether somebody else would take a job now. Towards the end of the drain, what still runs is offered
-                to them and works on until they have taken its place. None for jobs that nobody can begin beside us.
+            others: whether somebody else would take a job now. What still runs is offered to them and works on until
+                they have taken its place. None for jobs that nobody can begin beside us.
+            offer_after_s: when; towards the end of the drain where it is not said.
+            cut_short: set where what still runs is to be handed back at once.
         """
         self._stopping = True
         self._changed.set()
@@ -150,8 +159,9 @@ class Consumer:
                 await self._subscription.close()
         await end(*self._waiting_out.values())
         tasks = {held.task for held in self._held.values()}
-        offering = asyncio.create_task(self._offer(within_s - OFFERED_S, others)) if others is not None else None
-        _, late = await asyncio.wait(tasks, timeout=within_s) if tasks else (set(), set())
+        after_s = within_s - OFFERED_S if offer_after_s is None else offer_after_s
+        offering = asyncio.create_task(self._offer(after_s, others)) if others is not None else None
+        late = await _late(tasks, within_s, cut_short or asyncio.Event())
         if offering is not None:
             await end(offering)
         await self._hand_back(late)
@@ -295,3 +305,17 @@ class Consumer:
     def _ended(self, key: tuple[int, str]) -> None:
         self._held.pop(key, None)
         self._changed.set()
+
+
+async def _late(tasks: set[asyncio.Task[None]], within_s: float, cut_short: asyncio.Event) -> set[asyncio.Task[None]]:
+    """Return those that have not ended when their time is over, or is cut short."""
+    if not tasks:
+        return set()
+    waits = [
+        asyncio.ensure_future(asyncio.wait(tasks, timeout=within_s)),
+        asyncio.ensure_future(cut_short.wait()),
+    ]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for wait in waits:
+        wait.cancel()
+    return {task for task in tasks if not task.done()}

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "api": ("sederunt.cli.roles", "api", "Run the api role alone."),
     "host": ("sederunt.cli.roles", "host", "Run the host role alone: browsers and capture."),
     "worker": ("sederunt.cli.roles", "worker", "Run the worker role alone: assemble, transcribe, deliver, clean."),
+    "reload": ("sederunt.cli.reload", "reload", "Replace the roles of a running serve, without a gap."),
     "keys": ("sederunt.cli.keys", "app", "Create, list and revoke API keys."),
     "credentials": ("sederunt.cli.credentials", "app", "Keys of transcription vendors."),
     "accounts": ("sederunt.cli.accounts", "app", "Accounts (tenants), and meeting accounts that bots sign in with."),

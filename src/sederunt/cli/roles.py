@@ -12,11 +12,11 @@ import uvloop
 from sederunt import log, tracing
 from sederunt.bus import embedded
 from sederunt.cli.hardening import keep_private
+from sederunt.cli.run_files import REPLACED
 from sederunt.cli.terminal import tell, tell_json
 from sederunt.errors import SetupError
+from sederunt.jobs.drain import Drain
 from sederunt.settings import Settings, load
-
-Run = Callable[[Settings, asyncio.Event, asyncio.Event], Awaitable[None]]
 
 _DATA = typer.Option(None, help="Data directory. Default: ./data")
 _DRAIN = typer.Option(30.0, help="Seconds that work may take to end on SIGTERM; the rest is handed back.")
@@ -43,7 +43,7 @@ def host(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
 
     settings = _settings("host", data)
     with _explained():
-        _until_signalled(lambda stop: run_host(settings, stop, drain_timeout_s=drain_timeout, ready=_say_ready))
+        _until_signalled(lambda drain: run_host(settings, drain, ready=_say_ready), drain_timeout)
 
 
 def worker(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
@@ -52,7 +52,7 @@ def worker(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
 
     settings = _settings("worker", data)
     with _explained():
-        _until_signalled(lambda stop: run_worker(settings, stop, drain_timeout_s=drain_timeout, ready=_say_ready))
+        _until_signalled(lambda drain: run_worker(settings, drain, ready=_say_ready), drain_timeout)
 
 
 def _settings(role: str, data: Path | None, **overrides: object) -> Settings:
@@ -84,20 +84,20 @@ def _say_ready(role: str, facts: dict[str, object]) -> None:
     tell_json({"ready": role, **facts})
 
 
-def _until_signalled(run: Callable[[asyncio.Event], Awaitable[None]]) -> None:
-    """Run until SIGTERM or SIGINT sets the event and the work has ended; the second signal cancels it."""
+def _until_signalled(run: Callable[[Drain], Awaitable[None]], drain_timeout_s: float) -> None:
+    """Run until a signal asks for the drain and the work has ended; SIGTERM or SIGINT a second time cancels it."""
 
     async def main() -> None:
-        stop = asyncio.Event()
-        work = asyncio.ensure_future(run(stop))
+        drain = Drain(drain_timeout_s)
+        work = asyncio.ensure_future(run(drain))
 
         def on_signal() -> None:
-            if stop.is_set():
+            if not drain.ask():
                 work.cancel()
-            stop.set()
 
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, on_signal)
+        asyncio.get_running_loop().add_signal_handler(REPLACED, drain.replace)
         with contextlib.suppress(asyncio.CancelledError):
             await work
 

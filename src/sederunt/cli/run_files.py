@@ -1,7 +1,10 @@
 """What a running service leaves in its data directory for this user's other commands."""
 
 import os
+import signal
 from pathlib import Path
+
+REPLACED = signal.SIGUSR2  # to `serve`: replace the roles; to a role: your successor is here
 
 
 def address_file(data: Path) -> Path:

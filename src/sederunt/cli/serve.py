@@ -20,7 +20,8 @@ from sederunt.bus.tasks import end
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
 from sederunt.cli.opening import OpenedDatabase, open_database
-from sederunt.cli.run_files import forget_address, note_address, write_private
+from sederunt.cli.replacing import MARGIN_S, replace_when_asked, replacements_file
+from sederunt.cli.run_files import REPLACED, forget_address, note_address, write_private
 from sederunt.cli.supervisor import Child, Role, Supervisor
 from sederunt.cli.terminal import tell
 from sederunt.cli.watch import end_frozen
@@ -38,7 +39,6 @@ RUNS_AS_ROOT = (
     "This runs as root. Browsers get another user, everything else stays root: a weakness in it owns this machine. "
     "Run it as a user of its own, as the units and the image in deploy/ do."
 )
-MARGIN_S = 25.0  # what a role may take beyond its own drain before it is killed
 
 
 def serve(
@@ -101,7 +101,7 @@ def _lock(file: IO[str], data: Path) -> None:
 
 
 async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: float) -> None:
-    stop, hurry = _signals()
+    stop, hurry, replace_roles = _signals()
     opened = _kept(await open_database(settings), settings.data)
     supervisor = Supervisor(settings.data / "run", json_lines=settings.log.style == "json")
     environment = {"SEDERUNT_DATA": str(settings.data.resolve())}
@@ -121,9 +121,12 @@ async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: flo
         await _welcome(settings, address, opened, children, stop)
     bus = settings.bus if settings.bus.url is not None else embedded.address_of(settings.data, settings.bus)
     watching = asyncio.create_task(end_frozen(supervisor, bus, opened.file), name="watch")
+    replacing = replace_when_asked(replace_roles, supervisor, settings, drain_timeout_s)
+    beside = [watching, asyncio.create_task(replacing, name="replacing")]
     await stop.wait()
     forget_address(settings.data)
-    await end(watching)
+    await end(*beside)
+    replacements_file(settings.data).unlink(missing_ok=True)
     await _drain(supervisor, hurry, drain_timeout_s)
 
 
@@ -154,16 +157,20 @@ async def _welcome(
     (settings.data / UNSHOWN_KEY).unlink(missing_ok=True)
 
 
-def _signals() -> tuple[asyncio.Event, asyncio.Event]:
-    """Return two events: one set by the first SIGTERM or SIGINT, one by the second."""
-    stop, hurry = asyncio.Event(), asyncio.Event()
+def _signals() -> tuple[asyncio.Event, asyncio.Event, asyncio.Event]:
+    """Return three events: set by the first SIGTERM or SIGINT, by the second, and by each wish for new roles."""
+    stop, hurry, replace_roles = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
 
     def on_signal() -> None:
         (hurry if stop.is_set() else stop).set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, on_signal)
-    return stop, hurry
+        loop.add_signal_handler(number, on_signal)
+    # A service without a terminal is reloaded by SIGHUP, by custom. One on a terminal ends with it.
+    for number in (REPLACED,) if sys.stdin is not None and sys.stdin.isatty() else (REPLACED, signal.SIGHUP):
+        loop.add_signal_handler(number, replace_roles.set)
+    return stop, hurry, replace_roles
 
 
 def _nats(server: embedded.EmbeddedServer, bus: BusSettings) -> Role:

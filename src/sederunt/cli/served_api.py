@@ -11,7 +11,9 @@ import uvloop
 from sederunt.accounting import Ledger, limits_of
 from sederunt.api.wire import connection_limits, protocols
 from sederunt.cli.listener import listen
+from sederunt.cli.run_files import REPLACED
 from sederunt.console.app import create_application
+from sederunt.jobs.drain import REPLACED_S
 from sederunt.settings import Settings
 
 Ready = Callable[[str, dict[str, object]], None]
@@ -49,6 +51,12 @@ class _AnnouncedServer(uvicorn.Server):
         self._say_ready = say_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().add_signal_handler(REPLACED, self._give_way)
         await super().startup(sockets)
         if self.started:
             self._say_ready()
+
+    def _give_way(self) -> None:
+        """End what was begun, such as an upload, however long it takes: the successor answers who comes now."""
+        self.config.timeout_graceful_shutdown = int(REPLACED_S)
+        self.should_exit = True

@@ -18,7 +18,8 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +34,9 @@ logger = log.get(component="cli")
 
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 15.0
+STARTED_S = 180.0  # for a successor to be ready on a machine that is busy
+MOST_STARTS = 3  # … and what ended so often at its start will not become ready
+WITHDRAWN_S = 10.0  # for one that did not to end
 HEALTHY_AFTER_S = 30.0  # a child that ran so long starts at once again when it ends
 # What a start meets on a machine that lacks something; RuntimeError: no thread to wait for the process.
 _FAULTS = (OSError, RuntimeError, psutil.Error)
@@ -85,7 +89,8 @@ class Supervisor:
     def __init__(self, run: Path, *, write_log: TextIO | None = None, json_lines: bool = False) -> None:
         self._run, self._json_lines = run, json_lines
         self._log = write_log or sys.stderr
-        self._children: dict[str, Child] = {}
+        self._children: dict[str, Child] = {}  # by role, who plays it
+        self._beside: set[Child] = set()  # successors that are not ready yet, and predecessors that have not ended
         self._one_at_a_time = asyncio.Lock()  # spawning, and telling strays from children
         run.mkdir(parents=True, exist_ok=True, mode=0o700)
         if sys.platform == "linux":
@@ -100,9 +105,40 @@ class Supervisor:
 
     async def stop(self, names: Sequence[str], within_s: float) -> list[str]:
         """Ask these to end, insist past `within_s`. Returns the names of those that had to be killed."""
-        children = [self._children[name] for name in names if name in self._children]
+        children = [child for child in self._everyone() if child.role.name in names]
         killed = await asyncio.gather(*(child.stop(within_s) for child in children))
         return [child.role.name for child, was_killed in zip(children, killed, strict=True) if was_killed]
+
+    async def replace(self, name: str, *, by: signal.Signals, within_s: float) -> bool:
+        """Start a successor beside a role's process and, once it is ready, have that one end.
+
+        Args:
+            by: the signal that asks it to; one that is still there after `within_s` is killed.
+
+        Returns False where no successor became ready: then everything is as before.
+        """
+        before, after = self._children[name], Child(self._children[name].role, self)
+        self._beside.add(after)
+        after.task = asyncio.create_task(after.keep_running(), name=f"role {name}")
+        if not await after.is_up():
+            await after.stop(WITHDRAWN_S)
+            self._beside.remove(after)
+            return False
+        self._beside = self._beside - {after} | {before}
+        self._children[name] = after
+        self.note_pid(after)
+        await before.stop(within_s, by)
+        self._beside.remove(before)
+        return True
+
+    @asynccontextmanager
+    async def undisturbed(self) -> AsyncIterator[None]:
+        """Start nothing and kill no strays while a process runs here that is no role."""
+        async with self._one_at_a_time:
+            yield
+
+    def _everyone(self) -> list["Child"]:
+        return [*self._children.values(), *self._beside]
 
     def pids(self) -> dict[str, int | None]:
         """Return the process of each role; None where none runs at the moment."""
@@ -114,11 +150,11 @@ class Supervisor:
 
     def hurry(self) -> None:
         """Kill whatever still drains."""
-        for child in self._children.values():
+        for child in self._everyone():
             child.hurry()
 
     async def spawn(self, role: Role) -> "Spawned":
-        """Start a role's process, its number noted in its pid file."""
+        """Start a role's process."""
         tied = tether.tied(list(role.command))
         async with self._one_at_a_time, _Pipe() as output, _Pipe() as errors:
             process = await asyncio.create_subprocess_exec(
@@ -131,8 +167,6 @@ class Supervisor:
                 # Ctrl-C goes to the foreground group: the children are to be drained by us, in our order.
                 start_new_session=True,
             )
-            with contextlib.suppress(OSError):  # it runs, number noted or not
-                self.pid_file(role.name).write_text(str(process.pid))
         return Spawned(process=process, output=output.reader, errors=errors.reader)
 
     async def clear_strays(self) -> int:
@@ -146,11 +180,19 @@ class Supervisor:
         return killed
 
     def _strays(self) -> list[psutil.Process]:
-        ours = {child.pid for child in self._children.values()}
+        ours = {child.pid for child in self._everyone()}
         return [process for process in psutil.Process().children() if process.pid not in ours]
 
-    def pid_file(self, name: str) -> Path:
-        return self._run / f"{name}.pid"
+    def note_pid(self, child: "Child") -> None:
+        """Write a role's process to its pid file, or remove that where there is none at the moment."""
+        if self._children.get(child.role.name) is not child:
+            return
+        path = self._run / f"{child.role.name}.pid"
+        with contextlib.suppress(OSError):  # it runs, number noted or not
+            if child.pid is not None:
+                path.write_text(str(child.pid))
+            else:
+                path.unlink(missing_ok=True)
 
     def write_line(self, name: str, line: str) -> None:
         """Write a child's log line: JSON as it is (it names its role itself), anything else under its name."""
@@ -227,6 +269,7 @@ class Child:
         """Run one process from its start to its end; returns its exit code, negative for a signal."""
         spawned = await self._supervisor.spawn(self.role)
         process = self._process = spawned.process
+        self._supervisor.note_pid(self)
         readers = [
             asyncio.create_task(self._read_lines(spawned.output, self._on_output)),
             asyncio.create_task(self._read_lines(spawned.errors, self._on_log)),
@@ -243,7 +286,7 @@ class Child:
             for reader in readers:
                 reader.cancel()
         self.ready.clear()
-        self._supervisor.pid_file(self.role.name).unlink(missing_ok=True)
+        self._supervisor.note_pid(self)
         return code
 
     async def _test_readiness(self, is_ready: Callable[[], Awaitable[None]]) -> None:
@@ -271,12 +314,20 @@ class Child:
     def _on_log(self, line: str) -> None:
         self._supervisor.write_line(self.role.name, line)
 
-    async def stop(self, within_s: float) -> bool:
-        """End it by SIGTERM, then by SIGKILL past `within_s`; returns whether it had to be killed."""
+    async def is_up(self) -> bool:
+        """Wait until it is ready; False where it ends at its start again and again, or takes too long."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(STARTED_S):
+                while not self.ready.is_set() and self.restarts < MOST_STARTS:  # noqa: ASYNC110  # two events
+                    await asyncio.sleep(0.05)
+        return self.ready.is_set()
+
+    async def stop(self, within_s: float, by: signal.Signals = signal.SIGTERM) -> bool:
+        """End it by this signal, then by SIGKILL past `within_s`; returns whether it had to be killed."""
         self._stopping.set()
         if self.task is None:
             return False
-        self._signal(signal.SIGTERM)
+        self._signal(by)
         done, _ = await asyncio.wait({self.task}, timeout=within_s)
         if done:
             return False

@@ -166,6 +166,7 @@ async def give_up(job: Job, context: WorkerContext, error: BaseException) -> Non
 
 def _bot_context(context: WorkerContext, journal: Journal) -> BotContext:
     assert context.pool is not None, "bots sit on hosts, which have browsers"
+    assert context.spools is not None, "bots sit on hosts, which have browsers"
     return BotContext(
         journal=journal,
         settings=context.settings,
@@ -175,5 +176,6 @@ def _bot_context(context: WorkerContext, journal: Journal) -> BotContext:
         accounts=MeetingAccounts(context.database, context.sealer),
         # A page's time stamps count on from its start as well, so both stay together when the machine's clock is set.
         clock=SteadyClock(context.clock),
+        spools=context.spools,
         vendor_keys=context.vendor_access,
     )

@@ -4,7 +4,8 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -65,6 +66,7 @@ class WorkerContext:
     name: str  # this host's name; on workers it only names them in logs
     scheduler: Scheduler = field(default_factory=Scheduler)  # of windows that are transcribed here
     pool: "BrowserPool | None" = None  # hosts have browsers
+    spools: Path | None = None  # … and a folder of their own for what storage has not taken
     transcribed_live: set[UUID] = field(
         default_factory=set
     )  # the bots that sit here and cost this machine so much more
@@ -72,7 +74,7 @@ class WorkerContext:
 
 @asynccontextmanager
 async def open_context(
-    settings: Settings, *, role: str, pool: "BrowserPool | None" = None
+    settings: Settings, *, role: str, pool: "BrowserPool | None" = None, spools: Path | None = None
 ) -> AsyncIterator[WorkerContext]:
     """Open everything, in the order in which it is needed; close it in the opposite one, nothing unsent if it can be.
 
@@ -80,13 +82,13 @@ async def open_context(
     """
     name = f"{role} {settings.host.name} {os.getpid()}"
     async with open_published(settings, SYSTEM_CLOCK, name=name) as (bus, database):
-        context = _furnish(settings, role, database, bus, pool)
+        context = replace(_furnish(settings, role, database, bus), pool=pool, spools=spools)
         async with _telling(context.events):
             yield context
         await context.postman.client.aclose()
 
 
-def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: "BrowserPool | None") -> WorkerContext:
+def _furnish(settings: Settings, role: str, database: Database, bus: Bus) -> WorkerContext:
     sealer = load_sealer(settings)
     deliveries, ledger = Deliveries(database), Ledger(limits_of(settings))
     secrets = WebhookSecrets(database, sealer)
@@ -113,7 +115,6 @@ def _furnish(settings: Settings, role: str, database: Database, bus: Bus, pool: 
             settings.transcription.cores, idle_s=settings.whisper.idle_minutes * 60, on_idle=unload_models
         ),
         name=settings.host.name if role == "host" else f"{role}-{settings.host.name}",
-        pool=pool,
     )
 
 

@@ -24,6 +24,7 @@ from sederunt.database.waiting import WaitingBots
 from sederunt.errors import SetupError
 from sederunt.jobs.capacity import Capacity
 from sederunt.jobs.context import WorkerContext, open_context
+from sederunt.jobs.drain import Drain
 from sederunt.jobs.follow_ups import KINDS, JobKind
 from sederunt.jobs.footprint import Footprint
 from sederunt.jobs.housekeeping import Housekeeping, Stores
@@ -37,6 +38,7 @@ from sederunt.jobs.vendor_deletion import VendorDeletion
 from sederunt.jobs.wake_ahead import wake_ahead
 from sederunt.jobs.work import handler_of
 from sederunt.meetings.record.leftovers import Leftovers
+from sederunt.meetings.record.own_spool import OwnSpool, own_spool
 from sederunt.settings import Settings
 from sederunt.tally import TALLY
 from sederunt.transcription.models import check_fallback
@@ -50,15 +52,21 @@ LOW_PRIORITY = 10  # of workers: a meeting is lost when it is late, a transcript
 Ready = Callable[[str, dict[str, object]], None]
 
 
-async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
-    """Take bots while there is room, until `stop`; then let them sit for `drain_timeout_s` and hand back the rest."""
+async def run_host(settings: Settings, drain: Drain, *, ready: Ready) -> None:
+    """Take bots while there is room, until `drain` is asked for; then let them sit or move, and hand back the rest."""
+    with own_spool(settings.data) as spool:
+        named = settings.host.model_copy(update={"name": spool.host_name(settings.host.name)})
+        await _run_host(settings.model_copy(update={"host": named}), spool, drain, ready)
+
+
+async def _run_host(settings: Settings, spool: OwnSpool, drain: Drain, ready: Ready) -> None:
     from sederunt.browser.pool import BrowserPool  # here, for a worker loads no browser
     from sederunt.jobs.account_checks import serving_account_checks
     from sederunt.jobs.sign_in_windows import serving_windows
 
     async with (
         BrowserPool(settings.browser, allow_private=settings.allow_private_addresses) as pool,
-        open_context(settings, role="host", pool=pool) as context,
+        open_context(settings, role="host", pool=pool, spools=spool.folder) as context,
     ):
         with suppress(NoResponder, BusAway):
             await context.bus.request(holds_subject(context.name), {"id": ""}, within_s=1)
@@ -77,31 +85,32 @@ async def run_host(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: 
 
         def seats() -> Mapping[str, object]:
             (attending,) = consumers
-            free = 0 if stop.is_set() else room.free_seats()
-            told = {"total": 0 if stop.is_set() else attending.held + free, "held": attending.held, "free": free}
+            free = 0 if drain.asked.is_set() else room.free_seats()
+            told = {"total": 0 if drain.asked.is_set() else attending.held + free, "held": attending.held, "free": free}
             return {
                 "seats": told,
                 "cores": os.cpu_count() or 1,
                 "load": round(room.load, 3),
-                "draining": stop.is_set(),
+                "draining": drain.asked.is_set(),
                 "budgets": context.ledger.told(),
                 "browsers": footprint.told(),
             }
 
         parts = TestedParts(context, {"browser": pool.state})
         async with (
-            _storing_leftovers(context, consumers),
+            _storing_leftovers(context, consumers, spool),
             serving_windows(context),
             _waking_ahead(context, pool.wake),
             serving_account_checks(context),
             _alive(context, "host", parts, seats),
         ):
-            await _work(consumers, stop, drain_timeout_s, say_ready, moves=context.bus)
+            await _work(consumers, drain, say_ready, moves=context.bus)
         await answering.close()
 
 
-async def run_worker(settings: Settings, stop: asyncio.Event, *, drain_timeout_s: float, ready: Ready) -> None:
-    """Work through the queues and keep house until `stop`; then let jobs end for a while, and hand back the rest.
+async def run_worker(settings: Settings, drain: Drain, *, ready: Ready) -> None:
+    """Work through the queues and keep house until `drain` is asked for; then let jobs end for a while, and hand back
+    the rest.
 
     Raises SetupError where the settings name models for a fallback that there are not.
     """
@@ -114,10 +123,10 @@ async def run_worker(settings: Settings, stop: asyncio.Event, *, drain_timeout_s
 
         def at_work() -> Mapping[str, object]:
             held = {consumer.kind: consumer.held for consumer in consumers}
-            return {"at_work": held, "draining": stop.is_set(), "budgets": context.ledger.told()}
+            return {"at_work": held, "draining": drain.asked.is_set(), "budgets": context.ledger.told()}
 
         async with _alive(context, "worker", TestedParts(context), at_work):
-            await _work(consumers, stop, drain_timeout_s, lambda: ready("worker", {"pid": os.getpid()}))
+            await _work(consumers, drain, lambda: ready("worker", {"pid": os.getpid()}))
 
 
 @asynccontextmanager
@@ -194,14 +203,10 @@ def _shares(kind: JobKind, budget: str, context: WorkerContext) -> Shares:
 
 
 async def _work(
-    consumers: Sequence[Consumer],
-    stop: asyncio.Event,
-    drain_timeout_s: float,
-    say_ready: Callable[[], None],
-    *,
-    moves: Bus | None = None,
+    consumers: Sequence[Consumer], drain: Drain, say_ready: Callable[[], None], *, moves: Bus | None = None
 ) -> None:
-    """Run the consumers until `stop`, then drain them. A consumer that fails ends the role, to be started afresh.
+    """Run the consumers until `drain` is asked for, then drain them. A consumer that fails ends the role, to be
+    started afresh.
 
     Args:
         moves: where it is heard whether other hosts have seats, to which bots move before this one ends.
@@ -211,13 +216,18 @@ async def _work(
             group.create_task(consumer.run(), name=f"consume {consumer.kind}")
         say_ready()
         logger.info("role is ready", action="role_ready", kinds=[consumer.kind for consumer in consumers])
-        await stop.wait()
+        await drain.asked.wait()
         async with AsyncExitStack() as hearing_others:
             others = None
             if moves is not None:
                 pulses = await hearing_others.enter_async_context(hearing(moves))
                 others = partial(_others_have_seats, pulses)
-            draining = (consumer.drain(drain_timeout_s, others=others) for consumer in consumers)
+            draining = (
+                consumer.drain(
+                    drain.within_s, others=others, offer_after_s=drain.offer_after_s, cut_short=drain.cut_short
+                )
+                for consumer in consumers
+            )
             handed_back = await asyncio.gather(*draining)
         logger.info("role drained", action="role_drained", handed_back=sum(handed_back))
 
@@ -233,15 +243,18 @@ async def _holds(consumers: Sequence[Consumer], asked: Mapping[str, Any]) -> Map
 
 
 @asynccontextmanager
-async def _storing_leftovers(context: WorkerContext, consumers: Sequence[Consumer]) -> AsyncIterator[None]:
+async def _storing_leftovers(
+    context: WorkerContext, consumers: Sequence[Consumer], spool: OwnSpool
+) -> AsyncIterator[None]:
     """Store, beside the bots, what others left in the spool of this host."""
     leftovers = Leftovers(
-        context.settings.data / "spool",
+        spool.folder,
         bots=context.bots,
         deletions=context.deletions,
         objects=context.objects,
         clock=context.clock,
         held=lambda bot_id: any(consumer.holds(str(bot_id)) for consumer in consumers),
+        take_over=spool.take_over,
     )
     storing = asyncio.create_task(leftovers.run(), name="leftovers")
     try:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 from uuid import UUID
 
@@ -56,8 +57,9 @@ class BotContext:
     feed: Feed
     accounts: AccountSource
     clock: Clock
+    spools: Path  # of all bots of this host
     vendor_keys: VendorKeys | None = None  # of live transcription
 
     def spool(self) -> PieceSpool:
         """Open the folder where the bot's pieces wait until storage has them."""
-        return PieceSpool(self.settings.data / "spool", self.journal.bot.id, self.objects)
+        return PieceSpool(self.spools, self.journal.bot.id, self.objects)

@@ -4,24 +4,27 @@ The practice site notes each packet that it sends to each page, so the recording
 played packet by packet, and no clock is asked.
 """
 
+import asyncio
 import hashlib
 import json
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from harness.journeys import back, download, ffprobe, largest_hole_s, look, reach, send_bot, unhurried
 from harness.receiver import Receiver
-from harness.service import Service, running_role
+from harness.service import Service, running_role, until
 from sederunt.media.pieces import read_piece
 from sederunt.practice.client import MeetingHandle, PracticeClient
 from sederunt.practice.script import Variant, demo
 
+TALK = Path(__file__).parents[3] / "src/sederunt/practice/speech/jfk.wav"
 END_PACKETS = 25  # that were on their way when the meeting ended
 
 
@@ -77,27 +80,70 @@ def chat_of(found: dict[str, Any]) -> list[str]:
     return [event["data"]["content"] for event in found["events"] if event["event"] == "chat_message"]
 
 
-async def moved(api: Any, service: Service, meeting: MeetingHandle) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Have the host of the first page drain, and wait until the second one sits and the first is gone."""
-    first = await meeting.wait_for("media_connected")
-    since = (await meeting.wait_for("fell_silent"))["number"]
-    os.kill(service.pid("host"), signal.SIGTERM)
-    second = await meeting.wait_for("media_connected", after=max(first["number"], since), timeout_s=120)
-    await meeting.wait_for("left", bot=first["bot"], timeout_s=120)
-    return first, second
+async def reloaded(service: Service, api: httpx2.AsyncClient) -> None:
+    """Have the roles replaced, while callers ask all the time, and one sends a file that the old api began to take."""
+    over = asyncio.Event()
+
+    async def slowly() -> AsyncIterator[bytes]:
+        head = (
+            b'--b\r\nContent-Disposition: form-data; name="transcription_model"\r\n\r\nwhisper\r\n'
+            b'--b\r\nContent-Disposition: form-data; name="recording_file"; filename="talk.wav"\r\n\r\n'
+        )
+        body = TALK.read_bytes()
+        yield head + body[: len(body) // 2]
+        await replaced(service, api=old_api)
+        yield body[len(body) // 2 :] + b"\r\n--b--\r\n"
+
+    async def ask() -> set[int]:
+        answers = set()
+        while not over.is_set():
+            answers.add((await api.get("/bot/scheduled", headers={"Connection": "close"})).status_code)
+            await asyncio.sleep(0.05)
+        return answers
+
+    form = {"Content-Type": "multipart/form-data; boundary=b"}
+    old_api, old_worker = service.pid("api"), service.pid("worker")
+    asking = asyncio.create_task(ask())
+    reloading = asyncio.create_task(asyncio.to_thread(service.run, "reload", timeout_s=900))
+    await replaced(service, worker=old_worker)
+    sent = await api.post("/recording", content=slowly(), headers=form)
+    await reloading
+    over.set()
+    assert sent.status_code == 200, sent.text
+    assert await asking == {200}
 
 
-async def test_a_planned_move_loses_and_doubles_nothing(
+async def replaced(service: Service, **pids: int) -> None:
+    """Wait until these roles have other processes."""
+    others = lambda: all(service.pid(role) != pid for role, pid in pids.items())  # noqa: E731
+    await asyncio.to_thread(until, others, f"others than {pids}", 600)
+
+
+async def sits_before(meeting: MeetingHandle, page: dict[str, Any]) -> dict[str, Any]:
+    """Wait until a next page sits and this one is gone: in this order."""
+    after = await meeting.wait_for("media_connected", after=page["number"], timeout_s=120)
+    await meeting.wait_for("left", bot=page["bot"], timeout_s=120)
+    order = [(event["kind"], event["bot"]) for event in await meeting.events() if event.get("bot")]
+    assert order.index(("media_connected", after["bot"])) < order.index(("left", page["bot"]))
+    return after
+
+
+async def test_planned_moves_lose_and_double_nothing(
     draining: Service, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
 ) -> None:
     meeting = await meetings.open_meeting(unhurried(demo(turns=18, pause_s=0.1), ends=False))
     async with draining.client() as api:
         bot = await send_bot(api, meeting.url, receiver, initial_chat_message="I take notes.")
         await reach(receiver, bot, "recording")
+        pids = {role: draining.pid(role) for role in ("host", "worker", "api", "nats")}
+        first = await meeting.wait_for("media_connected")
+        await meeting.wait_for("fell_silent")
+        await reloaded(draining, api)
+        second = await sits_before(meeting, first)
+        assert {role for role, pid in pids.items() if draining.pid(role) == pid} == {"nats"}
         with second_host(draining, tmp_path):
-            first, second = await moved(api, draining, meeting)
-            order = [(event["kind"], event["bot"]) for event in await meeting.events() if event.get("bot")]
-            assert order.index(("media_connected", second["bot"])) < order.index(("left", first["bot"]))
+            os.kill(draining.pid("host"), signal.SIGTERM)
+            third = await sits_before(meeting, second)
             await meeting.chat("Ada Lovelace", "Are you still there?")
             since = (await meeting.events())[-1]["number"]
             for _ in range(2):
@@ -107,14 +153,14 @@ async def test_a_planned_move_loses_and_doubles_nothing(
         found = await look(api, bot)
     assert found["recording_gaps"] == []
     kinds = [event["event"] for event in found["events"]]
-    assert kinds.count("planned_move") == 1
+    assert kinds.count("planned_move") == 2
     assert chat_of(found).count("Are you still there?") == 1
     # A busy page may have been left before it said its greeting; no page says it a second time.
     assert len([event for event in await meeting.events(kind="chat") if event["bot"]]) <= 1
     assert receiver.statuses(bot["id"]).count("recording") == 1
     assert "Minutes" not in {person["name"] for person in found["participants"]}
     assert largest_hole_s(ffprobe(await download(found["recording_url"], tmp_path / "recording.webm"))) < 0.001
-    whole, heard = await played(meeting, first, second), kept(draining, bot)
+    whole, heard = await played(meeting, first, second, third), kept(draining, bot)
     at = place(heard, whole)
     assert at is not None, "nothing is missing in the middle, and nothing is there twice"
     assert len(whole) - at - len(heard) <= END_PACKETS

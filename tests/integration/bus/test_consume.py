@@ -486,3 +486,23 @@ async def test_an_offer_is_for_one_at_a_time(server: NatsServer, connect: Connec
     assert await ask(bus, subject, {"sequence": 0, "handle": "first"}) is Holding.HANDING_OVER
     draining.let_go.set()
     await drain
+
+
+async def test_a_drain_in_favour_of_a_successor_offers_at_once_and_is_cut_short_where_that_one_ends_too(
+    server: NatsServer, connect: Connections, tally: Tally
+) -> None:
+    draining = Holder(await connect(ack_wait_s=ACK_WAIT_S, name="old"), tally)
+    job = await publish(draining.bus)
+    await tally.reach(1)
+    asked, cut_short = asyncio.Event(), asyncio.Event()
+
+    def others() -> bool:
+        asked.set()
+        return False
+
+    drain = asyncio.create_task(draining.consumer.drain(3600, others=others, offer_after_s=0.0, cut_short=cut_short))
+    async with asyncio.timeout(60):
+        await asked.wait()
+        cut_short.set()
+        assert await drain == 1
+    assert await draining.bus.queued("attend") == {job}, "handed back"

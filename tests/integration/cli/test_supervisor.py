@@ -252,3 +252,65 @@ def test_a_child_that_ends_again_and_again_is_started_again_each_time(tmp_path: 
         tmp_path,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_role_is_replaced_by_one_that_is_ready_and_kept_where_there_is_none(tmp_path: Path) -> None:
+    """Its pid file, its predecessor that drains, and what the one leaves behind while the other still runs."""
+    done = supervise(
+        """
+    import signal
+    code = '''
+import os, signal, sys, time
+signal.signal(signal.SIGUSR2, lambda *_: open(sys.argv[1] + "/asked", "w").close())
+if os.path.exists(sys.argv[1] + "/broken"):
+    raise SystemExit(1)
+print('{"ready": 1}', flush=True)
+while not os.path.exists(sys.argv[1] + "/end"):
+    time.sleep(0.05)
+'''
+    run = Path(sys.argv[1])
+    child = supervisor.start(Role(name="host", command=(sys.executable, "-c", code, str(run))))
+    await child.ready.wait()
+    first = child.pid
+    (run / "broken").touch()
+    assert not await supervisor.replace("host", by=signal.SIGUSR2, within_s=60)
+    assert child.pid == first == supervisor.pids()["host"] == int((run / "host.pid").read_text())
+    (run / "broken").unlink()
+    replacing = asyncio.create_task(supervisor.replace("host", by=signal.SIGUSR2, within_s=60))
+    while not (run / "asked").exists():
+        await asyncio.sleep(0.05)
+    second = supervisor.pids()["host"]
+    assert second not in (None, first) and int((run / "host.pid").read_text()) == second
+    assert await supervisor.clear_strays() == 0, "it drains"
+    assert child.pid == first
+    (run / "end").touch()
+    assert await replacing
+    await supervisor.stop(["host"], 60)
+    assert not (run / "host.pid").exists()
+    print(await supervisor.clear_strays(), child.restarts)
+""",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "0 0"
+
+
+def test_a_service_that_stops_in_the_middle_of_a_replacement_ends_both(tmp_path: Path) -> None:
+    done = supervise(
+        """
+    import signal
+    code = "import signal; signal.signal(signal.SIGUSR2, signal.SIG_IGN); " + READY
+    child = supervisor.start(Role(name="host", command=(sys.executable, "-c", code)))
+    await child.ready.wait()
+    first = child.pid
+    replacing = asyncio.create_task(supervisor.replace("host", by=signal.SIGUSR2, within_s=600))
+    while supervisor.pids()["host"] == first:
+        await asyncio.sleep(0.05)
+    replacing.cancel()
+    assert await supervisor.stop(["host"], 60) == []
+    print(child.pid, supervisor.pids()["host"], await supervisor.clear_strays())
+""",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "None None 0"

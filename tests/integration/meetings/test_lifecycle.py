@@ -285,6 +285,7 @@ class Stage:
             feed=NoListeners(),
             accounts=NoAccounts(),
             clock=self.clock,
+            spools=self.settings.data / "spool",
         )
 
     async def last_cause(self) -> str:

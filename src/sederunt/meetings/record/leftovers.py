@@ -1,5 +1,6 @@
 """What bots left in a host's spool that sit there no more: stored later, or removed with their bot."""
 
+import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
@@ -26,6 +27,7 @@ class Leftovers:
     Args:
         folder: the spool of all bots.
         held: whether a bot sits here: then its own holder sees to its pieces.
+        take_over: brings what lies in spools that nobody holds any more.
     """
 
     def __init__(
@@ -37,9 +39,10 @@ class Leftovers:
         objects: Objects,
         clock: Clock,
         held: Callable[[UUID], bool],
+        take_over: Callable[[], object] = lambda: None,
     ) -> None:
         self._folder, self._bots, self._deletions, self._objects = folder, bots, deletions, objects
-        self._clock, self._held = clock, held
+        self._clock, self._held, self._take_over = clock, held, take_over
         self._spools: dict[UUID, PieceSpool] = {}
         self._strangers: set[UUID] = set()
 
@@ -47,6 +50,7 @@ class Leftovers:
         """Make a pass at once, then one each half minute, for ever."""
         while True:
             try:
+                await asyncio.to_thread(self._take_over)
                 await self.store()
             except Exception:
                 logger.exception("spool not looked through", action="spool_failed")

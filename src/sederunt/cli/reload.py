@@ -1,0 +1,52 @@
+"""`sederunt reload`: have the running `serve` replace its roles, and wait until it has."""
+
+import os
+import time
+from pathlib import Path
+
+import psutil
+import typer
+
+from sederunt.cli.replacing import Replacements, told_replacements
+from sederunt.cli.run_files import REPLACED
+from sederunt.cli.terminal import tell
+from sederunt.errors import SetupError
+from sederunt.settings import load
+
+LOOK_EVERY_S = 0.2
+
+
+def reload(
+    data: Path | None = typer.Option(None, help="Data directory. Default: ./data"),
+    wait: bool = typer.Option(True, help="Wait until the roles are replaced, and fail where they are not."),
+) -> None:
+    """Replace host, worker and api of the running service by what is installed now, without a gap in any meeting."""
+    folder = load(**({} if data is None else {"data": data})).data
+    try:
+        before = _running(folder)
+        os.kill(before.pid, REPLACED)
+        if wait:
+            _wait(folder, before)
+            tell("Host, worker and api are replaced.")
+    except SetupError as error:
+        tell(f"sederunt: {error}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _running(folder: Path) -> Replacements:
+    """Return what the service on this data directory tells. Raises SetupError."""
+    told = told_replacements(folder)
+    if told is None or not psutil.pid_exists(told.pid):
+        raise SetupError(
+            f"No `sederunt serve` that can replace its roles runs on {folder.resolve()}. "
+            "Name its data directory with --data, or restart it where it is of an earlier release."
+        )
+    return told
+
+
+def _wait(folder: Path, before: Replacements) -> None:
+    """Wait for the end of what was asked. Raises SetupError where it did not succeed."""
+    while (told := _running(folder)).count == before.count:
+        time.sleep(LOOK_EVERY_S)
+    if told.failed is not None:
+        raise SetupError(told.failed)

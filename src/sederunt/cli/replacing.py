@@ -1,0 +1,97 @@
+"""Replaces the roles of a running `serve`, one after another: the successor is there before its predecessor ends.
+
+An upgrade without a gap: the host's bots move to the new host, whose pages sit before the old ones leave; then the
+worker, and the api last, which answers on the same socket. The message server and `serve` itself stay.
+"""
+
+import asyncio
+import json
+import os
+import signal
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from sederunt import log
+from sederunt.cli.opening import open_database
+from sederunt.cli.run_files import REPLACED
+from sederunt.cli.supervisor import Supervisor
+from sederunt.errors import SetupError
+from sederunt.jobs.drain import REPLACED_S
+from sederunt.settings import Settings
+
+logger = log.get(component="cli", role="serve")
+
+MARGIN_S = 25.0  # what a role may take beyond its own drain before it is killed
+OPENED_WITHIN_S = 300.0  # a migration of a large database included
+# Hosts first: what they hold is what must not break. The api last: it answers for all others.
+# role → the signal that asks its process to end. A worker hands back what it does not finish in its drain: no finished
+# part is done twice, and the new one goes on with it.
+ORDER = {"host": REPLACED, "worker": signal.SIGTERM, "api": REPLACED}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replacements:
+    """What `serve` tells of them, for who asked."""
+
+    pid: int
+    count: int = 0  # how often it was asked, and has ended
+    failed: str | None = None  # why the last one did not happen; nothing has changed for the roles from there on
+
+
+def replacements_file(data: Path) -> Path:
+    """Return the file in which a running `serve` tells of its replacements."""
+    return data / "run" / "replacements.json"
+
+
+def tell_replacements(data: Path, told: Replacements) -> None:
+    """Write it whole or not at all."""
+    path = replacements_file(data)
+    part = path.with_suffix(".part")
+    try:
+        part.write_text(json.dumps(asdict(told)), encoding="utf-8")
+        part.rename(path)
+    except OSError:
+        logger.exception("what came of replacing the roles cannot be told", action="replacements_untold")
+
+
+def told_replacements(data: Path) -> Replacements | None:
+    """Read it; None where no `serve` that can replace its roles has run here."""
+    try:
+        return Replacements(**json.loads(replacements_file(data).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+async def replace_when_asked(
+    asked: asyncio.Event, supervisor: Supervisor, settings: Settings, drain_timeout_s: float
+) -> NoReturn:
+    """Replace the roles each time that it is asked for, and tell what came of it."""
+    told = Replacements(pid=os.getpid())
+    while True:
+        tell_replacements(settings.data, told)
+        await asked.wait()
+        asked.clear()
+        failed = await _replaced(supervisor, settings, drain_timeout_s)
+        told = Replacements(pid=told.pid, count=told.count + 1, failed=failed)
+
+
+async def _replaced(supervisor: Supervisor, settings: Settings, drain_timeout_s: float) -> str | None:
+    """Replace each role; why it did not happen, or None."""
+    logger.info("replacing the roles", action="replacing")
+    try:
+        async with supervisor.undisturbed(), asyncio.timeout(OPENED_WITHIN_S):
+            await open_database(settings)  # by the program as it is on the disk now
+    except (SetupError, TimeoutError, OSError) as error:
+        return _failed(str(error) or "The database was not opened in time.")
+    for role, by in ORDER.items():
+        patience_s = max(REPLACED_S, drain_timeout_s) if by is REPLACED else drain_timeout_s
+        if not await supervisor.replace(role, by=by, within_s=patience_s + MARGIN_S):
+            return _failed(f"The new {role} did not get ready; the log says why. The one before goes on.")
+        logger.info("role replaced", action="role_replaced", replaced=role)
+    return None
+
+
+def _failed(why: str) -> str:
+    logger.error("roles not replaced", action="replacing_failed", why=why)
+    return why
