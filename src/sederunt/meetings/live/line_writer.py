@@ -14,10 +14,12 @@ from sederunt.meetings.journal import Journal
 from sederunt.meetings.live.lines import LiveLines
 from sederunt.meetings.live.recent import RecentMeeting
 from sederunt.model.transcript import LiveLine
+from sederunt.model.trouble import PageTrouble, Recovery
 from sederunt.transcription.live import Event, Final, LiveSegment, Partial, Revised, Trouble
 
 NAMES_S = 1.0  # how often lines without a name are looked at again
 TOLD_AGAIN_S = 60.0  # what the last holder wrote so shortly before its death, listeners may not have heard
+LATE = "live_speech_late"  # as the bot's history calls an engine that does not follow, and loses nothing
 PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 logger = log.get(component="meetings")
@@ -73,12 +75,14 @@ class LineWriter:
         self._some.set()
 
     def trouble(self, message: str, *, lossy: bool = True) -> None:
-        """Tell the listeners that something is wrong; `lossy`: words may be missing for it, which goes to the row."""
+        """Tell the listeners, and the bot's history, that something is wrong; `lossy`: words may be missing for it."""
         logger.warning("live transcription", action="live_trouble", bot_id=self._bot_id, why=message)
         self._journal.tell({"type": "error", "data": {"message": message}})
         if lossy:
             self._troubles.append(message)
             self._some.set()
+        else:
+            self._journal.note_trouble(PageTrouble(cause=LATE, seen=message, recovery=Recovery.NONE))
 
     def fault(self, what: str) -> None:
         """Log and tell a fault of our own; once, for it may come back with every packet."""

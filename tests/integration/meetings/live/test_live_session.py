@@ -105,7 +105,7 @@ class Room:
     async def open(self, make_recorder: Callable[..., Any], roster: Roster | None = None) -> LiveSession:
         """The live side of the bot's newest holder, started."""
         journal = await Journal.claim(self.bot.id, "host", bots=self.bots, live_lines=self.lines, feed=self.feed)
-        self.bot = journal.bot
+        self.bot, self.journal = journal.bot, journal
         live = await self.open_for(journal, roster)
         assert live is not None
         self.recorder = make_recorder(stay_name(self.bot.epoch, 1), on_packets=live.take)
@@ -379,7 +379,10 @@ async def test_trouble_that_costs_no_words_is_told_and_the_transcript_stays(
     room.scripts[0].fail("Finals come late.", lossy=False)
     assert await room.events(1, "error") == [{"message": "Finals come late."}]
     await live.close()
-    assert await room.bots.events(room.bot.id) == []
+    await room.journal.write_troubles()
+    (event,) = await room.bots.events(room.bot.id)
+    told = {"cause": "live_speech_late", "seen": "Finals come late.", "recovery": "none"}
+    assert (event.event, event.data) == ("page_trouble", told)
 
 
 async def test_an_engine_that_cannot_begin_costs_the_transcript_and_nothing_else(
