@@ -67,6 +67,10 @@ class Rate:
         self._keep(holder, left)
         return left >= 0
 
+    def behind_s(self, holder: Hashable) -> float:
+        """Return the seconds until an overdrawn bucket is empty; 0 for one that is not overdrawn."""
+        return max(0.0, -self._left(holder) / self._per_s) if self._size else 0.0
+
     def take_spent(self) -> Mapping[Hashable, int]:
         """Return what each holder has spent here since the last call, to be charged in other processes."""
         spent, self._spent = self._spent or Counter(), Counter()

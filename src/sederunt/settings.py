@@ -138,6 +138,11 @@ class LimitSettings(Section):
         description="Transcriptions of more than half an hour of sound at work in a worker.",
     )
     fetches: int = Field(count_of("fetches"), ge=1, description="Fetches of one account at work in a worker.")
+    readers: int = Field(
+        count_of("readers"),
+        ge=1,
+        description="Processes that open files of one account at once, in an api or a worker process.",
+    )
     webhook_attempts: int = Field(
         count_of("webhook_attempts"), ge=1, description="Webhook attempts of one account under way in a worker."
     )

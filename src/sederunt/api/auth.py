@@ -1,6 +1,7 @@
 """Who a request comes from: the bearer key in its header, and whether that key has requests left."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from sederunt.accounting import Ledger, Rate
 from sederunt.accounts.keys import Caller, Keys
@@ -12,17 +13,26 @@ class Auth:
     """Checks keys and counts requests."""
 
     keys: Keys
-    limit: Rate
+    limit: Rate  # of each key
+    account_limit: Rate  # of all keys and sessions of an account
     ledger: Ledger
 
     async def caller(self, header: str | None) -> Caller:
         """Return the caller that an Authorization header names. Raises Unauthorized, TooManyRequests."""
         caller = await self.keys.caller(bearer_key(header))
-        wait_s = self.limit.wait_s(caller.key_id)
-        if wait_s:
-            self.ledger.refuse("requests")
-            raise TooManyRequests(f"Too many requests with this key: try again in {wait_s} s.", wait_s, "requests")
+        self.count(caller)
         return caller
+
+    def count(self, caller: Caller) -> None:
+        """Count a request. Raises TooManyRequests where its key, or its account, has none left."""
+        if caller.key_id is not None:
+            self._charge(self.limit, caller.key_id, "requests", "with this key")
+        self._charge(self.account_limit, caller.account_id, "account_requests", "of this account")
+
+    def _charge(self, rate: Rate, holder: UUID, budget: str, whose: str) -> None:
+        if wait_s := rate.wait_s(holder):
+            self.ledger.refuse(budget)
+            raise TooManyRequests(f"Too many requests {whose}: try again in {wait_s} s.", wait_s, budget)
 
 
 def bearer_key(header: str | None) -> str:

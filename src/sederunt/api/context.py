@@ -38,11 +38,14 @@ from sederunt.errors import NotFound
 from sederunt.jobs.follow_ups import FOLLOW_UPS
 from sederunt.jobs.publish import open_published
 from sederunt.jobs.readiness import Readiness
+from sederunt.media.readers import Readers
 from sederunt.model.bot import Bot
 from sederunt.realtime.hub import Hub
 from sederunt.settings import Settings
 from sederunt.storage.links import Links
 from sederunt.storage.objects import Objects, open_objects
+
+KEYS_WORTH = 5  # an account may ask as often as so many keys, where that is more than its budget
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +70,7 @@ class ApiContext:
     hub: Hub
     socket_keys: SocketKeys
     ledger: Ledger
+    readers: Readers  # of files that callers upload
     links_secret: bytes
 
     @property
@@ -115,7 +119,9 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
         bots = Bots(database, clock, follow_ups=FOLLOW_UPS, seals=sealer)
         objects = open_objects(settings)
         readiness = Readiness(database, bus, objects, settings.data, clock)
-        requests = Rate.per_minute(ledger.limit("requests"), clock.monotonic)
+        requests = Rate.per_minute(requests_of_key := ledger.limit("requests"), clock.monotonic)
+        of_account = max(ledger.limit("account_requests"), KEYS_WORTH * requests_of_key) if requests_of_key else 0
+        account_requests = Rate.per_minute(of_account, clock.monotonic)
         await stack.enter_async_context(sharing(bus, SharedUse(requests, ledger, clock.monotonic)))
         await stack.enter_async_context(beating(bus, "api", f"api-{settings.host.name}", partial(_facts, ledger)))
         installation = GaugeSources(
@@ -135,12 +141,13 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
             recordings=Recordings(database, clock),
             deletions=Deletions(database),
             accounts=Accounts(database),
-            auth=Auth(keys, requests, ledger),
+            auth=Auth(keys, requests, account_requests, ledger),
             checks=Checks(settings, stores.credentials, stores.meeting_accounts),
             stores=stores,
             metrics=metrics,
             socket_keys=SocketKeys(Accounts(database), ledger),
             ledger=ledger,
+            readers=Readers(ledger),
             readiness=readiness,
             installation=installation,
             hub=await stack.enter_async_context(_hub(bus, clock, bots)),

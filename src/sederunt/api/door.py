@@ -3,6 +3,7 @@
 Plain ASGI: a middleware of the framework's own kind costs more than this whole file.
 """
 
+import math
 import re
 import secrets
 import time
@@ -15,9 +16,11 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sederunt import log, tracing
+from sederunt.api.brakes import LONGEST_S, REFUSALS, Brakes, Holder
 from sederunt.api.failures import answer_to
 from sederunt.api.metrics import Metrics
 from sederunt.api.traffic import Traffic
+from sederunt.errors import TooManyRequests
 from sederunt.tracing import Origin
 
 logger = log.get(component="api")
@@ -46,16 +49,23 @@ class Door:
         self._app = app
         self._metrics = metrics
         self._traffic = Traffic()
+        self._brakes = Brakes()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket"):
-            # Clients join a base address with one slash or two, and some end with one.
-            path = scope["path"]
-            if "//" in path:
-                path = re.sub(r"/{2,}", "/", path)
-            scope["path"] = path.rstrip("/") or "/"
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, _plainly(send))
+            return
+        holder = self._brakes.holder(scope)
+        if holder is not None and not await self._brakes.lets_pass(holder):
+            await _turn_away(scope, receive, send)
+            return
+        # Clients join a base address with one slash or two, and some end with one.
+        path = scope["path"]
+        if "//" in path:
+            path = re.sub(r"/{2,}", "/", path)
+        scope["path"] = path.rstrip("/") or "/"
         if scope["type"] != "http":
-            await self._app(scope, receive, _plainly(send) if scope["type"] == "lifespan" else send)
+            await self._app(scope, receive, self._noting_refusal(scope, holder, send))
             return
         origin = _origin_of(scope)
         visit = scope[VISIT] = RequestInfo(origin.request_id, self._traffic)
@@ -76,7 +86,22 @@ class Door:
                 if not visit.status:
                     await response(scope, receive, send_noted)
             finally:
+                if holder is not None:
+                    self._brakes.answered(scope, holder, visit.status, known=visit.key_id is not None)
                 self._note(scope["method"], visit, time.perf_counter() - started)
+
+    def _noting_refusal(self, scope: Scope, holder: Holder | None, send: Send) -> Send:
+        """Return what sends for a socket; one that is closed before it was opened is a refusal."""
+        opened = holder is None
+
+        async def send_noted(message: Message) -> None:
+            nonlocal opened
+            if message["type"] == "websocket.close" and not opened and holder is not None:
+                self._brakes.answered(scope, holder, 403, known=False)
+            opened = True
+            await send(message)
+
+        return send_noted
 
     def _note(self, method: str, visit: RequestInfo, seconds: float) -> None:
         method = method if method in _METHODS else "OTHER"
@@ -91,6 +116,17 @@ class Door:
                 ms=round(seconds * 1000, 2),
                 key_id=visit.key_id,
             )
+
+
+async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
+    """Refuse who was refused too often, and hang up: no line is logged, nothing is counted."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    sentence = "You were refused too often: try again in a moment."
+    answer = answer_to(TooManyRequests(sentence, math.ceil(LONGEST_S), REFUSALS.name))
+    answer.headers["Connection"] = "close"
+    await answer(scope, receive, send)
 
 
 def visit_of(request: Request) -> RequestInfo:

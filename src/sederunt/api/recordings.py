@@ -164,7 +164,8 @@ async def _source(call: Call, fields: RecordingFields, faults: Faults, upload: U
         return _Source()
     if upload is not None:
         try:
-            sound_s = await upload.check(most_hours=call.context.settings.api.max_recording_hours)
+            most_hours = call.context.settings.api.max_recording_hours
+            sound_s = await upload.check(call.context.readers, call.account_id, most_hours=most_hours)
         except MediaError as error:
             add(faults, "recording_file", f"recording_file cannot be used: {error}")
             sound_s = 0.0

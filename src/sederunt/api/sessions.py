@@ -26,6 +26,7 @@ async def caller_of(context: ApiContext, request: Request) -> Caller:
     if visitor is None:
         raise Unauthorized
     refuse_forged(request, token)
+    context.auth.count(visitor.caller)
     return visitor.caller
 
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from uuid import UUID
 
 import multipart
 from pydantic import BaseModel
@@ -18,6 +19,7 @@ from sederunt.errors import InvalidConfig, UnsupportedMedia
 from sederunt.media.apart import probe_apart
 from sederunt.media.containers import HEAD_BYTES, kind_of_head
 from sederunt.media.probe import refuse_overlong
+from sederunt.media.readers import Readers
 from sederunt.storage.objects import Objects
 
 FORM_SLACK_BYTES = 1_000_000  # of boundaries, headers and the other fields, beside the file
@@ -37,7 +39,7 @@ class Upload:
     objects: Objects
     digest: str | None = None  # SHA-256, where it was asked for
 
-    async def check(self, *, most_hours: float) -> float:
+    async def check(self, readers: Readers, account_id: UUID, *, most_hours: float) -> float:
         """Judge it by its content, its length included; returns that, in seconds. Raises UnsupportedMedia, BrokenMedia.
 
         What lies in a bucket is judged by its first bytes here, and whole by the worker that transcribes it: until then
@@ -47,7 +49,8 @@ class Upload:
             raise UnsupportedMedia("The file is empty.")
         path = self.objects.local_path(self.key)
         if path is not None:
-            facts = await asyncio.to_thread(probe_apart, path)
+            async with readers.place(account_id) as gives_way:
+                facts = await asyncio.to_thread(probe_apart, path, gives_way=gives_way)
             refuse_overlong(facts, most_hours)
             return facts.duration_s
         kind_of_head(await self.objects.read_range(self.key, 0, min(self.size, HEAD_BYTES)))

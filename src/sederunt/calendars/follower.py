@@ -8,13 +8,17 @@ A bot that somebody cancelled by hand stays cancelled.
 import asyncio
 import contextlib
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 from sederunt import log
 from sederunt.accounts.sealing import Sealer
 from sederunt.addresses import NOT_MODIFIED, guarded_client, opened
+from sederunt.bus.tasks import end
 from sederunt.calendars.meeting import CalendarMeeting, FeedChoice, FeedRule, KnownMeeting, plan_of
 from sederunt.calendars.reader import read_calendar
 from sederunt.clock import Clock
@@ -36,6 +40,7 @@ KEPT_FOR = timedelta(days=30)  # a meeting that was, so that it is not taken for
 LOOK_S = 5.0  # how often the list of due feeds is read
 MOST_BYTES = 10_000_000
 FETCH_S, WHOLE_S = 20.0, 90.0
+AT_ONCE = 8  # accounts whose feeds are looked at side by side; of each account one feed
 _LONGEST_MARK = 500  # of an ETag
 
 
@@ -72,23 +77,49 @@ class CalendarFollower:
         self._feeds, self._bots, self._sealer, self._clock = feeds, bots, sealer, clock
         self._allow_private, self._booking = allow_private, booking
         self._most, self._limits = most, limits
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._looking: dict[UUID, asyncio.Task[int]] = {}  # by account
 
     async def run(self) -> None:
         """Look at what is due, for ever."""
-        while True:
-            try:
-                await self.look_at_due()
-            except Exception:
-                logger.exception("calendars not looked at", action="calendars_failed")
-            await self._clock.sleep(LOOK_S)
+        try:
+            while True:
+                try:
+                    await self._begin()
+                except Exception:
+                    logger.exception("calendars not looked at", action="calendars_failed")
+                await self._clock.sleep(LOOK_S)
+        finally:
+            await asyncio.gather(*map(end, list(self._looking.values())))
 
     async def look_at_due(self) -> int:
-        """Look at every feed whose time has come; returns how many."""
-        looked = 0
+        """Look at every feed whose time has come, and wait until that is done; returns how many."""
+        return sum(await asyncio.gather(*await self._begin()))
+
+    async def _begin(self) -> list[asyncio.Task[int]]:
+        """Begin with the due feeds of each account that is not looked after now: one that is slow keeps up no other."""
+        due: dict[UUID, list[FeedRow]] = {}
         for feed in await self._feeds.due(self._clock.now()):
-            if await self._feeds.claim(feed, self._clock.now() + EVERY):
-                await self._look(feed)
-                looked += 1
+            if feed.account_id not in self._looking:
+                due.setdefault(feed.account_id, []).append(feed)
+        for account, feeds in due.items():
+            looking = self._looking[account] = asyncio.create_task(self._look_at(feeds))
+            looking.add_done_callback(partial(self._looked, account))
+        return [self._looking[account] for account in due]
+
+    def _looked(self, account: UUID, task: asyncio.Task[int]) -> None:
+        del self._looking[account]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("a calendar not looked at", action="calendar_failed", exc_info=error)
+
+    async def _look_at(self, feeds: Sequence[FeedRow]) -> int:
+        """Look at feeds of one account, one after another; returns how many."""
+        looked = 0
+        for feed in feeds:
+            async with self._places:
+                if await self._feeds.claim(feed, self._clock.now() + EVERY):
+                    await self._look(feed)
+                    looked += 1
         return looked
 
     async def _look(self, feed: FeedRow) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from sederunt.database import tables as t
@@ -62,7 +62,12 @@ class CalendarFeeds:
         self._of = database.query(feeds.where(owned).order_by(t.calendar_feeds.c.created_at, t.calendar_feeds.c.id))
         self._one = database.query(feeds.where(owned, t.calendar_feeds.c.id == _bind("id")))
         due = t.calendar_feeds.c.next_check_at <= bindparam("now", type_=Moment())
-        self._due = database.query(feeds.where(due).order_by(t.calendar_feeds.c.next_check_at).limit(_MOST_DUE))
+        # One account's feeds, however many wait, leave room for the first of every other.
+        waited = t.calendar_feeds.c.next_check_at
+        turn = func.row_number().over(partition_by=t.calendar_feeds.c.account_id, order_by=waited).label("turn")
+        ranked = select(t.calendar_feeds.c.id, turn).where(due).subquery()
+        first = feeds.join(ranked, ranked.c.id == t.calendar_feeds.c.id).order_by(ranked.c.turn, waited)
+        self._due = database.query(first.limit(_MOST_DUE))
         meetings = select(t.calendar_meetings).where(t.calendar_meetings.c.feed_id == _bind("feed"))
         self._meetings = database.query(meetings.order_by(t.calendar_meetings.c.starts_at))
 

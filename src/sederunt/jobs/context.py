@@ -30,6 +30,7 @@ from sederunt.database.retention import Deletions
 from sederunt.database.transcripts import Transcripts
 from sederunt.jobs.follow_ups import FOLLOW_UPS
 from sederunt.jobs.publish import open_published
+from sederunt.media.readers import Readers
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects, open_objects
 from sederunt.transcription.scheduler import Scheduler
@@ -63,6 +64,7 @@ class WorkerContext:
     postman: Deliverer
     vendor_access: VendorAccess
     ledger: Ledger
+    readers: Readers  # of callers' files
     name: str  # this host's name; on workers it only names them in logs
     scheduler: Scheduler = field(default_factory=Scheduler)  # of windows that are transcribed here
     pool: "BrowserPool | None" = None  # hosts have browsers
@@ -109,6 +111,7 @@ def _furnish(settings: Settings, role: str, database: Database, bus: Bus) -> Wor
         holdings=Holdings(database),
         postman=_postman(settings, deliveries, secrets, ledger),
         ledger=ledger,
+        readers=Readers(ledger),
         vendor_access=VendorAccess(CredentialStore(database, sealer), settings),
         events=EventPublisher(bus),
         scheduler=Scheduler(

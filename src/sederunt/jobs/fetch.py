@@ -34,7 +34,8 @@ async def fetch(job: Job, context: WorkerContext) -> None:
         path = scratch / "source"
         async with while_wanted(recording, context.recordings):
             await _bring(recording, path, context)
-        facts = await asyncio.to_thread(probe_apart, path)
+        async with context.readers.place(recording.account_id) as gives_way:
+            facts = await asyncio.to_thread(probe_apart, path, gives_way=gives_way)
         if recording.source_bot_id is None:  # our own are as long as their meetings were
             refuse_overlong(facts, context.settings.api.max_recording_hours)
         await context.objects.put_file(key, path)

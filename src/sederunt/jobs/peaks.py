@@ -28,19 +28,17 @@ async def peaks(job: Job, context: WorkerContext) -> None:
     key = peaks_object(job.resource, job.id)
     if await context.objects.size(key) is not None:
         return
-    stored = (
-        (await context.bots.get(job.id)).recording_object
-        if job.resource == "bot"
-        else (await context.recordings.get(job.id)).recording_object
-    )
+    owner = await (context.bots if job.resource == "bot" else context.recordings).get(job.id)
+    stored = owner.recording_object
     if stored is None:
         return
     with scratch_of(context, job) as scratch:
         path = scratch / "recording"
         await context.objects.get_file(stored, path)
-        facts = await asyncio.to_thread(probe_apart, path)
-        blocks = (block.samples for block in read_pcm_apart(path, duration_s=facts.duration_s))
-        levels = await asyncio.to_thread(shape, blocks)
+        async with context.readers.place(owner.account_id) as gives_way:
+            facts = await asyncio.to_thread(probe_apart, path, gives_way=gives_way)
+            read = read_pcm_apart(path, duration_s=facts.duration_s, gives_way=gives_way)
+            levels = await asyncio.to_thread(shape, (block.samples for block in read))
     found = {"duration": round(facts.duration_s, 3), "peaks": levels}
     await context.objects.put(key, json.dumps(found, separators=(",", ":")).encode())
     logger.info("shape of a recording made", action="peaks_made", resource=job.resource, id=str(job.id))

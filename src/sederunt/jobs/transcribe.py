@@ -201,7 +201,7 @@ async def _of_file(recording: Recording, model: ModelRow, context: WorkerContext
 
     access = await _access(recording, model, context)
     return await transcribe_recording(
-        RecordingTranscriptRequest(recording=recording, model=model, access=access),
+        RecordingTranscriptRequest(recording=recording, model=model, access=access, readers=context.readers),
         settings=context.settings,
         objects=context.objects,
         scratch=place.scratch,

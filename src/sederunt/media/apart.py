@@ -32,11 +32,15 @@ _TOO_DEAR = "The file takes more than {cpu_s} seconds of work to read: it is dam
 _FELL = "Reading the file ended its reader ({status}): it is damaged, or made to do harm."
 
 
-def probe_apart(path: Path) -> MediaFacts:
-    """Return what `probe` finds, out of a process of its own. Blocks. Raises UnsupportedMedia and BrokenMedia."""
+def probe_apart(path: Path, *, gives_way: int = 0) -> MediaFacts:
+    """Return what `probe` finds, out of a process of its own. Blocks. Raises UnsupportedMedia and BrokenMedia.
+
+    Args:
+        gives_way: how much that process gives way to others, as nice(2) counts it.
+    """
     try:
         done = subprocess.run(
-            _command("probe", path, PROBE_CPU_S), env=_environment(), capture_output=True, timeout=STALLED_S
+            _command("probe", path, PROBE_CPU_S, gives_way), env=_environment(), capture_output=True, timeout=STALLED_S
         )
     except subprocess.TimeoutExpired:
         raise BrokenMedia(_TOO_DEAR.format(cpu_s=PROBE_CPU_S)) from None
@@ -45,13 +49,15 @@ def probe_apart(path: Path) -> MediaFacts:
     return MediaFacts(**facts)  # type: ignore[arg-type]  # written by the child out of the same record
 
 
-def read_pcm_apart(path: Path, *, duration_s: float, start_s: float = 0.0, block_s: float = 30.0) -> Iterator[Block]:
+def read_pcm_apart(
+    path: Path, *, duration_s: float, start_s: float = 0.0, block_s: float = 30.0, gives_way: int = 0
+) -> Iterator[Block]:
     """Yield what `read_pcm` yields, decoded in a process of its own, up to the length that probing found.
 
     Timestamps are the sender's: silence that they leave between two sounds ends where the file does.
     """
     cpu_s = DECODE_CPU_S + math.ceil(DECODE_CPU_SHARE * duration_s)
-    command = _command("pcm", path, cpu_s, str(start_s), str(duration_s + SLACK_S))
+    command = _command("pcm", path, cpu_s, gives_way, str(start_s), str(duration_s + SLACK_S))
     child = subprocess.Popen(command, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdout is not None
     assert child.stderr is not None
@@ -70,8 +76,8 @@ def read_pcm_apart(path: Path, *, duration_s: float, start_s: float = 0.0, block
         child.stderr.close()
 
 
-def _command(act: str, path: Path, cpu_s: int, *more: str) -> list[str]:
-    return [sys.executable, "-m", _CHILD, act, str(path.absolute()), str(cpu_s), *more]
+def _command(act: str, path: Path, cpu_s: int, gives_way: int, *more: str) -> list[str]:
+    return [sys.executable, "-m", _CHILD, act, str(path.absolute()), str(cpu_s), str(gives_way), *more]
 
 
 def _environment() -> dict[str, str]:

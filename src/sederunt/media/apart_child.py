@@ -18,9 +18,11 @@ _DIE_WITH_PARENT, _NO_NEW_PRIVILEGES = 1, 38  # prctl(2)
 
 
 def main() -> None:
-    """Run one act: `probe PATH CPU_S` writes facts as JSON; `pcm PATH CPU_S START_S END_S` writes 16-bit samples at 16
-    kHz."""
-    act, path, cpu_s, *moments = sys.argv[1:]
+    """Run one act: `probe PATH CPU_S NICE` writes facts as JSON; `pcm PATH CPU_S NICE START_S END_S` writes 16-bit
+    samples at 16 kHz.
+    """
+    act, path, cpu_s, gives_way, *moments = sys.argv[1:]
+    os.nice(int(gives_way))
     give_up_rights(int(cpu_s), Path(path))
     from sederunt.errors import MediaError  # heavy imports come after the limits
 

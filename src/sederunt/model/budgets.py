@@ -97,6 +97,14 @@ ROWS: tuple[Budget, ...] = (
         setting="api.requests_per_minute", over=_ALL, zero_is_endless=True, spent="429 with `Retry-After`",
     ),
     Budget(
+        name="account_requests", of=_A, unit="requests in a minute with all keys and sessions, or five keys' worth",
+        default=6_000, spent="429 with `Retry-After`",
+    ),
+    Budget(
+        name="refusals", of=BudgetOwner.ADDRESS, unit="refused requests (of a key, where it was good lately)",
+        default=600, per_s=20, spent="answers come up to 5 s later; then 429, and the connection is closed",
+    ),
+    Budget(
         name="sockets", of=_A, unit="realtime sockets", default=2_000, setting="api.sockets_per_account", over=_ALL,
         zero_is_endless=True, spent="429",
     ),
@@ -174,6 +182,14 @@ ROWS: tuple[Budget, ...] = (
     Budget(
         name="page_cpu_s", of=_B, unit="CPU-seconds of its page's process", default=240, per_s=2,
         setting="browser.page_cpu_s", zero_is_endless=True, spent="it gives way at half of both; then as above",
+    ),
+    Budget(
+        name="readers", of=_A, unit="processes that read its files at once", default=2, setting="limits.readers",
+        spent="the next file waits, others go first",
+    ),
+    Budget(
+        name="reading_s", of=_A, unit="seconds of reading files", default=10, per_s=0.1,
+        spent="its readers give way to all other processes",
     ),
     Budget(
         name="probe_cpu_s", of=_J, unit="CPU-seconds of probing a file", default=20,

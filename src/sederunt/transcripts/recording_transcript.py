@@ -10,6 +10,7 @@ from pathlib import Path
 from sederunt import log
 from sederunt.media.apart import probe_apart
 from sederunt.media.probe import refuse_overlong
+from sederunt.media.readers import Readers
 from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
@@ -41,6 +42,7 @@ class RecordingTranscriptRequest:
     recording: Recording
     model: ModelRow
     access: Access | None  # to the vendor, if it needs one
+    readers: Readers
 
 
 @traced("transcribe file")
@@ -64,7 +66,8 @@ async def transcribe_recording(
     assert recording.recording_object is not None, "a recording is stored before it is transcribed"
     path = scratch / "source"
     await objects.get_file(recording.recording_object, path)
-    facts = await asyncio.to_thread(probe_apart, path)
+    async with request.readers.place(recording.account_id) as gives_way:
+        facts = await asyncio.to_thread(probe_apart, path, gives_way=gives_way)
     if recording.source_bot_id is None:
         refuse_overlong(facts, settings.api.max_recording_hours)  # an upload to a bucket was not judged whole before
     workload = workload or workload_alone()
@@ -97,7 +100,9 @@ async def transcribe_recording(
         lane=workload.lane(sound_s=facts.duration_s, length_s=facts.duration_s),
     )
     assert request.model.provider is not None, "the model 'none' transcribes nothing"
-    result = await workload.run(partial(provider(request.model.provider).transcribe, settings, task))
+    with request.readers.decoding(recording.account_id) as gives_way:
+        task = replace(task, gives_way=gives_way)
+        result = await workload.run(partial(provider(request.model.provider).transcribe, settings, task))
     said = in_language(result.utterances, result.detected_lang or recording.config.lang)
     speech = SourceSpeech(source="file", utterances=said, mixed=True, diarized=result.diarized)
     transcript = attribute([speech], MeetingFacts(duration_s=facts.duration_s), detected_lang=result.detected_lang)

@@ -1,5 +1,6 @@
 """Calendars become scheduled bots: made once, moved, cancelled; whatever the calendar's server does."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -10,9 +11,10 @@ from harness.api_room import ApiRoom
 from harness.fake_clock import FakeClock
 from harness.file_server import Files
 from sederunt.accounts.sealing import load_sealer
+from sederunt.bus.tasks import end
 from sederunt.calendars import follower as following
 from sederunt.calendars.follower import EVERY, CalendarFollower
-from sederunt.database.calendars import CalendarFeeds
+from sederunt.database.calendars import _MOST_DUE, CalendarFeeds
 from sederunt.model.status import Trigger
 
 MEET = "https://meet.google.com/abc-defg-hij"
@@ -129,6 +131,32 @@ async def test_a_meeting_that_has_begun_keeps_its_bot(room: ApiRoom, clock: Fake
     files.give("/a.ics", calendar(room))
     await look(room, clock)
     assert (await room.look(bot))["status"] == "booting"
+
+
+async def test_an_account_whose_servers_never_answer_keeps_up_no_other_account(
+    room: ApiRoom, clock: FakeClock, files: Files
+) -> None:
+    silence = asyncio.Event()
+
+    async def keep_silent(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await silence.wait()
+        writer.close()
+
+    async with await asyncio.start_server(keep_silent, "127.0.0.1", 0) as server, await room.other_account() as other:
+        port = server.sockets[0].getsockname()[1]
+        for number in range(_MOST_DUE + 1):
+            await added(room, f"http://127.0.0.1:{port}/{number}.ics")
+        address = files.give("/a.ics", calendar(room, one=(5, f"LOCATION:{MEET}")))
+        await other.post("/calendar-feed", json={"name": "Ours", "calendar_url": address})
+        feeds = CalendarFeeds(room.database)
+        follower = CalendarFollower(feeds, room.bots, load_sealer(room.settings), clock, allow_private=True)
+        following_on = asyncio.create_task(follower.run())
+        async with asyncio.timeout(120):
+            while not (await other.get("/bot/scheduled")).json():  # noqa: ASYNC110 - only answers tell
+                await asyncio.sleep(0.05)
+        assert not following_on.done()
+        await end(following_on)
+        silence.set()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,213 @@
+"""The attacks that `sederunt bench neighbours` measures, in a process of their own: their sender is another machine.
+
+Run as `python -m sederunt.bench.attacks`: one JSON line on standard input names the attack and what it is directed at;
+it goes on until that input ends. Then it writes one JSON line: how its acts were answered. The process gives way to all
+others, so that what it costs to send is not counted as what it costs to be attacked.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+
+from sederunt.bench.hostile_files import boxes, elements, lasting_years, tone
+from sederunt.model.budgets import count_of
+
+FROM = "127.0.0.2"  # of this machine, and not the neighbour's: what is limited by address shall be told apart
+LINES = 10
+PATIENCE_S = 300.0
+LAST = 19  # the least urgent that a process can be
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AttackTarget:
+    """What an attack is directed at, with an account's key, and what it may use from outside."""
+
+    base_url: str
+    key: str
+    outside_url: str
+    silent_urls: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Attacker:
+    """An account that attacks, and how it was answered: by status, or `cut` where there was no answer."""
+
+    target: AttackTarget
+    client: httpx2.AsyncClient
+    answers: Counter[str] = field(default_factory=Counter)
+
+    async def act(self, method: str, path: str, **asked: Any) -> None:
+        """Make a request, and count its answer."""
+        try:
+            answer = await self.client.request(method, path, **asked)
+            self.answers[str(answer.status_code)] += 1
+        except httpx2.TransportError:
+            self.answers["cut"] += 1
+
+    async def upload(self, data: bytes, name: str = "a.webm") -> None:
+        """Upload a file."""
+        fields = {"transcription_model": "whisper"}
+        await self.act("POST", "/recording", data=fields, files={"recording_file": (name, data)})
+
+    async def named(self, url: str, **fields: str) -> None:
+        """Have a recording fetched."""
+        await self.act("POST", "/recording", json={"transcription_model": "whisper", "recording_url": url, **fields})
+
+
+Attack = Callable[[Attacker], Awaitable[None]]  # returns, or goes on until it is cancelled
+
+
+async def _lines(count: int, act: Callable[[], Awaitable[None]]) -> None:
+    """Do it again and again, so many times side by side."""
+
+    async def line() -> None:
+        while True:
+            await act()
+
+    await asyncio.gather(*(line() for _ in range(count)))
+
+
+async def _years(attacker: Attacker) -> None:
+    """Upload files of some hundred bytes whose last packet lies twenty years later."""
+    data = lasting_years()
+    await asyncio.gather(*(attacker.upload(data) for _ in range(10)))
+
+
+async def _drips(attacker: Attacker) -> None:
+    """Have many recordings fetched that come byte by byte."""
+    for _ in range(100):
+        await attacker.named(f"{attacker.target.outside_url}/drip")
+
+
+async def _silent_receivers(attacker: Attacker) -> None:
+    """Cause hundreds of webhooks to receivers that take them and never answer."""
+    receivers = attacker.target.silent_urls
+    for number in range(400):
+        receiver = f"{receivers[number % len(receivers)]}/silent"
+        await attacker.named(f"{attacker.target.outside_url}/nothing", webhook_url=receiver)
+
+
+async def _bombs(attacker: Attacker) -> None:
+    """Upload files of millions of tiny parts, one after another in each of four lines."""
+    files = [("a.webm", elements()), ("a.mp4", boxes())]
+
+    async def upload() -> None:
+        files.reverse()
+        await attacker.upload(files[0][1], files[0][0])
+
+    await _lines(4, upload)
+
+
+async def _long_uploads(attacker: Attacker) -> None:
+    """Have two hours of speech-like sound and two hundred short recordings transcribed."""
+    long, short = tone(3600.0), tone(2.0)
+    await asyncio.gather(*(attacker.upload(long, "a.wav") for _ in range(2)))
+    for _ in range(200):
+        await attacker.upload(short, "a.wav")
+
+
+async def _requests(attacker: Attacker) -> None:
+    """Ask for lists as fast as some connections can, past every limit."""
+    await _lines(LINES, lambda: attacker.act("GET", "/recording", params={"limit": 100}))
+
+
+async def _unknown_keys(attacker: Attacker) -> None:
+    """Ask with keys that nobody was given, each another one."""
+
+    async def ask() -> None:
+        wrong = {"Authorization": f"Bearer sk_{os.urandom(24).hex()}"}
+        await attacker.act("GET", "/recording", headers=wrong)
+
+    await _lines(LINES, ask)
+
+
+async def _half_requests(attacker: Attacker) -> None:
+    """Hold more connections with half a request than anybody may, and open new ones for those that are closed."""
+    address = httpx2.URL(attacker.target.base_url)
+    held: list[asyncio.StreamWriter] = []
+    try:
+        while True:
+            try:
+                _, writer = await asyncio.open_connection(address.host, address.port, local_addr=(FROM, 0))
+            except OSError:
+                attacker.answers["cut"] += 1
+                await asyncio.sleep(0.02)
+                continue
+            writer.write(b"GET /api/v1/bot HTTP/1.1\r\nHost: a\r\n")
+            attacker.answers["opened"] += 1
+            held = [*(one for one in held if not one.is_closing()), writer]
+            await asyncio.sleep(0 if attacker.answers["opened"] < 1200 else 0.02)
+    finally:
+        for writer in held:
+            writer.close()
+
+
+async def _searches(attacker: Attacker) -> None:
+    """Send bots with as much metadata as is taken, more than is taken, and search by a thousand filters."""
+    metadata = {f"{number:03}" + "k" * 190: "v" * 500 for number in range(count_of("metadata_keys"))}
+    bot = {
+        "service": "gmeet",
+        "meeting_url": "https://meet.google.com/abc-defg-hij",
+        "bot_name": "Minutes",
+        "transcription_model": "none",
+        "scheduled_start_time": int(time.time()) + 86_400,
+        "custom_metadata": metadata,
+    }
+    filters = {f"custom_metadata[{number}]": "x" for number in range(1000)}
+
+    async def search() -> None:
+        await attacker.act("POST", "/bot", json=bot)
+        await attacker.act("POST", "/bot", json={**bot, "custom_metadata": {**metadata, "x" * 100_000: "y"}})
+        await attacker.act("GET", "/bot", params=filters)
+
+    await _lines(4, search)
+
+
+ATTACKS: Mapping[str, Attack] = {
+    "files that last twenty years": _years,
+    "100 recordings that drip": _drips,
+    "400 webhooks to silent receivers": _silent_receivers,
+    "files of millions of parts": _bombs,
+    "two hours and 200 short recordings": _long_uploads,
+    "requests without end": _requests,
+    "unknown keys without end": _unknown_keys,
+    "1,200 half requests": _half_requests,
+    "metadata and filters": _searches,
+}
+
+
+async def _go_on(name: str, target: AttackTarget) -> Mapping[str, int]:
+    """Attack until standard input ends; returns how it was answered."""
+    async with httpx2.AsyncClient(
+        base_url=target.base_url,
+        headers={"Authorization": f"Bearer {target.key}"},
+        timeout=PATIENCE_S,
+        transport=httpx2.AsyncHTTPTransport(local_address=FROM),
+    ) as client:
+        attacker = Attacker(target, client)
+        under_way = asyncio.ensure_future(ATTACKS[name](attacker))
+        await asyncio.to_thread(sys.stdin.read)
+        under_way.cancel()
+        with suppress(asyncio.CancelledError):
+            await under_way
+    return attacker.answers
+
+
+def main() -> None:
+    """Do what standard input says."""
+    os.nice(LAST)
+    asked = json.loads(sys.stdin.readline())
+    print(json.dumps(asyncio.run(_go_on(asked["attack"], AttackTarget(**asked["target"])))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Whose file is opened next: processes that read callers' files are few at once, and each account has its share.
+
+To start a reader costs more than to read most files. An account that sends one file after another could keep the
+machine busy with nothing else; so its readers wait for each other, and for those of accounts that have fewer, and once
+they have worked for long they give way to all other processes.
+"""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from time import monotonic
+from uuid import UUID
+
+from sederunt.accounting import Ledger, Rate
+from sederunt.model.budgets import BUDGETS
+
+BUDGET, LASTING = "readers", "reading_s"
+LEAST_PLACES = 4
+GIVES_WAY = 19  # to every other process: nice(2) knows nothing beyond
+
+
+class Readers:
+    """Lends the places of one process for readers of callers' files. Belongs to its event loop.
+
+    Args:
+        places: readers at once, of all accounts.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, ledger: Ledger, places: int | None = None, now: Callable[[], float] = monotonic) -> None:
+        self._ledger, self._now = ledger, now
+        self._places = places or max(LEAST_PLACES, 2 * (os.cpu_count() or 1))
+        self._lasting = Rate(ledger.limit(LASTING), BUDGETS[LASTING].per_s, now)
+        self._waiting: list[tuple[UUID, asyncio.Future[None]]] = []  # in the order of asking
+        self._running: Counter[UUID] = Counter()
+
+    @asynccontextmanager
+    async def place(self, account: UUID) -> AsyncIterator[int]:
+        """Wait for a place, and lend it: how much its reader gives way (nice(2)), which others' files go before it."""
+        asked = asyncio.get_running_loop().create_future()
+        self._waiting.append((account, asked))
+        self._lend()
+        if not asked.done():
+            self._ledger.refuse(BUDGET)
+        try:
+            await asked
+            began = self._now()
+            try:
+                yield self.gives_way(account)
+            finally:
+                self._lasting.charge(account, self._now() - began)
+        finally:
+            if asked.done() and not asked.cancelled():
+                self._running -= Counter([account])
+                self._ledger.give_back(BUDGET, account)
+            self._lend()
+
+    @contextmanager
+    def decoding(self, account: UUID) -> Iterator[int]:
+        """Count a reader that lasts as long as its job, and so has no place: how much it gives way (nice(2))."""
+        with self._ledger.holding(BUDGET, account):
+            yield self.gives_way(account)
+
+    def gives_way(self, account: UUID) -> int:
+        """Return 0 for an account that has its share at most, else the most that a process can give way."""
+        within = self._ledger.used(BUDGET, account) <= self._ledger.most(BUDGET)
+        return 0 if within and self._lasting.charge(account, 0) else GIVES_WAY
+
+    def _lend(self) -> None:
+        """Give free places to whoever has the fewest, those first who asked first."""
+        self._waiting = [(account, asked) for account, asked in self._waiting if not asked.done()]  # some hung up
+        while self._waiting and self._running.total() < self._places:
+            index = min(range(len(self._waiting)), key=lambda each: self._running[self._waiting[each][0]])
+            account, asked = self._waiting[index]
+            if self._running[account] >= self._ledger.most(BUDGET):
+                return
+            del self._waiting[index]
+            self._running[account] += 1
+            self._ledger.take(BUDGET, account)
+            asked.set_result(None)
