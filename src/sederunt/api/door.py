@@ -96,8 +96,9 @@ class Door:
 
         async def send_noted(message: Message) -> None:
             nonlocal opened
-            if message["type"] == "websocket.close" and not opened and holder is not None:
-                self._brakes.answered(scope, holder, 403, known=False)
+            if not opened and holder is not None:
+                refusals = {"websocket.close": 403, "websocket.http.response.start": message.get("status", 403)}
+                self._brakes.answered(scope, holder, refusals.get(message["type"], 200), known=False)
             opened = True
             await send(message)
 

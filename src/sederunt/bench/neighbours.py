@@ -58,7 +58,8 @@ class RowFigures:
 async def bench_neighbours(rows: Sequence[str], journeys: int) -> int:
     """Run the rows (all of them where none is named), print a table of ratios; 1 where one is above the limit.
 
-    A journey that does not come to its end within five minutes counts as one of so long.
+    A journey that does not come to its end within five minutes counts as one of so long; a row without figures counts
+    as one above the limit.
     """
     if unknown := set(rows) - set(ATTACKS):
         raise SystemExit(f"There is no row {', '.join(sorted(unknown))}; there are: {', '.join(ATTACKS)}.")
@@ -66,7 +67,13 @@ async def bench_neighbours(rows: Sequence[str], journeys: int) -> int:
     missed = False
     for name in rows or ATTACKS:
         console.print(f"{name} …")
-        found = await _row(name, journeys)
+        try:
+            found = await _row(name, journeys)
+        except SystemExit as error:  # its service or its attack did not begin: the others have their figures
+            console.print(f"  no figure: {error}")
+            table.add_row(name, *("–" for _ in KINDS), f"{os.getloadavg()[0]:.1f}")
+            missed = True
+            continue
         ratios = {kind: round(found.ratio(kind), 2) for kind in KINDS}
         missed |= any(ratio > MOST for ratio in ratios.values())
         cells = (f"{found.rest_ms[kind]:.0f}, {ratios[kind]:.1f}" for kind in KINDS)

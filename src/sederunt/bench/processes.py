@@ -16,7 +16,7 @@ from typing import Any
 from sederunt.practice.client import PracticeClient
 
 READY_S = 120
-START_DEADLINE_S = 90
+START_DEADLINE_S = 240
 DRAIN_S = 60
 ENDINGS = frozenset({"finished", "not_admitted", "bot_detected", "auth_required", "invalid_credentials", "failed"})
 

@@ -41,6 +41,7 @@ LOOK_S = 5.0  # how often the list of due feeds is read
 MOST_BYTES = 10_000_000
 FETCH_S, WHOLE_S = 20.0, 90.0
 AT_ONCE = 8  # accounts whose feeds are looked at side by side; of each account one feed
+READ_AT_ONCE = 2  # each takes a core and a gigabyte at most
 _LONGEST_MARK = 500  # of an ETag
 
 
@@ -77,7 +78,7 @@ class CalendarFollower:
         self._feeds, self._bots, self._sealer, self._clock = feeds, bots, sealer, clock
         self._allow_private, self._booking = allow_private, booking
         self._most, self._limits = most, limits
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._places, self._readers = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(READ_AT_ONCE)
         self._looking: dict[UUID, asyncio.Task[int]] = {}  # by account
 
     async def run(self) -> None:
@@ -128,7 +129,8 @@ class CalendarFollower:
             # Without news too: time goes on, and brings what was too far ahead.
             if fetched.data is not None:
                 now = self._clock.now()
-                found = await read_calendar(fetched.data, since=now, until=now + AHEAD)
+                async with self._readers:
+                    found = await read_calendar(fetched.data, since=now, until=now + AHEAD)
                 await self._follow(feed, found, now)
         except (DestinationError, LimitReached) as error:
             later = self._clock.now() + AFTER_A_FAULT

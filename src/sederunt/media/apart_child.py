@@ -37,11 +37,11 @@ def main() -> None:
         _tell("BrokenMedia", "The file takes more memory to read than it may: it is damaged, or made to do harm.")
 
 
-def give_up_rights(cpu_s: int, *readable: Path) -> None:
+def give_up_rights(cpu_s: int, *readable: Path, memory_bytes: int = MEMORY_BYTES) -> None:
     """Limit CPU and memory, forbid writing, leave the network, see these files alone, and end with the parent."""
     limits = {
         resource.RLIMIT_CPU: cpu_s,
-        resource.RLIMIT_AS: MEMORY_BYTES,
+        resource.RLIMIT_AS: memory_bytes,
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NOFILE: 64,
