@@ -29,6 +29,8 @@ from sederunt.transcripts.unheard import still_without, unheard_in
 
 # Lines that this reading added are told by their ids, so that a worker that comes back knows them.
 ADDED = "again-"
+# What the detector lost is hard to hear, and little: it is read with the most care.
+SECOND_MODEL = "vendor1-best"
 # A track with less audible sound than this holds nothing that a reading could lack.
 LEAST_HEARD_S = 1.0
 

@@ -15,7 +15,7 @@ from sederunt.errors import LimitReached, NotFound, ProviderError, ProviderFault
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.fallback import chain_of
 from sederunt.jobs.scratch import scratch_of
-from sederunt.jobs.second_reading import ADDED, TrackReader, tell
+from sederunt.jobs.second_reading import ADDED, SECOND_MODEL, TrackReader, tell
 from sederunt.jobs.time_limit import within_cpu, within_time
 from sederunt.jobs.wanted import while_wanted
 from sederunt.jobs.work import GiveUp, Job
@@ -110,12 +110,11 @@ async def _put_right(
     bot: Bot, lines: Sequence[LiveLine], facts: Mapping[str, Any], job: Job, context: WorkerContext
 ) -> Transcript:
     """Return the lines with what a second reading of loud sound without words gave; listeners are told of that."""
-    model = batch_twin(model_of(bot.config.transcription_model))
     async with workplace(job, context, bot.account_id, Urgency.LIVE) as place:
         reader = TrackReader(
             bot=bot,
             facts=facts,
-            model=model,
+            model=model_of(SECOND_MODEL),
             context=context,
             scratch=place.scratch,
             cancelled=place.cancelled,

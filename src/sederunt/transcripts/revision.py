@@ -18,8 +18,9 @@ Stretch = tuple[float, float]
 
 # A stretch lies in a line of which it shares so much; below that it is beside the line.
 SHARED_S = 0.4
-# Read around a stretch and its lines, so that their first and last words are whole.
-AROUND_S = 0.6
+# Read around a stretch and its lines, so that their first and last words are whole; lines so near to it are read along,
+# for a network understands little of what it hears by itself.
+AROUND_S, BESIDE_S = 0.6, 1.5
 # Times of two readings differ by so much: a word that begins so close to a line may be the line's own.
 NEAR_S = 0.25
 # What pauses for longer are two lines.
@@ -27,7 +28,7 @@ PAUSE_S = 1.0
 # Whose a word is that lies in a stretch and in no line.
 _NOBODYS = -1
 # So many lines that began before a word are looked at: people who share a source talk at once.
-_BESIDE = 8
+_TOGETHER = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +40,7 @@ class Revision:
 
 
 def to_read(wordless: Sequence[Stretch], lines: Iterable[LiveLine]) -> list[Stretch]:
-    """Return what of a source is read again: loud sound without words, the lines that it lies in, a little around.
+    """Return what of a source is read again: loud sound without words, lines that it lies in or beside, and around.
 
     Args:
         wordless: seconds from, to; by time.
@@ -48,7 +49,7 @@ def to_read(wordless: Sequence[Stretch], lines: Iterable[LiveLine]) -> list[Stre
     spans = [_span(line) for line in lines]
     found: list[Stretch] = []
     for stretch in wordless:
-        held = [stretch, *(span for span in spans if _shared_s(span, stretch) >= SHARED_S)]
+        held = [stretch, *(span for span in spans if _shared_s(span, stretch) >= -BESIDE_S)]
         found.append((max(0.0, min(held)[0] - AROUND_S), max(end for _, end in held) + AROUND_S))
     joined: list[Stretch] = []
     for start, end in sorted(found):
@@ -101,7 +102,7 @@ def words_of(line: LiveLine) -> list[Word]:
 def _place(at_s: float, spans: Sequence[Stretch], wordless: Sequence[Stretch]) -> int | None:
     """Return whose a word at a moment is: that line's index, nobody's yet, or None where it was not asked for."""
     behind = bisect_right(spans, at_s + NEAR_S, key=lambda span: span[0])
-    for index in range(behind - 1, max(-1, behind - 1 - _BESIDE), -1):
+    for index in range(behind - 1, max(-1, behind - 1 - _TOGETHER), -1):
         if at_s <= spans[index][1] + NEAR_S:
             return index
     return _NOBODYS if any(start - NEAR_S <= at_s <= end + NEAR_S for start, end in wordless) else None

@@ -30,8 +30,9 @@ ASK = told("Ask not for you.", 1.0, 1.5, 6.0, 6.5)  # 2 to 6 s are silent in it
 LATER = told("Thank you.", 20.0, 20.5)
 
 
-def test_a_stretch_is_read_with_the_line_it_lies_in_and_no_other() -> None:
+def test_a_stretch_is_read_with_the_lines_it_lies_in_or_beside_and_no_other() -> None:
     assert to_read([(2.0, 5.9)], [ASK, LATER]) == [(0.4, 7.5)]
+    assert to_read([(8.0, 9.9)], [ASK, LATER]) == [(0.4, 10.5)]
     assert to_read([(10.0, 12.0)], [ASK, LATER]) == [(9.4, 12.6)]
     assert to_read([(0.2, 0.9), (10.0, 12.0), (12.5, 14.0)], []) == [(0.0, 1.5), (9.4, 14.6)], "what meets is one"
 

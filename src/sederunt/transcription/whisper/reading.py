@@ -63,20 +63,32 @@ class Manner:
 
 
 def read(
-    network: Reads, samples: Samples, activity: SpeechActivity, manner: Manner, *, clean: bool, last: bool = False
+    network: Reads,
+    samples: Samples,
+    activity: SpeechActivity,
+    manner: Manner,
+    *,
+    clean: bool,
+    last: bool = False,
+    told_s: float = 0.0,
 ) -> Passage:
     """Read a window. `clean` says that it ends in a pause, so that its last word is whole.
 
     `last` says that no other window will begin where the passage ends: speech behind the last word is then read here.
+    What lies before `told_s` was told before and is heard along: no word is looked for that may lack there, and a first
+    reading that is not good gives no words at all, for the rest can be read by itself.
     """
-    believed = _believed(_read_best(network, samples, manner, faint=activity.is_faint()), activity)
+    best = _read_best(network, samples, manner, faint=activity.is_faint(), once=told_s > 0)
+    if best is None:
+        return Passage((), len(samples) / RATE)
+    believed = _believed(best, activity)
     phrases = tuple(
         replace(phrase, words=tuple(tightened(word, activity) for word in phrase.words)) for phrase in believed
     )
     end = len(samples) / RATE
     if not clean:
         phrases, end = _without_cut_word(phrases, end)
-    for start, stop in uncovered(_spoken(activity, manner), _words(phrases)):
+    for start, stop in uncovered(_spoken(activity, manner, told_s), _words(phrases)):
         # What follows the last word is left to the next window, if there is one, unless this one said nothing at all.
         behind = stop >= end - NEAR_S and phrases and start > max(word.end for word in _words(phrases))
         if behind and start > 2 and not last:
@@ -87,9 +99,10 @@ def read(
     return Passage(phrases, end, tuple((start, min(stop, end)) for start, stop in wordless if start < end))
 
 
-def _spoken(activity: SpeechActivity, manner: Manner) -> list[tuple[float, float]]:
+def _spoken(activity: SpeechActivity, manner: Manner, from_s: float = 0.0) -> list[tuple[float, float]]:
     """Return where somebody should be understood, by the detector, or by whichever of it and loudness says so."""
-    return activity.audible() if manner.thorough else activity.stretches()
+    found = activity.audible() if manner.thorough else activity.stretches()
+    return [(max(start, from_s), end) for start, end in found if end > from_s]
 
 
 def uncovered(stretches: Sequence[tuple[float, float]], words: Iterable[TimedWord]) -> list[tuple[float, float]]:
@@ -115,8 +128,11 @@ def echoes(text: str, vocabulary: Sequence[str]) -> bool:
     return any(" ".join(vocabulary[n : n + 3]) in folded for n in range(len(vocabulary) - 2))
 
 
-def _read_best(network: Reads, samples: Samples, manner: Manner, *, faint: bool) -> Decoded:
-    """Return the first reading that is good, or the best of all; faint sound that does not read well is left alone."""
+def _read_best(network: Reads, samples: Samples, manner: Manner, *, faint: bool, once: bool = False) -> Decoded | None:
+    """Return the first reading that is good, or the best of all; faint sound that does not read well is left alone.
+
+    None where it is to be read `once` and does not read well.
+    """
     plain = ReadingOptions(language=manner.language, beams=manner.beams, context=manner.context)
     ways = (
         replace(plain, prompt=manner.prompt),
@@ -132,6 +148,8 @@ def _read_best(network: Reads, samples: Samples, manner: Manner, *, faint: bool)
         good = not (decoded.repeats or decoded.is_guess)
         if good or (decoded.is_silence and decoded.is_guess) or (faint and decoded.is_doubted):
             return decoded
+        if once:
+            return None
     return max(tried, key=lambda decoded: (not decoded.repeats, decoded.score))
 
 

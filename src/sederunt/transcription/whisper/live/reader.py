@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sederunt.model.transcript import Utterance, Word
 from sederunt.transcription.sessions import Said
 from sederunt.transcription.text import join
-from sederunt.transcription.whisper import reading, speech, wording
+from sederunt.transcription.whisper import reading, speech, windows, wording
 from sederunt.transcription.whisper.decoding import Network, TimedWord, TokenPhrase
 from sederunt.transcription.whisper.live.hypothesis import Steadiness, folded
 from sederunt.transcription.whisper.live.track import OpenUtterance, as_float
 from sederunt.transcription.whisper.reading import Manner
-from sederunt.transcription.whisper.speech import FRAME, RATE
+from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,11 +30,36 @@ class Drafting:
     kept_s: float = 3.0  # than this, at least
 
 
-# What ended so shortly before an utterance is told to its final reading, the last so many tokens of it: short clauses
-# read alone had 6.9 % word errors, with that 4.5 (eleven clips, tiny.en).
+# What was said so shortly before an utterance is heard along with it, so much of it, up to so much together: a network
+# understands short clauses badly by themselves. Where that does not read well, or cannot be, the last so many tokens of
+# what ended so shortly before are told.
+GOES_ON_S, LEAD_S, TOGETHER_S = 1.0, 8.0, 20.0
 FOLLOWS_S, TOLD_TOKENS = 2.0, 40
+# A word at the seam that both readings have is the earlier one's, if it begins so close behind it.
+SEAM_S = 0.5
 # So many words in a row twice are rather the network's than the speaker's: told what was said, it begins to recite.
 RECITED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class HeardUtterance:
+    """An utterance that was read as a final, and its sound."""
+
+    said: Said
+    first: int  # its first sample in the stream
+    samples: NDArray[np.int16]
+
+    def lead(self, first: int, most_s: float) -> speech.Samples:
+        """Return what sounds from here up to a sample of the stream, from a pause on where it is longer than that."""
+        samples = as_float(self.samples[: max(0, first - self.first)])
+        silent = np.zeros(max(0, first - self.first - len(self.samples)), np.float32)
+        whole = np.concatenate([samples, silent])
+        whole = whole[len(whole) % FRAME :]
+        length_s = len(whole) / RATE
+        if length_s > most_s:
+            pause_s = windows.best_pause(speech.listen(whole), length_s - most_s, length_s) if most_s > 0 else None
+            whole = whole[:0] if pause_s is None else whole[round(pause_s / FRAME_S) * FRAME :]
+        return whole
 
 
 class Reader:
@@ -42,8 +68,8 @@ class Reader:
     def __init__(self, network: Network, manner: Manner, drafting: Drafting | None = None) -> None:
         self._network, self._manner = network, manner
         self._drafting = drafting or Drafting()
-        self._latest: Said | None = None  # the latest reading by `final`
-        self._before: Said | None = None  # the latest of an utterance before that one
+        self._latest: HeardUtterance | None = None  # the latest reading by `final`
+        self._before: HeardUtterance | None = None  # the latest of an utterance before that one
 
     def draft(self, utterance: OpenUtterance) -> Said | None:
         """Read what an open utterance seems to say, and remember it in the utterance. None where it cannot be told."""
@@ -70,28 +96,38 @@ class Reader:
         """Read what an utterance says afresh, and where the next has to go on if this one was cut in
         mid-speech.
         """
-        if self._latest is not None and self._latest.key != utterance.key:
+        if self._latest is not None and self._latest.said.key != utterance.key:
             self._before = self._latest
-        samples = as_float(utterance.samples)
-        activity = speech.listen(samples)
-        if not activity.has_speech():
+        alone = as_float(utterance.samples)
+        if not speech.listen(alone).has_speech():
             return _said_of(utterance, ()), utterance.seconds
-        before = self._before.transcript if self._before and follows(self._before, utterance) else ""
-        found, end_s = self._read(utterance, samples, activity, before)
-        if before and recites(found.transcript, before):
-            found, end_s = self._read(utterance, samples, activity, "")
-        self._latest = found
+        before = self._before if self._before and follows(self._before.said, utterance) else None
+        near = before if before and utterance.first / RATE - before.said.end <= GOES_ON_S else None
+        lead = near.lead(utterance.first, min(LEAD_S, TOGETHER_S - utterance.seconds)) if near else alone[:0]
+        found, end_s = self._read(utterance, np.concatenate([lead, alone]), before)
+        if len(lead) and not found.words:
+            found, end_s = self._read(utterance, alone, before)
+            lead = lead[:0]
+        if before and not len(lead) and recites(found.transcript, before.said.transcript):
+            found, end_s = self._read(utterance, alone, None)
+        self._latest = HeardUtterance(found, utterance.first, utterance.samples)
         return found, end_s
 
     def _read(
-        self, utterance: OpenUtterance, samples: speech.Samples, activity: speech.SpeechActivity, before: str
+        self, utterance: OpenUtterance, samples: speech.Samples, before: HeardUtterance | None
     ) -> tuple[Said, float]:
-        told = self._network.tokens(f" {before}")[-TOLD_TOKENS:] if before else ()
+        """Read an utterance at the end of some sound; what is told of it is what `before` does not say."""
+        lead_s = len(samples) / RATE - utterance.seconds
+        told = self._network.tokens(f" {before.said.transcript}")[-TOLD_TOKENS:] if before and not lead_s else ()
         manner = replace(self._manner, prompt=(*self._manner.prompt, *told))
+        activity = speech.listen(samples)
         # What is left before a cut in mid-speech goes to the next utterance (Track.done), before a pause nowhere.
         clean = utterance.clean
-        passage = reading.read(self._network, samples, activity, manner, clean=clean, last=clean)
-        return _said_of(utterance, wording.utterances(passage.phrases, activity, utterance.first / RATE)), passage.end
+        passage = reading.read(self._network, samples, activity, manner, clean=clean, last=clean, told_s=lead_s)
+        first_s = utterance.first / RATE - lead_s
+        phrases = untold(passage.phrases, before.said, first_s) if before and lead_s else passage.phrases
+        found = _said_of(utterance, wording.utterances(phrases, activity, first_s))
+        return found, max(FRAME_S, passage.end - lead_s)
 
     def _window(self, utterance: OpenUtterance) -> float:
         """Return where the draft's sound begins: a stable word's start, once the whole is too long."""
@@ -103,6 +139,17 @@ class Reader:
         if starts and starts[-1] > start_s:
             utterance.window = round(starts[-1] * RATE) // FRAME * FRAME
         return utterance.window / RATE
+
+
+def untold(phrases: Sequence[TokenPhrase], before: Said, first_s: float) -> tuple[TokenPhrase, ...]:
+    """Return phrases without what was said before; theirs begin at a second of the stream."""
+    behind = before.end - first_s
+    kept = [[word for word in phrase.words if (word.start + word.end) / 2 > behind] for phrase in phrases]
+    opening = next((words[0] for words in kept if words), None)
+    last = folded(before.words[-1].word) if before.words else ""
+    if opening is not None and folded(opening.text) == last and opening.start - behind < SEAM_S:
+        next(words for words in kept if words).pop(0)
+    return tuple(replace(phrase, words=tuple(words)) for phrase, words in zip(phrases, kept, strict=True) if words)
 
 
 def recites(text: str, before: str) -> bool:

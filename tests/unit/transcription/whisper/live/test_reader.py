@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sederunt.model.transcript import Word
 from sederunt.transcription.sessions import Said
 from sederunt.transcription.whisper import speech
 from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions, TimedWord, TokenPhrase
 from sederunt.transcription.whisper.live.detector import silence
-from sederunt.transcription.whisper.live.reader import FOLLOWS_S, Reader, follows, recites
+from sederunt.transcription.whisper.live.reader import FOLLOWS_S, TOGETHER_S, Reader, follows, recites, untold
 from sederunt.transcription.whisper.live.track import OpenUtterance
 from sederunt.transcription.whisper.reading import AROUND_S, Manner
-from sederunt.transcription.whisper.speech import FRAME_S, RATE, Samples, SpeechActivity
+from sederunt.transcription.whisper.speech import FRAME, FRAME_S, RATE, Samples, SpeechActivity
 
 
 def utterance(start_s: float) -> OpenUtterance:
@@ -51,6 +52,93 @@ def test_what_a_network_was_told_it_may_recite(text: str, before: str) -> None:
 )
 def test_what_people_say_again_is_no_recital(text: str, before: str) -> None:
     assert not recites(text, before)
+
+
+def phrase(text: str, *starts: float) -> TokenPhrase:
+    words = [TimedWord(f" {word}", start, start + 0.4, 0.9) for word, start in zip(text.split(), starts, strict=True)]
+    return TokenPhrase(starts[0], None, tuple(words))
+
+
+@pytest.mark.parametrize(
+    ("phrases", "new"),
+    [
+        ([phrase("And so my friends,", 0.1, 0.6, 2.5, 3.0)], "my friends,"),
+        ([phrase("And so so my friends,", 0.1, 0.5, 2.2, 2.5, 3.0)], "my friends,"),
+        ([phrase("And so, my so friends,", 0.1, 0.5, 2.2, 2.6, 3.0)], "my so friends,"),
+        ([phrase("And", 0.1), phrase("so", 0.6)], ""),
+    ],
+)
+def test_of_sound_that_was_read_along_nothing_is_told_twice(phrases: list[TokenPhrase], new: str) -> None:
+    so = Word(word="so.", start=11.6, end=12.0, confidence=0.9)
+    before = Said(key="1", start=11.0, end=12.0, transcript="And so.", confidence=0.9, words=(so,))
+    found = untold(phrases, before, first_s=10.0)
+    assert "".join(word.text for each in found for word in each.words).strip() == new
+
+
+class Listener:
+    """Hears one word per second of all sound that it is given, and notes how much that was."""
+
+    def __init__(self, guesses_from_s: float = 30.0) -> None:
+        self.guesses_from_s = guesses_from_s
+        self.heard_s: list[float] = []
+        self.prompts: list[tuple[int, ...]] = []
+
+    def tokens(self, text: str) -> list[int]:
+        return [len(text)]
+
+    def read(self, samples: Samples, way: ReadingOptions) -> Decoded:
+        self.heard_s.append(round(len(samples) / RATE, 1))
+        self.prompts.append(way.prompt)
+        words = tuple(TimedWord(f" w{n}", n + 0.3, n + 0.9, 0.9) for n in range(round(len(samples) / RATE)))
+        score = -2.0 if len(samples) / RATE > self.guesses_from_s else -0.3
+        return Decoded((TokenPhrase(0.0, None, words),), "words", score=score, silence=0.1, language="en")
+
+
+def test_what_was_said_just_before_is_heard_along_and_not_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speech, "listen", all_loud)
+    ear = Listener()
+    network: Any = ear
+    reader = Reader(network, Manner(language="en"))
+    first, _ = reader.final(said_in("1", at_s=0, seconds=3))
+    second, end_s = reader.final(said_in("2", at_s=3.5, seconds=2))
+    assert (first.transcript, second.transcript) == ("w0 w1 w2", "w3 w4")
+    assert end_s == pytest.approx(2.0, abs=0.05)
+    assert second.start >= first.end
+    reader.final(said_in("3", at_s=16, seconds=2))
+    assert ear.heard_s == [3.0, 5.5, 2.0], "what was said long before is left out"
+
+
+def test_what_reads_badly_along_with_what_was_before_is_read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speech, "listen", all_loud)
+    ear = Listener(guesses_from_s=4)
+    network: Any = ear
+    reader = Reader(network, Manner(language="en"))
+    reader.final(said_in("1", at_s=0, seconds=3))
+    second, _ = reader.final(said_in("2", at_s=3.5, seconds=2))
+    assert second.transcript == "w0 w1"
+    assert ear.heard_s == [3.0, 5.5, 2.0], "once along, once alone"
+    assert ear.prompts[-1] == (len(" w0 w1 w2"),), "told the text instead"
+
+
+def test_where_there_is_no_room_for_sound_its_text_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speech, "listen", all_loud)
+    ear = Listener()
+    network: Any = ear
+    reader = Reader(network, Manner(language="en"))
+    reader.final(said_in("1", at_s=0, seconds=3))
+    reader.final(said_in("2", at_s=4, seconds=round(TOGETHER_S)))
+    assert ear.heard_s == [3.0, TOGETHER_S]
+    assert ear.prompts == [(), (len(" w0 w1 w2"),)]
+
+
+def all_loud(samples: Samples) -> SpeechActivity:
+    frames = np.full(len(samples) // FRAME, 0.9, np.float32)
+    return SpeechActivity(frames, frames)
+
+
+def said_in(key: str, *, at_s: float, seconds: float) -> OpenUtterance:
+    samples = np.ones(round(seconds * RATE) // FRAME * FRAME, np.int16)
+    return OpenUtterance(key, round(at_s * RATE) // FRAME * FRAME, samples, silence(len(samples) // FRAME))
 
 
 class Deaf:
