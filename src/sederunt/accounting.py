@@ -10,9 +10,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import reduce
 from time import monotonic
+from types import MappingProxyType
 from typing import Any
+from uuid import UUID
 
-from sederunt.model.budgets import BUDGETS, Budget
+from sederunt.model.budgets import BUDGETS, Budget, BudgetOwner, CountedOver
 from sederunt.settings import Settings
 
 MOST_KNOWN = 100_000  # holders of a rate that are remembered
@@ -92,9 +94,13 @@ class Ledger:
 
     Args:
         limits: by the budgets' names; the defaults where none are given.
+        weights: how many usual accounts one counts for, by its id; 1 where none is given.
     """
 
-    def __init__(self, limits: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self, limits: Mapping[str, float] | None = None, weights: Mapping[UUID, float] = MappingProxyType({})
+    ) -> None:
+        self._weights = weights
         self._limits = dict(limits) if limits is not None else {name: row.default for name, row in BUDGETS.items()}
         self._held: dict[str, Counter[Hashable]] = {}
         self._elsewhere: dict[str, Mapping[str, float]] = {}  # budget → holder, as text → what other processes hold
@@ -104,6 +110,17 @@ class Ledger:
         """Return a budget's limit; infinite where it has none."""
         limit = self._limits[budget]
         return math.inf if BUDGETS[budget].zero_is_endless and not limit else limit
+
+    def share(self, budget: str, holder: Hashable) -> float:
+        """Return a holder's limit; an account's share of a process's places grows with its weight."""
+        row, most = BUDGETS[budget], self.most(budget)
+        if row.of is BudgetOwner.ACCOUNT and row.over is CountedOver.PROCESS and isinstance(holder, UUID):
+            return max(min(1.0, most), most * self.weight_of(holder))
+        return most
+
+    def weight_of(self, account: UUID) -> float:
+        """Return how many usual accounts one counts for."""
+        return self._weights.get(account, 1.0)
 
     def limit(self, budget: str) -> float:
         """Return a budget's limit as it was set, 0 included."""
@@ -116,7 +133,7 @@ class Ledger:
 
     def has_room(self, budget: str, holder: Hashable, amount: float = 1) -> bool:
         """Return whether a holder may have so much more; where it may not, that is counted as a refusal."""
-        fits = self.used(budget, holder) + amount <= self.most(budget)
+        fits = self.used(budget, holder) + amount <= self.share(budget, holder)
         if not fits:
             self.refuse(budget)
         return fits

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_origin
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
@@ -420,6 +421,11 @@ class Settings(BaseSettings):
     )
     secret_keys: tuple[SecretStr, ...] = Field(
         (), description="Keys that seal stored secrets, newest first; default: one made in the data directory."
+    )
+    account_weights: dict[UUID, Annotated[float, Field(gt=0, le=1_000)]] = Field(
+        default_factory=dict,
+        description='How many usual accounts one counts for where work is shared, as JSON: `{"ACCOUNT ID": 3}`; '
+        "`sederunt accounts list` shows both.",
     )
     api: ApiSettings = ApiSettings()
     oidc: OidcSettings = OidcSettings()

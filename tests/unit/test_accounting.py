@@ -1,6 +1,7 @@
 """The table of budgets, what counts against it, and that no limit stands anywhere else."""
 
 import math
+from uuid import UUID
 
 import pytest
 
@@ -71,3 +72,17 @@ def test_an_operators_choice_is_what_counts(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("SEDERUNT_API__CONCURRENT_BOTS", "3")
     ledger = Ledger(limits_of(Settings()))
     assert (ledger.most("fetches"), ledger.most("bots_at_work")) == (7, 3)
+
+
+def test_an_account_of_more_weight_has_more_of_what_is_shared_and_of_nothing_else() -> None:
+    heavy, usual, light = UUID(int=1), UUID(int=2), UUID(int=3)
+    known = Settings(account_weights={heavy: 3, light: 0.1})
+    ledger = Ledger(limits_of(known), known.account_weights)
+    assert [ledger.share("fetches", account) for account in (heavy, usual, light)] == [12, 4, 1]
+    assert ledger.share("sockets", heavy) == ledger.share("sockets", usual)  # of the whole installation
+    assert ledger.share("refusals", str(heavy)) == default_of("refusals")
+    for _ in range(5):
+        ledger.take("fetches", heavy)
+        ledger.take("fetches", usual)
+    assert (ledger.has_room("fetches", heavy), ledger.has_room("fetches", usual)) == (True, False)
+    assert Ledger({"fetches": 0}, {light: 0.1}).share("fetches", light) == 0

@@ -59,7 +59,7 @@ def create_app(
     Its context is opened when the server starts and closed when it stops. Use of budgets is counted in the ledger.
     """
     metrics = Metrics()
-    counted = ledger or Ledger(limits_of(settings))
+    counted = ledger or Ledger(limits_of(settings), settings.account_weights)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -43,8 +43,15 @@ def list_(data: Data = None, output: Output = OutputFormat.TABLE) -> None:
     """Show all accounts."""
 
     async def act(context: CommandContext) -> None:
+        weights = context.settings.account_weights
         rows = [
-            {"id": account.id, "name": account.name, "reserved": account.reserved, "created_at": account.created_at}
+            {
+                "id": account.id,
+                "name": account.name,
+                "reserved": account.reserved,
+                "weight": weights.get(account.id, 1.0),
+                "created_at": account.created_at,
+            }
             for account in await Accounts(context.database).all()
         ]
         show(rows, output=output, nothing="No accounts.")

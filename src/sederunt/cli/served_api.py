@@ -28,7 +28,7 @@ def serve_api(settings: Settings, fd: int | None, *, ready: Ready) -> None:
     listener = socket.socket(fileno=fd) if fd is not None else listen(settings.api)
     port = listener.getsockname()[1]
     known = settings.model_copy(update={"api": settings.api.model_copy(update={"port": port})})
-    ledger = Ledger(limits_of(known))
+    ledger = Ledger(limits_of(known), known.account_weights)
     config = uvicorn.Config(
         create_application(known, ledger=ledger),
         loop="uvloop",

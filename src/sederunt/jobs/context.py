@@ -92,7 +92,7 @@ async def open_context(
 
 def _furnish(settings: Settings, role: str, database: Database, bus: Bus) -> WorkerContext:
     sealer = load_sealer(settings)
-    deliveries, ledger = Deliveries(database), Ledger(limits_of(settings))
+    deliveries, ledger = Deliveries(database), Ledger(limits_of(settings), settings.account_weights)
     secrets = WebhookSecrets(database, sealer)
     return WorkerContext(
         settings=settings,
@@ -115,7 +115,10 @@ def _furnish(settings: Settings, role: str, database: Database, bus: Bus) -> Wor
         vendor_access=VendorAccess(CredentialStore(database, sealer), settings),
         events=EventPublisher(bus),
         scheduler=Scheduler(
-            settings.transcription.cores, idle_s=settings.whisper.idle_minutes * 60, on_idle=unload_models
+            settings.transcription.cores,
+            weight_of=ledger.weight_of,
+            idle_s=settings.whisper.idle_minutes * 60,
+            on_idle=unload_models,
         ),
         name=settings.host.name if role == "host" else f"{role}-{settings.host.name}",
     )

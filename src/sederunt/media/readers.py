@@ -65,18 +65,18 @@ class Readers:
 
     def gives_way(self, account: UUID) -> int:
         """Return 0 for an account that has its share at most, else the most that a process can give way."""
-        within = self._ledger.used(BUDGET, account) <= self._ledger.most(BUDGET)
+        within = self._ledger.used(BUDGET, account) <= self._ledger.share(BUDGET, account)
         return 0 if within and self._lasting.charge(account, 0) else GIVES_WAY
 
     def _lend(self) -> None:
-        """Give free places to whoever has the fewest, those first who asked first."""
+        """Give free places to whoever has the fewest by its weight, those first who asked first."""
         self._waiting = [(account, asked) for account, asked in self._waiting if not asked.done()]  # some hung up
         while self._waiting and self._running.total() < self._places:
-            index = min(range(len(self._waiting)), key=lambda each: self._running[self._waiting[each][0]])
-            account, asked = self._waiting[index]
-            if self._running[account] >= self._ledger.most(BUDGET):
+            able = [one for one in self._waiting if self._running[one[0]] + 1 <= self._ledger.share(BUDGET, one[0])]
+            if not able:
                 return
-            del self._waiting[index]
+            account, asked = min(able, key=lambda one: self._running[one[0]] / self._ledger.weight_of(one[0]))
+            self._waiting.remove((account, asked))
             self._running[account] += 1
             self._ledger.take(BUDGET, account)
             asked.set_result(None)

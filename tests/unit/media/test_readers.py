@@ -14,9 +14,9 @@ ADA, BEN, CLEO = UUID(int=1), UUID(int=2), UUID(int=3)
 class Room:
     """Readers of two places, and files that are read until they are told to end."""
 
-    def __init__(self, clock: FakeClock, *, places: int = 2, share: int = 1) -> None:
+    def __init__(self, clock: FakeClock, *, places: int = 2, share: int = 1, ada: float = 1.0) -> None:
         self.clock = clock
-        self.ledger = Ledger({name: default_of(name) for name in BUDGETS} | {"readers": share})
+        self.ledger = Ledger({name: default_of(name) for name in BUDGETS} | {"readers": share}, {ADA: ada})
         self.readers = Readers(self.ledger, places, clock.monotonic)
         self.reading: list[tuple[UUID, int]] = []
 
@@ -59,6 +59,13 @@ async def test_whoever_has_the_fewest_is_next(clock: FakeClock) -> None:
     assert await room.whose() == [ADA, ADA, BEN]
     await end(files[0])
     assert await room.whose() == [ADA, ADA, BEN, CLEO]
+    await end(*files)
+
+
+async def test_an_account_of_twice_the_weight_has_twice_the_readers(clock: FakeClock) -> None:
+    room = Room(clock, places=3, ada=2.0)
+    files = [room.file(account) for account in (BEN, BEN, BEN, ADA, ADA, ADA)]
+    assert await room.whose() == [BEN, ADA, ADA]
     await end(*files)
 
 
