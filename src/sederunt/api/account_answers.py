@@ -21,8 +21,8 @@ from sederunt.api.answer_parts import (
     ref,
     words_of,
 )
-from sederunt.api.webhooks import DeliveryState
 from sederunt.calendars.meeting import FeedRule
+from sederunt.database.deliveries import DeliveryState
 from sederunt.model.correction import CorrectionKind
 from sederunt.platforms.registry import services_taking
 from sederunt.platforms.sign_in_pages import AccountKind

@@ -8,6 +8,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 from sederunt.accounts.keys import Scope
 from sederunt.api import values as v
 from sederunt.api.schemas import Body
+from sederunt.database.deliveries import DeliveryState
 from sederunt.model.correction import CorrectionKind
 from sederunt.model.window_input import MOST_INPUTS, MOST_PARTS, MOST_PIXELS, MOST_TEXT, WindowInput
 from sederunt.platforms.registry import services_taking
@@ -15,7 +16,6 @@ from sederunt.platforms.sign_in_pages import AccountKind
 from sederunt.transcription.models import providers
 
 KEYED_PROVIDERS = tuple(name for name, row in providers().items() if row.needs_key)
-DELIVERY_STATES = ("pending", "delivered", "given_up")
 LONGEST_OVERLAP_H = 168
 
 _Name = Annotated[str, *v.text(200)]
@@ -164,7 +164,7 @@ class ReplayFields(Body):
     since: v.MomentOrNull = Field(
         0, description="Those created then or later: Unix seconds, or milliseconds above 10^11."
     )
-    state: Annotated[str, *v.word(DELIVERY_STATES)] = Field("given_up", description="Those in this state.")
+    state: Annotated[str, *v.word(tuple(DeliveryState))] = Field("given_up", description="Those in this state.")
 
 
 class WebhookTestFields(Body):

@@ -15,7 +15,7 @@ from sederunt.api.live import LONGEST_WAIT_S
 from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
 from sederunt.api.transcripts import LONGEST_QUESTION
-from sederunt.api.webhooks import DeliveryState
+from sederunt.database.deliveries import DeliveryState
 from sederunt.model.status import BotStatus, RecordingStatus
 from sederunt.transcripts.export import FORMATS
 

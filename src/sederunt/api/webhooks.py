@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -15,19 +14,11 @@ from sederunt.api.call import Call
 from sederunt.api.failures import json_response
 from sederunt.api.values import MILLISECONDS_FROM, uuid_of
 from sederunt.api.views import moment
-from sederunt.database.deliveries import Delivery
+from sederunt.database.deliveries import Delivery, DeliveryState
 from sederunt.database.delivery_lists import trial
 from sederunt.database.search import cursor_number
 from sederunt.errors import InvalidConfig
 from sederunt.webhooks.sender import body_of, send
-
-
-class DeliveryState(StrEnum):
-    """How far a delivery went."""
-
-    PENDING = "pending"
-    DELIVERED = "delivered"
-    GIVEN_UP = "given_up"
 
 
 async def get_secret(call: Call) -> Response:
@@ -50,10 +41,9 @@ async def list_deliveries(call: Call) -> Response:
 async def deliveries_values(call: Call) -> dict[str, Any]:
     """Return the page of deliveries that the query asks for. Raises InvalidConfig."""
     query = call.request.query_params
-    state = call.word("state", DeliveryState)
     page = await call.context.stores.deliveries.find(
         call.account_id,
-        state=state.value if state else None,
+        state=call.word("state", DeliveryState),
         resource_id=_resource_id(query.get("resource_id")),
         before=cursor_number(query.get("cursor") or None),
         limit=call.integer("limit", default=50, least=1, most=200),
@@ -82,8 +72,8 @@ async def replay_deliveries(call: Call) -> Response:
     # Unix seconds, or milliseconds where it is too large for seconds; the distant past is the beginning.
     seconds = fields.since / 1000 if fields.since > MILLISECONDS_FROM else fields.since
     since = datetime.fromtimestamp(max(seconds, 0), UTC)
-    state = fields.state
-    count = await call.context.stores.deliveries.replay_since(call.account_id, since, state)  # type: ignore[arg-type]
+    state = DeliveryState(fields.state)
+    count = await call.context.stores.deliveries.replay_since(call.account_id, since, state)
     return json_response({"replayed": count})
 
 
@@ -103,7 +93,8 @@ async def test_webhook(call: Call) -> Response:
         skribby_signature=webhooks.skribby_signature,
     )
     good = result.attempt.status is not None and 200 <= result.attempt.status < 300
-    delivery = replace(delivery, attempts=(result.attempt,), state="delivered" if good else "given_up")
+    state = DeliveryState.DELIVERED if good else DeliveryState.GIVEN_UP
+    delivery = replace(delivery, attempts=(result.attempt,), state=state)
     await stores.deliveries.keep_test(delivery)
     return json_response(delivery_values(delivery))
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Integer, bindparam, exists, func, insert, literal_column, select, update
@@ -17,9 +18,15 @@ from sederunt.database.outbox import OutboxMessage, Resource, deliver
 from sederunt.database.queries import Row
 from sederunt.model.history import Event
 
-State = Literal["pending", "delivered", "given_up"]
-
 _ANSWER_KEPT = 250  # characters
+
+
+class DeliveryState(StrEnum):
+    """How far a delivery went."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    GIVEN_UP = "given_up"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +52,7 @@ class Delivery:
     data: Mapping[str, Any]
     custom_metadata: Mapping[str, str]
     created_at: datetime
-    state: State
+    state: DeliveryState
     next_attempt_at: datetime | None
     attempts: tuple[Attempt, ...] = ()
 
@@ -72,7 +79,7 @@ async def enqueue(
             data=dict(event.data),
             custom_metadata=dict(custom_metadata),
             created_at=event.created_at,
-            state="pending",
+            state=DeliveryState.PENDING,
             next_attempt_at=event.created_at,
         )
     )
@@ -140,7 +147,7 @@ class Deliveries:
         return [delivery_of(row, attempts.get(row["id"], ())) for row in rows]
 
     async def record_attempt(
-        self, delivery_id: UUID, attempt: Attempt, *, state: State, next_attempt_at: datetime | None = None
+        self, delivery_id: UUID, attempt: Attempt, *, state: DeliveryState, next_attempt_at: datetime | None = None
     ) -> None:
         """Write an attempt and what follows from it. A delivery that was deleted meanwhile is left alone.
 
@@ -151,7 +158,7 @@ class Deliveries:
             found = await connection.scalar(select(t.deliveries.c.state).where(this).with_for_update())
             if found is None:
                 return
-            if found == "pending" or state == "delivered":
+            if found == DeliveryState.PENDING or state is DeliveryState.DELIVERED:
                 moving = update(t.deliveries).where(this)
                 await connection.execute(moving.values(state=state, next_attempt_at=next_attempt_at))
             await connection.execute(

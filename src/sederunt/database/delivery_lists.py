@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, and_, delete, insert, select, update
 
 from sederunt.database import outbox
 from sederunt.database import tables as t
-from sederunt.database.deliveries import Delivery, State, delivery_of
+from sederunt.database.deliveries import Delivery, DeliveryState, delivery_of
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.queries import Row
@@ -38,7 +38,7 @@ class DeliveryLists:
         self,
         account_id: UUID,
         *,
-        state: State | None = None,
+        state: DeliveryState | None = None,
         resource_id: UUID | None = None,
         before: int | None = None,
         limit: int = 50,
@@ -71,7 +71,7 @@ class DeliveryLists:
         if not await self._replay(_owned(delivery_id, account_id)):
             raise NotFound("There is no delivery with this id.")
 
-    async def replay_since(self, account_id: UUID, since: datetime, state: State) -> int:
+    async def replay_since(self, account_id: UUID, since: datetime, state: DeliveryState) -> int:
         """Deliver once more what was created since then and is in this state; how many those are."""
         rows = t.deliveries.c
         return await self._replay(
@@ -98,7 +98,7 @@ class DeliveryLists:
         again = (
             update(t.deliveries)
             .where(which)
-            .values(state="pending", next_attempt_at=now)
+            .values(state=DeliveryState.PENDING, next_attempt_at=now)
             .returning(t.deliveries.c.resource, t.deliveries.c.resource_id)
         )
         async with self._database.begin() as connection:
@@ -139,7 +139,7 @@ def trial(account_id: UUID, url: str, now: datetime) -> Delivery:
         data={"message": "This webhook was sent to try its receiver."},
         custom_metadata={},
         created_at=now,
-        state="pending",
+        state=DeliveryState.PENDING,
         next_attempt_at=None,
     )
 

@@ -10,7 +10,7 @@ import httpx2
 
 from sederunt import log, tally
 from sederunt.clock import Clock
-from sederunt.database.deliveries import Deliveries, Delivery
+from sederunt.database.deliveries import Deliveries, Delivery, DeliveryState
 from sederunt.webhooks import schedule
 from sederunt.webhooks.destinations import Destinations
 from sederunt.webhooks.sender import send
@@ -76,7 +76,7 @@ class Deliverer:
             result.attempt, made_before, retryable=result.retryable, retry_after_s=result.retry_after_s
         )
         await self.deliveries.record_attempt(delivery.id, result.attempt, state=state, next_attempt_at=again_at)
-        if state == "delivered":
+        if state is DeliveryState.DELIVERED:
             tally.add("webhook_seconds", was, (self.clock.now() - delivery.created_at).total_seconds())
         if is_back:
             await self.deliveries.hasten(delivery.url, delivery.account_id)
@@ -90,4 +90,4 @@ class Deliverer:
             status=result.attempt.status,
             ms=result.attempt.ms,
         )
-        return state != "pending"
+        return state is not DeliveryState.PENDING

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from sederunt.database.deliveries import Attempt, State
+from sederunt.database.deliveries import Attempt, DeliveryState
 
 _MINUTE, _HOUR = 60, 3600
 
@@ -29,14 +29,14 @@ LONGEST_RETRY_AFTER_S = 24.0 * _HOUR
 
 def after(
     attempt: Attempt, made_before: int, *, retryable: bool = True, retry_after_s: float | None = None
-) -> tuple[State, datetime | None]:
+) -> tuple[DeliveryState, datetime | None]:
     """Return (state, when to try again) that follow from an attempt; `made_before` is how many preceded it.
 
     A receiver that says when it wants to be asked again is not asked earlier.
     """
     if attempt.status is not None and 200 <= attempt.status < 300:
-        return "delivered", None
+        return DeliveryState.DELIVERED, None
     if not retryable or attempt.status == GONE or made_before >= len(PAUSES_S):
-        return "given_up", None
+        return DeliveryState.GIVEN_UP, None
     pause_s = max(PAUSES_S[made_before], min(retry_after_s or 0.0, LONGEST_RETRY_AFTER_S))
-    return "pending", attempt.at + timedelta(seconds=pause_s)
+    return DeliveryState.PENDING, attempt.at + timedelta(seconds=pause_s)

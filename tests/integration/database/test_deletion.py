@@ -14,7 +14,7 @@ from harness.fake_clock import FakeClock
 from harness.sent_off import sent_off
 from sederunt.database.bots import Bots
 from sederunt.database.corrections import Corrections
-from sederunt.database.deliveries import Attempt, Deliveries
+from sederunt.database.deliveries import Attempt, Deliveries, DeliveryState
 from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.live_lines import LiveLineStore
@@ -170,7 +170,9 @@ async def _full_bot(bots: Bots, make_bot: MakeBot, database: Database, clock: Fa
     delivery = await Deliveries(database).next(bot.id)
     assert delivery is not None
     attempt = Attempt(at=clock.now(), status=500, ms=3, answer="no")
-    await Deliveries(database).record_attempt(delivery.id, attempt, state="pending", next_attempt_at=clock.now())
+    await Deliveries(database).record_attempt(
+        delivery.id, attempt, state=DeliveryState.PENDING, next_attempt_at=clock.now()
+    )
     return moved
 
 

@@ -9,7 +9,7 @@ import pytest
 from harness.fake_clock import FakeClock
 from sederunt.database import outbox
 from sederunt.database.bots import Bots
-from sederunt.database.deliveries import Attempt, Deliveries, State
+from sederunt.database.deliveries import Attempt, Deliveries, DeliveryState
 from sederunt.database.delivery_lists import DeliveryLists
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.outbox import Outbox
@@ -43,14 +43,14 @@ async def test_webhooks_wait_for_the_one_before(deliveries: Deliveries, bot: Bot
     assert first.custom_metadata == {"deal": "42"}
     failed = Attempt(at=clock.now(), status=None, ms=10_000, answer="x" * 999)
     later = clock.now() + timedelta(seconds=30)
-    await deliveries.record_attempt(first.id, failed, state="pending", next_attempt_at=later)
+    await deliveries.record_attempt(first.id, failed, state=DeliveryState.PENDING, next_attempt_at=later)
     again = await deliveries.next(bot.id)
     assert again is not None
     assert (again.id, again.next_attempt_at, again.attempts[0].answer) == (first.id, later, "x" * 250)
     assert await deliveries.due(clock.now()) == []  # the second is pending too, but behind the first
     assert await deliveries.due(later) == [("bot", bot.id)]
     ok = Attempt(at=clock.now(), status=204, ms=7, answer="")
-    await deliveries.record_attempt(first.id, ok, state="delivered")
+    await deliveries.record_attempt(first.id, ok, state=DeliveryState.DELIVERED)
     second = await deliveries.next(bot.id)
     assert second is not None
     assert second.data["new_status"] == "recording"
@@ -60,23 +60,25 @@ async def test_webhooks_wait_for_the_one_before(deliveries: Deliveries, bot: Bot
 async def test_a_webhook_that_was_given_up_holds_up_nobody(deliveries: Deliveries, bot: Bot, clock: FakeClock) -> None:
     first = await deliveries.next(bot.id)
     assert first is not None
-    await deliveries.record_attempt(first.id, Attempt(at=clock.now(), status=500, ms=1, answer="no"), state="given_up")
+    await deliveries.record_attempt(
+        first.id, Attempt(at=clock.now(), status=500, ms=1, answer="no"), state=DeliveryState.GIVEN_UP
+    )
     second = await deliveries.next(bot.id)
     assert second is not None
     assert second.id != first.id
     assert [delivery.state for delivery in await deliveries.of(bot.id, bot.account_id)] == ["given_up", "pending"]
 
 
-@pytest.mark.parametrize("state", ["delivered", "given_up"])
+@pytest.mark.parametrize("state", [DeliveryState.DELIVERED, DeliveryState.GIVEN_UP])
 async def test_an_attempt_that_ends_late_is_noted_and_changes_nothing(
-    deliveries: Deliveries, bot: Bot, clock: FakeClock, state: State
+    deliveries: Deliveries, bot: Bot, clock: FakeClock, state: DeliveryState
 ) -> None:
     first = await deliveries.next(bot.id)
     assert first is not None
     await deliveries.record_attempt(first.id, Attempt(at=clock.now(), status=299, ms=1, answer=""), state=state)
     late = Attempt(at=clock.now(), status=None, ms=10_000, answer="No answer.")
     again_at = clock.now() + timedelta(seconds=5)
-    await deliveries.record_attempt(first.id, late, state="pending", next_attempt_at=again_at)
+    await deliveries.record_attempt(first.id, late, state=DeliveryState.PENDING, next_attempt_at=again_at)
     noted, second = await deliveries.of(bot.id, bot.account_id)
     assert (noted.state, noted.next_attempt_at) == (state, None)
     assert [attempt.status for attempt in noted.attempts] == [299, None]
@@ -90,7 +92,7 @@ async def test_a_webhook_can_be_sent_again(
         pending = await deliveries.next(bot.id)
         assert pending is not None
         ok = Attempt(at=clock.now(), status=200, ms=1, answer="")
-        await deliveries.record_attempt(pending.id, ok, state="delivered")
+        await deliveries.record_attempt(pending.id, ok, state=DeliveryState.DELIVERED)
     assert await deliveries.next(bot.id) is None
     announced.clear()
     first = (await deliveries.of(bot.id, bot.account_id))[0]
@@ -109,7 +111,9 @@ async def test_deliveries_are_their_accounts_own(deliveries: Deliveries, databas
 
 
 async def test_an_attempt_at_a_deleted_delivery_changes_nothing(deliveries: Deliveries, clock: FakeClock) -> None:
-    await deliveries.record_attempt(uuid4(), Attempt(at=clock.now(), status=200, ms=1, answer=""), state="delivered")
+    await deliveries.record_attempt(
+        uuid4(), Attempt(at=clock.now(), status=200, ms=1, answer=""), state=DeliveryState.DELIVERED
+    )
 
 
 async def test_the_outbox_gives_the_oldest_first_and_forgets_what_was_sent(

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from sederunt.database.deliveries import Delivery
+from sederunt.database.deliveries import Delivery, DeliveryState
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def make_delivery() -> Callable[..., Delivery]:
             data={"old_status": "joining", "new_status": "recording"},
             custom_metadata={"order": "Ä1"},
             created_at=datetime(2026, 3, 2, 9, tzinfo=UTC),
-            state="pending",
+            state=DeliveryState.PENDING,
             next_attempt_at=None,
         )
         return replace(delivery, **changes)

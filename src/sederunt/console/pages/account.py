@@ -15,10 +15,11 @@ from sederunt.api.failures import json_response
 from sederunt.api.people import audit_values
 from sederunt.api.transcripts import search_values
 from sederunt.api.usage import usage_values
-from sederunt.api.webhooks import DeliveryState, deliveries_values, secret_values
+from sederunt.api.webhooks import deliveries_values, secret_values
 from sederunt.bus.pulse import Pulse
 from sederunt.console.checkup import Checkup
 from sederunt.console.page import Page
+from sederunt.database.deliveries import DeliveryState
 from sederunt.database.identities import Identities
 from sederunt.errors import InvalidConfig
 from sederunt.jobs.installation import faults_of, seats_of
