@@ -62,7 +62,7 @@ def describe(meeting: Meeting) -> dict[str, Any]:
         "code": meeting.code,
         "url": meeting.url,
         "is_over": meeting.is_over,
-        "people": [dataclasses.asdict(person) for person in meeting.people],
+        "people": [dataclasses.asdict(person) for person in meeting.cast.people],
         "bots": [visitor.to_data() for visitor in meeting.visitors.values()],
         "chat": [
             {"sender": message.sender.name, "text": message.text, "at_ms": message.at_ms}

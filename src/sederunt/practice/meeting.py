@@ -8,22 +8,22 @@ note [bot, note] (a dialog was answered, a toggle moved, the page reported somet
 """
 
 import asyncio
-import itertools
-import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal
 
 from sederunt import log
 from sederunt.errors import Conflict, NotFound
 from sederunt.practice import clips
+from sederunt.practice.announcer import RosterAnnouncer
+from sederunt.practice.cast import MeetingCast
+from sederunt.practice.deferred import DeferredCalls
 from sederunt.practice.eventlog import EventLog
+from sederunt.practice.media import MeetingMedia
 from sederunt.practice.people import ChatMessage, Occupant, Standing, Visitor
-from sederunt.practice.script import CastMember, Script, ScriptedAct
+from sederunt.practice.script import CastMember, Script, ScriptedAct, Variant
 from sederunt.practice.site import SiteShape, muted
-from sederunt.practice.sound import TICK_S, MeetingSound
 from sederunt.practice.timeline import ScriptTimeline
-from sederunt.practice.video import Video
 
 logger = log.get(component="practice")
 
@@ -34,7 +34,6 @@ class Meeting:
     def __init__(self, code: str, script: Script, site: SiteShape) -> None:
         self.code = code
         self.script = script
-        self.variant = script.variant
         self.site = site if script.variant.signals == "network" else muted(site)
         self.events = EventLog()
         self.visitors: dict[str, Visitor] = {}
@@ -42,25 +41,11 @@ class Meeting:
         self.is_over = False
         self.stalls_left = self.variant.stalls
         self.started = asyncio.Event()
-        self._numbers = itertools.count(1)
-        self.people = [self._new_person(entry) for entry in script.cast]
-        for person, entry in zip(self.people, script.cast, strict=True):
-            person.present = entry.joins_at_s <= 0  # they sit there before the first bot comes
-        owners = [person.csrc for person in self.people] if self.variant.audio == "own_tracks" else []
-        own_slots = owners or (self.variant.audio == "per_person" and site.slots > 1)
-        self._sound = MeetingSound(
-            slots=len(owners) or site.slots,
-            owners=owners,
-            mode="per_person" if own_slots else "mixed",
-            idle=self.variant.idle,
-            dtx=self.variant.dtx,
-        )
-        self._video = Video(self.variant.video) if self.variant.video else None
-        self._ticks = 0
+        self.cast = MeetingCast(code, self.site, script.cast)
+        self.media = MeetingMedia(self.variant, site.slots, self.cast.people)
+        self.deferred = DeferredCalls()
+        self.roster = RosterAnnouncer(self)
         self._timeline = ScriptTimeline(script)
-        self._quirks, self._chance = self.variant.quirks, random.Random(self.variant.quirks.seed)
-        self._timers: set[asyncio.TimerHandle] = set()
-        self._closing: set[asyncio.Task[None]] = set()
         if script.starts == "created":
             self.start()
 
@@ -71,11 +56,12 @@ class Meeting:
         """Return the link that a bot is given."""
         return self.site.address(self.code, self.script)
 
+    @property
+    def variant(self) -> Variant:
+        return self.script.variant
+
     def in_call(self) -> list[Visitor]:
         return [visitor for visitor in self.visitors.values() if visitor.standing == "in_call"]
-
-    def present(self) -> list[Occupant]:
-        return [person for person in self.people if person.present]
 
     def visitor(self, bot: str | None = None, *, standing: Standing | None = None) -> Visitor:
         """Return a bot by id or name; without one the only (or latest) that has that standing. NotFound otherwise."""
@@ -137,14 +123,13 @@ class Meeting:
         """Let the bot in: it gets a person, the roster, and is asked to negotiate media."""
         if visitor.standing in ("in_call", "gone"):
             raise Conflict(f"{visitor.id} is {visitor.standing}; only a bot that arrived or knocks can be admitted.")
-        person = self._new_person(CastMember(name=visitor.name, muted=True))
+        person = self.cast.add(CastMember(name=visitor.name, muted=True))
         person.bot, person.present = visitor.id, True
         visitor.person, visitor.standing = person, "in_call"
-        self.people.append(person)
         self.events.add("admitted", bot=visitor.id, name=visitor.name)
         visitor.tell({"show": "call", "title": self.script.title, "code": self.code, "self": person.key})
-        self._tell_roster([person])
-        self.site.roster_changed(self, visitor, self.people)
+        self.roster.tell([person])
+        self.site.roster_changed(self, visitor, self.cast.people)
 
     def deny(self, visitor: Visitor, screen: str = "denied") -> None:
         """Refuse a bot that knocks."""
@@ -180,17 +165,12 @@ class Meeting:
         self.events.add("media_connected", bot=visitor.id, name=visitor.name)
         if self.script.starts == "first_bot":
             self.start()
-        self.site.roster_changed(self, visitor, self.people)
+        self.site.roster_changed(self, visitor, self.cast.people)
 
     def network(self, visitor: Visitor, state: Literal["lost", "back"]) -> None:
         """Cut a bot off from media and let the page say so, or bring it back."""
         visitor.paused = state == "lost"
         visitor.tell({"network": state})
-
-    def key_frame(self, slot: int) -> None:
-        """Take in that a bot's receiver asked for a key frame."""
-        if self._video:
-            self._video.key_frame(slot)
 
     # --- the script ---
 
@@ -201,28 +181,20 @@ class Meeting:
         self.started.set()
         self.events.add("started")
         self._run_due()
-        if self._quirks.mapping_s > 0:
-            self._later(self._quirks.mapping_s, lambda: self._tell_channels(self.present()))
-        if self._quirks.full_lists_s:
-            self._tell_full_lists()
+        self.roster.begin()
 
     def tick(self) -> None:
         """Advance the meeting by 20 ms of meeting time."""
         if not self.started.is_set() or self.is_over:
             return
-        self._ticks += 1
+        self.media.begin_tick()
         self._run_due()
-        before = self._sound.speaking()
-        frames, finished = self._sound.tick()
+        before = self.media.sound.speaking()
         peers = [visitor.peer for visitor in self.in_call() if visitor.peer is not None and not visitor.paused]
-        for frame in frames:
-            for peer in peers:
-                peer.send_audio(frame, self._ticks)
-        if self._video:
-            self._video.tick(self._ticks, peers)
+        finished = self.media.send(peers)
         for csrc in finished:
-            self.events.add("fell_silent", who=next(person for person in self.people if person.csrc == csrc).name)
-        if finished and before != self._sound.speaking():
+            self.events.add("fell_silent", who=self.cast.of_csrc(csrc).name)
+        if finished and before != self.media.sound.speaking():
             self._tell_speaking()
 
     def act(self, deed: ScriptedAct) -> None:
@@ -232,9 +204,11 @@ class Meeting:
         elif deed.do == "record":
             self.tell_all({"notice": "recording"})
         elif deed.do == "join":
-            self._join(deed.who)
+            if (person := self.cast.come(deed.who)) is not None:
+                self.events.add("person_joined", who=deed.who)
+                self.roster.tell([person])
         else:
-            getattr(self, f"_{deed.do}")(self._person(deed.who), deed)
+            getattr(self, f"_{deed.do}")(self.cast.find(deed.who), deed)
 
     def end(self) -> None:
         """End the meeting for everyone, as the host does."""
@@ -269,67 +243,55 @@ class Meeting:
     async def close(self) -> None:
         """Drop everything: timers, peers."""
         self.is_over = True
-        for timer in self._timers:
-            timer.cancel()
         peers = [visitor.peer for visitor in self.visitors.values() if visitor.peer is not None]
-        await asyncio.gather(*(peer.close() for peer in peers), *self._closing)
+        await asyncio.gather(*(peer.close() for peer in peers), self.deferred.close())
 
     # --- one method per deed that has a `who` ---
 
     def _say(self, person: Occupant, deed: ScriptedAct) -> None:
         if person.muted:
             self._unmute(person, deed)
-        if self._sound.say(person.csrc, clips.load(deed.clip)):
+        if self.media.sound.say(person.csrc, clips.load(deed.clip)):
             self.events.add("said", who=person.name, clip=deed.clip)
             self._tell_speaking()
 
     def _leave(self, person: Occupant, _deed: ScriptedAct) -> None:
-        self._sound.hush(person.csrc)
+        self.media.sound.hush(person.csrc)
         person.present = person.sharing = False
         self.events.add("person_left", who=person.name)
-        self._later(self.variant.leave_lag_s, lambda: self._tell_roster([person]))
+        self.deferred.call(self.variant.leave_lag_s, lambda: self.roster.tell([person]))
 
     def _mute(self, person: Occupant, _deed: ScriptedAct) -> None:
-        self._sound.hush(person.csrc)
+        self.media.sound.hush(person.csrc)
         person.muted = True
-        self._tell_roster([person])
+        self.roster.tell([person])
         self._tell_speaking()
 
     def _unmute(self, person: Occupant, _deed: ScriptedAct) -> None:
         person.muted = False
-        self._tell_roster([person])
+        self.roster.tell([person])
 
     def _share(self, person: Occupant, _deed: ScriptedAct) -> None:
         person.sharing = True
-        self._tell_roster([person])
+        self.roster.tell([person])
 
     def _unshare(self, person: Occupant, _deed: ScriptedAct) -> None:
         person.sharing = False
-        self._tell_roster([person])
+        self.roster.tell([person])
 
     def _rename(self, person: Occupant, deed: ScriptedAct) -> None:
         person.name = deed.text
-        self._tell_roster([person])
+        self.roster.tell([person])
 
     def _chat(self, person: Occupant, deed: ScriptedAct) -> None:
         self.chat(person, deed.text)
-
-    def _join(self, name: str) -> None:
-        person = next((person for person in self.people if person.name == name and not person.bot), None)
-        if person is None:
-            person = self._new_person(CastMember(name=name))
-            self.people.append(person)
-        if not person.present:
-            person.present = True
-            self.events.add("person_joined", who=name)
-            self._tell_roster([person])
 
     # --- inside ---
 
     def _run_due(self) -> None:
         if self._timeline.is_over:
             return
-        for act in self._timeline.due(self._ticks * TICK_S):
+        for act in self._timeline.due(self.media.now_s):
             self.act(act)
         if self._timeline.is_over:
             self.events.add("script_over")
@@ -341,14 +303,8 @@ class Meeting:
             "deny_after": lambda: self.deny(visitor),
             "server_timeout": lambda: self.deny(visitor, "nobody_answered"),
         }
-        if entry in verdicts:
-            self._later(self.variant.after_s, lambda: verdicts[entry]() if visitor.standing == "knocking" else None)
-
-    def _later(self, delay_s: float, call: Callable[[], None]) -> None:
-        if delay_s <= 0:
-            call()
-            return
-        self._timers.add(asyncio.get_running_loop().call_later(delay_s, call))
+        if (verdict := verdicts.get(entry)) is not None:
+            self.deferred.call(self.variant.after_s, lambda: verdict() if visitor.standing == "knocking" else None)
 
     def _part(self, visitor: Visitor, screen: str | None) -> None:
         """Take a bot out of the call; its page shows `screen`."""
@@ -359,87 +315,19 @@ class Meeting:
             visitor.tell({"show": screen})
         if visitor.person is not None:
             visitor.person.present = False
-            self._tell_roster([visitor.person])
+            self.roster.tell([visitor.person])
         if visitor.peer is not None:
             # The last signals must still go out before the transport closes.
-            self._later(0.5 if screen else 0, lambda: self._close_peer(visitor))
+            self.deferred.call(0.5 if screen else 0, lambda: self._close_peer(visitor))
 
     def _close_peer(self, visitor: Visitor) -> None:
         peer, visitor.peer = visitor.peer, None
         if peer is not None:
             visitor.sent = tuple(peer.sent)
-            task = asyncio.get_running_loop().create_task(peer.close())
-            self._closing.add(task)
-            task.add_done_callback(self._closing.discard)
-
-    def _tell_roster(self, changed: Iterable[Occupant]) -> None:
-        """The page shows who is here, the site's own channel tells what changed; either as its quirks are."""
-        changed = list(changed)
-        self._later(self._quirks.list_lag_s if self.started.is_set() else 0, self._show_roster)
-        if self._quirks.full_lists_s and not all(person.bot for person in changed):
-            changed = [person for person in changed if person.present]
-        if self.started.is_set() and self._chance.random() < self._quirks.lost:
-            return
-        self._tell_channels(changed)
-
-    def _show_roster(self) -> None:
-        for visitor in self.in_call():
-            visitor.tell({"roster": [self._row(person, visitor) for person in self.people if person.present]})
-
-    def _tell_channels(self, changed: Sequence[Occupant]) -> None:
-        if changed:
-            for visitor in self.in_call():
-                self.site.roster_changed(self, visitor, changed)
-
-    def _tell_full_lists(self) -> None:
-        self._tell_channels(self.present())
-        if not self.is_over:
-            self._later(self._quirks.full_lists_s, self._tell_full_lists)
-
-    @property
-    def maps_sources(self) -> bool:
-        """Return whether the site tells by now whose a source is."""
-        late_s = self._quirks.mapping_s
-        return late_s == 0 or (late_s > 0 and self._ticks * TICK_S >= late_s)
+            self.deferred.run(peer.close())
 
     def _tell_speaking(self) -> None:
-        csrcs = self._sound.speaking()
+        csrcs = self.media.sound.speaking()
         for visitor in self.in_call():
             visitor.tell({"speaking": csrcs})
             self.site.speaking_changed(self, visitor, csrcs)
-
-    def _row(self, person: Occupant, visitor: Visitor) -> dict[str, Any]:
-        return {
-            "key": person.key,
-            "name": person.name,
-            "csrc": person.csrc,
-            "host": person.host,
-            "muted": person.muted,
-            "sharing": person.sharing,
-            "video": person.video,
-            "avatar": person.avatar,
-            "self": person is visitor.person,
-            "hand": person.name == self._quirks.hand,
-            "hidden": person.name == self._quirks.hidden,
-        }
-
-    def _new_person(self, entry: CastMember) -> Occupant:
-        number = next(self._numbers)
-        return Occupant(
-            number=number,
-            name=entry.name,
-            key=self.site.key(self.code, number),
-            csrc=self.site.source(number),
-            host=entry.host,
-            muted=entry.muted,
-            video=entry.video,
-            avatar=entry.avatar,
-        )
-
-    def _person(self, name: str) -> Occupant:
-        for person in self.people:
-            if person.name == name and person.present:
-                return person
-        raise NotFound(
-            f"{name or 'Nobody'} is not in {self.code}; here are: {', '.join(p.name for p in self.present())}."
-        )

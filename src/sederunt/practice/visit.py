@@ -54,7 +54,7 @@ async def keep_line(socket: WebSocket, meeting: Meeting | None) -> None:
     outbox: asyncio.Queue[str] = asyncio.Queue()
     visitor.line = outbox.put_nowait
     if visitor.standing == "in_call":
-        meeting.site.roster_changed(meeting, visitor, meeting.people)
+        meeting.site.roster_changed(meeting, visitor, meeting.cast.people)
     sending = asyncio.create_task(_send(socket, outbox))
     try:
         with contextlib.suppress(WebSocketDisconnect):
@@ -131,7 +131,7 @@ class Visit:
         visitor.peer = Peer(
             meeting.site.plan(meeting.variant),
             on_message=lambda label, data: meeting.site.page_sent(meeting, visitor, label, data),
-            on_key_frame=lambda slot: meeting.key_frame(slot),
+            on_key_frame=meeting.media.key_frame,
         )
         self._waiting = asyncio.create_task(self._report_connected(visitor.peer))
         return visitor.peer

@@ -182,7 +182,7 @@ async def test_the_control_socket_tells_roster_and_speakers(open_room: OpenRoom)
     await room.meeting.wait_for("fell_silent")
     room.meeting.act(ScriptedAct(at_s=0, do="join", who="Mary Somerville"))
     speakers = [event["body"] for event in told if event["evt"] == 12033]
-    ada = room.meeting.people[0].csrc
+    ada = room.meeting.cast.people[0].csrc
     assert speakers == [{"asn1": ada}, {}]
     roster = next(event["body"] for event in told if event["evt"] == 7937)
     assert base64.b64decode(roster["add"][0]["dn2"]).decode() == "Mary Somerville"

@@ -112,7 +112,7 @@ class MeetSite:
         """Take nothing: what the page sends on its channels does not matter here."""
 
     def roster_changed(self, meeting: Meeting, visitor: Visitor, changed: Sequence[Occupant]) -> None:
-        _send(visitor, signals.roster_event([*changed], visitor.person, sources=meeting.maps_sources))
+        _send(visitor, signals.roster_event([*changed], visitor.person, sources=meeting.roster.maps_sources))
 
     def chat_sent(self, meeting: Meeting, visitor: Visitor, message: ChatMessage) -> None:
         _send(visitor, signals.chat_event(message))
@@ -120,7 +120,7 @@ class MeetSite:
     def speaking_changed(self, meeting: Meeting, visitor: Visitor, csrcs: Sequence[int]) -> None:
         """Say nothing but to sessions whose audio reaches no receiver: Meet tells by CSRC who speaks."""
         if meeting.variant.audio == "webaudio" and visitor.peer is not None:
-            visitor.peer.send_channel(SPEAKERS_CHANNEL, signals.speakers_event(meeting.present(), csrcs))
+            visitor.peer.send_channel(SPEAKERS_CHANNEL, signals.speakers_event(meeting.cast.present(), csrcs))
 
     def removed(self, meeting: Meeting, visitor: Visitor) -> None:
         if visitor.person is not None:
@@ -148,7 +148,7 @@ def _rpc(method: str, meeting: Meeting | None) -> Response:
         return Response(status_code=404)
     if method == "SyncMeetingSpaceCollections":
         latest = next(iter(reversed(meeting.in_call())), None)
-        body = signals.sync_response(meeting.present(), latest.person if latest else None)
+        body = signals.sync_response(meeting.cast.present(), latest.person if latest else None)
     elif method == "CreateMeetingDevice":
         body = signals.device_created(f"spaces/{space(meeting.code)}", suspected=meeting.variant.suspected)
     else:

@@ -100,7 +100,7 @@ class TeamsSite:
         if path.startswith("api/callagent/"):
             meeting = meetings.get(path.rsplit("/", 1)[-1])
             told = meeting is not None and meeting.variant.signals == "network"
-            return JSONResponse({"roster": signals.roster(meeting.present())} if meeting and told else {})
+            return JSONResponse({"roster": signals.roster(meeting.cast.present())} if meeting and told else {})
         if path in ("v2", "light-meetings/launch"):
             return pages.html("teams", "index.html", _PAGE)
         if path == "dl/launcher/launcher.html":
@@ -132,7 +132,7 @@ class TeamsSite:
             visitor.peer.send_channel(MAIN_CHANNEL, signals.dominant_speakers(list(reversed(csrcs))))
 
     def removed(self, meeting: Meeting, visitor: Visitor) -> None:
-        host = next((person.key for person in meeting.people if person.host), None)
+        host = next((person.key for person in meeting.cast.people if person.host), None)
         self._frame(visitor, signals.end_frame(next(self._numbers), signals.REMOVED, sender=host))
 
     def denied(self, meeting: Meeting, visitor: Visitor) -> None:
