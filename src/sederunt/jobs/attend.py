@@ -21,7 +21,7 @@ from sederunt.meetings.context import BotContext
 from sederunt.meetings.handover import HolderAnswer, Move
 from sederunt.meetings.journal import Feed, Journal
 from sederunt.meetings.lifecycle import attend as attend_meeting
-from sederunt.meetings.lifecycle import give_up_lost
+from sederunt.meetings.milestones import give_up_lost
 from sederunt.meetings.session.commands import Commands
 from sederunt.model.bot import HOST_LOST, Bot, Verdict
 from sederunt.model.status import BotStatus, Trigger

@@ -18,13 +18,13 @@ from typing import Protocol
 from sederunt import log
 from sederunt.clock import Clock
 from sederunt.meetings.journal import Journal
+from sederunt.meetings.milestones import SHORTEST_GAP_S
 from sederunt.meetings.record.spool import PieceSpool
 from sederunt.meetings.record.stored import heard_until_s
 from sederunt.model.bot import HOST_LOST, PLANNED_MOVE
 
 OVERLAP_S = 1.0  # that both record: the first packets of a new page wait 0.2 s for their order
 WATCH_S = 1.0  # how often the old holder is looked for while the new one is on its way in
-SHORTEST_GAP_S = 1.0
 
 logger = log.get(component="meetings")
 

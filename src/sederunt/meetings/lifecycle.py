@@ -10,20 +10,20 @@ import asyncio
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from sederunt import log, tally
 from sederunt.bus.tasks import end
-from sederunt.clock import Clock, unix_ms
+from sederunt.clock import unix_ms
 from sederunt.errors import PageError, Superseded
 from sederunt.meetings.context import BotContext
 from sederunt.meetings.diagnostics import keep_claims, keep_diagnostics
 from sederunt.meetings.handover import Move, relieved
 from sederunt.meetings.join.avatar import picture_of
 from sederunt.meetings.join.identity import GUEST, Identity, NoIdentity, VoidIdentity, identity_of, renew
-from sederunt.meetings.join.tries import pause_before_s
+from sederunt.meetings.join.tries import knocks_in_s, pause_before_s
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.live.live_session import warm_up
+from sederunt.meetings.milestones import admit, challenged, conclude, depart, give_up_lost, never_admitted
 from sederunt.meetings.outcomes import (
     Broken,
     Challenged,
@@ -36,37 +36,18 @@ from sederunt.meetings.outcomes import (
     SignInRejected,
     broken,
     decided_by,
-    ending_of,
     is_ordinary,
-    loss_of,
 )
-from sederunt.meetings.record.spool import PieceSpool
-from sederunt.meetings.record.stored import heard_until_s, store_rest, wait_until_stored
+from sederunt.meetings.page_failures import MAX_PAGES, PageFailures
 from sederunt.meetings.session.commands import Commands
 from sederunt.meetings.session.meeting_session import MeetingSession, open_session
-from sederunt.meetings.session.stop_rules import Departure
-from sederunt.model.bot import PLANNED_MOVE, Verdict
+from sederunt.model.bot import PLANNED_MOVE
 from sederunt.model.status import BotStatus, StopReason, Trigger
 from sederunt.model.trouble import PageTrouble
 from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import InvalidLink, MeetingLink
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.registry import platform_of
-
-KNOCK_AHEAD_S = 1.0  # before its time: a waiting room shows who is there only after a moment
-# A bot of a storm is sent early, and knocks up to so much earlier: forty knocks in one second would take ten.
-SPREAD_S, SPREAD_SHARE = 5.0, 0.1  # the most; the share of the time by which it was sent early
-MAX_CHALLENGES = 3  # retries of a bot that was taken for an unwanted robot
-SHORTEST_GAP_S = 1.0
-MAX_PAGES = 3  # fresh pages in a row before a broken one is believed
-STEADY_S = 60.0  # a page that was in the meeting for so long was a good one
-# Before a fresh page, after the first broken one in a row, the second, and so on. The first is short: a page that
-# merely crashed shall be back at once. The later ones outlive a network that is away.
-PAUSES_S = (1.0, 5.0, 15.0, 30.0)
-# A recording is given up only after it has been away for so long: a router that starts anew or a provider that
-# stumbles takes minutes, and the rest of the meeting is worth more than they are.
-OUTAGE_S = 300.0
-MOST_PAGES = 20  # fresh pages in a row though each sat for a moment: each is one more coming and going in the meeting
 
 _STOPPED = Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")
 
@@ -88,7 +69,7 @@ async def attend(context: BotContext, commands: Commands, *, move: Move | None =
             await give_up_lost(journal, context.spool(), context.clock, cause=journal.away_cause)
             return
         case BotStatus.BOT_DETECTED:  # a host died between the challenge and the retry
-            await _challenged(journal, context.clock, Challenged(row="host_lost"))
+            await challenged(journal, context.clock, Challenged(row="host_lost"))
             return
     if journal.bot.stop_requested and move is not None:
         raise Superseded(f"Bot {journal.bot.id} is to leave: its holder sees to it.")
@@ -99,7 +80,7 @@ async def attend(context: BotContext, commands: Commands, *, move: Move | None =
     try:
         link = platform.parse_link(config.meeting_url)
     except InvalidLink:
-        await _never_admitted(journal, Refused(reason=StopReason.INVALID_MEETING_URL, row="link.form"))
+        await never_admitted(journal, Refused(reason=StopReason.INVALID_MEETING_URL, row="link.form"))
         return
     if journal.bot.status is BotStatus.BOOTING:
         await journal.move(Trigger.LAUNCHED)
@@ -203,42 +184,10 @@ async def _try_pages(
     raise AssertionError("pages are tried until one is believed")
 
 
-def knocks_in_s(due_in_s: float) -> float:
-    """Return in how many seconds a bot knocks that is due in `due_in_s` seconds."""
-    return due_in_s - KNOCK_AHEAD_S - min(max(due_in_s, 0.0) * SPREAD_SHARE, SPREAD_S)
-
-
 async def _tell_of(journal: Journal, broken: Broken) -> None:
     """Write why a page is given up."""
     journal.note_trouble(PageTrouble(cause=broken.cause, seen=broken.seen, recovery=broken.recovery))
     await journal.write_troubles()
-
-
-class PageFailures:
-    """Counts the broken pages of one holder."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._count = 0
-        self._away_since = clock.monotonic()  # the last time that the bot sat
-
-    def add(self, *, sat_s: float) -> None:
-        """Count one more broken page, which had been in the meeting for `sat_s` seconds."""
-        self._count = 1 if sat_s >= STEADY_S else self._count + 1
-        if sat_s:
-            self._away_since = self._clock.monotonic()
-
-    def are_believed(self, *, recording: bool) -> bool:
-        """Return whether no further page is worth trying; a recording is given up much later than a first try."""
-        if not recording:
-            return self._count >= MAX_PAGES
-        away_s = self._clock.monotonic() - self._away_since
-        return self._count >= MOST_PAGES or (self._count >= MAX_PAGES and away_s >= OUTAGE_S)
-
-    @property
-    def pause_s(self) -> float:
-        """Return the seconds to wait before the next page."""
-        return PAUSES_S[min(self._count, len(PAUSES_S)) - 1]
 
 
 async def _pause(context: BotContext, commands: Commands, pause_s: float) -> Outcome | None:
@@ -369,82 +318,3 @@ def _count_stay(facts: Mapping[str, object]) -> None:
     for state in ("packets", "lost"):
         if isinstance(count := facts.get(state), int):
             tally.add("packets", "heard" if state == "packets" else state, count)
-
-
-# --- what the row is told ----------------------------------------------------------------------------------------
-
-
-async def admit(journal: Journal, spool: PieceSpool, clock: Clock, away_cause: str) -> datetime:
-    """Write that the bot is inside; returns the zero of its recording. A bot that came back marks a gap instead."""
-    now, zero = clock.now(), journal.bot.recording_started_at
-    if zero is None:
-        await journal.move(Trigger.ADMITTED, changes={"recording_started_at": now})
-        return now
-    start_s, end_s = await heard_until_s(journal, spool), (now - zero).total_seconds()
-    await journal.end_open_speech(start_s)
-    if end_s - start_s >= SHORTEST_GAP_S:
-        await journal.add_gap(start_s, end_s, away_cause)
-    return zero
-
-
-async def depart(journal: Journal, clock: Clock, departure: Departure) -> None:
-    """Write that the bot is about to leave, and why."""
-    await journal.move(
-        Trigger.STOPPED if departure.reason is StopReason.MANUALLY_STOPPED else Trigger.ENDED,
-        reason=departure.reason,
-        data={name: word for name, word in (("cause", departure.cause), ("evidence", departure.row)) if word},
-        changes={"recording_ended_at": clock.now()},
-    )
-
-
-async def conclude(journal: Journal, spool: PieceSpool, clock: Clock, outcome: Outcome) -> None:
-    """Write the ending of this holder's try. What was recorded is stored first, however long storage is away."""
-    match outcome:
-        case CutOff():
-            logger.warning("left: this host was cut off", action="cut_off", bot_id=str(journal.bot.id))
-        case Moved():
-            logger.info("left: another host has the bot", action="moved", bot_id=str(journal.bot.id))
-            await store_rest(spool, clock)
-        case Departed():
-            await wait_until_stored(journal, spool, clock)
-            await journal.move(Trigger.LEFT)
-        case _ if journal.bot.status is BotStatus.RECORDING:
-            cause, reason = loss_of(outcome)
-            await give_up_lost(journal, spool, clock, cause=cause, reason=reason)
-        case Challenged():
-            await _challenged(journal, clock, outcome)
-        case _:
-            await _never_admitted(journal, outcome)
-
-
-async def _never_admitted(journal: Journal, outcome: Refused | SignInNeeded | SignInRejected | Broken) -> None:
-    ending = ending_of(outcome)
-    if ending.reason is StopReason.CALL_ALREADY_FINISHED and await journal.waited_for_seat():
-        # The meeting was there in its time, and the bot was not: that is our fault, and nobody else's.
-        ending = replace(ending, verdict=Verdict.NO_CAPACITY, data={**ending.data, "cause": "no_capacity"})
-    await journal.move(ending.trigger, reason=ending.reason, data=ending.data, changes={"verdict": ending.verdict})
-
-
-async def _challenged(journal: Journal, clock: Clock, outcome: Challenged) -> None:
-    """Write that the site took the bot for an unwanted robot, and begin a retry after a pause: at most three."""
-    if journal.bot.status is not BotStatus.BOT_DETECTED:
-        data = {"evidence": outcome.row, "attempt": journal.bot.attempts + 1}
-        no_more = {} if outcome.again else {"attempts": MAX_CHALLENGES}
-        await journal.move(Trigger.CHALLENGED, data=data, changes={"verdict": Verdict.NEVER_ADMITTED, **no_more})
-    if journal.bot.attempts < MAX_CHALLENGES and not journal.bot.stop_requested:
-        await clock.sleep(pause_before_s(journal.bot.attempts + 1))
-        if (await journal.refresh()).stop_requested:
-            return
-        await journal.move(Trigger.RETRIED, changes={"attempts": journal.bot.attempts + 1})
-
-
-async def give_up_lost(
-    journal: Journal, spool: PieceSpool, clock: Clock, *, cause: str, reason: StopReason | None = None
-) -> None:
-    """Write that the bot cannot go on. What was captured is processed, once storage has all of it."""
-    heard_s = await wait_until_stored(journal, spool, clock)
-    ended = journal.bot.recording_ended_at
-    if (zero := journal.bot.recording_started_at) is not None:
-        await journal.end_open_speech(heard_s)
-        ended = ended or datetime.fromtimestamp(zero.timestamp() + heard_s, UTC)
-    await journal.move(Trigger.LOST, reason=reason, data={"cause": cause}, changes={"recording_ended_at": ended})

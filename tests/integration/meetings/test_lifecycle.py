@@ -20,7 +20,7 @@ from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
-from sederunt.meetings import lifecycle
+from sederunt.meetings import milestones
 from sederunt.meetings.context import BotContext
 from sederunt.meetings.handover import HolderAnswer, Move
 from sederunt.meetings.journal import Journal
@@ -431,14 +431,13 @@ async def test_what_was_heard_is_durable_before_a_bot_is_said_to_leave(
     make_stage: MakeStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage, kept = await make_stage(BotStatus.JOINING), []
-    depart = lifecycle.depart
 
     async def killed_then(journal: Journal, *rest: Any) -> None:
         spool = PieceSpool(stage.settings.data / "spool", stage.bot.id, stage.objects)
         kept.append(await heard_until_s(journal, spool))
-        await depart(journal, *rest)
+        await milestones.depart(journal, *rest)
 
-    monkeypatch.setattr(lifecycle, "depart", killed_then)
+    monkeypatch.setattr("sederunt.meetings.lifecycle.depart", killed_then)
     await stage.play(Tab([Shown(takes_s=60), Shown(frames=True), Shown(PageState.OVER)]))
     assert kept == [pytest.approx(65.05, abs=0.06)]
 

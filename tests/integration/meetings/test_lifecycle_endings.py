@@ -23,7 +23,7 @@ from sederunt.errors import Superseded
 from sederunt.media.pieces import write_piece
 from sederunt.media.timeline import Timeline
 from sederunt.meetings.journal import Journal
-from sederunt.meetings.lifecycle import admit, conclude, depart, give_up_lost
+from sederunt.meetings.milestones import admit, conclude, depart, give_up_lost
 from sederunt.meetings.outcomes import Departed
 from sederunt.meetings.record import stored
 from sederunt.meetings.record.spool import PieceSpool

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sederunt.meetings.lifecycle import KNOCK_AHEAD_S, SPREAD_S, knocks_in_s
+from sederunt.meetings.join.tries import KNOCK_AHEAD_S, SPREAD_S, knocks_in_s
 
 
 def test_a_bot_that_is_alone_knocks_a_second_before_its_time_and_those_of_a_storm_one_after_another() -> None:

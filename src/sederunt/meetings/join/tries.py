@@ -1,4 +1,4 @@
-"""Say how long a bot waits before it knocks once more: a person would not come back after ten milliseconds."""
+"""When a bot knocks, and how long it waits before it knocks once more: no person is back after ten milliseconds."""
 
 import random
 
@@ -6,8 +6,16 @@ FIRST_S = 2.0
 GROWTH = 2.0
 JITTER = 0.5  # at most so much of a pause besides
 LONGEST_S = 30.0
+KNOCK_AHEAD_S = 1.0  # before its time: a waiting room shows who is there only after a moment
+# A bot of a storm is sent early, and knocks up to so much earlier: forty knocks in one second would take ten.
+SPREAD_S, SPREAD_SHARE = 5.0, 0.1  # the most; the share of the time by which it was sent early
 
 
 def pause_before_s(again: int) -> float:
     """Choose the pause in seconds before the `again`-th repetition (from 1): at least 2, growing, never the same."""
     return min(LONGEST_S, FIRST_S * GROWTH ** (again - 1)) * (1 + random.uniform(0, JITTER))  # noqa: S311
+
+
+def knocks_in_s(due_in_s: float) -> float:
+    """Return in how many seconds a bot knocks that is due in `due_in_s` seconds."""
+    return due_in_s - KNOCK_AHEAD_S - min(max(due_in_s, 0.0) * SPREAD_SHARE, SPREAD_S)

@@ -1,0 +1,108 @@
+"""What the row is told of a bot's way: that it was let in, that it leaves, and how it ended."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from sederunt import log
+from sederunt.clock import Clock
+from sederunt.meetings.join.tries import pause_before_s
+from sederunt.meetings.journal import Journal
+from sederunt.meetings.outcomes import (
+    Broken,
+    Challenged,
+    CutOff,
+    Departed,
+    Moved,
+    Outcome,
+    Refused,
+    SignInNeeded,
+    SignInRejected,
+    ending_of,
+    loss_of,
+)
+from sederunt.meetings.record.spool import PieceSpool
+from sederunt.meetings.record.stored import heard_until_s, store_rest, wait_until_stored
+from sederunt.meetings.session.stop_rules import Departure
+from sederunt.model.bot import Verdict
+from sederunt.model.status import BotStatus, StopReason, Trigger
+
+MAX_CHALLENGES = 3  # retries of a bot that was taken for an unwanted robot
+SHORTEST_GAP_S = 1.0
+
+logger = log.get(component="meetings")
+
+
+async def admit(journal: Journal, spool: PieceSpool, clock: Clock, away_cause: str) -> datetime:
+    """Write that the bot is inside; returns the zero of its recording. A bot that came back marks a gap instead."""
+    now, zero = clock.now(), journal.bot.recording_started_at
+    if zero is None:
+        await journal.move(Trigger.ADMITTED, changes={"recording_started_at": now})
+        return now
+    start_s, end_s = await heard_until_s(journal, spool), (now - zero).total_seconds()
+    await journal.end_open_speech(start_s)
+    if end_s - start_s >= SHORTEST_GAP_S:
+        await journal.add_gap(start_s, end_s, away_cause)
+    return zero
+
+
+async def depart(journal: Journal, clock: Clock, departure: Departure) -> None:
+    """Write that the bot is about to leave, and why."""
+    await journal.move(
+        Trigger.STOPPED if departure.reason is StopReason.MANUALLY_STOPPED else Trigger.ENDED,
+        reason=departure.reason,
+        data={name: word for name, word in (("cause", departure.cause), ("evidence", departure.row)) if word},
+        changes={"recording_ended_at": clock.now()},
+    )
+
+
+async def conclude(journal: Journal, spool: PieceSpool, clock: Clock, outcome: Outcome) -> None:
+    """Write the ending of this holder's try. What was recorded is stored first, however long storage is away."""
+    match outcome:
+        case CutOff():
+            logger.warning("left: this host was cut off", action="cut_off", bot_id=str(journal.bot.id))
+        case Moved():
+            logger.info("left: another host has the bot", action="moved", bot_id=str(journal.bot.id))
+            await store_rest(spool, clock)
+        case Departed():
+            await wait_until_stored(journal, spool, clock)
+            await journal.move(Trigger.LEFT)
+        case _ if journal.bot.status is BotStatus.RECORDING:
+            cause, reason = loss_of(outcome)
+            await give_up_lost(journal, spool, clock, cause=cause, reason=reason)
+        case Challenged():
+            await challenged(journal, clock, outcome)
+        case _:
+            await never_admitted(journal, outcome)
+
+
+async def never_admitted(journal: Journal, outcome: Refused | SignInNeeded | SignInRejected | Broken) -> None:
+    ending = ending_of(outcome)
+    if ending.reason is StopReason.CALL_ALREADY_FINISHED and await journal.waited_for_seat():
+        # The meeting was there in its time, and the bot was not: that is our fault, and nobody else's.
+        ending = replace(ending, verdict=Verdict.NO_CAPACITY, data={**ending.data, "cause": "no_capacity"})
+    await journal.move(ending.trigger, reason=ending.reason, data=ending.data, changes={"verdict": ending.verdict})
+
+
+async def challenged(journal: Journal, clock: Clock, outcome: Challenged) -> None:
+    """Write that the site took the bot for an unwanted robot, and begin a retry after a pause: at most three."""
+    if journal.bot.status is not BotStatus.BOT_DETECTED:
+        data = {"evidence": outcome.row, "attempt": journal.bot.attempts + 1}
+        no_more = {} if outcome.again else {"attempts": MAX_CHALLENGES}
+        await journal.move(Trigger.CHALLENGED, data=data, changes={"verdict": Verdict.NEVER_ADMITTED, **no_more})
+    if journal.bot.attempts < MAX_CHALLENGES and not journal.bot.stop_requested:
+        await clock.sleep(pause_before_s(journal.bot.attempts + 1))
+        if (await journal.refresh()).stop_requested:
+            return
+        await journal.move(Trigger.RETRIED, changes={"attempts": journal.bot.attempts + 1})
+
+
+async def give_up_lost(
+    journal: Journal, spool: PieceSpool, clock: Clock, *, cause: str, reason: StopReason | None = None
+) -> None:
+    """Write that the bot cannot go on. What was captured is processed, once storage has all of it."""
+    heard_s = await wait_until_stored(journal, spool, clock)
+    ended = journal.bot.recording_ended_at
+    if (zero := journal.bot.recording_started_at) is not None:
+        await journal.end_open_speech(heard_s)
+        ended = ended or datetime.fromtimestamp(zero.timestamp() + heard_s, UTC)
+    await journal.move(Trigger.LOST, reason=reason, data={"cause": cause}, changes={"recording_ended_at": ended})
