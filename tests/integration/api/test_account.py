@@ -18,7 +18,7 @@ from harness.receiver import Receiver
 from harness.vendors.deepgram import Deepgram
 from sederunt.api.routes import ROUTES
 from sederunt.clock import SYSTEM_CLOCK
-from sederunt.database.deliveries import Attempt, Deliveries
+from sederunt.database.deliveries import Attempt, Deliveries, DeliveryState
 from sederunt.settings import BusSettings, PricingSettings
 
 UNKNOWN = "0195f2c4-6a1e-7b3d-9f00-000000000001"
@@ -181,7 +181,7 @@ async def test_deliveries_are_listed_and_sent_once_more(room: ApiRoom) -> None:
     deliveries = Deliveries(room.database)
     failed = Attempt(at=room.clock.now(), status=410, ms=3, answer="Gone.")
     for delivery in await deliveries.of(UUID(bot["id"]), room.account_id):
-        await deliveries.record_attempt(delivery.id, failed, state="given_up")
+        await deliveries.record_attempt(delivery.id, failed, state=DeliveryState.GIVEN_UP)
     page = (await room.client.get("/webhook-delivery", params={"limit": "2"})).json()
     rest = (await room.client.get("/webhook-delivery", params={"cursor": page["next_cursor"]})).json()
     assert [d["resource_id"] for d in page["data"] + rest["data"]] == [other["id"], bot["id"], bot["id"]]

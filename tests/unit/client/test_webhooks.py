@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from sederunt.database.deliveries import Delivery
+from sederunt.database.deliveries import Delivery, DeliveryState
 from sederunt.webhooks.sender import body_of, headers_of, skribby_headers
 from sederunt_client import WebhookEvent, WebhookRejected, verify_webhook
 
@@ -39,7 +39,7 @@ def delivery() -> Delivery:
         custom_metadata={"room": "7"},
         url="https://receiver.example/hook",
         created_at=AT,
-        state="pending",
+        state=DeliveryState.PENDING,
         next_attempt_at=None,
     )
 
