@@ -102,18 +102,23 @@ async def get_bot(call: Call) -> Response:
     """Answer GET /bot/{id}"""
     bot_id, speaking, segments = call.id("bot"), call.flag("with-speaker-events"), call.segments()
     addresses, asked = call.addresses, (speaking, segments and asdict(segments))
-    if is_asked(call.request):
+    bodies = call.context.bodies
+    if is_asked(call.request) or bodies.has(bot_id):
         outline = await call.context.bots.outline(bot_id, call.account_id)
         if outline.bot.status in ENDINGS:
             etag = etag_of(bot_values(outline.bot, addresses), outline.events, outline.participants, *asked)
             if is_held(call.request, etag):
                 return not_modified(etag)
+            if (body := bodies.get(etag)) is not None:
+                return text_response(body, headers=headers_of(etag))
     view = await call.context.bots.view(bot_id, call.account_id, with_speaker_events=speaking, segments=segments)
-    headers = None
-    if view.bot.status in ENDINGS:
-        values = bot_values(view.bot, addresses)
-        headers = headers_of(etag_of(values, len(view.events), len(view.participants), *asked))
-    return text_response(bot_json(view, addresses, with_speaker_events=speaking), headers=headers)
+    text = bot_json(view, addresses, with_speaker_events=speaking)
+    if view.bot.status not in ENDINGS:
+        return text_response(text)
+    etag = etag_of(bot_values(view.bot, addresses), len(view.events), len(view.participants), *asked)
+    response = text_response(text, headers=headers_of(etag))
+    bodies.keep(bot_id, etag, bytes(response.body))
+    return response
 
 
 async def update_bot(call: Call) -> Response:
@@ -154,6 +159,7 @@ async def _change(call: Call, bot: Bot, found: Read[BotFields]) -> bool:
 async def delete_bot(call: Call) -> Response:
     """Answer DELETE /bot/{id}"""
     bot = await call.context.bots.request_deletion(call.id("bot"), call.account_id)
+    call.context.bodies.forget(bot.id)
     logger.info("bot deleted", action="bot_deleted", bot_id=str(bot.id), status=bot.status.value)
     if bot.status is BotStatus.LEAVING:
         return message_response("The bot is leaving its meeting; then it is deleted with all its data.")

@@ -18,6 +18,7 @@ from sederunt.addresses import guarded_client
 from sederunt.api.auth import Auth
 from sederunt.api.checks import Checks
 from sederunt.api.gauges import GaugeSources
+from sederunt.api.kept_bodies import KeptBodies
 from sederunt.api.metrics import Metrics
 from sederunt.api.shared_use import SharedUse, sharing
 from sederunt.api.socket_keys import SocketKeys
@@ -72,6 +73,7 @@ class ApiContext:
     ledger: Ledger
     readers: Readers  # of files that callers upload
     links_secret: bytes
+    bodies: KeptBodies
 
     @property
     def account_limits(self) -> AccountLimits:
@@ -152,6 +154,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
             installation=installation,
             hub=await stack.enter_async_context(_hub(bus, clock, bots)),
             links_secret=await installation_secret(database, sealer, LINKS),
+            bodies=KeptBodies(),
         )
 
 

@@ -32,8 +32,8 @@ def json_response(values: Any, status: int = 200, headers: Mapping[str, str] | N
     return text_response(json.dumps(values), status, headers)
 
 
-def text_response(text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return JSON that is text already; one of megabytes goes out in pieces, between which others are served."""
+def text_response(text: str | bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return JSON that is text or bytes already; one of megabytes goes out in pieces, so that others are served."""
     kind = _PiecewiseResponse if len(text) > PIECE_BYTES else Response
     return kind(text, status, headers, media_type="application/json")
 

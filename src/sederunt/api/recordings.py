@@ -213,17 +213,23 @@ async def get_recording(call: Call) -> Response:
     """Answer GET /recording/{id}"""
     recording_id, segments = call.id("recording"), call.segments()
     addresses, asked = call.addresses, segments and asdict(segments)
-    if is_asked(call.request):
+    bodies = call.context.bodies
+    if is_asked(call.request) or bodies.has(recording_id):
         outline = await call.context.recordings.outline(recording_id, call.account_id)
         if outline.recording.status is not RecordingStatus.TRANSCRIBING:
             etag = etag_of(recording_values(outline.recording, addresses), outline.events, asked)
             if is_held(call.request, etag):
                 return not_modified(etag)
+            if (body := bodies.get(etag)) is not None:
+                return text_response(body, headers=headers_of(etag))
     view = await call.context.recordings.view(recording_id, call.account_id, segments=segments)
-    headers = None
-    if view.recording.status is not RecordingStatus.TRANSCRIBING:
-        headers = headers_of(etag_of(recording_values(view.recording, addresses), len(view.events), asked))
-    return text_response(recording_json(view, addresses), headers=headers)
+    text = recording_json(view, addresses)
+    if view.recording.status is RecordingStatus.TRANSCRIBING:
+        return text_response(text)
+    etag = etag_of(recording_values(view.recording, addresses), len(view.events), asked)
+    response = text_response(text, headers=headers_of(etag))
+    bodies.keep(recording_id, etag, bytes(response.body))
+    return response
 
 
 async def list_recordings(call: Call) -> Response:
@@ -248,6 +254,7 @@ async def recordings_page(call: Call) -> RecordingPage:
 async def delete_recording(call: Call) -> Response:
     """Answer DELETE /recording/{id}"""
     recording = await call.context.recordings.request_deletion(call.id("recording"), call.account_id)
+    call.context.bodies.forget(recording.id)
     logger.info("recording deleted", action="recording_deleted", recording_id=str(recording.id))
     await remove_files(call.context.objects, f"recordings/{recording.id}/")
     return message_response("The recording and its data were deleted.")

@@ -8,6 +8,7 @@ import pytest
 
 from harness.api_room import ApiRoom, tone_wav
 from sederunt.api.failures import PIECE_BYTES
+from sederunt.api.kept_bodies import LEAST_BYTES
 from sederunt.model.status import Trigger
 from sederunt.model.transcript import Segment, Transcript
 
@@ -62,6 +63,26 @@ async def test_a_body_that_changed_has_another_tag(room: ApiRoom, path: str) -> 
     assert elsewhere.status_code == 304
     await room.client.delete(path)
     assert (await again(room, path, "*")).status_code == 404
+
+
+async def test_a_large_body_is_kept_as_it_was_sent_for_its_caller_alone_until_it_changes(room: ApiRoom) -> None:
+    bot = await room.bot_in("transcribing")
+    bot_id, path = UUID(bot["id"]), f"/bot/{bot['id']}"
+    segments = tuple(segment(number, "Straße " * 50) for number in range(100))
+    await room.transcripts.save(bot_id, Transcript(segments=segments))
+    await room.bots.record_transition(bot_id, Trigger.TRANSCRIBED)
+    first = await room.client.get(path)
+    assert len(first.content) > LEAST_BYTES
+    again = await room.client.get(path)
+    assert (again.content, again.headers["etag"]) == (first.content, first.headers["etag"])
+    assert again.headers["content-type"] == first.headers["content-type"] == "application/json"
+    speaking = await room.client.get(path, params={"with-speaker-events": "true"})
+    assert speaking.headers["etag"] != first.headers["etag"]
+    assert (await (await room.other_account()).get(path)).status_code == 404
+    await room.bots.add_event(bot_id, "noted", {})
+    assert [event["event"] for event in (await room.client.get(path)).json()["events"]][-1] == "noted"
+    assert (await room.client.delete(path)).status_code == 200
+    assert (await room.client.get(path)).status_code == 404
 
 
 async def test_a_bot_that_has_not_ended_has_no_tag(room: ApiRoom) -> None:
