@@ -2,14 +2,15 @@
 
 To start a reader costs more than to read most files. An account that sends one file after another could keep the
 machine busy with nothing else; so its readers wait for each other, and for those of accounts that have fewer, and once
-they have worked for long they give way to all other processes.
+they have worked for long they give way to all other processes. What decodes for a transcription has no place here: it
+works while its job has a turn of Whisper, and a core that waited for it would be lost to everybody.
 """
 
 import asyncio
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from time import monotonic
 from uuid import UUID
 
@@ -57,16 +58,9 @@ class Readers:
                 self._ledger.give_back(BUDGET, account)
             self._lend()
 
-    @contextmanager
-    def decoding(self, account: UUID) -> Iterator[int]:
-        """Count a reader that lasts as long as its job, and so has no place: how much it gives way (nice(2))."""
-        with self._ledger.holding(BUDGET, account):
-            yield self.gives_way(account)
-
     def gives_way(self, account: UUID) -> int:
-        """Return 0 for an account that has its share at most, else the most that a process can give way."""
-        within = self._ledger.used(BUDGET, account) <= self._ledger.share(BUDGET, account)
-        return 0 if within and self._lasting.charge(account, 0) else GIVES_WAY
+        """Return 0 for an account that has not read for long, else the most that a process can give way."""
+        return 0 if self._lasting.charge(account, 0) else GIVES_WAY
 
     def _lend(self) -> None:
         """Give free places to whoever has the fewest by its weight, those first who asked first."""

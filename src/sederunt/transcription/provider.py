@@ -77,7 +77,6 @@ class Task:
     path: Path
     model: ModelRow
     caller_file_s: float | None = None  # somebody sent it, and it is so long: it is decoded in a process of its own
-    gives_way: int = 0  # how much that process gives way to others, as nice(2) counts it
     lang: str | None = None  # a language tag, "multi", "auto" or None: find it
     likely_lang: str | None = None  # where it is to be found, and the file does not surely tell
     vocabulary: Sequence[str] = ()

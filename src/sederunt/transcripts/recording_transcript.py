@@ -100,9 +100,7 @@ async def transcribe_recording(
         lane=workload.lane(sound_s=facts.duration_s, length_s=facts.duration_s),
     )
     assert request.model.provider is not None, "the model 'none' transcribes nothing"
-    with request.readers.decoding(recording.account_id) as gives_way:
-        task = replace(task, gives_way=gives_way)
-        result = await workload.run(partial(provider(request.model.provider).transcribe, settings, task))
+    result = await workload.run(partial(provider(request.model.provider).transcribe, settings, task))
     said = in_language(result.utterances, result.detected_lang or recording.config.lang)
     speech = SourceSpeech(source="file", utterances=said, mixed=True, diarized=result.diarized)
     transcript = attribute([speech], MeetingFacts(duration_s=facts.duration_s), detected_lang=result.detected_lang)

@@ -91,9 +91,3 @@ async def test_who_reads_for_long_gives_way_until_it_is_paid_back(clock: FakeClo
     assert room.readers.gives_way(BEN) == 0
     clock.advance(150)
     assert room.readers.gives_way(ADA) == 0
-
-
-async def test_many_decoders_of_one_account_give_way(clock: FakeClock) -> None:
-    readers = Room(clock).readers
-    with readers.decoding(ADA) as first, readers.decoding(ADA) as second, readers.decoding(BEN) as other:
-        assert (first, second, other) == (0, GIVES_WAY, 0)

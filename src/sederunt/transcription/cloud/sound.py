@@ -34,20 +34,14 @@ class TaskSound:
 
     Args:
         caller_file_s: the length of the one file, where a caller sent it; None for recordings of our own.
-        gives_way: how much the process that reads it gives way to others, as nice(2) counts it.
     """
 
-    def __init__(
-        self, paths: Sequence[Path], caller_file_s: float | None, cancelled: threading.Event, *, gives_way: int = 0
-    ) -> None:
+    def __init__(self, paths: Sequence[Path], caller_file_s: float | None, cancelled: threading.Event) -> None:
         self.paths, self._caller_file_s, self._cancelled = paths, caller_file_s, cancelled
-        self._gives_way = gives_way
 
     def facts(self) -> MediaFacts:
         """Return what the one file holds. Raises MediaError."""
-        if self._caller_file_s is None:
-            return probe(self.paths[0])
-        return probe_apart(self.paths[0], gives_way=self._gives_way)
+        return probe(self.paths[0]) if self._caller_file_s is None else probe_apart(self.paths[0])
 
     def read(self, source: int, start_s: float = 0.0, end_s: float | None = None) -> Iterator[Samples]:
         """Return the samples of a source between two moments. Raises Cancelled, MediaError."""
@@ -55,7 +49,7 @@ class TaskSound:
         if length_s is None:
             blocks = read_pcm(path, start_s=start_s, end_s=end_s)
         else:
-            blocks = read_pcm_apart(path, duration_s=length_s, start_s=start_s, gives_way=self._gives_way)
+            blocks = read_pcm_apart(path, duration_s=length_s, start_s=start_s)
         wanted = float("inf") if end_s is None else round((end_s - start_s) * RATE)
         with closing(cast(Generator[Block, None, None], blocks)):
             for block in blocks:

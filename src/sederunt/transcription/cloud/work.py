@@ -45,7 +45,7 @@ class Work:
             mask_profanity=self._task.mask_profanity,
             mixed=self._task.several_voices and not join,
         )
-        sound = TaskSound(tracks, self._task.caller_file_s, self._task.cancelled, gives_way=self._task.gives_way)
+        sound = TaskSound(tracks, self._task.caller_file_s, self._task.cancelled)
         files, media_type = self._files(sound, join=join, diarize=ask.diarize)
         heard: list[Result] = []
         async with Client(self._vendor, self._settings, self._access, self._manners) as client:

@@ -157,5 +157,5 @@ def _reader(task: Task) -> Callable[[float], Iterator[Block]]:
         )
     if task.caller_file_s is None:
         return lambda start_s: read_pcm(task.path, start_s=start_s)
-    apart = partial(read_pcm_apart, task.path, duration_s=task.caller_file_s, gives_way=task.gives_way)
+    apart = partial(read_pcm_apart, task.path, duration_s=task.caller_file_s)
     return lambda start_s: apart(start_s=start_s)
