@@ -11,16 +11,19 @@ import json
 import secrets
 import sys
 from dataclasses import replace
+from uuid import UUID
 
 from sederunt import log
+from sederunt.accounting import Rate
 from sederunt.api.bots import announce_created
 from sederunt.api.call import Call
 from sederunt.api.checks import Checks
 from sederunt.api.faults import Faults
 from sederunt.bus.tasks import end
 from sederunt.database.ids import new_id
-from sederunt.errors import Conflict, LimitReached
+from sederunt.errors import Conflict, LimitReached, TooManyRequests
 from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
+from sederunt.model.budgets import BUDGETS
 from sederunt.model.status import BotStatus
 from sederunt.platforms.links import InvalidLink
 from sederunt.platforms.registry import parse_link, services
@@ -29,6 +32,7 @@ from sederunt.tether import tied
 
 logger = log.get(component="console")
 
+BUDGET = BUDGETS["practice_meetings"]
 START_S = 60.0
 NAME = "Sederunt"
 _MODELS = ("whisper-realtime", "whisper", "none")  # the first that is possible here
@@ -43,10 +47,15 @@ class PracticeSites:
         self._host_rules = ""
         self._starting = asyncio.Lock()
         self._reading: asyncio.Task[None] | None = None
+        self._rate = Rate(BUDGET.default, BUDGET.per_s)
 
-    async def open_meeting(self) -> tuple[str, str]:
-        """Open a meeting; returns its address, and what leads a browser there. Raises Conflict where the sites are not
-        installed."""
+    async def open_meeting(self, account_id: UUID) -> tuple[str, str]:
+        """Open a meeting; returns its address, and what leads a browser there. Raises TooManyRequests, and Conflict
+        where the sites are not installed.
+        """
+        if wait_s := self._rate.wait_s(account_id):
+            sentence = f"This account has opened many practice meetings: try again in {wait_s} s."
+            raise TooManyRequests(sentence, wait_s, BUDGET.name)
         async with self._starting:
             if self._process is None or self._process.returncode is not None:
                 await self._start()
@@ -90,8 +99,8 @@ async def _drain(output: asyncio.StreamReader) -> None:
 
 
 async def send_practice_bot(call: Call, sites: PracticeSites) -> Bot:
-    """Open a meeting and send a bot into it. Raises Conflict, LimitReached."""
-    url, host_rules = await sites.open_meeting()
+    """Open a meeting and send a bot into it. Raises Conflict, LimitReached, TooManyRequests."""
+    url, host_rules = await sites.open_meeting(call.account_id)
     config = BotConfig(
         service=_service_of(url),
         meeting_url=url,

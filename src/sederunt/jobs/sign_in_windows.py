@@ -26,7 +26,8 @@ from sederunt.model.window_input import MOST_INPUTS
 from sederunt.platforms.registry import platform_of, services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
 
-MOST = 2  # windows of one host at once: each is a browser of its own, that paints
+MOST = 3  # windows of one host at once: each is a browser of its own, that paints
+BUDGET = "sign_in_windows"
 UNSEEN_S = 45.0  # a page that is looked at asks every few seconds
 LONGEST_S = 900.0
 LOOK_S = 4.0
@@ -65,15 +66,24 @@ class SignInWindows:
             return {"ok": False, "message": no_accounts(wish.service)}
         if len(self._open) >= MOST:
             return {"ok": False, "message": "Other people are signing in on this host: try again in a few minutes."}
+        ledger = self._context.ledger
+        if not ledger.has_room(BUDGET, wish.account_id):
+            most = ledger.share(BUDGET, wish.account_id)
+            return {"ok": False, "message": f"Your account has {most:g} sign-in windows open: close one of them first."}
+        ledger.take(BUDGET, wish.account_id)
         opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         task = asyncio.create_task(self._run(wish, opened), name="sign-in window")
         self._open[wish.window_id] = task
-        task.add_done_callback(lambda _task: self._open.pop(wish.window_id, None))
+        task.add_done_callback(lambda _task: self._ended(wish))
         try:
             await opened
         except SetupError as error:
             return {"ok": False, "message": str(error)}
         return {"ok": True}
+
+    def _ended(self, wish: WindowWish) -> None:
+        del self._open[wish.window_id]
+        self._context.ledger.give_back(BUDGET, wish.account_id)
 
     async def close(self) -> None:
         """End all windows."""

@@ -130,6 +130,14 @@ ROWS: tuple[Budget, ...] = (
         setting="limits.calendar_feeds",
     ),
     Budget(
+        name="sign_in_windows", of=_A, unit="sign-in windows on one host, of 3", default=2,
+        spent="409; others find a window free",
+    ),
+    Budget(
+        name="practice_meetings", of=_A, unit="practice meetings of the console", default=10, per_s=1 / 60,
+        spent="429",
+    ),
+    Budget(
         name="half_open_connections", of=BudgetOwner.ADDRESS, unit="connections that have not sent a whole request",
         default=256, spent="the connection is closed",
     ),
