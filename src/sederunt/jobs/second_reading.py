@@ -31,6 +31,8 @@ from sederunt.transcripts.unheard import still_without, unheard_in
 ADDED = "again-"
 # What the detector lost is hard to hear, and little: it is read with the most care.
 SECOND_MODEL = "vendor1-best"
+# Why words may be missing where this reading was not possible.
+NOT_READ_AGAIN = "loud sound without words could not be looked for in the recording"
 # A track with less audible sound than this holds nothing that a reading could lack.
 LEAST_HEARD_S = 1.0
 

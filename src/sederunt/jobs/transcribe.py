@@ -11,18 +11,18 @@ from typing import Any
 from uuid import UUID
 
 from sederunt import log, tally
-from sederunt.errors import LimitReached, NotFound, ProviderError, ProviderFault, SederuntError
+from sederunt.errors import LimitReached, MediaError, NotFound, ProviderError, ProviderFault, SederuntError, SetupError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.fallback import chain_of
 from sederunt.jobs.scratch import scratch_of
-from sederunt.jobs.second_reading import ADDED, SECOND_MODEL, TrackReader, tell
+from sederunt.jobs.second_reading import ADDED, NOT_READ_AGAIN, SECOND_MODEL, SecondReading, TrackReader, tell
 from sederunt.jobs.time_limit import within_cpu, within_time
 from sederunt.jobs.wanted import while_wanted
 from sederunt.jobs.work import GiveUp, Job
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.recording import Recording
 from sederunt.model.status import BotStatus, RecordingStatus, Trigger
-from sederunt.model.transcript import LiveLine, Transcript
+from sederunt.model.transcript import Doubt, LiveLine, Transcript
 from sederunt.recordings.spans import read_spans
 from sederunt.transcription.access import Access
 from sederunt.transcription.models import ModelRow, batch_twin, find, is_live_here, provider_of
@@ -110,17 +110,21 @@ async def _put_right(
     bot: Bot, lines: Sequence[LiveLine], facts: Mapping[str, Any], job: Job, context: WorkerContext
 ) -> Transcript:
     """Return the lines with what a second reading of loud sound without words gave; listeners are told of that."""
-    async with workplace(job, context, bot.account_id, Urgency.LIVE) as place:
-        reader = TrackReader(
-            bot=bot,
-            facts=facts,
-            model=model_of(SECOND_MODEL),
-            context=context,
-            scratch=place.scratch,
-            cancelled=place.cancelled,
-            workload=place.workload,
-        )
-        found = await reader.read_again(lines)
+    try:
+        async with workplace(job, context, bot.account_id, Urgency.LIVE) as place:
+            reader = TrackReader(
+                bot=bot,
+                facts=facts,
+                model=model_of(SECOND_MODEL),
+                context=context,
+                scratch=place.scratch,
+                cancelled=place.cancelled,
+                workload=place.workload,
+            )
+            found = await reader.read_again(lines)
+    except (MediaError, SetupError, LimitReached) as fault:  # what was told stays: nobody loses it for this
+        logger.warning("not read again", action="second_reading_failed", bot_id=str(bot.id), why=str(fault))
+        found = SecondReading(changed=(), doubts=(Doubt(start=0.0, end=facts["duration_s"], why=NOT_READ_AGAIN),))
     if found.changed:
         await context.live_lines.save(bot.id, found.changed, epoch=bot.epoch)
     # A worker that was killed may have written lines and told nobody: what was told before is dropped by the feed.

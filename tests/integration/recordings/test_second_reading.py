@@ -19,6 +19,7 @@ from sederunt.bus import feeds
 from sederunt.bus.held_job import Done, JobDelivery
 from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS
+from sederunt.jobs.second_reading import NOT_READ_AGAIN
 from sederunt.jobs.work import handler_of
 from sederunt.model.transcript import LiveLine, Segment, Utterance
 from sederunt.settings import WhisperSettings
@@ -28,7 +29,7 @@ from sederunt.transcription.whisper.loading import load_whisper
 from sederunt.transcription.whisper.speech import RATE, Samples
 
 CLIPS = Path(__file__).parents[3] / "src/sederunt/practice/speech"
-# The address of the whole: jfk begins at 1 s, the quiet reader well behind his end.
+# jfk begins at 1 s, the quiet reader well behind his end.
 BEGIN_S, PAUSE_S, QUIET = 1.0, 4.0, 0.05
 LOST_S = (4.0, 8.0)  # of the first speaker
 
@@ -71,6 +72,22 @@ async def told(room: ApiRoom, bot_id: str, count: int) -> list[dict[str, Any]]:
     return heard
 
 
+async def ended(
+    room: ApiRoom, context: WorkerContext, said: Utterance, recorded: bytes, seconds: float
+) -> dict[str, Any]:
+    """A bot whose listeners were told one line, once its transcript is made."""
+    bot = await room.bot_in("transcribing", transcription_model="whisper-realtime", lang="en")
+    bot_id, row = UUID(bot["id"]), await room.bots.get(UUID(bot["id"]))
+    await context.live_lines.save(bot_id, [line(said)], epoch=row.epoch)
+    await room.objects.put(f"bots/{bot_id}/tracks/0.wav", recorded)
+    track = {"source": "7", "file": "0.wav", "packets": 50, "start": 0.0, "end": seconds, "heard_s": seconds}
+    facts = {"duration_s": seconds, "sources": [track]}
+    await room.objects.put(f"bots/{bot_id}/tracks.json", json.dumps(facts).encode())
+    job = JobDelivery(kind="transcribe", message={"id": str(bot_id), "resource": "bot"}, delivered=1)
+    assert await handler_of(KINDS["transcribe"], context)(job) == Done()
+    return bot
+
+
 async def test_lines_are_put_right_and_what_nobody_was_told_is_added(room: ApiRoom, context: WorkerContext) -> None:
     clips = {clip.id: clip for clip in clips_of(CLIPS)}
     first, second = clips["jfk"], clips["librivox_0870"]
@@ -79,7 +96,8 @@ async def test_lines_are_put_right_and_what_nobody_was_told_is_added(room: ApiRo
     samples = np.concatenate([begin, first.samples, pause, second.samples * np.float32(QUIET), begin])
     samples += np.random.default_rng(7).normal(0, 0.0001, len(samples)).astype(np.float32)
     tiny = load_whisper(context.settings.whisper, context.settings.data, "tiny.en")
-    (whole, *_) = tiny.transcribe(source(samples[: round((BEGIN_S + len(first.samples) / RATE + 2) * RATE)])).utterances
+    spoken_until = round((BEGIN_S + len(first.samples) / RATE + 2) * RATE)
+    (whole, *_) = tiny.transcribe(source(samples[:spoken_until]), lang="en").utterances
     # The live detector lost the middle of the one and heard nothing of the other.
     kept = runs(whole, [LOST_S[0] <= word.start - BEGIN_S < LOST_S[1] for word in whole.words])
     assert [lost for lost, _ in kept] == [False, True, False]
@@ -92,17 +110,8 @@ async def test_lines_are_put_right_and_what_nobody_was_told_is_added(room: ApiRo
         transcript=f"{beginning.transcript} {end.transcript}",
         words=beginning.words + end.words,
     )
-    bot = await room.bot_in("transcribing", transcription_model="whisper-realtime", lang="en")
-    bot_id, row = UUID(bot["id"]), await room.bots.get(UUID(bot["id"]))
-    await context.live_lines.save(bot_id, [line(gapped)], epoch=row.epoch)
-    await room.objects.put(f"bots/{bot_id}/tracks/0.wav", wav(samples))
-    seconds = len(samples) / RATE
-    track = {"source": "7", "file": "0.wav", "packets": 50, "start": 0.0, "end": seconds, "heard_s": seconds}
-    facts = {"duration_s": seconds, "sources": [track]}
-    await room.objects.put(f"bots/{bot_id}/tracks.json", json.dumps(facts).encode())
-
-    job = JobDelivery(kind="transcribe", message={"id": str(bot_id), "resource": "bot"}, delivered=1)
-    assert await handler_of(KINDS["transcribe"], context)(job) == Done()
+    bot = await ended(room, context, gapped, wav(samples), len(samples) / RATE)
+    bot_id = UUID(bot["id"])
 
     found = await room.look(bot)
     assert found["status"] == "finished"
@@ -118,5 +127,14 @@ async def test_lines_are_put_right_and_what_nobody_was_told_is_added(room: ApiRo
     assert [message["type"] for message in messages] == ["ts-revised", *("ts" for _ in added)]
     assert [message["data"]["segment_id"] for message in messages] == [line.segment_id for line in lines]
     assert messages[0]["data"]["transcript"] == revised.segment.transcript
-    ended = found["events"][-1]["data"]
-    assert all(doubt["end"] - doubt["start"] < LOST_S[1] - LOST_S[0] for doubt in ended.get("transcript_doubts", ()))
+    data = found["events"][-1]["data"]
+    assert all(doubt["end"] - doubt["start"] < LOST_S[1] - LOST_S[0] for doubt in data.get("transcript_doubts", ()))
+
+
+async def test_what_was_told_stays_where_the_recording_cannot_be_read(room: ApiRoom, context: WorkerContext) -> None:
+    said = Utterance(start=1.0, end=2.0, speaker=0, confidence=0.9, transcript="All of it.")
+    bot = await ended(room, context, said, b"no sound at all" * 100, 20.0)
+    found = await room.look(bot)
+    assert (found["status"], [segment["transcript"] for segment in found["transcript"]]) == ("finished", ["All of it."])
+    (doubt,) = found["events"][-1]["data"]["transcript_doubts"]
+    assert (doubt["start"], doubt["end"], doubt["why"]) == (0.0, 20.0, NOT_READ_AGAIN)
