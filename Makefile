@@ -39,7 +39,7 @@ FAULTS := tests/acceptance/faults tests/acceptance/test_restarts.py tests/accept
   tests/integration/browser/test_liveness.py tests/unit/meetings/session/test_media_link.py tests/integration/api/test_door.py
 
 faults: setup-test ## what dies, freezes, is cut off, torn or too much: the rows of docs/reliability.md
-	@TEST_PROCESSES=$${TEST_PROCESSES:-2} scripts/test $(FAULTS)
+	@FAULTS_BOTS=$${FAULTS_BOTS:-20} TEST_PROCESSES=$${TEST_PROCESSES:-2} scripts/test $(FAULTS)
 
 test-for: setup-test ## the tests of one path, file or name: make test-for P=webhooks, P=tests/unit/api, P="tests -k deletion"
 	@scripts/test-for $(P)

@@ -147,18 +147,24 @@ class Service:
 
 
 @contextlib.contextmanager
-def running_role(arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> Iterator[dict[str, Any]]:
-    """Run one role's process; provide what it says when it is ready. It must end by itself on SIGTERM."""
+def running_role(
+    arguments: Sequence[str], environment: Mapping[str, str], log: Path, *, on: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """Run one role's process; provide what it says when it is ready, and its id. It must end by itself on SIGTERM.
+
+    Args:
+        on: begins the command, where it is to run on another machine.
+    """
     PLANTED.logs.add(log)
     with log.open("wb") as sink:
         process = subprocess.Popen(
-            [*COMMAND, *arguments], env=environment, stdout=subprocess.PIPE, stderr=sink, text=True
+            [*on, *COMMAND, *arguments], env=environment, stdout=subprocess.PIPE, stderr=sink, text=True
         )
     assert process.stdout is not None
     try:
         line = process.stdout.readline()
         assert line, log.read_text()[-2000:]
-        yield json.loads(line)
+        yield {"pid": process.pid, **json.loads(line)}
     finally:
         process.terminate()
         try:

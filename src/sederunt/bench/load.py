@@ -23,6 +23,9 @@ from sederunt.bench.caller import percentile
 from sederunt.bench.hooks import Hooks, hooks_received
 from sederunt.bench.meter import cpu_s_of, resident_mb_of
 from sederunt.bench.processes import child, said
+from sederunt.database.bots import Bots
+from sederunt.database.engine import Database
+from sederunt.errors import SetupError
 
 STATUSES = ("joining", "recording", "leaving", "processing", "finished")  # of a bot that nobody disturbs, in order
 CALLERS = 8  # connections that send bots at once
@@ -40,6 +43,8 @@ _ENVIRONMENT: Mapping[str, str] = MappingProxyType(
         "SEDERUNT_ALLOW_PRIVATE_ADDRESSES": "true",
     }
 )
+# An installation of this machine, which is not to be measured.
+_OTHERS = ("SEDERUNT_DATABASE__URL", "SEDERUNT_BUS__URL", "SEDERUNT_STORAGE__URL")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,9 +86,18 @@ class _Room:
         return {name: cpu_s_of(pid) for name, pid in {**self.processes, "bench": os.getpid()}.items()}
 
 
-async def bench_load(bots: int, seconds: float, changes_per_s: float) -> int:
-    """Print every measurement; 1 where a webhook was lost, doubled or out of order."""
+async def bench_load(bots: int, seconds: float, changes_per_s: float, database: str) -> int:
+    """Print every measurement; 1 where a webhook was lost, doubled or out of order.
+
+    Args:
+        database: an address; empty for a file of SQLite. Raises SetupError where it holds bots: it is somebody's.
+    """
+    for name in _OTHERS:
+        os.environ.pop(name, None)
     os.environ.update(_ENVIRONMENT)
+    if database:
+        os.environ["SEDERUNT_DATABASE__URL"] = database
+        await _refuse_used(database)
     steps = sorted({max(bots // parts, 1) for parts in (8, 4, 2, 1)})
     async with AsyncExitStack() as stack:
         data = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sederunt-bench-")))
@@ -109,6 +123,12 @@ async def bench_load(bots: int, seconds: float, changes_per_s: float) -> int:
             task.cancel()
     print("\n".join([*curve(found), *limits(found, os.cpu_count() or 1)]))
     return 0 if is_whole else 1
+
+
+async def _refuse_used(address: str) -> None:
+    async with Database(address) as database:
+        if (await Bots(database).find(database.default_account_id, limit=1)).bots:
+            raise SetupError("There are bots in this database. Give the bench an empty one, and drop it afterwards.")
 
 
 async def _step(room: _Room, stack: AsyncExitStack, wanted: int, seconds: float) -> LoadStep:

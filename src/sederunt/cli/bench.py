@@ -171,11 +171,14 @@ def load(
     bots: int = typer.Option(200, min=1, help="Bots in their meetings at the last of four steps."),
     seconds: float = typer.Option(20.0, min=1, help="How long each step is measured."),
     changes: float = typer.Option(0.25, min=0, help="Changes of speaker per second and bot."),
+    database: str = typer.Option(
+        "", help="Address of an empty PostgreSQL database; default: a SQLite file of its own."
+    ),
 ) -> None:
     """Measure what bots cost api, worker, message server and a host without browsers, as a curve over their number."""
     from sederunt.bench.load import bench_load
 
-    raise typer.Exit(asyncio.run(bench_load(bots, seconds, changes)))
+    raise typer.Exit(asyncio.run(bench_load(bots, seconds, changes, database)))
 
 
 @app.command()

@@ -7,17 +7,32 @@ from dataclasses import replace
 
 import pytest
 
+from harness.postgres import postgres_server
 from sederunt.bench.load import LoadStep, curve, limits
 
 
+def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sederunt.cli.main", "bench", "load", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
 def test_the_bench_of_load_loses_no_webhook_and_plots_what_a_bot_costs() -> None:
-    command = [sys.executable, "-m", "sederunt.cli.main", "bench", "load", "--bots", "4", "--seconds", "2"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = bench("--bots", "4", "--seconds", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.findall(r"^(\d+) bots in their meetings: api", done.stdout, re.M) == ["1", "2", "4"]
     assert "20 webhooks in all; of 4 of 4 bots each of the 5 came once and in order." in done.stdout
     assert len(re.findall(r"^ +\d █", done.stdout, re.M)) == 3
     assert "The first limit is " in done.stdout
+
+
+def test_it_measures_with_postgresql_that_nobody_uses() -> None:
+    with postgres_server() as server:
+        address = server.fresh_database()
+        first, again = (bench("--bots", "1", "--seconds", "1", "--database", address) for _ in range(2))
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert "of 1 of 1 bots" in first.stdout
+    assert again.returncode == 1
+    assert "There are bots in this database. Give the bench an empty one" in again.stderr
 
 
 def step(bots: int, **cores: float) -> LoadStep:
