@@ -12,7 +12,7 @@ from sederunt.api.actions import AvatarFields
 from sederunt.api.call import Call
 from sederunt.api.etags import etag_of, headers_of, is_asked, is_held, not_modified
 from sederunt.api.failures import json_response, message_response, text_response
-from sederunt.api.faults import Faults, Read, in_order, read
+from sederunt.api.faults import Read, in_order, read
 from sederunt.api.idempotency import KeyedRequest, answer_once
 from sederunt.api.removal import remove_files
 from sederunt.api.running import change_avatar, order_stop, post_chat
@@ -245,10 +245,7 @@ async def _checked(call: Call, body: object) -> tuple[Read[BotFields], BotConfig
 
 async def _check(call: Call, found: Read[BotFields], config: BotConfig) -> None:
     await call.context.checks.bot(call.account_id, config, found.fields.model_fields_set, found.faults)
-    _refuse(in_order(BotFields, found.faults))
-
-
-def _refuse(faults: Faults) -> None:
+    faults = in_order(BotFields, found.faults)
     if faults:
         raise InvalidConfig(faults)
 

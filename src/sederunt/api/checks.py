@@ -98,7 +98,7 @@ class Checks:
             add(faults, "transcription_model", lacking)
 
     def _lacking(self, row: ModelRow, provider: ProviderRow, *, has_key: bool) -> str:
-        """What keeps a model from transcribing here, in one breath: nobody shall buy a key for what cannot use it."""
+        """Return all that keeps a model from transcribing here: nobody shall buy a key for what cannot use it."""
         lacking = [] if is_installed(provider.name) else [missing_provider(provider)]
         if not has_key and provider.needs_key and not self._has_key(provider):
             lacking.append(missing_key(provider))

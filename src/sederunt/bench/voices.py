@@ -223,5 +223,5 @@ def plain_spans(networks: Networks, meeting: Composed) -> list[VoiceSpan]:
 
 
 def _source(meeting: Composed) -> Callable[[float], list[Block]]:
-    """The meeting from its beginning, whatever is asked for: nothing here resumes."""
+    """Return the meeting from its beginning, whatever is asked for: nothing here resumes."""
     return lambda _: [Block(start_s=0.0, samples=meeting.samples)]

@@ -132,5 +132,5 @@ class Attendance:
 
 
 def _weight(word: Statement) -> tuple[bool, int, tuple[str, str, bool, str, str]]:
-    """Of several rows of one person one that holds tells of them, else the latest."""
+    """Return by what the statement to believe is the greatest: one that holds before one that denies, the latest."""
     return (word.holds, word.at_ms, word.subject.order)

@@ -125,7 +125,7 @@ def told(reason: Reason) -> str:
 
 
 def _lengths(events: Iterable[Any]) -> Iterator[int]:
-    """The length of each mark, but of one that goes on."""
+    """Return the length of each mark that has ended."""
     started: int | None = None
     for event in events:
         if started is not None:

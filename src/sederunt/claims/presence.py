@@ -229,7 +229,7 @@ def _seen_still(table: SourceTable, word: Statement | None, by_protocol: Stateme
 
 
 def _by_person(table: SourceTable, known_as: Mapping[str, str]) -> dict[str, Statement]:
-    """The words on each person; of several rows of one person one that holds, else the latest."""
+    """Return the statement on each person: of several rows of one person the one that holds, else the latest."""
     found: dict[str, Statement] = {}
     for token, word in table.words.items():
         person = known_as.get(token, token)
@@ -240,14 +240,14 @@ def _by_person(table: SourceTable, known_as: Mapping[str, str]) -> dict[str, Sta
 
 
 def _unlisted_since(listing: SourceTable, word: Statement | None) -> int | None:
-    """Since when the open list leaves somebody out."""
+    """Return since when the open list leaves somebody out."""
     if word is not None:
         return None if word.holds else word.since_ms
     return listing.opened_ms
 
 
 def _left_out(listing: SourceTable, word: Statement | None, now_ms: int) -> tuple[int, int] | None:
-    """From when until when the list left somebody out, whenever it was looked at."""
+    """Return from when until when the list left somebody out, whenever it was looked at."""
     since_ms = listing.first_ms if word is None else None if word.holds else word.since_ms
     until_ms = now_ms if listing.is_open else listing.snapshot_ms
     return None if since_ms is None or until_ms is None else (since_ms, until_ms)

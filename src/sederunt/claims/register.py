@@ -124,7 +124,7 @@ class Register:
         self.own.found = self._found_own()
 
     def _found_own(self) -> frozenset[str]:
-        """The bot itself: whom a source marks, else the first who bears its name, by the best source of that."""
+        """Return the bot itself: whom a source marks, else the first who bears its name, by the best source of that."""
         marked = {self.known_as.get(key, key) for key in self.own.keys}
         if any((one := self.people.get(self.key_of(key))) is not None and one.here for key in marked):
             return frozenset(marked)

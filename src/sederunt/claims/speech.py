@@ -115,7 +115,7 @@ class Speech:
         } | own
 
     def _silent(self, shown: Mapping[str, Reason], person_of: Callable[[str], str]) -> frozenset[str]:
-        """Those of the shown whose own source is known, and carries nothing, where others' own sound is captured."""
+        """Return who of the shown has a source that is known and silent, where others' own sound is captured."""
         if not self.heard_ms or not shown:
             return frozenset()
         owners = {person_of(owner) for media, (_, owner) in self._owns_at.items() if owner and is_sound(media)}
@@ -177,7 +177,7 @@ class Speech:
     def _weigh(
         self, shown: Mapping[Source, Mapping[str, Reason]], nobodys_ms: int | None, now_ms: int
     ) -> Source | None:
-        """The source that reigns, once contradiction was looked at."""
+        """Return the source that is believed, contradictions considered."""
         candidates = [source for source in shown if source not in self._dethroned]
         if len(candidates) < 2:
             return candidates[0] if candidates else None
@@ -197,5 +197,5 @@ class Speech:
         return reigning
 
     def _spoke(self) -> list[Source]:
-        """The sources that ever told of speech, the strongest first."""
+        """Return the sources that ever told of speech, the strongest first."""
         return sorted((s for s, table in self._tables.items() if table.heard_ms is not None), key=_RANK.__getitem__)

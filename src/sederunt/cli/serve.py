@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
 
 import typer
 
@@ -82,22 +81,18 @@ def _only_one(data: Path) -> Iterator[None]:
         reason = error.strerror or str(error)
         raise SetupError(f"{data.resolve()} cannot be used as data directory: {reason}.") from error
     with held as file:
-        _lock(file, data)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            raise SetupError(
+                f"Another `sederunt serve` (process {file.read().strip() or 'unknown'}) uses {data.resolve()}. "
+                "Stop it first, or give this one a directory of its own with --data."
+            ) from None
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
         yield
-
-
-def _lock(file: IO[str], data: Path) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.seek(0)
-        raise SetupError(
-            f"Another `sederunt serve` (process {file.read().strip() or 'unknown'}) uses {data.resolve()}. "
-            "Stop it first, or give this one a directory of its own with --data."
-        ) from None
 
 
 async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: float) -> None:

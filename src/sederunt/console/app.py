@@ -95,7 +95,7 @@ def _routes() -> list[BaseRoute]:
 
 @asynccontextmanager
 async def _children(app: Starlette) -> AsyncIterator[None]:
-    """What pages start on demand ends with the application."""
+    """End what pages started on demand together with the application."""
     async with contextlib.AsyncExitStack() as stack:
         for name, made in (("practice_sites", PracticeSites()), ("checkup", Checkup())):
             setattr(app.state, name, made)
@@ -104,7 +104,7 @@ async def _children(app: Starlette) -> AsyncIterator[None]:
 
 
 async def _asset(request: Request) -> Response:
-    """A file of ours; its address changes with its content, so it may be kept for ever."""
+    """Answer a file of ours; its address changes with its content, so it may be kept for ever."""
     visit_of(request).route, visit_of(request).quiet = _ASSETS, True
     path = (ASSETS / request.path_params["name"]).resolve()
     if not path.is_relative_to(ASSETS.resolve()) or path.suffix not in _TYPES or not path.is_file():

@@ -85,7 +85,7 @@ def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
 
 
 def _refusal(page: Page, error: Exception) -> Response:
-    """The API's own answer, as a page; as it is where a script asked, which shows it at its fields."""
+    """Return the API's own answer as a page; as it is where a script asked, which shows it at its fields."""
     told = answer_to(error)
     if page.request.method != "GET":
         return told

@@ -93,7 +93,7 @@ class PracticeSites:
 
 
 async def _drain(output: asyncio.StreamReader) -> None:
-    """What they print, nobody reads; they must not wait for that."""
+    """Read what they print and forget it: they must not wait for a reader."""
     while await output.read(65_536):
         pass
 

@@ -216,7 +216,7 @@ class BotReading:
         return BotPage(bots=bots, cursor=cursor_of(bots[-1].created_at, bots[-1].id) if len(rows) > limit else None)
 
     def _holds(self, text: str) -> ColumnElement[bool]:
-        """Whether a bot's name or the meeting's address has this in it, whatever the case."""
+        """Return the condition that a bot's name or meeting address holds this text, in either case."""
         config = type_coerce(t.bots.c.config, Text())
         fields = ("bot_name", "meeting_url")
         if self._database.is_sqlite:

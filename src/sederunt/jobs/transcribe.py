@@ -260,7 +260,7 @@ async def _request(
 
 
 async def _access(resource: Bot | Recording, model: ModelRow, context: WorkerContext) -> Access | None:
-    """The key that the vendor is asked with."""
+    """Return the key that the vendor is asked with."""
     row = provider_of(model)
     assert row is not None
     return await context.vendor_access.of(resource.account_id, resource.config.transcription_credentials, row)

@@ -79,16 +79,12 @@ class McpDoor:
             answer: Response = answer_to(error)
             await answer(scope, receive, send)
             return
-        sessions = await self._opened()
-        await sessions.asgi_app(scope, receive, send)
-
-    async def _opened(self) -> "StreamableHTTPSessionManager":
         async with self._opening:
             if self._sessions is None:
                 ready: asyncio.Future[StreamableHTTPSessionManager] = asyncio.get_running_loop().create_future()
                 self._running = asyncio.create_task(self._run(ready))
                 self._sessions = await ready
-        return self._sessions
+        await self._sessions.asgi_app(scope, receive, send)
 
     async def _run(self, ready: "asyncio.Future[StreamableHTTPSessionManager]") -> None:
         """Keep the protocol's own tasks, from the first request to the end: they must end where they began."""

@@ -8,7 +8,6 @@ on the row before the next step begins.
 
 import asyncio
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sederunt import log, tally
@@ -309,12 +308,8 @@ async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Out
         await context.journal.keep_evidence(kept)
     if session.recorder is not None and not isinstance(outcome, CutOff):
         facts = await session.capture_facts(ask=session.answers)
-        _count_stay(facts)
+        tally.add("stays", str(facts.get("backend") or "none"))
+        for state in ("packets", "lost"):
+            if isinstance(count := facts.get(state), int):
+                tally.add("packets", "heard" if state == "packets" else state, count)
         await context.journal.mark(capture=facts)
-
-
-def _count_stay(facts: Mapping[str, object]) -> None:
-    tally.add("stays", str(facts.get("backend") or "none"))
-    for state in ("packets", "lost"):
-        if isinstance(count := facts.get(state), int):
-            tally.add("packets", "heard" if state == "packets" else state, count)

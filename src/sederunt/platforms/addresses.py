@@ -90,7 +90,7 @@ def _single(text: str, expected: str) -> SplitResult:
 
 
 def _unwrapped(address: SplitResult) -> str | None:
-    """What a wrapper carries; None where this is no wrapper."""
+    """Return the address that a wrapper carries; None where this is no wrapper."""
     for host, path, parameters in _WRAPPERS:
         if host.fullmatch(address.netloc.removeprefix("www.")) and path.fullmatch(address.path):
             query = parse_qs(address.query)

@@ -51,7 +51,7 @@ async def _send_part(page: MeetingPage, panel: ChatPanel, part: str) -> None:
 
 
 async def _composer(page: MeetingPage, panel: ChatPanel) -> FoundControl:
-    """The text field, opening the panel where it is closed."""
+    """Return the text field; opens the panel where it is closed."""
     deadline = asyncio.get_running_loop().time() + OPENING_S
     next_press = 0.0
     while True:
@@ -113,6 +113,6 @@ async def _read_back(page: MeetingPage, panel: ChatPanel, part: str, before: int
 
 
 async def _times_shown(page: MeetingPage, panel: ChatPanel, part: str) -> int:
-    """How many of the shown messages hold the part's beginning."""
+    """Count the shown messages that hold the part's beginning."""
     snapshot, _ = await survey(page, tally=Tally(selectors=panel.messages, phrase=part[:80]))
     return snapshot.tally

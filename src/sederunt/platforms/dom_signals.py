@@ -129,7 +129,7 @@ class DomSignals:
 
 
 def _banner(data: Mapping[str, Any], at_ms: int) -> list[Told]:
-    """What the page's sentences say: that nobody else is here, that it is recorded."""
+    """Return the claims of the page's sentences: that nobody else is here, that it is recorded."""
     alone, recorded = bool(data.get("alone")), bool(data.get("recorded"))
     return [
         Claim(fact=Fact.COUNT, source=Source.BANNER, at_ms=at_ms, number=1)

@@ -111,7 +111,7 @@ def decide(
 
 
 def _found(row: EvidenceRow, snapshot: PageSnapshot, noted: Collection[str]) -> str:
-    """What of the row was seen, in words; empty where too little was."""
+    """Return in words what of the row was seen; empty where too little was."""
     match row.kind:
         case Kind.SIGNAL:
             seen = [word for word in noted if any(_signal_fits(pattern, word) for pattern in row.patterns)]

@@ -230,7 +230,7 @@ class PageFlow:
         return now - self.seen.shown_since.get(step.id, now) >= patience_s
 
     def _wants_filling(self, step: Step, found: FoundControl) -> bool:
-        """Whether a field lacks what we have for it; of a control that is no field: yes."""
+        """Return whether a field lacks what we have for it; true of a control that is no field."""
         match step.act:
             case Act.FILL_NAME:
                 return found.value != self.answers[step.act]

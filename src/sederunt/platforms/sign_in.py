@@ -107,7 +107,7 @@ async def recognised(pages: SignInPages, page: MeetingPage, *, clock: Clock) -> 
 
 
 async def _open(flow: PageFlow) -> None:
-    """The first door that can be reached."""
+    """Open the first sign-in page that can be reached."""
     for number, url in enumerate(flow.entry_urls):
         flow.reloads = number
         try:

@@ -145,7 +145,7 @@ class Site:
             await self._open(page, opened[0])
 
     async def _open(self, page: MeetingPage, panel: Panel) -> bool:
-        """Whether it stands open now. Its control is a toggle, so an open one is left alone."""
+        """Return whether the panel is open. Its control is a toggle, so an open one is left alone."""
         snapshot, found = await survey(page, rows=panel.rows, targets=[panel.control])
         if snapshot.matches or panel.control.id not in found:
             return bool(snapshot.matches)

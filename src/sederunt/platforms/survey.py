@@ -69,7 +69,7 @@ def _script(name: str) -> str:
 def _plan(
     rows: tuple[EvidenceRow, ...], targets: tuple[Target, ...], never: tuple[str, ...], tally: Tally | None
 ) -> str:
-    """What survey.js reads. The same few are asked for again and again."""
+    """Return what survey.js reads; kept, because a few questions come again and again."""
     return json.dumps(
         {
             "rows": [_row(row) for row in rows if row.kind in IN_PAGE],

@@ -51,7 +51,7 @@ def parts(text: str, limit: int) -> list[str]:
 
 
 def _head(text: str, limit: int) -> str:
-    """The longest beginning within the limit that ends at white space; a single long word is cut."""
+    """Return the longest beginning within the limit that ends at white space; a single long word is cut."""
     head, size, last_space = "", 0, 0
     for grapheme in graphemes(text):
         size += length(grapheme)
@@ -65,7 +65,7 @@ def _head(text: str, limit: int) -> str:
 
 
 def _continues(cluster: str, letter: str) -> bool:
-    """Whether a letter belongs to the cluster before it."""
+    """Return whether a letter belongs to the cluster before it."""
     if letter in _VARIATION or letter == _JOINER or cluster[-1] == _JOINER:
         return True
     if unicodedata.category(letter) in ("Mn", "Me", "Mc") or "\U0001f3fb" <= letter <= "\U0001f3ff":

@@ -93,7 +93,13 @@ class MeetingSound:
     def tick(self) -> tuple[list[SlotFrame], list[int]]:
         """Make the frames of the next 20 ms; returns them and the CSRCs whose clip ended with them."""
         frames = list(self._mixed_frames() if self._mode == "mixed" else self._slot_frames())
-        return frames, self._clear_finished()
+        finished = [utterance.csrc for utterance in self._mixed if utterance.is_over]
+        self._mixed = [utterance for utterance in self._mixed if not utterance.is_over]
+        for slot in self._slots:
+            if slot.utterance is not None and slot.utterance.is_over:
+                finished.append(slot.utterance.csrc)
+                slot.utterance = None
+        return frames, finished
 
     def _slot_frames(self) -> Iterator[SlotFrame]:
         for number, slot in enumerate(self._slots):
@@ -127,15 +133,6 @@ class MeetingSound:
             return frames[0]
         total = np.clip(np.sum(blocks, axis=0, dtype=np.int32), -32768, 32767).astype(np.int16)
         return self._mixer.encode(total)[0]
-
-    def _clear_finished(self) -> list[int]:
-        finished = [utterance.csrc for utterance in self._mixed if utterance.is_over]
-        self._mixed = [utterance for utterance in self._mixed if not utterance.is_over]
-        for slot in self._slots:
-            if slot.utterance is not None and slot.utterance.is_over:
-                finished.append(slot.utterance.csrc)
-                slot.utterance = None
-        return finished
 
 
 def _advance(utterance: PlayingClip) -> OpusFrame:

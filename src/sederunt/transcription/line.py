@@ -134,7 +134,7 @@ class Line:
         return [*self._spans, *drafts]
 
     def _said(self, said: Said) -> Said:
-        """The same in seconds of the recording; a segment begins and ends with its words where they have times."""
+        """Return what was said in seconds of the recording; a segment begins and ends with words that have times."""
         words = []
         for word in said.words:
             start, end = self.timeline.within_sound(word.start, word.end)
@@ -157,12 +157,12 @@ class Line:
         return [Revised(segment) if again else Final(segment)]
 
     def _taken_back(self, key: str) -> list[Event]:
-        """What withdraws a draft that was shown."""
+        """Return the events that withdraw a draft that was shown."""
         known = self._open.pop(key, None)
         return [Partial(replace(known.segment, transcript="", words=()))] if known else []
 
     def _segment(self, said: Said) -> LiveSegment | None:
-        """What of it lies in this line's time; None where nothing does."""
+        """Return the part of it that lies in this line's time; None where nothing does."""
         part = within(said, self.start, self.end)
         if part is None:
             return None

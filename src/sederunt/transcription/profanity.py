@@ -94,7 +94,7 @@ def _starred(word: str) -> str:
 
 
 def _plain(word: str) -> str:
-    """Lower case, without accents: what the lists hold."""
+    """Return a word as the lists hold it: lower case, without accents."""
     folded = unicodedata.normalize("NFKD", word.casefold())
     return "".join(letter for letter in folded if not unicodedata.combining(letter))
 

@@ -272,7 +272,7 @@ class Stream:
         self._bot.tell([Final(segment) for segment in orphans])
 
     def _new_id(self, start: float, end: float) -> str:
-        """A segment's id: that of a lost session's draft it says again, or a new one."""
+        """Choose a segment's id: that of a lost session's draft that it repeats, or a new one."""
         for orphan in self._orphans:
             if orphan.start < end and start < orphan.end:
                 self._orphans.remove(orphan)

@@ -72,7 +72,7 @@ def _cut(utterance: Utterance, cuts: Sequence[int]) -> list[Utterance]:
 
 
 def _word_texts(transcript: str, words: Sequence[Word]) -> list[str]:
-    """The stretch of the transcript from each word to the next; the words themselves where they are not in it."""
+    """Return the stretch of the transcript from each word to the next; the words where they are not in it."""
     starts, cursor = [], 0
     for word in words:
         found = transcript.find(word.word, cursor)

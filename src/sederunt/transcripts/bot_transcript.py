@@ -202,7 +202,7 @@ class TrackTranscriber:
         return [working[index].result() for index in range(len(tracks))]
 
     async def _joined(self, tracks: Sequence[dict[str, Any]]) -> list[Result]:
-        """Tracks of one person each, as one file."""
+        """Transcribe tracks of one person each as one file."""
         assert isinstance(self._provider, TrackJoiner)
         async with AsyncExitStack() as stack:
             paths = [await stack.enter_async_context(self._file_of(track)) for track in tracks]
@@ -210,7 +210,7 @@ class TrackTranscriber:
             return await self._workload.run(partial(self._provider.transcribe_tracks, self._settings, task, paths))
 
     async def _apart(self, track: dict[str, Any]) -> Result:
-        """A track that several people are in, their voices told apart."""
+        """Tell the voices apart in a track that several people share."""
         async with self._file_of(track) as path:
             task = self._remembering(replace(self._task, path=path, several_voices=True), path.stem)
             return await self._workload.run(partial(self._provider.transcribe, self._settings, task))

@@ -176,7 +176,7 @@ async def start_practice(page: Page) -> Response:
 
 
 def _short(segment: Mapping[str, Any]) -> dict[str, Any]:
-    """A segment under short names: some thousand of them go to the browser at once."""
+    """Return a segment under short names: some thousand of them go to the browser at once."""
     return {
         "s": round(segment["start"], 2),
         "e": round(segment["end"], 2),
@@ -246,7 +246,7 @@ def _recording_url(page: Page, bot: Bot) -> str | None:
 
 
 async def _events(page: Page, bot: Bot) -> AsyncIterator[bytes]:
-    """Each message as an event. It ends after a while: the browser comes again, and has to be signed in still."""
+    """Yield each message as an event. Ends after a while: the browser comes again, and has to be signed in still."""
     context = page.context
     with contextlib.suppress(BusAway, TimeoutError):
         async with (

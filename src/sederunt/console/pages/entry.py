@@ -120,7 +120,7 @@ def set_private_cookie(
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """The fields of a small form; the last of a name counts."""
+    """Return the fields of a small form; the last of a name counts."""
     body = await whole_body(request, _FORM_BYTES)
     fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20)
     return {name: values[-1] for name, values in fields.items()}

@@ -76,7 +76,7 @@ class Commands:
 
 
 async def _picture(look: Look | None) -> dict[str, Any]:
-    """What the page shows, as a PNG in base64; it has to fit into a message."""
+    """Return a picture of the page, a PNG in base64 that fits into a message."""
     if look is None:
         return {"ok": False, "message": "The bot has no page right now."}
     try:

@@ -175,7 +175,7 @@ class MeetDecoder:
         return events
 
     def _media_snapshot(self, payload: bytes, at_ms: int) -> list[Told]:
-        """Who speaks, in the newer media stack: records with a device, numeric ids, and a mark of speech."""
+        """Return who speaks, in the newer media stack: records with a device, numeric ids, and a mark of speech."""
         frame = parse(payload)
         if frame is None:
             return []

@@ -163,7 +163,7 @@ def _audio_sources(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _items(payload: bytes) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects of a channel message, after its binary prefix."""
+    """Return the JSON objects of a channel message, after its binary prefix."""
     starts = [at for at in (payload.find(b"["), payload.find(b"{")) if at >= 0]
     told = _json(payload[min(starts) :]) if starts else None
     for item in told if isinstance(told, list) else [told]:
@@ -172,7 +172,7 @@ def _items(payload: bytes) -> Iterator[Mapping[str, Any]]:
 
 
 def _body(body: object) -> object:
-    """A frame's body: an object already, JSON, or base64 of compressed JSON."""
+    """Read a frame's body: an object already, JSON, or base64 of compressed JSON."""
     if not isinstance(body, str):
         return body
     plain = _json(body)

@@ -75,7 +75,7 @@ def _plain(address: SplitResult) -> MeetingLink | None:
 
 
 def _pass_of(address: SplitResult) -> str | None:
-    """The opaque `p`, decoded once from where it stands: it may itself hold escapes."""
+    """Return the opaque `p`, decoded once from where it stands: it may itself hold escapes."""
     for place in (f"?{address.query}", f"#{address.fragment}", unquote(address.query), unquote(address.fragment)):
         if found := _PASS.search(place):
             return unquote(found.group(1))
@@ -83,7 +83,7 @@ def _pass_of(address: SplitResult) -> str | None:
 
 
 def _light(address: SplitResult) -> MeetingLink | None:
-    """The anonymous client's address carries the meeting as base64 of percent-encoded JSON."""
+    """Read the meeting from the anonymous client's address: base64 of percent-encoded JSON."""
     query = parse_qs(address.query)
     told = decoded(base64_text(query.get("coords", [""])[0]))
     try:
@@ -143,5 +143,5 @@ def _short_link(host: str, number: str, opaque: str | None) -> MeetingLink:
 
 
 def _forced_web(host: str, path: str, query: str) -> str:
-    """The address that skips most of the launcher."""
+    """Return the address that skips most of the launcher."""
     return f"https://{host}/v2/?meetingjoin=true#{path}?{query + '&' if query else ''}anon=true"

@@ -132,7 +132,7 @@ class ZoomDecoder:
         return [speak(Source.PROTOCOL, sorted(now), at_ms)]
 
     def _key_of(self, node: int | None) -> str | None:
-        """The roster's key of a node: the id itself, or the only one that shares its high bits.
+        """Return the roster's key of a node: the id itself, or the only one that shares its high bits.
 
         Rosters name people by user ids (low bits zero) or by one of their nodes.
         """
@@ -197,7 +197,7 @@ def _entries(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _messages(payload: bytes) -> Iterator[Mapping[str, Any]]:
-    """The control messages in a payload: alone, in a list, or wrapped as text in a field `data`."""
+    """Return a payload's control messages: alone, in a list, or wrapped as text in a field `data`."""
     try:
         told = json.loads(payload)
     except (ValueError, RecursionError):

@@ -47,7 +47,7 @@ def parse_link(text: str) -> MeetingLink:
 
 
 def _told_passcode(text: str, address: SplitResult) -> str | None:
-    """A passcode told in words beside the address."""
+    """Return a passcode told in words beside the address."""
     beside = decoded(text).replace(decoded(address.query), " ") if address.query else decoded(text)
     found = _PASSCODE_TEXT.search(beside)
     return found.group(1) if found else None

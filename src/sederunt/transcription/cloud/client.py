@@ -135,7 +135,7 @@ class Client:
         raise self.speaker.refusal(act, reply.status, Explained(message="it sends us in a circle"))
 
     async def _asked(self, call: VendorCall, act: str, sound: Path | None, sound_s: float) -> tuple[Reply, str]:
-        """What one request is answered, and where it went."""
+        """Return what one request is answered, and where it went."""
         size = sound.stat().st_size if sound is not None and call.sound is not None else 0
         late_s = max(600.0, sound_s) if call.answers_late else 0.0
         deadline_s = self.manners.connect_s + self.manners.reply_s + late_s + size / SLOWEST_UPLOAD

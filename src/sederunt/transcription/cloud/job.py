@@ -182,7 +182,7 @@ class VendorJob:
                 raise
 
     async def _found(self, find: Find | None, step: str) -> Any:
-        """The answer of a submit whose answer was lost."""
+        """Return the answer of a submit whose answer was lost."""
         if find is None:
             logger.warning(
                 "sent again, may count twice", action="submit_repeated", step=step, reference=self.ask.reference

@@ -226,7 +226,7 @@ class CloudSession:
             raise self._speaker.error(ProviderFault.TRANSIENT, "begin", "it did not say that it is ready") from None
 
     async def _next(self, socket: ClientConnection) -> bytes | None:
-        """The next frame; meanwhile the line is kept open."""
+        """Return the next frame; meanwhile the line is kept open."""
         while True:
             try:
                 async with asyncio.timeout(self._live.keepalive_s):
@@ -290,7 +290,7 @@ class _Sound:
 
     @property
     def is_spent(self) -> bool:
-        """Whether no sound comes any more, and all of it was given."""
+        """Return whether no sound comes any more and all of it was given."""
         return self._ended and not self._waiting and not len(self._begun)
 
     def put(self, samples: NDArray[np.int16]) -> None:
@@ -302,7 +302,7 @@ class _Sound:
         self._some.set()
 
     async def frame(self) -> bytes | None:
-        """The next frame, the last one filled up with silence; None behind it."""
+        """Return the next frame, the last one filled up with silence; None behind it."""
         while len(self._begun) < self._frame:
             found = self._waiting.take()
             if found is not None:
@@ -321,11 +321,11 @@ class _Sound:
         return frame.astype("<i2").tobytes()
 
     def acknowledge(self, count: int) -> None:
-        """The vendor has so many bytes of the session."""
+        """Note that the vendor has so many bytes of the session."""
         self._sent.drop_until(count / 2 / RATE)
 
     def rewind(self) -> None:
-        """What was not acknowledged is to be sent again."""
+        """Put back what was not acknowledged: it is to be sent again."""
         again = Backlog()
         for queue in (self._sent, self._waiting):
             if queue is self._waiting and len(self._begun):

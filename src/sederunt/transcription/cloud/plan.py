@@ -164,7 +164,7 @@ def _place(file: PlannedFile, start: float, end: float) -> int:
 
 
 def _counted(file: PlannedFile, utterance: Utterance) -> list[Utterance]:
-    """What of it this file answers for."""
+    """Return the part of an utterance that this file answers for."""
     begin, end = file.counts_from, file.counts_to
     if not utterance.words:
         return [utterance] if begin <= (utterance.start + utterance.end) / 2 < end else []
@@ -175,7 +175,7 @@ def _counted(file: PlannedFile, utterance: Utterance) -> list[Utterance]:
 
 
 def _shifted(utterance: Utterance, piece: Piece) -> Utterance:
-    """The same in the source's seconds, none of them outside of the piece."""
+    """Return an utterance in the source's seconds, none of them outside of the piece."""
 
     def moved(at: float) -> float:
         return round(min(piece.end, max(piece.start, at + piece.start - piece.at)), 3)
@@ -185,7 +185,7 @@ def _shifted(utterance: Utterance, piece: Piece) -> Utterance:
 
 
 def _portions(start: float, end: float, most_s: float | None) -> list[tuple[float, float]]:
-    """A stretch that is longer than a file may be, in as many as it takes."""
+    """Divide a stretch that is longer than a file may be."""
     if most_s is None or end - start <= most_s:
         return [(start, end)]
     count = int(np.ceil((end - start) / most_s))
@@ -194,7 +194,7 @@ def _portions(start: float, end: float, most_s: float | None) -> list[tuple[floa
 
 
 def _quiet(levels: Levels, begin: float, end: float) -> float:
-    """The middle of the quietest half second between two moments, the latest where several are."""
+    """Return the middle of the quietest half second between two moments, the latest of several."""
     first, last = max(0, round(begin / STEP_S)), min(len(levels), round(end / STEP_S))
     window = round(QUIET_FOR_S / STEP_S)
     stretch = levels[first:last]

@@ -56,7 +56,7 @@ class Work:
         return put_together(files, heard, len(tracks), diarized=ask.diarize, masked=ask.mask_profanity)
 
     def _files(self, sound: TaskSound, *, join: bool, diarize: bool) -> tuple[list[PlannedFile], str | None]:
-        """The files to send; with a media type where the one track goes as it is."""
+        """Return the files to send; with a media type where the one track goes as it is."""
         most_s = self._most_s()
         if join:
             return plan.joined_tracks([levels_of(sound, n) for n in range(len(sound.paths))], most_s), None

@@ -66,7 +66,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _tensor(storage: NDArray[Any], offset: int, shape: Sequence[int], strides: Sequence[int], *_: Any) -> NDArray[Any]:
-    """An array of its own; the description says which part of the storage, in elements."""
+    """Return an array of its own; the description says which part of the storage, in elements."""
     if not shape:
         return storage[offset : offset + 1].reshape(()).copy()
     last = offset + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))

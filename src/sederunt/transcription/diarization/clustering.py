@@ -48,7 +48,7 @@ def clustered(stretches: Sequence[VoiceStretch]) -> Labels:
 
 
 def _founded(stretches: Sequence[VoiceStretch]) -> list[list[int]]:
-    """The groups that well heard stretches make up; with hardly any, all that were heard at all."""
+    """Return the groups that well heard stretches make up; with hardly any, all that were heard at all."""
     known = [n for n, each in enumerate(stretches) if each.voice is not None and each.heard_s >= WELL_HEARD_S]
     known = known or [n for n, each in enumerate(stretches) if each.voice is not None]
     parts = [known[at : at + MOST_LINKED] for at in range(0, len(known), MOST_LINKED)]

@@ -69,7 +69,7 @@ def _instance_norm(graph: Graph, x: str, tensors: Tensors, name: str) -> str:
 
 
 def _lstm(graph: Graph, x: str, tensors: Tensors, layer: int) -> str:
-    """One bidirectional layer over (frames, batch, features), its weights in 8 bits: two thirds of the time."""
+    """Add a bidirectional layer over (frames, batch, features), weights in 8 bits: two thirds of the time."""
 
     def gates(part: str, suffix: str) -> Array:
         """PyTorch orders the gates input, forget, cell, output; ONNX input, output, forget, cell."""
@@ -152,7 +152,7 @@ def _head(graph: Graph, x: str, tensors: Tensors) -> str:
 
 
 def _dense_layer(graph: Graph, x: str, tensors: Tensors, name: str, dilation: int, pool: str, spread: str) -> str:
-    """A context-aware masking layer: 32 new channels, weighed by what the surroundings of a frame are like."""
+    """Add a context-aware masking layer: 32 new channels, weighed by a frame's surroundings."""
     y = graph.add("Relu", _scaled(graph, x, tensors, f"{name}.nonlinear1.batchnorm"))
     y = graph.add("Relu", _folded(graph, y, tensors, f"{name}.linear1", f"{name}.nonlinear2.batchnorm"))
     cam = f"{name}.cam_layer"
@@ -177,7 +177,7 @@ def _statistics(graph: Graph, x: str) -> str:
 
 
 def _scaling(tensors: Tensors, name: str) -> tuple[Array, Array]:
-    """A batch normalisation as (factor, addend) per channel."""
+    """Return a batch normalisation as (factor, addend) per channel."""
     mean, variance = tensors[f"{name}.running_mean"], tensors[f"{name}.running_var"]
     factor = tensors.get(f"{name}.weight", np.ones_like(mean)) / np.sqrt(variance + np.float32(_EPSILON))
     return factor, tensors.get(f"{name}.bias", np.zeros_like(mean)) - mean * factor
@@ -190,7 +190,7 @@ def _scaled(graph: Graph, x: str, tensors: Tensors, name: str) -> str:
 
 
 def _folded(graph: Graph, x: str, tensors: Tensors, conv: str, norm: str, *, stride: int = 1, pads: int = 0) -> str:
-    """A convolution with the batch normalisation behind it. In two dimensions `stride` is that of frequency."""
+    """Add a convolution with its batch normalisation. In two dimensions `stride` is that of frequency."""
     weight = tensors[f"{conv}.weight"]
     factor, addend = _scaling(tensors, norm)
     kernel = weight * factor.reshape(-1, *(1,) * (weight.ndim - 1))

@@ -91,7 +91,7 @@ def _is_complete(directory: Path) -> bool:
 
 
 def _root(settings: Settings) -> Path | None:
-    """The package's directory, without importing it; None where it does not hold the weights."""
+    """Return the package's directory without importing it; None where it does not hold the weights."""
     spec = importlib.util.find_spec(PACKAGE)
     installed = Path(spec.origin).parent if spec and spec.origin else None
     root = settings.diarization.path or installed

@@ -44,7 +44,7 @@ async def batch(job: VendorJob) -> Result:
 
 
 async def _language(job: VendorJob) -> str | None:
-    """A job of its own: transcription takes everything for English that it is not told about."""
+    """Ask for the language by a job of its own: transcription takes all for English that it is not told about."""
     created = record(await job.once("language", requests.find_language(job.ask), act="find the language"))
     job_id = text(created.get("id"))
     if not job_id:
