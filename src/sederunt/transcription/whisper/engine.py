@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sederunt import log
-from sederunt.errors import Cancelled
 from sederunt.model.transcript import WORDLESS, Doubt, Utterance
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import FinishedPart
@@ -137,15 +136,14 @@ class Whisper:
             return None
         lane, cancelled = lane or lane_alone(), cancelled or threading.Event()
         odds: list[dict[str, float]] = []
-        for source in sources:
-            for samples in _speech_samples(source):
-                with lane.turns(cancelled.is_set, Rank.CHAIN):
+        with lane.turns(cancelled.is_set, Rank.CHAIN) as turns:
+            for source in sources:
+                for samples in _speech_samples(source, turns.pause):
                     odds.append(odds_of(network, samples))
-                if cancelled.is_set():
-                    raise Cancelled("The transcription was stopped.")
-                settled = len(odds) > 1 and pooled(odds).probability >= BEYOND_DOUBT
-                if settled or len(odds) >= DETECTIONS:
-                    return pooled(odds)
+                    settled = len(odds) > 1 and pooled(odds).probability >= BEYOND_DOUBT
+                    if settled or len(odds) >= DETECTIONS:
+                        return pooled(odds)
+                    turns.pause()
         return pooled(odds) if odds else None
 
     def sure_language(
@@ -249,8 +247,8 @@ def pooled(odds: Sequence[dict[str, float]]) -> Language:
     return Language(best, means[best] / total)
 
 
-def _speech_samples(source: PcmSource) -> Iterable[Samples]:
-    """Yield some stretches with speech in them, spread over the first half hour."""
+def _speech_samples(source: PcmSource, pause: Callable[[], None]) -> Iterable[Samples]:
+    """Yield some stretches with speech in them, spread over the first half hour; `pause` goes between all others."""
     sound = UnreadSound(source)
     while sound.position_s < SEARCHED_S:
         sound.skip_silence()
@@ -266,3 +264,4 @@ def _speech_samples(source: PcmSource) -> Iterable[Samples]:
             sound.skip(APART_S)
         else:
             sound.skip(DETECTION_S / 2 if not last else DETECTION_S)
+            pause()

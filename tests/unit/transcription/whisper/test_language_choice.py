@@ -1,13 +1,19 @@
 """Language tags, and several windows' odds as one guess."""
 
 from typing import Any
+from unittest.mock import Mock
+from uuid import UUID
 
 import numpy as np
 import pytest
 
 from sederunt.transcription.languages import primary_tag
-from sederunt.transcription.whisper.engine import Language, chosen, odds_of, pooled
+from sederunt.transcription.scheduler import Scheduler, Urgency
+from sederunt.transcription.whisper import speech
+from sederunt.transcription.whisper.engine import Language, Whisper, chosen, odds_of, pooled
 from sederunt.transcription.whisper.live.selector import clearly_foreign
+from sederunt.transcription.whisper.sections import SoundBlock
+from sederunt.transcription.whisper.speech import RATE, Samples, SpeechActivity
 
 
 @pytest.mark.parametrize(
@@ -80,3 +86,23 @@ def test_speech_that_is_hardly_english_is_foreign_although_its_language_is_not_s
     polish = [{"cs": 0.4, "pl": 0.2, "en": 0.01}, {"pt": 0.3, "hi": 0.2, "en": 0.06}]
     assert clearly_foreign(polish)
     assert not clearly_foreign([*polish, {"en": 0.5, "cs": 0.1}])
+
+
+def test_a_language_is_looked_for_in_turns_one_for_each_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An hour without speech costs half a minute of CPU: others' recordings wait for a stretch of it, not for all."""
+    scheduler = Scheduler(1)
+    held: list[int] = []
+    with scheduler.workload(UUID(int=1), Urgency.UPLOAD) as workload:
+
+        def listen(samples: Samples) -> SpeechActivity:
+            held.append(workload.running)
+            return SpeechActivity(np.zeros(0, np.float32), np.zeros(0, np.float32))
+
+        monkeypatch.setattr(speech, "listen", listen)
+        noise = SoundBlock(0.0, np.full(60 * RATE, 0.1, np.float32))
+        whisper = Whisper("any", Mock(multilingual=True), lambda: None)
+        assert whisper.detect_language([lambda _start_s: [noise]], lane=workload.lane()) is None
+        assert workload.running == 0
+    assert len(held) > 8
+    assert held == [1] * len(held)
+    assert scheduler._given == len(held) + 1
