@@ -81,7 +81,7 @@ def create_app(
         exception_handlers={404: http_exception, 405: http_exception},
     )
     app.router.redirect_slashes = False  # the door takes them away: a redirect to one would come back for ever
-    return Door(app, metrics)
+    return Door(app, metrics, counted)
 
 
 def _routes_with_keys() -> list[Path]:

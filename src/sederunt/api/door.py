@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sederunt import log, tracing
+from sederunt.accounting import Ledger
 from sederunt.api.brakes import LONGEST_S, REFUSALS, Brakes, Holder
 from sederunt.api.failures import answer_to
 from sederunt.api.metrics import Metrics
@@ -43,11 +44,11 @@ class RequestInfo:
 
 
 class Door:
-    """Wraps the application."""
+    """Wraps the application. Who is turned away because of a budget is counted in the ledger."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, ledger: Ledger | None = None) -> None:
         self._app = app
-        self._metrics = metrics
+        self._metrics, self._ledger = metrics, ledger or Ledger()
         self._traffic = Traffic()
         self._brakes = Brakes()
 
@@ -57,6 +58,7 @@ class Door:
             return
         holder = self._brakes.holder(scope)
         if holder is not None and not await self._brakes.lets_pass(holder):
+            self._ledger.refuse(REFUSALS.name)
             await _turn_away(scope, receive, send)
             return
         # Clients join a base address with one slash or two, and some end with one.
@@ -120,7 +122,7 @@ class Door:
 
 
 async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
-    """Refuse who was refused too often, and hang up: no line is logged, nothing is counted."""
+    """Refuse who was refused too often, and hang up: no line is logged for it."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return

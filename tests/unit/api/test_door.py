@@ -9,6 +9,7 @@ from starlette.applications import Starlette
 from starlette.types import Message, Receive, Scope, Send
 
 from harness.fake_clock import FakeClock
+from sederunt.accounting import Ledger
 from sederunt.api.brakes import LONGEST_S, REFUSALS, Brakes
 from sederunt.api.door import Door
 from sederunt.api.metrics import Metrics
@@ -69,13 +70,15 @@ async def test_who_is_refused_without_end_is_turned_away_before_anything_is_look
     async def nothing() -> Message:
         raise AssertionError("nothing of the request is read")
 
-    door = Door(refuse, Metrics())
+    ledger = Ledger()
+    door = Door(refuse, Metrics(), ledger)
     door._brakes = Brakes(clock.monotonic, pause)
     scope = {"type": kind, "method": "GET", "path": "/api/v1/bot", "headers": [], "client": ("192.0.2.1", 1)}
     within = int(REFUSALS.default + LONGEST_S * REFUSALS.per_s) + 1
     for _ in range(within + 2):
         await door({**scope}, nothing, say)
     assert asked == within
+    assert ledger.told()["refusals"]["refused"] == 2
     assert max(pauses) == LONGEST_S
     last = next(message for message in reversed(said) if message["type"].endswith((".start", ".close")))
     assert last.get("status", last.get("code")) == turned_away
