@@ -18,6 +18,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from sederunt import log
+from sederunt.bench.degraded import DEGRADED, MOVED
 from sederunt.bench.followers import BASELINE, ENGINE, FOLLOWERS, Followed
 from sederunt.bench.live_service import follow_service
 from sederunt.bench.live_speech import SaidWord, ends, judge, recording, words_of
@@ -72,10 +73,16 @@ class LiveLimit:
     value: Callable[[Sequence[LiveFigures]], float | None]
 
 
-def bench_live(model: str, talkers: list[int], clock: str, speech: Path | None, data: Path) -> int:
-    """Run the cases, print one JSON line for each, a table and the limits; 1 where a limit is missed. Minutes."""
+def bench_live(
+    model: str, talkers: list[int], clock: str, speech: Path | None, data: Path, degraded: Sequence[str] = ()
+) -> int:
+    """Run the cases, print one JSON line for each, a table and the limits; 1 where a limit is missed. Minutes.
+
+    `degraded` names rows of that table; each is one more case.
+    """
     folder = speech or _shipped_folder()
-    cases: list[tuple[str, int]] = [("alone", 1), *(("talkers", n) for n in talkers), ("silence", 0)]
+    cases: list[tuple[str, int]] = [("alone", 1), *((name, 1) for name in degraded)]
+    cases += [*(("talkers", n) for n in talkers), ("silence", 0)]
     found: list[LiveFigures] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("", total=len(cases))
@@ -123,6 +130,9 @@ def _run(case: str, talkers: int, model: str, clock: str, folder: Path, data: Pa
         return [_cost("silence", 0, FOLLOWERS[f"{clock} {ENGINE}"](settings, tracks))]
     if case == "talkers":
         return [_talkers(settings, clips, talkers, clock)]
+    if case in DEGRADED:
+        harder = _harder(_reference(settings, clips, GAP_S), settings, clips, case)
+        return [_heard(case, ENGINE, FOLLOWERS[f"{clock} {ENGINE}"](settings, [harder.samples]), harder)]
     reference = _reference(settings, clips, GAP_S)
     return [
         _heard("alone", system, FOLLOWERS[f"{clock} {system}"](settings, [reference.samples]), reference)
@@ -139,6 +149,15 @@ def _reference(settings: Settings, clips: Sequence[SpeechSample], gap_s: float) 
     best = "base" if resolution.is_present(WhisperSettings(), settings.data, "base") else model
     said = words_of(load_whisper(WhisperSettings(), settings.data, best), clips, gap_s)
     return Reference(samples, text, tuple(said), tuple(ends(said, samples)), _word_errors(settings, samples, text))
+
+
+def _harder(clean: Reference, settings: Settings, clips: Sequence[SpeechSample], name: str) -> Reference:
+    """Return the recording made harder to hear; words are timed by the clean one, but where speed or pitch changed."""
+    if name in MOVED:
+        moved = [replace(clip, samples=DEGRADED[name](clip.samples)) for clip in clips]
+        return _reference(settings, moved, GAP_S)
+    samples = DEGRADED[name](clean.samples)
+    return replace(clean, samples=samples, word_errors_offline=_word_errors(settings, samples, clean.text))
 
 
 def _word_errors(settings: Settings, samples: Samples, text: str) -> float:

@@ -85,16 +85,26 @@ def live(
     talkers: list[int] = typer.Option([6], min=1, help="People who talk at once on one core; may be repeated."),
     clock: Literal["cpu", "wall"] = typer.Option("cpu", help="cpu: one core's own seconds; wall: as it happens."),
     through: Literal["engine", "service"] = typer.Option("engine", help="service: at a client's socket, in real time."),
+    degraded: list[str] = typer.Option(
+        [],
+        help="Also this, repeatable, by the engine: noise 20 dB, noise 10 dB, noise 5 dB, telephone, room, faster, "
+        "higher, quiet; all.",
+    ),
     speech: Path | None = typer.Option(None, help="A folder of clips with transcripts.json; default: those shipped."),
     data: Path = typer.Option(Path("data"), help="The data directory, where models lie."),
 ) -> None:
     """Measure live speech: when words are shown and final, word errors beside offline, talkers per core, and a
     baseline."""
+    from sederunt.bench.degraded import DEGRADED
     from sederunt.bench.live import bench_live, bench_live_service
+
+    names = list(DEGRADED) if degraded == ["all"] else degraded
+    if unknown := [name for name in names if name not in DEGRADED]:
+        raise typer.BadParameter(f"'{unknown[0]}' is none of: {', '.join(DEGRADED)}, all.", param_hint="--degraded")
 
     if through == "service":
         raise typer.Exit(bench_live_service(model, speech, data))
-    raise typer.Exit(bench_live(model, talkers, clock, speech, data))
+    raise typer.Exit(bench_live(model, talkers, clock, speech, data, names))
 
 
 @app.command()
