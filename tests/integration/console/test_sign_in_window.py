@@ -170,7 +170,7 @@ async def enters_as(room: ApiRoom, practice: PracticeServer, account: UUID, name
     job = Job(kind="attend", id=UUID(bot["id"]), resource="bot", delivered=1, cut_off=asyncio.Event())
     async with (
         BrowserPool(room.settings.browser) as pool,
-        open_context(room.settings, role="host", pool=pool) as context,
+        open_context(room.settings, role="host", pool=pool, spools=room.settings.data / "spool") as context,
     ):
         attending = asyncio.create_task(attend(job, context))
         assert (await meeting.wait_for("admitted", timeout_s=120))["name"] == name
