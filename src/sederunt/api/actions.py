@@ -17,6 +17,10 @@ from sederunt.model.bot import Bot
 
 
 class ChatData(Body):
+    """A message for the meeting's chat, as a listener sends it."""
+
+    REQUIRED = ("content",)
+
     content: Annotated[str, *v.text()] = Field("")
 
 

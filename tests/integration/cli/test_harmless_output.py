@@ -30,6 +30,7 @@ OTHERS: Sequence[Sequence[str]] = [
     ["people", "list", "--account", OWNER],
     ["bots", "list", "--account", OWNER],
     ["config"],
+    ["reload"],
     ["models", "list"],
     ["models", "verify"],
     ["doctor", "--only", "disk"],

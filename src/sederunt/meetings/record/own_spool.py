@@ -7,7 +7,7 @@ over by the other host: its holder has ended, or was killed.
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,18 +60,21 @@ def own_spool(data: Path) -> Iterator[OwnSpool]:
 
     Raises SetupError where two hosts have one each.
     """
-    for name in NAMES:
+    with ExitStack() as held:
+        spool = OwnSpool(data=data, name=_locked_first(data, held))
         try:
-            with _locked(data, name):
-                spool = OwnSpool(data=data, name=name)
-                try:
-                    spool.take_over()
-                except OSError:
-                    logger.exception("spool not looked through", action="spool_failed")
-                yield spool
-                return
-        except BlockingIOError:
-            continue
+            spool.take_over()
+        except OSError:
+            logger.exception("spool not looked through", action="spool_failed")
+        yield spool
+
+
+def _locked_first(data: Path, held: ExitStack) -> str:
+    """Lock the first spool that nobody holds; returns its name. Raises SetupError where there is none."""
+    for name in NAMES:
+        with suppress(BlockingIOError):
+            held.enter_context(_locked(data, name))
+            return name
     raise SetupError(f"Two hosts use {data.resolve()} already. Give this one a directory of its own with --data.")
 
 
