@@ -30,10 +30,11 @@ class Drafting:
     kept_s: float = 3.0  # than this, at least
 
 
-# What was said so shortly before an utterance is heard along with it, so much of it, up to so much together: a network
-# understands short clauses badly by themselves. Where that does not read well, or cannot be, the last so many tokens of
-# what ended so shortly before are told.
-GOES_ON_S, LEAD_S, TOGETHER_S = 1.0, 8.0, 20.0
+# What was said so shortly before an utterance is heard along with it, up to so much together: a network understands
+# short clauses badly by themselves, and longer ones well enough. Where that does not read well, or cannot be, the last
+# so many tokens of what ended so shortly before are told. Where 20 s were heard together, finals came a quarter of a
+# second later at the 95th percentile, and those of six talkers on one core a second (clean clips, tiny.en).
+GOES_ON_S, TOGETHER_S = 1.0, 6.0
 FOLLOWS_S, TOLD_TOKENS = 2.0, 40
 # A word at the seam that both readings have is the earlier one's, if it begins so close behind it.
 SEAM_S = 0.5
@@ -103,7 +104,7 @@ class Reader:
             return _said_of(utterance, ()), utterance.seconds
         before = self._before if self._before and follows(self._before.said, utterance) else None
         near = before if before and utterance.first / RATE - before.said.end <= GOES_ON_S else None
-        lead = near.lead(utterance.first, min(LEAD_S, TOGETHER_S - utterance.seconds)) if near else alone[:0]
+        lead = near.lead(utterance.first, TOGETHER_S - utterance.seconds) if near else alone[:0]
         found, end_s = self._read(utterance, np.concatenate([lead, alone]), before)
         if len(lead) and not found.words:
             found, end_s = self._read(utterance, alone, before)
