@@ -66,7 +66,7 @@ class Brakes:
         """Count an answer; `known` says that a key or a session was found good."""
         if status in _REFUSED:
             self._rate.charge(holder, 1)
-        shown = _credential(scope)
+        shown = holder if isinstance(holder, int) else _credential(scope)
         if status == 401:
             self._good.pop(shown, None)
         elif known and shown not in self._good:

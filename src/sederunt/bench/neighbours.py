@@ -115,11 +115,11 @@ async def _under(attack: str, service: ServiceProcess, others: Outside, answers:
 
 
 async def _medians(client: httpx2.AsyncClient, others: Outside, journeys: int) -> Times:
-    times = [await _journey_or_none(client, others) for _ in range(journeys)]
+    times = [await _journey_within_limit(client, others) for _ in range(journeys)]
     return {kind: round(statistics.median(found[kind] for found in times), 1) for kind in KINDS}
 
 
-async def _journey_or_none(client: httpx2.AsyncClient, others: Outside) -> Times:
+async def _journey_within_limit(client: httpx2.AsyncClient, others: Outside) -> Times:
     """Make a journey; one that does not come to its end, or is refused on its way, took as long as anybody waits."""
     try:
         async with asyncio.timeout(JOURNEY_S):
