@@ -32,11 +32,11 @@ acceptance: setup-test ## the installed command, spoken to from outside: the lon
 FAULTS := tests/acceptance/faults tests/acceptance/test_restarts.py tests/acceptance/test_capacity.py \
   tests/acceptance/test_frozen_pages.py tests/acceptance/test_names_after_a_loss.py \
   tests/acceptance/test_stopped_while_away.py tests/integration/bus tests/integration/jobs/test_killed_holder.py \
-  tests/integration/jobs/test_housekeeping.py tests/integration/jobs/test_storm.py tests/integration/cli/test_serve.py tests/integration/cli/test_supervisor.py \
-  tests/integration/cli/test_watch.py tests/unit/cli/test_watch.py tests/integration/database/test_engine.py \
+  tests/integration/media/test_apart.py tests/integration/jobs/test_housekeeping.py tests/integration/jobs/test_storm.py tests/integration/cli/test_serve.py tests/integration/cli/test_supervisor.py \
+  tests/integration/cli/test_watch.py tests/integration/cli/test_speech_trial.py tests/unit/cli/test_watch.py tests/integration/database/test_engine.py \
   tests/integration/meetings/test_lifecycle.py tests/integration/meetings/test_lifecycle_endings.py \
   tests/integration/browser/test_pool.py tests/integration/browser/test_stopped_processes.py \
-  tests/integration/browser/test_liveness.py tests/unit/meetings/session/test_media_link.py tests/integration/api/test_door.py
+  tests/integration/browser/test_liveness.py tests/unit/meetings/session/test_media_link.py tests/integration/api/test_middleware.py
 
 faults: setup-test ## what dies, freezes, is cut off, torn or too much: the rows of docs/reliability.md
 	@FAULTS_BOTS=$${FAULTS_BOTS:-20} TEST_PROCESSES=$${TEST_PROCESSES:-2} scripts/test $(FAULTS)
@@ -48,7 +48,8 @@ check: setup-test ## formatting, lint, types, import contracts, JavaScript
 	@scripts/check
 
 fix: setup-test ## format and repair what can be repaired
-	@$(BIN)/ruff check --fix --quiet src tests clients; $(BIN)/ruff format --quiet src tests clients
+	@$(BIN)/ruff format --quiet src tests clients; $(BIN)/ruff check --fix --quiet src tests clients; status=$$?; \
+	$(BIN)/ruff format --quiet src tests clients; exit $$status
 
 serve: setup ## run the service here (data in ./data)
 	@$(BIN)/sederunt serve --data data

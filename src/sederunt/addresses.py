@@ -11,9 +11,11 @@ live mail, name and login services, to which a request from us could be made to 
 
 import asyncio
 import socket
+import ssl
 import typing
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
@@ -43,6 +45,8 @@ LOWEST_FREE_PORT = 1024
 WEB_PORTS = frozenset({80, 443})
 MOST_REDIRECTS = 3
 NOT_MODIFIED = 304
+HEAD_S = 30.0  # until the headers of an answer are there
+CRUMB_BYTES, MOST_CRUMBS = 64, 10_000  # pieces of a body that are smaller on average, and how many are put up with
 AS_IT_IS = "identity"  # the content encoding that packs nothing
 
 
@@ -125,7 +129,7 @@ async def opened(
         if wrong:
             raise DestinationError(wrong, retryable=False)
         try:
-            async with client.stream("GET", url, headers=headers) as response:
+            async with _answered(client, url, headers) as response:
                 if not response.has_redirect_location:
                     if not (headers and response.status_code == NOT_MODIFIED):
                         _check_status(response)
@@ -138,6 +142,32 @@ async def opened(
         except httpx2.InvalidURL:
             raise DestinationError("The address redirects to something that is no address.", retryable=False) from None
     raise DestinationError(f"The address redirects more than {MOST_REDIRECTS} times.", retryable=False)
+
+
+@asynccontextmanager
+async def _answered(
+    client: httpx2.AsyncClient, url: str, headers: typing.Mapping[str, str] | None
+) -> AsyncIterator[httpx2.Response]:
+    """Provide the answer to a GET once its headers are there. One may send preliminary answers without an end."""
+    async with AsyncExitStack() as stack:
+        try:
+            async with asyncio.timeout(HEAD_S):
+                response = await stack.enter_async_context(client.stream("GET", url, headers=headers))
+        except TimeoutError:
+            raise DestinationError(f"The address did not answer within {HEAD_S:g} s.", retryable=True) from None
+        yield response
+
+
+async def blocks_of(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """Yield a body as it comes. Raises DestinationError for one in crumbs: each of them costs as much as a block."""
+    came = 0
+    blocks = 0
+    async for block in response.aiter_bytes():
+        came, blocks = came + len(block), blocks + 1
+        if blocks > MOST_CRUMBS and came < blocks * CRUMB_BYTES:
+            sentence = f"The address sends its answer in pieces of {came // blocks} bytes."
+            raise DestinationError(sentence, retryable=False)
+        yield block
 
 
 def _check_status(response: httpx2.Response) -> None:
@@ -229,11 +259,17 @@ class _GuardedTransport(httpx2.AsyncHTTPTransport):
     """httpx2's own transport on a pool whose sockets are opened by the guard."""
 
     def __init__(self, *, allow_private: bool) -> None:
-        super().__init__(trust_env=False)
+        super().__init__(verify=_trusted(), trust_env=False)
         # httpx2 has no argument for the backend; a test proves that this is where sockets are opened.
         self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=httpx2.create_ssl_context(trust_env=False),
+            ssl_context=_trusted(),
             max_connections=100,
             max_keepalive_connections=20,
             network_backend=_GuardedBackend(allow_private=allow_private),
         )
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Return whose certificates are believed. Read once: it takes 20 ms of a core, and a client is made per file."""
+    return httpx2.create_ssl_context(trust_env=False)

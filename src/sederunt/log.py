@@ -36,8 +36,10 @@ _SECRET_VALUES = re.compile(r"sk_[A-Za-z0-9_-]{8,}|((?:token|signature|secret|ke
 
 def redact(text: str) -> str:
     """Return the text without keys, without the values of secret query parameters, and without a refused row."""
-    text = _USER_OF_URL.sub("://***@", text)
-    text = _SECRET_VALUES.sub(lambda match: (match.group(1) or "") + "***", text)
+    if "://" in text:
+        text = _USER_OF_URL.sub("://***@", text)
+    if "=" in text or "sk_" in text:
+        text = _SECRET_VALUES.sub(lambda match: (match.group(1) or "") + "***", text)
     return _REFUSED_ROW.sub("DETAIL: ***", text) if "DETAIL:" in text else text
 
 

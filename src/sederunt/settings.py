@@ -130,6 +130,11 @@ class LimitSettings(Section):
         description="Minutes of sound of one account that wait for their transcript, or are at it, before new "
         "recordings get a 403; 0 for no limit.",
     )
+    uploads: int = Field(
+        count_of("uploads"),
+        ge=1,
+        description="Uploads of one account on their way in an api process before more get a 429.",
+    )
     transcriptions: int = Field(
         count_of("transcriptions"), ge=1, description="Transcriptions of one account at work in a worker."
     )

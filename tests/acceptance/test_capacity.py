@@ -80,6 +80,7 @@ async def test_bots_due_at_once_get_the_seats_there_are_and_the_others_their_pla
     service = start_service(**settings_of_the_page())
     meeting = await meetings.open_meeting(unhurried(demo(turns=1), ends=False))
     key = service.run("keys", "create", "fleet").split()[-1]
+    await asyncio.to_thread(until, lambda: not not_ready(service), "every role in order")
     assert json.loads(service.run("status", "--format", "json"))
     links = [meeting.url] * (SEATS + 2)
     async with service.client() as api, fleet(service, tmp_path, links, key) as printed:

@@ -75,6 +75,8 @@ async def test_a_page_that_breaks_in_the_call_is_replaced_and_the_gap_is_marked(
     for found in played.values():
         names = [person["name"] for person in found["participants"]]
         assert sorted(names) == sorted(set(names)), "nobody stands there twice"
-        assert [told["cause"] for told in troubles(found)] == [gap["cause"] for gap in found["recording_gaps"]]
+        assert [told["cause"] for told in troubles(found) if told["recovery"] != "none"] == [
+            gap["cause"] for gap in found["recording_gaps"]
+        ]
         (gap,) = found["recording_gaps"]
         assert 0 < gap["start"] < gap["end"] < stay_bounds_s(found)[1]

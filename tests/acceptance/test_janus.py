@@ -19,6 +19,7 @@ from harness import plugin
 from harness.janus import HOST, ROOM, Janus, janus_server
 from harness.janus_people import People, Said, people
 from harness.journeys import download, look, reach, send_bot
+from harness.live_lines import came_whole
 from harness.receiver import Receiver
 from harness.service import Service
 from harness.sound import RATE, Samples, find
@@ -30,6 +31,7 @@ TURN_S = (
     1.0  # the middle of a word may lie so far outside: a quiet room is no silence, and the small model is vague in it
 )
 SPREAD_S = 0.2  # and what was said lie so far from where it was said, one place against another
+SPREAD_WITH_HOLES_S = 3.0
 COMPOSED_S = 420  # pictures are composed at low priority, and a busy machine does all else first
 
 
@@ -103,7 +105,7 @@ async def test_a_video_room_is_recorded_track_by_track(
         assert {person["name"] for person in found["participants"]} == {"Ada", "Bob", "Cleo"}
         recording = await download(found["recording_url"], tmp_path / f"{each['bot_name']}.webm")
         places = _places(said, recording)
-        _assert_in_place(said, places)
+        _assert_in_place(said, places, found)
         _assert_words(said, places, found)
     shown = _pictures(recording)
     for one, at_s in zip(said, places, strict=True):
@@ -139,7 +141,7 @@ async def test_an_audio_room_is_one_mix_cut_by_who_talks(
     assert {person["name"] for person in found["participants"]} == {"Ada", "Bob"}
     said = [*ada.said, *bob.said]
     places = _places(said, await download(found["recording_url"], tmp_path / "mix.webm"))
-    _assert_in_place(said, places)
+    _assert_in_place(said, places, found)
     _assert_words(said, places, found)
 
 
@@ -156,11 +158,13 @@ def _places(said: Sequence[Said], recording: Path) -> list[float]:
     return [place.at_s for place in places]
 
 
-def _assert_in_place(said: Sequence[Said], places: Sequence[float]) -> None:
-    """Everything lies in the recording as far apart as it was said; a browser that got no time said it later."""
+def _assert_in_place(said: Sequence[Said], places: Sequence[float], found: dict[str, Any]) -> None:
+    """Everything lies in the recording as far apart as it was said; a browser that got no time said it later, and sound
+    that came with holes or by a slipping clock is placed by when it came."""
     zeros = [one.began_ms / 1000 - at_s for one, at_s in zip(said, places, strict=True)]
     latest = [zero + one.late_ms / 1000 for one, zero in zip(said, zeros, strict=True)]
-    assert max(zeros) - min(latest) < SPREAD_S, (zeros, latest)
+    spread_s = SPREAD_S if came_whole(found) else SPREAD_WITH_HOLES_S
+    assert max(zeros) - min(latest) < spread_s, (zeros, latest, found["capture"])
 
 
 def _assert_words(said: Sequence[Said], places: Sequence[float], found: dict[str, Any]) -> None:

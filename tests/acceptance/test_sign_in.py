@@ -153,7 +153,7 @@ ANSWERS: list[tuple[Site, str, str, str, str]] = [
     ("teams", "nobody@example.org", PASSWORD, "invalid_credentials", "refused"),
     ("gmeet", "verify@example.org", PASSWORD, "auth_required", "verify"),
     ("teams", "robot@example.org", PASSWORD, "bot_detected", "captcha|robot"),
-    ("gmeet", "lost@example.org", PASSWORD, "failed", "page_changed"),
+    ("gmeet", "lost@example.org", PASSWORD, "auth_required", "unknown_question"),
 ]
 
 

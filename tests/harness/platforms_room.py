@@ -95,7 +95,7 @@ class PageTold:
     @property
     def names(self) -> list[str]:
         """Everyone ever here but the bot itself."""
-        return [one.name for one in self.roster.participants]
+        return [one.name for one in self.roster.fold.participants]
 
     @property
     def left(self) -> list[str]:

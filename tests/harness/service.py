@@ -96,7 +96,7 @@ class Service:
             timeout=timeout_s,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, done.stderr or done.stdout
         PLANTED.add("password", given)
         if arguments[:2] in SHOW_SECRETS:
             PLANTED.add("secret", done.stdout)

@@ -29,7 +29,7 @@ def test_a_bots_meeting_is_as_long_as_it_lasted_when_the_clock_is_set(
 ) -> None:
     monkeypatch.setattr(attend, "MeetingAccounts", lambda *_stores: object())
     wall = FakeClock()
-    fields = ("settings", "objects", "pool", "spools", "events", "database", "sealer", "vendor_access")
+    fields = ("settings", "objects", "pool", "spools", "events", "database", "sealer", "readers", "vendor_access")
     context = SimpleNamespace(clock=wall, **{name: object() for name in fields})
     bot = attend._bot_context(cast(Any, context), cast(Any, object()))
     started_at = bot.clock.now()

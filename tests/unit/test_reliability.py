@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 def named() -> list[tuple[str, str]]:
     """(file, test) of each row."""
     return re.findall(
-        r"`((?:acceptance|integration)/[\w/]+\.py)::(test_\w+)`", (ROOT / "docs/reliability.md").read_text()
+        r"`((?:acceptance|integration|unit)/[\w/]+\.py)::(test_\w+)`", (ROOT / "docs/reliability.md").read_text()
     )
 
 

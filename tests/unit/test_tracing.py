@@ -16,8 +16,8 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from sederunt import tracing
-from sederunt.api.door import Door
 from sederunt.api.metrics import Metrics
+from sederunt.api.middleware import RequestMiddleware, request_info_of
 from sederunt.database import outbox
 from sederunt.settings import TraceSettings
 from sederunt.tracing import Origin, carried, continuing, origin_in
@@ -92,7 +92,7 @@ async def asked(headers: list[tuple[bytes, bytes]]) -> tuple[dict[str, str], dic
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         seen.update(carried())
-        Request(scope).scope["sederunt.visit"].route = "/bot/{id}"
+        request_info_of(Request(scope)).route = "/bot/{id}"
         await JSONResponse({})(scope, receive, send)
 
     async def receive() -> Message:
@@ -103,7 +103,7 @@ async def asked(headers: list[tuple[bytes, bytes]]) -> tuple[dict[str, str], dic
             answered.update({name.decode(): value.decode() for name, value in message["headers"]})
 
     scope = {"type": "http", "method": "GET", "path": "/bot/7", "headers": headers}
-    await Door(app, Metrics())(scope, receive, send)
+    await RequestMiddleware(app, Metrics())(scope, receive, send)
     return seen, answered
 
 
@@ -126,7 +126,7 @@ async def test_a_request_is_a_span_named_by_its_route(spans: InMemorySpanExporte
 
 def test_roles_that_trace_nothing_load_nothing_of_it() -> None:
     program = (
-        "import sys, sederunt.jobs.roles, sederunt.jobs.work, sederunt.webhooks.sender; from sederunt import tracing;"
+        "import sys, sederunt.jobs.roles, sederunt.jobs.job, sederunt.webhooks.sender; from sederunt import tracing;"
         "from sederunt.settings import TraceSettings; tracing.configure(TraceSettings(), 'worker');"
         "span = tracing.span('a'); span.__enter__(); span.__exit__(None, None, None);"
         "print([name for name in sys.modules if name.startswith('opentelemetry')])"

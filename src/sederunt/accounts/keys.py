@@ -50,6 +50,12 @@ class Caller:
     scopes: frozenset[Scope] = EVERYTHING
     manages: bool = True  # keys, credentials, webhook secrets, people
     person_id: UUID | None = None
+    session: bytes = b""  # digest of a person's session
+
+    @property
+    def holder(self) -> bytes:
+        """Return to whom addresses of sockets are told: a key, or the session of a person."""
+        return self.key_id.bytes if self.key_id else self.session
 
 
 @dataclass(slots=True)

@@ -19,16 +19,19 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from sederunt import log
+from sederunt.accounting import Rate
 from sederunt.accounts.keys import EVERYTHING, Caller, Scope
 from sederunt.clock import Clock
 from sederunt.database.engine import Database
 from sederunt.database.people import Link, People, Person
 from sederunt.errors import InvalidConfig, NotFound
+from sederunt.model.budgets import count_of
 
 logger = log.get(component="accounts")
 
 SESSION_FOR = timedelta(days=30)
 LINK_FOR = timedelta(days=7)
+FRESH_FOR = timedelta(minutes=15)  # a session in which a password is changed without showing it
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1000
 FIRST_PERSON = "Owner"
 
@@ -54,6 +57,7 @@ class SignedIn:
 
     person: Person
     csrf: str  # what a request that changes something must carry
+    session: bytes  # its digest
 
     @property
     def role(self) -> MemberRole:
@@ -69,6 +73,7 @@ class SignedIn:
             scopes=_SCOPES[self.role],
             manages=self.role is MemberRole.OWNER,
             person_id=self.person.id,
+            session=self.session,
         )
 
 
@@ -78,6 +83,7 @@ class SignIns:
     def __init__(self, database: Database) -> None:
         self.people = People(database)
         self._clock: Clock = database.clock
+        self._tries = Rate.per_minute(count_of("sign_in_tries"), self._clock.monotonic)  # per person who is signed in
 
     async def invite(
         self, account_id: UUID, role: MemberRole, *, name: str = FIRST_PERSON, person_id: UUID | None = None
@@ -88,6 +94,11 @@ class SignIns:
         link = Link(account_id=account_id, person_id=person_id, name=name, role=role.value, expires_at=expires_at)
         await self.people.add_link(_digest(token), link)
         return token
+
+    async def name_on_link(self, token: str) -> str | None:
+        """Return whom a link lets in; None where it was used, or is too old."""
+        link = await self.people.link(_digest(token))
+        return link.name if link else None
 
     async def accept(self, token: str) -> str:
         """Use a link; the token of a session. Raises NotFound where it was used, or is too old."""
@@ -113,11 +124,22 @@ class SignIns:
     async def visitor(self, token: str) -> SignedIn | None:
         """Return who has this session; None where it is over."""
         person = await self.people.of_session(_digest(token))
-        return SignedIn(person, csrf_of(token)) if person else None
+        return SignedIn(person, csrf_of(token), _digest(token)) if person else None
 
-    async def set_password(self, person: Person, email: str, name: str, password: str) -> None:
-        """Store a person's address, name and password. Raises InvalidConfig for what cannot be an address or a
-        password."""
+    async def scopes_of_session(self, session: bytes, account_id: UUID) -> frozenset[Scope]:
+        """Return what the person of a session may do in an account now, by its digest; nothing where it is over."""
+        person = await self.people.of_session(session)
+        return _SCOPES[MemberRole(person.role)] if person and person.account_id == account_id else frozenset()
+
+    async def set_password(self, visitor: SignedIn, email: str, name: str, password: str, current: str) -> None:
+        """Store a person's address, name and password, and end their other sessions.
+
+        Raises InvalidConfig for what cannot be an address or a password, and for a wrong current one, where that is
+        needed.
+        """
+        person = visitor.person
+        if await self.needs_password(visitor):
+            await self._check_password(person, current)
         faults: dict[str, list[str]] = {}
         address = _address(email)
         if not 3 <= len(address) <= 320 or "@" not in address[1:-1] or any(c.isspace() for c in address):
@@ -130,6 +152,21 @@ class SignIns:
             raise InvalidConfig(faults)
         hashed = await asyncio.to_thread(_hasher().hash, password)
         await self.people.change(person.id, email=address, name=name.strip(), password_hash=hashed)
+        await self.people.end_sessions(person.id, but=visitor.session)
+
+    async def needs_password(self, visitor: SignedIn) -> bool:
+        """Return whether somebody has to show their password to change it: who found a session open does not come to
+        own it. Who came by a link a moment ago may have forgotten it."""
+        began = await self.people.session_began(visitor.session)
+        return visitor.person.has_password and (began is None or self._clock.now() - began > FRESH_FOR)
+
+    async def _check_password(self, person: Person, password: str) -> None:
+        """Raise InvalidConfig where a person's password is another one, or was guessed at too often."""
+        if self._tries.wait_s(person.id):
+            raise InvalidConfig({"current": ["Too many tries: wait a minute."]})
+        hashed = await self.people.password_of(person.id)
+        if not await asyncio.to_thread(_verified, hashed or _nobodys_hash(), password):
+            raise InvalidConfig({"current": ["This is not your current password."]})
 
     async def sign_out(self, token: str) -> None:
         """End this session."""

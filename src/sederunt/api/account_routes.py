@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sederunt.api import calendar_feeds, keys, people, usage, vault, webhooks
+from sederunt.api import calendar_feeds, credentials, keys, people, usage, webhooks
 from sederunt.api.account_schemas import (
     CredentialFields,
     KeyFields,
@@ -64,7 +64,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
     Route(
         method="POST",
         path="/credential",
-        handler=vault.add_credential,
+        handler=credentials.add_credential,
         name="addCredential",
         summary="Keep a key at a transcription vendor",
         tag="Credentials",
@@ -79,7 +79,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
     Route(
         method="GET",
         path="/credential",
-        handler=vault.list_credentials,
+        handler=credentials.list_credentials,
         name="listCredentials",
         summary="List credentials, oldest first",
         tag="Credentials",
@@ -88,7 +88,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
     Route(
         method="POST",
         path="/credential/{id}/check",
-        handler=vault.check_credential,
+        handler=credentials.check_credential,
         name="checkCredential",
         summary="Ask the vendor whether it accepts a credential",
         tag="Credentials",
@@ -98,7 +98,7 @@ ACCOUNT_ROUTES: Sequence[Route] = (
     Route(
         method="DELETE",
         path="/credential/{id}",
-        handler=vault.remove_credential,
+        handler=credentials.remove_credential,
         name="removeCredential",
         summary="Forget a credential",
         tag="Credentials",

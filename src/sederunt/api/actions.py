@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from sederunt.api import values as v
+from sederunt.api.bot_commands import change_avatar, order_stop, post_chat
 from sederunt.api.context import ApiContext
 from sederunt.api.faults import valid
-from sederunt.api.running import change_avatar, order_stop, post_chat
 from sederunt.api.schemas import Body
 from sederunt.errors import RequestError
 from sederunt.model.bot import Bot

@@ -1,4 +1,4 @@
-"""The ASGI application: the table of routes behind keys; signed files, sockets and probes without; one door in front.
+"""The ASGI application: routes behind keys, signed files, sockets and probes without; one middleware in front of all.
 
 Starlette's routing with our own table, not FastAPI's: its validation stops at our error shape (all faults at once, our
 sentences, nothing coerced), and it costs some 60 µs a request (measured).
@@ -24,14 +24,15 @@ from sederunt.accounting import Ledger, limits_of
 from sederunt.api import files, probes, sockets
 from sederunt.api.call import Call
 from sederunt.api.context import ApiContext, open_context
-from sederunt.api.docs import docs_page
-from sederunt.api.door import Door, visit_of
+from sederunt.api.docs import DOCS_POLICY, docs_page
 from sederunt.api.failures import answer_to, http_exception, text_response
 from sederunt.api.idempotency import HEADER, REPEATED
 from sederunt.api.metrics import Metrics
+from sederunt.api.middleware import RequestMiddleware, request_info_of
 from sederunt.api.openapi import PREFIX, document
 from sederunt.api.permissions import refuse_unpermitted
 from sederunt.api.route import Route
+from sederunt.api.route_index import RouteIndex
 from sederunt.api.routes import ROUTES
 from sederunt.api.sessions import caller_of, note_deed
 from sederunt.clock import SYSTEM_CLOCK, Clock
@@ -40,6 +41,8 @@ from sederunt.settings import Settings
 _FIRST_ID = re.compile(rb'{"id": "([0-9a-f-]{36})"')
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 _LLMS = FilePath(__file__).with_name("llms.txt").read_text(encoding="utf-8")
+# What the published client names itself by, and who asks whether a body has changed.
+_READERS_HEADERS = ("If-None-Match", "X-Request-Id", "X-Skribby-Client")
 # What a language model's client sends from a page, beside what every caller does.
 _MCP_HEADERS = ("Mcp-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
 _FILES = "/files/{resource}/{id}/{name:path}"
@@ -70,7 +73,7 @@ def create_app(
 
     app = Starlette(
         routes=[
-            *_routes_with_keys(),
+            RouteIndex(PREFIX, _routes_with_keys()),
             *_routes_without(),
             *pages,
             WebSocketRoute(sockets.PATH, sockets.realtime),
@@ -80,8 +83,8 @@ def create_app(
         middleware=_cors(settings),
         exception_handlers={404: http_exception, 405: http_exception},
     )
-    app.router.redirect_slashes = False  # the door takes them away: a redirect to one would come back for ever
-    return Door(app, metrics, counted)
+    app.router.redirect_slashes = False  # the middleware takes them away: a redirect to one would come back for ever
+    return RequestMiddleware(app, metrics, counted)
 
 
 def _routes_with_keys() -> list[Path]:
@@ -113,7 +116,7 @@ def _routes_without() -> list[Path]:
         return text_response(described)
 
     async def docs(_context: ApiContext, _request: Request) -> Response:
-        return HTMLResponse(docs_page())
+        return HTMLResponse(docs_page(), headers={"Content-Security-Policy": DOCS_POLICY})
 
     async def llms(_context: ApiContext, _request: Request) -> Response:
         return PlainTextResponse(_LLMS)
@@ -137,12 +140,12 @@ def _routes_without() -> list[Path]:
 
 def _with_key(table: Mapping[str, Route], path: str) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        visit = visit_of(request)
-        visit.route = path
+        info = request_info_of(request)
+        info.route = path
         context: ApiContext = request.app.state.context
         try:
             caller = await caller_of(context, request)
-            visit.key_id = str(caller.key_id or caller.person_id)
+            info.key_id = str(caller.key_id or caller.person_id)
             route = table["GET" if request.method == "HEAD" else request.method]
             refuse_unpermitted(caller, route.needed)
             answer = await route.handler(Call(context, request, caller))
@@ -161,8 +164,8 @@ def _with_key(table: Mapping[str, Route], path: str) -> Callable[[Request], Awai
 
 def _without_key(handler: OpenHandler, path: str, *, quiet: bool) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        visit = visit_of(request)
-        visit.route, visit.quiet = path, quiet
+        info = request_info_of(request)
+        info.route, info.quiet = path, quiet
         try:
             return await handler(request.app.state.context, request)
         except Exception as error:
@@ -179,7 +182,7 @@ def _cors(settings: Settings) -> list[Middleware]:
             CORSMiddleware,
             allow_origins=list(settings.api.cors_origins),
             allow_methods=["GET", "POST", "PATCH", "PUT", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", HEADER, *_MCP_HEADERS],
-            expose_headers=[REPEATED, "Retry-After", "X-Request-Id"],
+            allow_headers=["Authorization", "Content-Type", HEADER, *_READERS_HEADERS, *_MCP_HEADERS],
+            expose_headers=[REPEATED, "ETag", "Retry-After", "X-Request-Id"],
         )
     ]

@@ -1,24 +1,26 @@
 """The acts of callers on bots: book, check, look, change, stop, speak, delete."""
 
 import asyncio
+import json
 import secrets
 from dataclasses import asdict, replace
+from uuid import UUID
 
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from sederunt import log
 from sederunt.api.actions import AvatarFields
+from sederunt.api.bot_commands import change_avatar, order_stop, post_chat
 from sederunt.api.call import Call
 from sederunt.api.etags import etag_of, headers_of, is_asked, is_held, not_modified
 from sederunt.api.failures import json_response, message_response, text_response
 from sederunt.api.faults import Read, in_order, read
-from sederunt.api.idempotency import KeyedRequest, answer_once
+from sederunt.api.idempotency import REPEATED, KeyedRequest, answer_once
 from sederunt.api.removal import remove_files
-from sederunt.api.running import change_avatar, order_stop, post_chat
 from sederunt.api.schemas import BotFields, ChatFields, Start, changed_config, new_config, start_of
 from sederunt.api.values import METADATA_KEYS
-from sederunt.api.views import bot_json, bot_summary, bot_values, list_json, plain_bot_json
+from sederunt.api.views import bot_json, bot_summary, bot_values, list_json, plain_bot_json, with_own_sockets
 from sederunt.database.bot_reading import BotPage
 from sederunt.database.ids import new_id
 from sederunt.database.seats import BookingLimits, TwinBot
@@ -30,13 +32,18 @@ from sederunt.settings import ApiSettings
 logger = log.get(component="api")
 
 BREATH = 100  # bots written before others are served: the list has no pages, and there may be ten thousand
-_FILTER = "metadata["
+_FILTERS = ("metadata[", "custom_metadata[")  # both names that a request may use
 
 
 async def create_bot(call: Call) -> Response:
     """Answer POST /bot"""
     body = await call.body()
-    return await answer_once(call, body, lambda keyed: _create_bot(call, body, keyed))
+    answer = await answer_once(call, body, lambda keyed: _create_bot(call, body, keyed))
+    if REPEATED not in answer.headers:
+        return answer
+    first = json.loads(bytes(answer.body))
+    bot = await call.context.bots.get(UUID(first["id"]), call.account_id)
+    return text_response(with_own_sockets(first, bot, call.addresses), headers={REPEATED: "true"})
 
 
 async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> Response:
@@ -60,13 +67,13 @@ async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> R
     settings = call.context.settings.api
     try:
         bot = await _with_avatar(call, bot, found.fields)
-        text = plain_bot_json(bot, call.addresses)
+        to_be_kept = replace(call.addresses, to_be_kept=True)
         await call.context.bots.create(
             bot,
             most=settings.concurrent_bots if start.is_now else settings.scheduled_bots,
             booking=booking_limits(settings),
             limits=call.context.account_limits,
-            answer=keyed.answered(bot.id, text) if keyed else None,
+            answer=keyed.answered(bot.id, plain_bot_json(bot, to_be_kept)) if keyed else None,
             twin_s=settings.twin_bots_s,
         )
     except BaseException as error:
@@ -77,7 +84,7 @@ async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> R
             return text_response(plain_bot_json(error.bot, call.addresses))
         raise
     announce_created(bot)
-    return text_response(text)
+    return text_response(plain_bot_json(bot, call.addresses))
 
 
 def booking_limits(settings: ApiSettings) -> BookingLimits:
@@ -225,10 +232,11 @@ def _metadata_filter(query: QueryParams) -> dict[str, str]:
     """Return the pairs that `metadata[name]=value` asks for. Raises InvalidConfig for another form."""
     pairs: dict[str, str] = {}
     for name, value in query.items():
-        if name == "metadata" or name.startswith(_FILTER):
-            inside = name[len(_FILTER) : -1]
-            if not name.endswith("]") or "[" in inside or "]" in inside:
-                raise InvalidConfig({"metadata": ["metadata must be given as metadata[name]=value."]})
+        if f"{name}[".startswith(_FILTERS):
+            field, _, rest = name.partition("[")
+            inside = rest.removesuffix("]")
+            if inside == rest or "[" in inside or "]" in inside:
+                raise InvalidConfig({field: [f"{field} must be given as {field}[name]=value."]})
             pairs[inside] = value
     if len(pairs) > METADATA_KEYS:
         raise InvalidConfig({"metadata": [f"metadata must not ask for more than {METADATA_KEYS} pairs."]})

@@ -51,7 +51,7 @@ class Call:
             base_url=base,
             links=self.context.links(base),
             now=self.context.clock.now(),
-            key_id=self.caller.key_id,
+            holder=self.caller.holder,
             may_act=Scope.LIVE in self.caller.scopes,
         )
 

@@ -21,7 +21,7 @@ from sederunt.api.gauges import GaugeSources
 from sederunt.api.kept_bodies import KeptBodies
 from sederunt.api.metrics import Metrics
 from sederunt.api.shared_use import SharedUse, sharing
-from sederunt.api.socket_keys import SocketKeys
+from sederunt.api.socket_holders import SocketHolders
 from sederunt.api.stores import ApiStores, open_stores
 from sederunt.bus.connection import Bus
 from sederunt.bus.pulse import beating, hearing
@@ -69,7 +69,7 @@ class ApiContext:
     readiness: Readiness
     installation: GaugeSources  # what is known of all of its processes
     hub: Hub
-    socket_keys: SocketKeys
+    socket_holders: SocketHolders
     ledger: Ledger
     readers: Readers  # of files that callers upload
     links_secret: bytes
@@ -147,7 +147,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
             checks=Checks(settings, stores.credentials, stores.meeting_accounts),
             stores=stores,
             metrics=metrics,
-            socket_keys=SocketKeys(Accounts(database), ledger),
+            socket_holders=SocketHolders(Accounts(database), stores.sign_ins, ledger),
             ledger=ledger,
             readers=Readers(ledger),
             readiness=readiness,

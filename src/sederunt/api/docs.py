@@ -7,6 +7,7 @@ from typing import Any
 
 from sederunt.api.openapi import PREFIX, document
 
+DOCS_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid #8886; } h3 { font-size: 1rem; margin-bottom: .2rem; }

@@ -5,7 +5,7 @@ import errno
 import json
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -17,6 +17,7 @@ from sederunt import log
 from sederunt.bus.connection import BusAway
 from sederunt.database.faults import is_away as database_is_away
 from sederunt.errors import InvalidConfig, LimitReached, RequestError, SetupError, TooManyRequests
+from sederunt.media.reader_processes import ReaderLost
 from sederunt.storage.objects import is_away as storage_is_away
 
 logger = log.get(component="api")
@@ -24,6 +25,8 @@ logger = log.get(component="api")
 PIECE_BYTES = 256 * 1024
 RETRY_AFTER_S = 5  # what is temporarily away on our side is usually back by then
 ROOM_AFTER_S = 60  # somebody has to do something
+_EXHAUSTED = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN))
+_NO_THREAD = "can't start new thread"
 _NO_ROOM = (os.strerror(errno.ENOSPC), "database or disk is full")
 
 
@@ -83,6 +86,10 @@ def answer_to(error: Exception) -> Response:
             logger.error("the disk is full", action="disk_full", error=str(error)[:200])
             sentence = "The service has no room left to store this; its operator has to make some."
             return message_response(sentence, 503, {"Retry-After": str(ROOM_AFTER_S)})
+        case _ if (lack := _lack(error)) is not None:
+            logger.error("the machine lacks something", action="machine_exhausted", error=repr(lack)[:200])
+            sentence = "The service's machine has no files, memory or processes left for this: try again in a moment."
+            return message_response(sentence, 503, {"Retry-After": str(RETRY_AFTER_S)})
         case _ if (part := _part_away(error)) is not None:
             logger.warning(
                 "a part of the service is away",
@@ -97,29 +104,41 @@ def answer_to(error: Exception) -> Response:
             return message_response("Something went wrong on our side.", 500)
 
 
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what caused it: storage and database wrap the system's own, each in their way."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
 def _is_disk_full(error: BaseException) -> bool:
-    """Return whether this, or what caused it, is the system's ENOSPC: storage and database wrap it each in their own
-    way.
-    """
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return True
-    if any(words in str(error) for words in _NO_ROOM):
-        return True
-    below = error.__cause__ or error.__context__
-    return below is not None and _is_disk_full(below)
+    """Return whether an error, or what caused it, is the system's ENOSPC."""
+    return any(
+        (isinstance(each, OSError) and each.errno in (errno.ENOSPC, errno.EDQUOT))
+        or any(words in str(each) for words in _NO_ROOM)
+        for each in _causes(error)
+    )
+
+
+def _lack(error: BaseException) -> BaseException | None:
+    """Return what says, in an error or in what caused it, that the machine is exhausted, or took a process away."""
+    for each in _causes(error):
+        if isinstance(each, MemoryError | ReaderLost) or str(each) == _NO_THREAD:
+            return each
+        if isinstance(each, OSError) and each.errno in _EXHAUSTED:
+            return each
+    return None
 
 
 def _part_away(error: BaseException) -> str | None:
     """Return which part of the installation is away by this error, or by what caused it; None for other faults."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if database_is_away(seen):
+    for each in _causes(error):
+        if database_is_away(each):
             return "database"
-        if storage_is_away(seen):
+        if storage_is_away(each):
             return "storage"
-        if isinstance(seen, ConnectionError | TimeoutError | socket.gaierror):
+        if isinstance(each, ConnectionError | TimeoutError | socket.gaierror):
             return "database or storage"
-        seen = seen.__cause__ or seen.__context__
     return None
 
 

@@ -87,7 +87,8 @@ def _checked_key(context: ApiContext, request: Request) -> str | None:
         )
     except ValueError:
         return None
-    return f"{resource}/{id_}/{name}" if good else None
+    # Of an id the usual spelling alone: UUID() also takes braces, urn: and missing dashes.
+    return f"{resource}/{id_}/{name}" if good and id_ == str(UUID(id_)) else None
 
 
 async def _headers(context: ApiContext, key: str, size: int) -> dict[str, str]:

@@ -11,7 +11,7 @@ from sederunt import __version__
 from sederunt.api.answers import ANSWERS
 from sederunt.api.call import MOST_SEGMENTS, SEGMENTS
 from sederunt.api.idempotency import HEADER, LONGEST_KEY
-from sederunt.api.live import LONGEST_WAIT_S
+from sederunt.api.meeting_events import LONGEST_WAIT_S
 from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
 from sederunt.api.transcripts import LONGEST_QUESTION

@@ -1,6 +1,7 @@
 """The acts of callers on standalone recordings: upload or name one, look, list, delete."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
@@ -21,7 +22,7 @@ from sederunt.database.holdings import Holding, Holdings, refuse_stored
 from sederunt.database.ids import new_id
 from sederunt.database.recordings import RecordingPage
 from sederunt.database.retention import kept_until
-from sederunt.errors import InvalidConfig, MediaError, NotFound
+from sederunt.errors import InvalidConfig, MediaError, NotFound, TooManyRequests
 from sederunt.model.bot import Bot
 from sederunt.model.recording import Recording
 from sederunt.model.status import RecordingStatus
@@ -29,6 +30,7 @@ from sederunt.transcription.models import find
 
 logger = log.get(component="api")
 
+UPLOADS, UPLOAD_AGAIN_S = "uploads", 5
 _NAMED_SOURCES = ("recording_url", "meeting_bot_id", "recording_id")
 
 
@@ -55,11 +57,31 @@ async def create_recording(call: Call) -> Response:
         recording_id = new_id(call.context.clock.now())
         return await answer_once(call, body, lambda keyed: _accept(call, recording_id, body, None, keyed))
     recording_id = new_id(call.context.clock.now())
-    key = f"recordings/{recording_id}/source"
-    limits = call.context.settings.api
     stored = await Holdings(call.context.database).stored_bytes(call.account_id)
     refuse_stored(stored, call.context.account_limits.stored_gb)  # before a gigabyte is read for nothing
-    call.context.metrics.uploads.inc()
+    with _on_its_way(call):
+        return await _take_upload(call, boundary, recording_id)
+
+
+@contextmanager
+def _on_its_way(call: Call) -> Iterator[None]:
+    """Count an upload for as long as it comes: what it brings is nowhere in the books before it is whole.
+
+    Raises TooManyRequests where the account has enough of them.
+    """
+    ledger = call.context.ledger
+    if not ledger.has_room(UPLOADS, call.account_id):
+        sentence = (
+            f"This account has {ledger.share(UPLOADS, call.account_id):g} uploads on their way: send this one later."
+        )
+        raise TooManyRequests(sentence, UPLOAD_AGAIN_S, UPLOADS)
+    with ledger.holding(UPLOADS, call.account_id), call.context.metrics.uploads.track_inprogress():
+        yield
+
+
+async def _take_upload(call: Call, boundary: str, recording_id: UUID) -> Response:
+    """Take a form with a file; nothing of it is left where it is refused, or is one that was sent before."""
+    key = f"recordings/{recording_id}/source"
     try:
         await call.context.deletions.expect_row("recording", recording_id, call.account_id)
         form = await take_form(
@@ -68,11 +90,12 @@ async def create_recording(call: Call) -> Response:
             call.context.objects,
             key,
             file_field="recording_file",
-            most_bytes=limits.max_upload_bytes,
+            most_bytes=call.context.settings.api.max_upload_bytes,
             digest=key_of(call.request) is not None,
         )
         if form.upload is not None:
             call.context.metrics.uploaded_bytes.inc(form.upload.size)
+        await call.context.socket_holders.refuse_who_is_over(call.caller)  # a large file takes its time
         asked = form_values(RecordingFields, form.fields)
         answer = await answer_once(
             call,
@@ -85,8 +108,6 @@ async def create_recording(call: Call) -> Response:
     except BaseException:
         await _forget_upload(call, recording_id)
         raise
-    finally:
-        call.context.metrics.uploads.dec()
 
 
 async def _forget_upload(call: Call, recording_id: UUID) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sederunt.api import bots, capacity, live, recordings, tracks
+from sederunt.api import bots, capacity, meeting_events, recordings, tracks
 from sederunt.api.account_routes import ACCOUNT_ROUTES
 from sederunt.api.actions import AvatarFields
 from sederunt.api.route import RequestBody, Route
@@ -118,7 +118,7 @@ _BOT_ROUTES: Sequence[Route] = (
     Route(
         method="GET",
         path="/bot/{id}/live",
-        handler=live.follow_bot,
+        handler=meeting_events.follow_bot,
         name="followBot",
         summary="What happens in a bot's meeting since an event, or within a while",
         tag="Bots",

@@ -110,7 +110,7 @@ class BotFields(Body):
     transcription_credentials: v.Id | None = Field(None, description="A credential of yours for the model's provider.")
     transcription_fallback: _BotFallback | None = Field(None, description=_FALLBACK)
     service: _Service = Field(services()[0], description="Where the meeting is held.")
-    meeting_url: v.Url = Field("", description="The meeting to join; must be one of `service`.")
+    meeting_url: v.MeetingUrl = Field("", description="The meeting to join; must be one of `service`.")
     bot_name: _Name = Field("", description="The bot's name in the meeting, cut where the service allows less.")
     bot_avatar_file: v.Picture = Field(
         None, description="PNG, JPEG or WebP in base64, with or without a data URI, up to 5 MB. {} counts as absent."

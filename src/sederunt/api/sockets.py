@@ -27,7 +27,7 @@ from sederunt.model.bot import Bot
 from sederunt.model.budgets import count_of
 from sederunt.model.status import ENDINGS, BotStatus
 from sederunt.realtime import messages
-from sederunt.realtime.addresses import SocketKind, key_of, may_open
+from sederunt.realtime.addresses import SocketKind, holder_of, may_open
 from sederunt.realtime.messages import Closing
 from sederunt.realtime.snapshot import final_values
 
@@ -52,8 +52,9 @@ async def realtime(websocket: WebSocket) -> None:
     async with contextlib.AsyncExitStack() as stack:
         try:
             bot, kind = await _opened(context, websocket)
-            key_id = key_of(websocket.path_params["token"])
-            over = await stack.enter_async_context(context.socket_keys.hold(bot.account_id, key_id))
+            holder = holder_of(websocket.path_params["token"])
+            holding = context.socket_holders.hold(bot.account_id, holder, acts=kind is SocketKind.EVENTS)
+            over = await stack.enter_async_context(holding)
             since = since_of(websocket.query_params.get("since"))
             outgoing = await stack.enter_async_context(outgoing_of(context, bot, kind, since))
         except Exception as error:
@@ -135,7 +136,7 @@ class _Connection:
         """Returns when the socket is closed and what its client asked for is done.
 
         Args:
-            over: set once the key that the address belongs to is good for nothing any more.
+            over: set once the key, or the session, that the address belongs to is good for nothing any more.
         """
         opened, facts = time.monotonic(), {"bot_id": str(self._bot.id), "kind": self._kind.value}
         logger.info("listener came", action="socket_opened", **facts)

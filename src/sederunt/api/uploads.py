@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from starlette.requests import Request
 
 from sederunt.api.bodies import refuse_declared, too_large
-from sederunt.api.door import visit_of
+from sederunt.api.middleware import request_info_of
 from sederunt.errors import InvalidConfig, UnsupportedMedia
 from sederunt.media.apart import probe_apart
 from sederunt.media.containers import HEAD_BYTES, kind_of_head
@@ -91,9 +91,9 @@ async def take_form(
     try:
         async for segment in _segments(request, boundary):
             if segment.name != file_field:
-                value = await _field(segment, room)
-                room -= len(value)
-                fields.setdefault(segment.name, []).append(_decoded(segment.name, value))
+                value = await _field(segment, room, file_field)
+                room -= len(value.encode())
+                fields.setdefault(segment.name, []).append(value)
             elif upload is not None:
                 raise InvalidConfig({file_field: [f"{file_field} must be given once."]})
             else:
@@ -118,28 +118,28 @@ async def _store(
     return Upload(key=key, size=size, objects=objects, digest=digest.hexdigest() if digest else None)
 
 
-async def _field(segment: "_Segment", most_bytes: int) -> bytes:
+async def _field(segment: "_Segment", most_bytes: int, file_field: str) -> str:
+    misnamed = InvalidConfig(
+        {file_field: [f"The file must be sent as {file_field}; the form has it as {segment.name}."]}
+    )
     value = bytearray()
     async for data in segment.chunks():
         value += data
         if len(value) > most_bytes:
             sentence = f"The fields beside the file must not be larger than {MOST_FIELD_BYTES:,} bytes together."
-            raise InvalidConfig({segment.name: [sentence]})
-    return bytes(value)
-
-
-def _decoded(name: str, value: bytes) -> str:
+            raise misnamed if segment.is_file else InvalidConfig({segment.name: [sentence]})
     try:
         return value.decode()
     except UnicodeDecodeError:
-        raise InvalidConfig({name: [f"{name} must be UTF-8."]}) from None
+        sentence = f"{segment.name} must be UTF-8."
+        raise (misnamed if segment.is_file else InvalidConfig({segment.name: [sentence]})) from None
 
 
 class _Segment:
     """One part of the form; its chunks must be read before the next part is asked for."""
 
-    def __init__(self, name: str, events: AsyncIterator[Any]) -> None:
-        self.name, self._events = name, events
+    def __init__(self, part: multipart.MultipartSegment, events: AsyncIterator[Any]) -> None:
+        self.name, self.is_file, self._events = part.name, part.filename is not None, events
 
     async def chunks(self) -> AsyncIterator[bytes]:
         async for event in self._events:
@@ -152,12 +152,12 @@ async def _segments(request: Request, boundary: str) -> AsyncIterator[_Segment]:
     events = _events(request, boundary)
     async for event in events:
         if isinstance(event, multipart.MultipartSegment):
-            yield _Segment(event.name, events)
+            yield _Segment(event, events)
 
 
 async def _events(request: Request, boundary: str) -> AsyncIterator[Any]:
     """Yield parser events, chunk by chunk; other requests go before each."""
-    traffic = visit_of(request).traffic
+    traffic = request_info_of(request).traffic
     with traffic.making_way(), multipart.PushMultipartParser(boundary, max_segment_count=MOST_FIELDS) as parser:
         async for chunk in request.stream():
             await traffic.let_pass()
@@ -192,6 +192,8 @@ def _wanted(model: type[BaseModel]) -> Mapping[str, frozenset[str]]:
 
 
 def _value(texts: list[str], types: frozenset[str], *, repeated: bool) -> Any:
+    if texts == [""] and "null" in types:  # how a form leaves a field out
+        return None
     if "array" in types:
         if len(texts) == 1 and not repeated and texts[0].lstrip().startswith("["):
             try:
@@ -201,4 +203,4 @@ def _value(texts: list[str], types: frozenset[str], *, repeated: bool) -> Any:
         return texts
     if "boolean" in types:
         return _FLAGS.get(texts[-1].lower(), texts[-1])
-    return None if texts[-1] == "" and "null" in types else texts[-1]
+    return texts[-1]

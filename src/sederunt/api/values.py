@@ -37,6 +37,9 @@ _PICTURES: tuple[tuple[re.Pattern[bytes], str], ...] = (
 _DATA_URI = re.compile(r"data:[^,]{0,100};base64,", re.IGNORECASE)
 _LANGUAGE = r"^(?:multi|auto|[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3})$"
 _NOT_IN_URLS = re.compile(r"[\x00-\x20\x7f-\xa0\s<>\"\\^`{|}\u2028\u2029]")
+_ADDRESS_IN_TEXT = re.compile(r"(?<![^\s<(\[\"'“])https?://[^\s<>\"“”]+", re.IGNORECASE)
+_AROUND_ADDRESSES = ".,;:!?'’\")]}>*"
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -77,6 +80,28 @@ def url_of(value: object) -> str:
     if not proper or _NOT_IN_URLS.search(text):
         raise refusal("must be an absolute URL that begins with http:// or https://")
     return text
+
+
+def meeting_url_of(value: object) -> str:
+    """Return a meeting's address as it was sent: an absolute one, or a text that holds one, as invitations do.
+
+    Words beside it may tell a passcode, so they are kept for whoever reads the link.
+    """
+    text = text_of(value, most=LONGEST_URL)
+    addresses = [found.rstrip(_AROUND_ADDRESSES) for found in _ADDRESS_IN_TEXT.findall(text)]
+    if not addresses or addresses == [text] or _CONTROLS.search(text):
+        return url_of(text)
+    for address in addresses:
+        url_of(address)
+    return text
+
+
+def address_in(meeting_url: str) -> str:
+    """Return the address that a text which `meeting_url_of` took holds."""
+    if not _NOT_IN_URLS.search(meeting_url):
+        return meeting_url
+    found = _ADDRESS_IN_TEXT.search(meeting_url)
+    return found[0].rstrip(_AROUND_ADDRESSES) if found else meeting_url
 
 
 def uuid_of(value: object) -> UUID:
@@ -233,6 +258,9 @@ def words(names: tuple[str, ...], most: int) -> tuple[PlainValidator, WithJsonSc
 
 
 Url = Annotated[str, *_type(url_of, {"type": "string", "format": "uri", "maxLength": LONGEST_URL})]
+MeetingUrl = Annotated[
+    str, *_type(meeting_url_of, {"type": "string", "format": "uri", "minLength": 1, "maxLength": LONGEST_URL})
+]
 Id = Annotated[UUID, *_type(uuid_of, {"type": "string", "format": "uuid"})]
 Flag = Annotated[bool, *_type(flag_of, {"anyOf": [{"type": "boolean"}, {"type": "null"}]})]  # null: see `schemas.Body`
 Language = Annotated[str, *_type(language_of, {"type": "string", "pattern": _LANGUAGE})]

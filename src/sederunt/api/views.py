@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from sederunt.api.values import address_in
 from sederunt.database.bot_view import BotView
 from sederunt.database.recordings import RecordingView
 from sederunt.model.bot import Bot
@@ -23,6 +24,7 @@ from sederunt.transcription.models import has_sockets
 
 # A link to something without a time of its own is good until the end of the next day: the same all day, so cacheable.
 _LINK_FOR = timedelta(days=2)
+_SOCKETS = ("websocket_url", "websocket_read_only_url", "websocket_audio_url")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,9 @@ class Addresses:
     base_url: str
     links: Links
     now: datetime
-    key_id: UUID | None = None  # who is told the addresses of sockets; None: a person
+    holder: bytes = b""  # who is told the addresses of sockets: `Caller.holder`
     may_act: bool = True  # False: without the address of the socket that takes orders
+    to_be_kept: bool = False  # without secrets: what is kept as a first answer lies open in the database
 
     def link(self, stored: str, until: datetime | None) -> str:
         """Return the download address of an object in storage, such as bots/<id>/recording.webm."""
@@ -65,8 +68,9 @@ def list_json(items: Iterable[str]) -> str:
 def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
     """Return a bot's own fields; transcript, participants and events are empty."""
     config = bot.config
-    told_to, derive = addresses.key_id, addresses.links.derive
-    sockets = socket_addresses(addresses.base_url, bot, told_to, derive) if is_realtime(bot) else None
+    holder, derive = addresses.holder, addresses.links.derive
+    told = is_realtime(bot) and not addresses.to_be_kept
+    sockets = socket_addresses(addresses.base_url, bot, holder, derive) if told else None
     return {
         "id": str(bot.id),
         "status": bot.status.value,
@@ -81,7 +85,7 @@ def bot_values(bot: Bot, addresses: Addresses) -> dict[str, Any]:
         },
         "bot_name": config.bot_name,
         "bot_avatar": _avatar(bot, addresses),
-        "meeting_url": config.meeting_url,
+        "meeting_url": address_in(config.meeting_url),
         "webhook_url": config.webhook_url,
         "custom_metadata": dict(config.custom_metadata),
         "recording_url": _recording_url(bot.recording_object, bot.recording_available_until, addresses),
@@ -135,6 +139,12 @@ def recording_values(recording: Recording, addresses: Addresses) -> dict[str, An
 def plain_bot_json(bot: Bot, addresses: Addresses) -> str:
     """Return a bot that has no history yet, or whose history is not wanted: the same fields, the lists empty."""
     return _with_transcript(bot_values(bot, addresses), "[]")
+
+
+def with_own_sockets(kept: Mapping[str, Any], bot: Bot, addresses: Addresses) -> str:
+    """Return a bot that was kept without the addresses of its sockets as JSON, with those that this caller is told."""
+    own = bot_values(bot, addresses)
+    return json.dumps({**kept, **{name: own[name] for name in _SOCKETS}})
 
 
 def bot_summary(bot: Bot, addresses: Addresses) -> dict[str, Any]:

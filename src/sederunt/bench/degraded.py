@@ -24,14 +24,16 @@ def noisy(samples: Samples, below_db: float) -> Samples:
 
 
 def telephoned(samples: Samples) -> Samples:
-    """Return sound in a telephone's band and its 8 bits."""
-    spectrum = np.fft.rfft(samples)
-    hz = np.fft.rfftfreq(len(samples), 1 / RATE)
+    """Return sound in a telephone's band and its 8 bits (G.711), taken 8,000 times a second as telephones do."""
+    length = len(samples) + len(samples) % 2
+    spectrum = np.fft.rfft(samples, length)
+    hz = np.fft.rfftfreq(length, 1 / RATE)
     spectrum[(hz < TELEPHONE_HZ[0]) | (hz > TELEPHONE_HZ[1])] = 0
-    band = np.fft.irfft(spectrum, len(samples))
+    band = np.fft.irfft(spectrum, length)[::2]
     most = float(np.abs(band).max(initial=0.0)) or 1.0
     steps = np.round(STEPS * np.sign(band) * np.log1p(255 * np.abs(band) / most) / np.log(256)) / STEPS
-    return np.asarray(most * np.sign(steps) * np.expm1(np.abs(steps) * np.log(256)) / 255, np.float32)
+    coded = most * np.sign(steps) * np.expm1(np.abs(steps) * np.log(256)) / 255
+    return (2 * np.fft.irfft(np.fft.rfft(coded), length))[: len(samples)].astype(np.float32)
 
 
 def in_a_room(samples: Samples) -> Samples:

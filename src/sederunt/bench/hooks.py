@@ -26,11 +26,15 @@ class Hooks:
         return sum(any(each == status for each, _ in told) for told in self.told.values())
 
     async def until(self, status: str, bots: int, *, within_s: float) -> None:
-        """Wait until so many bots were told to have reached a status. TimeoutError past the deadline."""
-        async with asyncio.timeout(within_s):
-            while self.count(status) < bots:
-                self._news.clear()
-                await self._news.wait()
+        """Wait until so many bots were told to have reached a status. SystemExit past the deadline."""
+        try:
+            async with asyncio.timeout(within_s):
+                while self.count(status) < bots:
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            count = self.count(status)
+            raise SystemExit(f"{count} of {bots} bots were told to be {status} within {within_s:.0f} s") from None
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

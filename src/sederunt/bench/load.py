@@ -86,8 +86,8 @@ class _Room:
         return {name: cpu_s_of(pid) for name, pid in {**self.processes, "bench": os.getpid()}.items()}
 
 
-async def bench_load(bots: int, seconds: float, changes_per_s: float, database: str) -> int:
-    """Print every measurement; 1 where a webhook was lost, doubled or out of order.
+async def bench_load(bots: int, seconds: float, changes_per_s: float, database: str) -> None:
+    """Print every measurement. SystemExit where a webhook was lost, doubled or out of order.
 
     Args:
         database: an address; empty for a file of SQLite. Raises SetupError where it holds bots: it is somebody's.
@@ -117,12 +117,11 @@ async def bench_load(bots: int, seconds: float, changes_per_s: float, database: 
         for wanted in steps:
             found.append(await _step(room, stack, wanted, seconds))
             print("\n".join(lines_of(found[-1])), flush=True)
-        is_whole = await _end(room, host, bots)
+        print("\n".join([*curve(found), *limits(found, os.cpu_count() or 1)]), flush=True)
+        await _end(room, host, bots)
         worker.terminate()
         for task in room.listening:
             task.cancel()
-    print("\n".join([*curve(found), *limits(found, os.cpu_count() or 1)]))
-    return 0 if is_whole else 1
 
 
 async def _refuse_used(address: str) -> None:
@@ -186,22 +185,24 @@ async def _listen(listener: ClientConnection, late_ms: list[float]) -> None:
             late_ms.append(time.time() * 1000 - event["data"]["timestamp"])
 
 
-async def _end(room: _Room, host: asyncio.subprocess.Process, bots: int) -> bool:
-    """End all meetings at once, and count what the receiver was told; returns whether nothing was lost or doubled."""
+async def _end(room: _Room, host: asyncio.subprocess.Process, bots: int) -> None:
+    """End all meetings at once, and count what the receiver was told. SystemExit where it is not what happened."""
     assert host.stdin is not None
     began = time.monotonic()
     host.stdin.write(b"over\n")
     await room.hooks.until("finished", bots, within_s=REACH_S)
     took_s = time.monotonic() - began
     told = {bot: tuple(status for status, _ in room.hooks.told[bot]) for bot in room.asked_at}
-    whole = sum(statuses == STATUSES for statuses in told.values())
+    odd = {bot: statuses for bot, statuses in told.items() if statuses != STATUSES}
+    whole = bots - len(odd)
     count = sum(map(len, told.values()))
     print(
         f"All {bots:,} meetings ended at once: {3 * bots / took_s:,.0f} webhooks per second until the last was told "
         f"to have finished, {took_s:.0f} s later. {count:,} webhooks in all; of {whole:,} of {bots:,} bots each of the "
         f"{len(STATUSES)} came once and in order."
     )
-    return whole == bots
+    if odd:
+        raise SystemExit(f"Webhooks were lost, doubled or out of order, such as {dict(list(odd.items())[:3])}.")
 
 
 def lines_of(step: LoadStep) -> Iterator[str]:

@@ -6,18 +6,20 @@ import os
 import re
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import IO, Any
 
 from sederunt.practice.client import PracticeClient
 
-READY_S = 120
+READY_S = 240
 START_DEADLINE_S = 240
 DRAIN_S = 60
+SHOWN_LOG = 5_000  # bytes of a quiet child's log
 ENDINGS = frozenset({"finished", "not_admitted", "bot_detected", "auth_required", "invalid_credentials", "failed"})
 
 
@@ -102,30 +104,49 @@ async def _end(child: asyncio.subprocess.Process) -> None:
 
 @asynccontextmanager
 async def child(module: str, *arguments: str, quiet: bool = False) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Provide a Python process of ours; ended when the context ends. `quiet` hides what it logs."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", module, *arguments,
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 28,
-        stderr=asyncio.subprocess.DEVNULL if quiet else None,
-    )  # fmt: skip
-    try:
-        yield process
-    finally:
-        if process.stdin is not None:
-            process.stdin.close()
+    """Provide a Python process of ours; ended when the context ends.
+
+    Args:
+        quiet: what it logs is shown only where it, or what was done with it, failed.
+    """
+    with tempfile.TemporaryFile() as log:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", module, *arguments,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 28,
+            stderr=log if quiet else None,
+        )  # fmt: skip
+        failed = True
         try:
-            await asyncio.wait_for(process.wait(), 20)
-        except TimeoutError:
-            process.kill()
-            await process.wait()
+            yield process
+            failed = False
+        finally:
+            if process.stdin is not None:
+                process.stdin.close()
+            try:
+                await asyncio.wait_for(process.wait(), 20)
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+            if failed or process.returncode not in (0, -signal.SIGTERM):
+                _show_log(log, f"{module} {' '.join(arguments)}", process.returncode)
+
+
+def _show_log(log: IO[bytes], who: str, code: int | None) -> None:
+    """Show the end of what a child logged."""
+    log.seek(max(log.seek(0, os.SEEK_END) - SHOWN_LOG, 0))
+    if text := log.read().decode(errors="replace").strip():
+        print(f"{who} ended with exit code {code}, and logged at last:\n{text}", file=sys.stderr)
 
 
 async def said(process: asyncio.subprocess.Process) -> dict[str, Any]:
-    """Return the next JSON line of a child."""
+    """Return the next JSON line of a child. SystemExit where it ends or says nothing: its log tells why."""
     assert process.stdout is not None
-    line = await asyncio.wait_for(process.stdout.readline(), READY_S)
+    try:
+        line = await asyncio.wait_for(process.stdout.readline(), READY_S)
+    except TimeoutError:
+        raise SystemExit(f"process {process.pid} said nothing within {READY_S} s") from None
     if not line:
-        raise SystemExit("a measured process ended early; its reason stands above")
+        raise SystemExit("a measured process ended early; its log tells the reason")
     found: dict[str, Any] = json.loads(line)
     return found
 

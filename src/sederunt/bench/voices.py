@@ -8,7 +8,7 @@ import json
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,14 +29,18 @@ from sederunt.settings import Settings, load
 from sederunt.transcription.diarization import weights
 from sederunt.transcription.diarization.clustering import linked
 from sederunt.transcription.diarization.diarizer import VoiceSpan, diarize
+from sederunt.transcription.diarization.following import VoiceFollower
 from sederunt.transcription.diarization.networks import Networks, load_networks
 from sederunt.transcription.diarization.wording import by_voice
 from sederunt.transcription.whisper import speech
+from sederunt.transcription.whisper.live.track import OpenUtterance, Track, as_float
 from sederunt.transcription.whisper.loading import load_whisper
 from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute
 
 # Events of a site: seconds late at the beginning and at the end of speech, and the share of turns that have none.
 ONSET_S, RELEASE_S, MISSED = 0.3, 0.8, 0.05
+# Pauses within a turn, up to which a listener would say that somebody goes on; composed speech ends at 0.3 s.
+GOES_ON_S = 0.5
 # The plain way: windows of so many seconds, this far apart, one voice from this cosine on.
 WINDOW_S, STEP_S, ONE_VOICE = 1.5, 0.75, 0.5
 # The target is for the rate with the usual collar: true borders are taken from loudness, right to a tenth of a second,
@@ -58,10 +62,19 @@ class VoicesOutcome:
     found: tuple[int, ...]  # voices, of each meeting
     error: DiarizationError
     error_with_collar: float  # the rate with 0.25 s forgiven around each border
+    error_through_pauses: float  # the rate where pauses up to GOES_ON_S are speech
+    live_error: float  # the rate of voices that are told while they are heard, final by final
+    live_found: tuple[int, ...]
+    live_cpu_per_s: float
     plain_error: float  # the rate of the plain way
     cpu_per_s: float
     words: Scores
     words_by_events: Scores
+
+    @property
+    def floor(self) -> float:
+        """Return the rate that is left with every voice known: where speech begins and ends, and where two speak."""
+        return self.error.missed + self.error.false
 
     def faults(self) -> list[str]:
         """Return the targets that are missed."""
@@ -76,11 +89,15 @@ class VoicesOutcome:
         """Return the outcome for a line of JSON."""
         own = {key: value for key, value in asdict(self).items() if key not in ("words", "words_by_events")}
         scores = {"words": self.words, "words_by_events": self.words_by_events}
-        return own | {
-            f"{name}_{key}": round(float(getattr(found, key)), 4)
-            for name, found in scores.items()
-            for key in ("cp_word_errors", "named_right")
-        }
+        return (
+            own
+            | {"floor": self.floor}
+            | {
+                f"{name}_{key}": round(float(getattr(found, key)), 4)
+                for name, found in scores.items()
+                for key in ("cp_word_errors", "named_right")
+            }
+        )
 
 
 def bench_voices(speech: Path | None, data: Path, model: str) -> bool:
@@ -99,8 +116,12 @@ def bench_voices(speech: Path | None, data: Path, model: str) -> bool:
         "people",
         "voices",
         "DER",
+        "voices known",
+        "through pauses",
         "with collar",
         "plain",
+        "live",
+        "live voices",
         "CPU s/s",
         "cpWER",
         "events",
@@ -109,12 +130,20 @@ def bench_voices(speech: Path | None, data: Path, model: str) -> bool:
     ):
         table.add_column(heading, justify="left" if heading == "targets" else "right")
     for each in outcomes:
-        figures = (each.error.rate, each.error_with_collar, each.plain_error)
+        figures = (
+            each.error.rate,
+            each.floor,
+            each.error_through_pauses,
+            each.error_with_collar,
+            each.plain_error,
+            each.live_error,
+        )
         table.add_row(
             str(each.people),
             ", ".join(map(str, each.found)),
             *(f"{100 * figure:.1f} %" for figure in figures),
-            f"{each.cpu_per_s:.4f}",
+            ", ".join(map(str, each.live_found)),
+            f"{each.cpu_per_s:.4f}, {each.live_cpu_per_s:.4f}",
             f"{100 * each.words.cp_word_errors:.1f} %",
             f"{100 * each.words_by_events.cp_word_errors:.1f} %",
             f"{100 * each.words.named_right:.1f} %",
@@ -132,8 +161,8 @@ def measure_voices(folder: Path, settings: Settings, model: str, people: int) ->
     networks = load_networks(settings)
     if networks is None:
         raise SetupError(f"The diarization weights are not on this machine. {weights.remedy()}")
-    errors, collars, plains, found = [], [], [], []
-    spent = audio_s = 0.0
+    errors, collars, paused, plains, lives, found, found_live = [], [], [], [], [], [], []
+    spent = spent_live = audio_s = 0.0
     words = by_events = Scores(words=0, errors=0, named=0, right=0)
     any_language = voices_of(folder, least=people, texts_only=False)
     english = voices_of(folder, least=people, texts_only=True)
@@ -147,6 +176,13 @@ def measure_voices(folder: Path, settings: Settings, model: str, people: int) ->
         found.append(len({span.voice for span in spans}))
         errors.append(diarization_error(meeting.spoken(), spans, meeting.duration_s))
         collars.append(diarization_error(meeting.spoken(), spans, meeting.duration_s, collar_s=0.25).rate)
+        paused.append(diarization_error(through_pauses(meeting), spans, meeting.duration_s).rate)
+        heard_live = finals_of(meeting)
+        began = time.process_time()
+        live = live_spans(networks, heard_live)
+        spent_live += time.process_time() - began
+        found_live.append(len({span.voice for span in live}))
+        lives.append(diarization_error(meeting.spoken(), live, meeting.duration_s).rate)
         plains.append(diarization_error(meeting.spoken(), plain_spans(networks, meeting), meeting.duration_s).rate)
         said = compose(english, people=people, turns=MEETINGS[people], seed=seed)
         heard = whisper.transcribe(_source(said), lang="en").utterances
@@ -163,6 +199,10 @@ def measure_voices(folder: Path, settings: Settings, model: str, people: int) ->
             confused=float(np.mean([error.confused for error in errors])),
         ),
         error_with_collar=float(np.mean(collars)),
+        error_through_pauses=float(np.mean(paused)),
+        live_error=float(np.mean(lives)),
+        live_found=tuple(found_live),
+        live_cpu_per_s=spent_live / audio_s,
         plain_error=float(np.mean(plains)),
         cpu_per_s=spent / audio_s,
         words=words,
@@ -204,6 +244,41 @@ def participants(meeting: Composed, seed: int) -> tuple[Participant, ...]:
         )
         for who, spans in spoken.items()
     )
+
+
+def through_pauses(meeting: Composed) -> dict[str, list[tuple[float, float]]]:
+    """Return who speaks when, shorter pauses within a turn being speech."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for turn in meeting.turns:
+        own = found.setdefault(str(turn.who), [])
+        for n, (start, end) in enumerate(turn.spoken):
+            if n and start - own[-1][1] <= GOES_ON_S:
+                own[-1] = (own[-1][0], end)
+            else:
+                own.append((start, end))
+    return found
+
+
+def finals_of(meeting: Composed) -> list[OpenUtterance]:
+    """Return the meeting cut as live speech is."""
+    track, found = Track(), []
+    sound = (np.clip(meeting.samples, -1, 1) * 32_767).astype(np.int16)
+    for part in [*np.split(sound, range(RATE, len(sound), RATE)), None]:
+        _ = track.finish() if part is None else track.take(part)
+        while track.closed:
+            found.append(track.closed[0])
+            track.done(found[-1], found[-1].seconds)
+    return found
+
+
+def live_spans(networks: Networks, finals: Sequence[OpenUtterance]) -> list[VoiceSpan]:
+    """Return who speaks when as it is found out live, without any words."""
+    follower = VoiceFollower(networks)
+    return [
+        replace(span, start=span.start + final.first / RATE, end=span.end + final.first / RATE)
+        for final in finals
+        for span in follower.spans(as_float(final.samples), final.heard)
+    ]
 
 
 def plain_spans(networks: Networks, meeting: Composed) -> list[VoiceSpan]:

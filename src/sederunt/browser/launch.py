@@ -113,7 +113,7 @@ DISABLED_FEATURES: Mapping[str, str] = {
     "Prerender2": "what a page has rendered beforehand is asked for without a look at where it leads",
     "Prerender2FallbackPrefetchSpecRules": "and would be fetched beforehand instead",
 }
-# The same: the driver's own are repeated.
+# A list of ours replaces the driver's, so its own are repeated.
 ENABLED_FEATURES: Mapping[str, str] = {
     "CDPScreenshotNewSurface": "the driver's own",
     "SkipListAccountsWithoutGaiaCookies": "the driver's own",

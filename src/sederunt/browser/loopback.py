@@ -19,7 +19,7 @@ from websockets.http11 import Request, Response
 
 from sederunt import log
 from sederunt.browser.batches import TRACKS_PER_REALM, BrokenBatch, read_batch
-from sederunt.browser.budget import (
+from sederunt.browser.page_budget import (
     MOST_BROKEN,
     MOST_CONNECTIONS,
     MOST_REALM_NAME,

@@ -37,6 +37,7 @@ OTHER_FRAMES_S = 1.0  # how much longer than the top frame the others may take t
 LATE_S = 1.0  # how late a deadline may be noticed before it is our own loop that stood still
 MOST_TEXT = 20_000
 LONG_TEXT = 80  # characters; each key costs two calls
+SLOW_KEYS_S = 0.5  # two keys took so long: the page, or the machine, is too busy for a name by keys
 PAGE_CRASHED = PageTrouble(cause="page_crashed", seen="The page's renderer ended.", recovery=Recovery.FRESH_PAGE)
 BROWSER_DIED = PageTrouble(cause="browser_died", seen="The browser ended.", recovery=Recovery.FRESH_BROWSER)
 GONE_WORDS = (
@@ -179,7 +180,7 @@ class MeetingPage:
 
     async def text(self) -> str:
         """Return what a person could read on the page, for evidence; bounded."""
-        texts = await self.evaluate_everywhere("() => (document.body ? document.body.innerText : '')")
+        texts = await self.evaluate_everywhere(_TEXT, MOST_TEXT)
         return "\n".join(str(text) for text in texts if text)[:MOST_TEXT]
 
     async def screenshot(self) -> bytes:
@@ -257,23 +258,28 @@ class MeetingPage:
         return await self._bounded(act(), deadline_s, "take a key")
 
     async def _type_by_keys(self, field: Locator, text: str) -> None:
-        await _press(field, 2)
+        with contextlib.suppress(DriverTimeout):  # a busy page; what matters is the focus, and that is insisted on
+            await _press(field, 2)
         await _insist_on_focus(field)
+        now = asyncio.get_running_loop().time
+        started = now()
         await self._page.keyboard.press("Control+A")
         await self._page.keyboard.press("Delete")
+        slow = now() - started > SLOW_KEYS_S
         for number, part in enumerate(text.split("\n")):
             await _insist_on_focus(field)
             if number:
                 await self._page.keyboard.press("Shift+Enter")
-            # The driver has no keys for characters beyond the first plane. Of a long text only the last character is a
-            # key: a busy page takes minutes for thousands, and one is enough for a site that waits for some.
+            # The driver has no keys for characters beyond the first plane. Of a long text, or on a page that is slow to
+            # take keys, only the last character is one: a busy page takes minutes for thousands, and one is enough for
+            # a site that waits for some.
             if any(ord(character) > 0xFFFF for character in part):
                 await self._page.keyboard.insert_text(part)
-            elif len(part) < LONG_TEXT:
+            elif len(part) < LONG_TEXT and not slow:
                 await self._page.keyboard.type(part, delay=8)
             else:
                 await self._page.keyboard.insert_text(part[:-1])
-                await self._page.keyboard.type(part[-1])
+                await self._page.keyboard.type(part[-1:])
 
     async def _find(self, selectors: Sequence[str]) -> tuple[str, Locator] | None:
         for selector in selectors:
@@ -386,6 +392,8 @@ class MeetingPage:
             _abandon(task)
 
 
+# Cut where it lies: a page may hold a gigabyte.
+_TEXT = "(most) => (document.body ? document.body.innerText.slice(0, most) : '')"
 # Pictures are kept for people to look at; also the number of dots in a field is nobody's business.
 _EMPTY_PASSWORDS = """() => {
   const roots = [document];

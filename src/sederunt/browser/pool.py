@@ -12,7 +12,6 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
@@ -25,8 +24,8 @@ from playwright.async_api import Page
 from sederunt import log
 from sederunt.browser.chromium import Chromium
 from sederunt.browser.costs import SharedCost
-from sederunt.browser.driver import BrowserDriver, running_driver
-from sederunt.browser.hogs import CpuBudgets
+from sederunt.browser.cpu_budgets import CpuBudgets
+from sederunt.browser.kept_driver import KeptDriver
 from sederunt.browser.launch import Mode, find_executable, usual_mode
 from sederunt.browser.loopback import Loopback, PageChannel
 from sederunt.browser.own_user import own_user
@@ -46,8 +45,6 @@ from sederunt.tracing import traced
 
 OPEN_S = 30.0
 TRY_AGAIN_S = 30.0  # after a browser did not start
-DRIVER_AGAIN_S = 5.0  # after a driver did not
-LOOK_EVERY_S = 1.0  # whether a page is open, once the idle time is over
 PROVE_EVERY_S = 600.0  # a page costs some tenths of a CPU-second, and is opened for this only where no bot needed one
 PROVE_RESTING_S = 3600.0  # where browser, display and driver have to be started for it: some three CPU-seconds
 PAGE_OVERRAN = PageTrouble(cause="page_overran", seen="The page did more than it may.", recovery=Recovery.FRESH_BROWSER)
@@ -87,10 +84,7 @@ class BrowserPool:
         self._settings, self._allow_private = browser, allow_private
         self._browsers: list[Chromium] = []
         self._loopback = Loopback()
-        self._driver: BrowserDriver | None = None
-        self._has_driver = asyncio.Event()
-        self._wanted, self._wanted_at = asyncio.Event(), time.monotonic()
-        self._stack, self._driving = AsyncExitStack(), AsyncExitStack()
+        self._driver = KeptDriver(self, idle_s=browser.idle_minutes * 60)
         # A start costs 30 to 40 times what a bot costs in a second: more at once than cores only slows each other.
         self._starts = asyncio.Semaphore(os.cpu_count() or 1)
         self._open = 0
@@ -99,21 +93,21 @@ class BrowserPool:
         self._closing = False
         self._watching: list[asyncio.Task[None]] = []
         budgets = CpuBudgets(size=browser.page_cpu_s, per_s=browser.page_cpu)
-        self._watch = ProcessWatch(lambda: self._browsers, budgets)
+        self._watch = ProcessWatch(lambda: self._browsers, budgets, browser.page_memory_mb)
         self._failed_at: float | None = None  # when a browser did not start, and none has started since
         self._proved_at = time.monotonic()  # when a page was opened last
 
     async def __aenter__(self) -> "BrowserPool":
         await asyncio.to_thread(sweep_orphans)
+        await self._loopback.__aenter__()
         try:
-            await self._stack.enter_async_context(self._loopback)
-            await self._start_driver()
+            await self._driver.start()
         except BaseException:
-            await self._stack.aclose()
+            await self._end_all()
             raise
         self._warn_without_sandbox()
-        self._warm_up()
-        self._watching = [asyncio.create_task(task) for task in (self._watch.run(), self._keep_driver(), self._prove())]
+        self.warm_up()
+        self._watching = [asyncio.create_task(task) for task in (self._watch.run(), self._driver.keep(), self._prove())]
         return self
 
     async def __aexit__(
@@ -122,17 +116,22 @@ class BrowserPool:
         self._closing = True
         for task in self._watching:
             task.cancel()
-        await asyncio.gather(*(self._end(browser) for browser in list(self._browsers)))
-        await self._stack.aclose()
+        await self.rest()
+        await self._end_all()
+
+    async def _end_all(self) -> None:
+        try:
+            await self._driver.close()
+        finally:
+            await self._loopback.__aexit__(None, None, None)
 
     def wake(self) -> None:
         """Have a driver and the empty browsers that are kept, in some two seconds, for the idle time from now on."""
-        self._wanted_at = time.monotonic()
-        self._wanted.set()
+        self._driver.want()
 
     def is_resting(self) -> bool:
         """Return whether driver and browsers have ended because nobody wanted a page."""
-        return not self._wanted.is_set()
+        return self._driver.is_resting()
 
     def bots(self) -> int:
         """Return pages open now."""
@@ -156,7 +155,7 @@ class BrowserPool:
         if time.monotonic() - self._failed_at >= TRY_AGAIN_S:
             self._failed_at = time.monotonic() if self._settings.warm else None  # without one a bot will find out
             self.wake()
-            self._warm_up()
+            self.warm_up()
         return "does not start"
 
     def processes(self) -> list[int]:
@@ -261,57 +260,18 @@ class BrowserPool:
 
     # --- browsers ------------------------------------------------------------------------------------------------
 
-    async def _start_driver(self) -> BrowserDriver:
-        self._driving = await self._stack.enter_async_context(AsyncExitStack())
-        self._driver = await self._driving.enter_async_context(running_driver())
-        self.wake()
-        self._has_driver.set()
-        return self._driver
+    def is_used(self) -> bool:
+        """Return whether a bot sits in any browser, or is on its way."""
+        return any(browser.seats for browser in self._browsers)
 
-    async def _keep_driver(self) -> None:
-        """Start another driver whenever one ends, for its browsers go with it and none can be started without; end it
-        where nobody wants a page.
-        """
-        while self._driver is not None:
-            ended_itself = await self._end_of(self._driver)
-            self._has_driver.clear()
-            if ended_itself:
-                logger.error("the browsers' driver ended", action="driver_ended", pid=self._driver.pid)
-                for browser in list(self._browsers):
-                    browser.lose_driver()
-            else:
-                self._wanted.clear()
-                await self._rest()
-                await self._wanted.wait()
-            while not self._has_driver.is_set():
-                try:
-                    await self._start_driver()
-                except SetupError as error:
-                    logger.error(str(error), action="driver_missing")
-                    await asyncio.sleep(DRIVER_AGAIN_S)
-            self._warm_up()
-
-    async def _end_of(self, driver: BrowserDriver) -> bool:
-        """Wait until a driver ended by itself (true), or may end because nobody has wanted a page for long enough."""
-        idle_s = self._settings.idle_minutes * 60
-        while True:
-            left_s = max(self._wanted_at + idle_s - time.monotonic(), LOOK_EVERY_S) if idle_s else None
-            try:
-                async with asyncio.timeout(left_s):
-                    await driver.gone.wait()
-                return True
-            except TimeoutError:
-                if any(browser.seats for browser in self._browsers):
-                    self.wake()
-                elif time.monotonic() - self._wanted_at >= idle_s:
-                    return False
-
-    async def _rest(self) -> None:
-        """End the empty browsers and their driver."""
+    def lose_driver(self) -> None:
+        """Have every browser end, because the driver did."""
         for browser in list(self._browsers):
-            await self._end(browser)
-        await self._driving.aclose()
-        logger.info("no page was wanted: browsers and driver ended", action="browsers_rest")
+            browser.lose_driver()
+
+    async def rest(self) -> None:
+        """End every browser."""
+        await asyncio.gather(*(self._end(browser) for browser in list(self._browsers)))
 
     async def _prove(self) -> None:
         """Have a host that keeps a browser warm open a page now and then: a browser that only runs proves nothing."""
@@ -321,7 +281,7 @@ class BrowserPool:
             is_proved = self._failed_at is None and time.monotonic() - self._proved_at < good_for_s
             if is_proved or not self._settings.warm:
                 continue
-            wanted_at = self._wanted_at
+            wanted_at = self._driver.wanted_at
             request = PageRequest(bot_id=uuid4(), mode=usual_mode(self._settings), watch={}, hosts=())
             try:
                 page = await self.open(request, on_frames=lambda frames: None, on_signal=lambda signal: None)
@@ -332,16 +292,12 @@ class BrowserPool:
             except (PageError, SetupError) as error:
                 logger.error("no page can be opened", action="browser_unproved", why=str(error))
                 self._failed_at = time.monotonic()
-            self._wanted_at = wanted_at  # nobody wanted this page
+            self._driver.wanted_at = wanted_at  # nobody wanted this page
 
     async def _seat(self, request: PageRequest) -> Chromium:
         """Take a place in a browser that runs: one that has room (or will have, once started), else a new one."""
         self.wake()
-        try:
-            async with asyncio.timeout(OPEN_S):
-                await self._has_driver.wait()
-        except TimeoutError:
-            raise PageStuck("The browsers' driver does not start.") from None
+        await self._driver.arrival(OPEN_S)
         private = request.storage_state is not None or request.signs_in or request.host_rules is not None
         browser = None if private else self._with_room(request)
         if browser is None:
@@ -373,13 +329,12 @@ class BrowserPool:
 
     def _new(self, mode: Mode, *, private: bool = False, host_rules: str | None = None) -> Chromium:
         """Start a browser and return it at once. Its start belongs to the pool: a bot that gives up does not end it."""
-        assert self._driver is not None
         settings = self._settings
         if host_rules is not None:
             settings = settings.model_copy(update={"host_rules": host_rules, "ignore_certificate_errors": True})
         endpoints = (f"127.0.0.1:{self._loopback.port}",)
         browser = Chromium(
-            self._driver, settings, mode, private=private, endpoints=endpoints, loopback=self._allow_private
+            self._driver.running, settings, mode, private=private, endpoints=endpoints, loopback=self._allow_private
         )
         self._browsers.append(browser)
         self._starting[browser] = asyncio.create_task(self._start(browser))
@@ -431,11 +386,11 @@ class BrowserPool:
             if why is not None:
                 logger.warning(why, action="sandbox_off")
 
-    def _warm_up(self) -> None:
+    def warm_up(self) -> None:
         """Start the empty browsers that are wanted, beside everything else. Without a driver it is done once there is
         one.
         """
-        if not self._has_driver.is_set():
+        if not self._driver.is_there():
             return
         for _ in range(self._settings.warm - self._empty(usual_mode(self._settings))):
             browser = self._new(usual_mode(self._settings))

@@ -11,10 +11,11 @@ from types import MappingProxyType
 
 from sederunt import log
 from sederunt.browser.chromium import NETWORK_SERVICE, Chromium
-from sederunt.browser.hogs import CpuBudgets, give_way
+from sederunt.browser.cpu_budgets import CpuBudgets, give_way
+from sederunt.browser.memory_budget import largest_beyond
 from sederunt.browser.processes import kill
 from sederunt.browser.spun import SpunTimes
-from sederunt.browser.stopped import LOOKS_IN_A_ROW, ProcessState, StoppedProcesses, kind_of, process_states
+from sederunt.browser.stopped import LOOKS_IN_A_ROW, ProcessState, SessionProcesses, StoppedProcesses, kind_of
 from sederunt.model.trouble import PageTrouble, Recovery
 
 LOOK_EVERY_S = 1.0
@@ -22,6 +23,12 @@ GPU, RENDERER, ZYGOTE = "gpu-process", "renderer", "zygote"
 PAGE_CPU_SPENT = PageTrouble(
     cause="page_cpu_spent",
     seen="The page took more CPU than a meeting needs; it was ended.",
+    recovery=Recovery.FRESH_PAGE,
+)
+
+PAGE_MEMORY_SPENT = PageTrouble(
+    cause="page_memory_spent",
+    seen="The page's processes took more memory than a meeting needs; the largest was ended.",
     recovery=Recovery.FRESH_PAGE,
 )
 
@@ -51,11 +58,17 @@ def stopped(kind: str) -> PageTrouble:
 
 
 class ProcessWatch:
-    """The watch over all browsers of a pool."""
+    """The watch over all browsers of a pool.
 
-    def __init__(self, browsers: Callable[[], Iterable[Chromium]], budgets: CpuBudgets) -> None:
-        self._browsers, self._budgets = browsers, budgets
-        self._stopped = StoppedProcesses()
+    Args:
+        page_memory_mb: what one page may take; 0 for no limit.
+    """
+
+    def __init__(
+        self, browsers: Callable[[], Iterable[Chromium]], budgets: CpuBudgets, page_memory_mb: float = 0
+    ) -> None:
+        self._browsers, self._budgets, self._page_memory_mb = browsers, budgets, page_memory_mb
+        self._processes, self._stopped = SessionProcesses(), StoppedProcesses()
         self._kinds: dict[tuple[int, int], str] = {}  # of each process of these browsers
         self._gpu: dict[int, int] = {}  # the GPU process of each browser
         self.spun = SpunTimes()
@@ -73,9 +86,8 @@ class ProcessWatch:
         watched = {browser.pid: browser for browser in self._browsers() if browser.pid and browser.seats}
         if not watched:
             return
-        states = await asyncio.to_thread(process_states)
         outside = {pid: browser for browser in watched.values() for pid in (browser.display_pid, browser.driver_pid)}
-        ours = [state for pid, state in states.items() if state.session in watched or pid in outside]
+        ours = list((await asyncio.to_thread(self._processes.look, watched, outside)).values())
         self._look_at_gpu(watched, ours)
         renderers = self._renderers(watched, ours)
         self.spun.look(renderers)
@@ -99,15 +111,18 @@ class ProcessWatch:
         ]
 
     def _look_at_hogs(self, watched: Mapping[int, Chromium], renderers: Iterable[ProcessState]) -> None:
-        """Let pages that take too much CPU give way to others, and end them where they go on."""
+        """Let pages that take too much CPU give way to others; end them where they go on, or take too much memory."""
         verdict = self._budgets.look(renderers, time.monotonic())
         for state in verdict.give_way:
             logger.warning("a page takes much CPU and gives way", action="page_gives_way", pid=state.pid)
             give_way(state.pid)
-        for state in verdict.end:
-            logger.error(PAGE_CPU_SPENT.seen, action="page_cpu_spent", pid=state.pid)
-            watched[state.session].tell(PAGE_CPU_SPENT)
-            kill(state.pid)
+        bots = {session: browser.seats for session, browser in watched.items()}
+        large = largest_beyond(renderers, bots, self._page_memory_mb)
+        for trouble, ended in ((PAGE_CPU_SPENT, verdict.end), (PAGE_MEMORY_SPENT, large)):
+            for state in ended:
+                logger.error(trouble.seen, action=trouble.cause, pid=state.pid)
+                watched[state.session].tell(trouble)
+                kill(state.pid)
 
     def _look_at_gpu(self, watched: Mapping[int, Chromium], ours: Iterable[ProcessState]) -> None:
         """Tell the pages of a browser whose GPU process is gone: the browser starts another."""

@@ -18,6 +18,7 @@ PAGE = (
     "elements.js",
     "graphs.js",
     "worklet.js",
+    "files.js",
     "resignal.js",
     "liveness.js",
     "watchdog.js",

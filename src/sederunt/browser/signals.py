@@ -68,7 +68,7 @@ KINDS: Mapping[str, Mapping[str, Check]] = {
     "roster": {"people": _is_entries(_is_person), "whole": _is_scalar},
     "speaking": {"keys": _is_entries(_is_text(MOST_TEXT))},
     "stage": {"key": _is_text(MOST_TEXT)},
-    "banner": {"alone": _is_scalar, "recorded": _is_scalar},
+    "banner": {"alone": _is_scalar, "recorded": _is_scalar, "count": _is_scalar},
     "self": {"key": _is_word},
     "chat": {"id": _is_address, "sender": _is_text(MOST_TEXT), "text": _is_text(MOST_TEXT)},
     "capture": {"event": _is_word, "track": _is_track, "payload": _is_payload},
@@ -91,7 +91,7 @@ class Signal:
         roster       {people: [{key, name, avatar, is_self}], whole}: all rows, each time they changed
         speaking     {keys: [key, …]}: all who are shown speaking, each time that changed
         stage        {key}: whoever is shown large, each time that changed; empty for nobody
-        banner       {alone, recorded}: what the page's sentences say, each time that changed
+        banner       {alone, recorded, count}: what the page's sentences and its counter say, each time that changed
         self         {key}: by what the page's own objects know the bot
         chat         {id, sender, text}: once per message
         capture      {event: "attached" | "displaced" | "deaf" | "backend" | "stream" | …, track, …}; "stream", each

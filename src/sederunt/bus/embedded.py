@@ -70,14 +70,18 @@ class EmbeddedServer:
         return [str(self.executable), "--config", str(self.config)]
 
 
-def prepare(data: Path) -> EmbeddedServer:
-    """Write config, token and the address file. Raises SetupError when there is no usable nats-server."""
+def prepare(data: Path, *, keep: EmbeddedServer | None = None) -> EmbeddedServer:
+    """Write config, token and the address file. Raises SetupError when there is no usable nats-server.
+
+    Args:
+        keep: one that runs, whose port and token stay.
+    """
     executable = find_server()
     store, run = data / "nats", data / "run"
     for folder in (store, run):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    known = _address(data)
-    port = known.port if known and _is_free(known.port) else _free_port()
+    known = _Address(keep.port, keep.token) if keep else _address(data)
+    port = known.port if known and (keep or _is_free(known.port)) else _free_port()
     token = known.token if known else SecretStr(secrets.token_urlsafe(32))
     config = store / "nats-server.conf"
     text = _CONFIG.format(port=port, token=token.get_secret_value(), store=json.dumps(str(store.resolve())))

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from sederunt import log
 from sederunt.accounts.sealing import Sealer
-from sederunt.addresses import NOT_MODIFIED, guarded_client, opened
+from sederunt.addresses import NOT_MODIFIED, blocks_of, guarded_client, opened
 from sederunt.bus.tasks import end
 from sederunt.calendars.meeting import CalendarMeeting, FeedChoice, FeedRule, KnownMeeting, plan_of
 from sederunt.calendars.reader import read_calendar
@@ -156,7 +156,7 @@ class CalendarFollower:
                 if response.status_code == NOT_MODIFIED:
                     return FetchedCalendar(None, feed.etag, feed.modified)
                 data = bytearray()
-                async for block in response.aiter_bytes():
+                async for block in blocks_of(response):
                     data += block
                     if len(data) > MOST_BYTES:
                         raise DestinationError(f"The calendar has more than {MOST_BYTES:,} bytes.", retryable=False)

@@ -193,7 +193,8 @@ def picture(
         testimony = Testimony(
             protocol=by_protocol,
             listed=_seen_still(listing, on_list, by_protocol),
-            shown=_seen_still(tiles, shown.get(person), by_protocol),
+            # Beside an open list, which is everybody, tiles that nobody looks at speak for those who have left since.
+            shown=_seen_still(tiles, shown.get(person), by_protocol) if tiles.is_open or not listing.is_open else None,
             unlisted_ms=_unlisted_since(listing, on_list) if rows else None,
             left_out=_left_out(listing, on_list, now_ms) if 0 < read < SHORT_LIST else None,
             omitted_ms=omitted_ms(person),

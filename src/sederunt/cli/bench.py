@@ -188,7 +188,7 @@ def load(
     """Measure what bots cost api, worker, message server and a host without browsers, as a curve over their number."""
     from sederunt.bench.load import bench_load
 
-    raise typer.Exit(asyncio.run(bench_load(bots, seconds, changes, database)))
+    asyncio.run(bench_load(bots, seconds, changes, database))
 
 
 @app.command()

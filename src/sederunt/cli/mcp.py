@@ -11,7 +11,7 @@ from sederunt import log
 from sederunt.cli.sentences import plain_errors
 from sederunt.errors import SetupError
 from sederunt.mcp.backend import Backend, service_at
-from sederunt.mcp.door import is_installed
+from sederunt.mcp.endpoint import is_installed
 
 
 def mcp(

@@ -54,10 +54,13 @@ async def _opened(settings: Settings) -> OpenedDatabase:
     from sederunt.accounts.keys import Keys
     from sederunt.accounts.sealing import load_sealer
     from sederunt.accounts.sign_in import MemberRole, SignIns
+    from sederunt.bus.embedded import find_server
     from sederunt.database.engine import Database, database_url, sqlite_file
     from sederunt.transcription.models import check_fallback
 
     check_fallback(settings.transcription.fallback)  # here too: a worker's own word would be one line among many
+    if settings.bus.url is None:
+        find_server()  # before a `serve` that runs becomes this program
     async with Database(database_url(settings)) as database:
         account_id = database.default_account_id
         keys, sign_ins = await Keys.open(database, load_sealer(settings)), SignIns(database)

@@ -1,4 +1,4 @@
-"""`sederunt reload`: have the running `serve` replace its roles, and wait until it has."""
+"""`sederunt reload`: have the running `serve` replace its roles and itself, and wait until it has."""
 
 import os
 import time
@@ -20,14 +20,14 @@ def reload(
     data: Path | None = typer.Option(None, help="Data directory. Default: ./data"),
     wait: bool = typer.Option(True, help="Wait until the roles are replaced, and fail where they are not."),
 ) -> None:
-    """Replace host, worker and api of the running service by what is installed now, without a gap in any meeting."""
+    """Replace the programs of the running service by what is installed now, without a gap in any meeting."""
     folder = load(**({} if data is None else {"data": data})).data
     try:
         before = _running(folder)
         os.kill(before.pid, REPLACED)
         if wait:
             _wait(folder, before)
-            tell("Host, worker and api are replaced.")
+            tell("Host, worker, api and serve are replaced.")
     except SetupError as error:
         tell(f"sederunt: {error}", err=True)
         raise typer.Exit(1) from None

@@ -1,13 +1,14 @@
 """Replaces the roles of a running `serve`, one after another: the successor is there before its predecessor ends.
 
 An upgrade without a gap: the host's bots move to the new host, whose pages sit before the old ones leave; then the
-worker, and the api last, which answers on the same socket. The message server and `serve` itself stay.
+worker, and the api, which answers on the same socket; `serve` itself last (`going_on`).
 """
 
 import asyncio
 import json
 import os
 import signal
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -64,15 +65,26 @@ def told_replacements(data: Path) -> Replacements | None:
 
 
 async def replace_when_asked(
-    asked: asyncio.Event, supervisor: Supervisor, settings: Settings, drain_timeout_s: float
+    asked: asyncio.Event,
+    supervisor: Supervisor,
+    settings: Settings,
+    drain_timeout_s: float,
+    *,
+    count: int = 0,
+    go_on: Callable[[int], Awaitable[str | None]],
 ) -> NoReturn:
-    """Replace the roles each time that it is asked for, and tell what came of it."""
-    told = Replacements(pid=os.getpid())
+    """Replace the roles each time that it is asked for, and tell what came of it.
+
+    Args:
+        count: how often that has been done.
+        go_on: becomes the program that is installed now, given the new count; the reason where it could not.
+    """
+    told = Replacements(pid=os.getpid(), count=count)
     while True:
         tell_replacements(settings.data, told)
         await asked.wait()
         asked.clear()
-        failed = await _replaced(supervisor, settings, drain_timeout_s)
+        failed = await _replaced(supervisor, settings, drain_timeout_s) or await go_on(told.count + 1)
         told = Replacements(pid=told.pid, count=told.count + 1, failed=failed)
 
 

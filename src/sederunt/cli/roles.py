@@ -48,11 +48,17 @@ def host(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
 
 def worker(data: Path | None = _DATA, drain_timeout: float = _DRAIN) -> None:
     """Run the worker role alone: assemble, transcribe, deliver, clean."""
+    from sederunt.cli.speech_trial import SpeechTrial
     from sederunt.jobs.roles import run_worker
 
     settings = _settings("worker", data)
+
+    async def run(drain: Drain) -> None:
+        async with SpeechTrial(settings).tested() as trial:
+            await run_worker(settings, drain, ready=_say_ready, own={"speech": trial.state})
+
     with _explained():
-        _until_signalled(lambda drain: run_worker(settings, drain, ready=_say_ready), drain_timeout)
+        _until_signalled(run, drain_timeout)
 
 
 def _settings(role: str, data: Path | None, **overrides: object) -> Settings:
@@ -97,6 +103,8 @@ def _until_signalled(run: Callable[[Drain], Awaitable[None]], drain_timeout_s: f
 
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, on_signal)
+        # By custom a wish to begin anew, or a terminal that closed: whoever looks after the role starts the next one.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, drain.asked.set)
         asyncio.get_running_loop().add_signal_handler(REPLACED, drain.replace)
         with contextlib.suppress(asyncio.CancelledError):
             await work

@@ -7,19 +7,23 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 import typer
 
 from sederunt import log
 from sederunt.bus import embedded, torn
 from sederunt.bus.tasks import end
+from sederunt.cli.going_on import CAN_GO_ON, Inheritance, as_told, from_told, go_on, inherited, renewed, signals_wait
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
 from sederunt.cli.opening import OpenedDatabase, open_database
 from sederunt.cli.replacing import MARGIN_S, replace_when_asked, replacements_file
+from sederunt.cli.role_process import RunningRole
 from sederunt.cli.run_files import REPLACED, forget_address, note_address, write_private
 from sederunt.cli.supervisor import Child, Role, Supervisor
 from sederunt.cli.terminal import tell
@@ -32,6 +36,7 @@ logger = log.get(component="cli", role="serve")
 ROLES = ("api", "host", "worker")
 NATS_END_S = 10.0  # nats-server writes its state when asked to end
 PATIENCE_S = 30.0  # with roles that are not ready, before a first key is shown all the same
+SIGNALLED_S = 0.05  # for signals to be answered that came before they were to wait
 FIRST_KEY = "first-key"  # a file in the data directory
 UNSHOWN_KEY = "run/first-key"  # the same, before anybody was told of it
 RUNS_AS_ROOT = (
@@ -57,21 +62,33 @@ def serve(
         os.environ.setdefault("SEDERUNT_LOG__STYLE", "lines")
     settings = load(**overrides)
     log.configure(settings.log.style, settings.log.level)
+    if (before := inherited()) is not None:
+        with os.fdopen(before.lock, "a+") as lock, socket.socket(fileno=before.listener) as listener:
+            asyncio.run(_run(settings, Held(lock=lock, listener=listener), drain_timeout, before))
+        return
     try:
         if mended := keep_private(settings.data):
             logger.warning(mended, action="data_closed")
         # The socket stays here, so that callers wait a moment while an api restarts and are not refused.
-        with _only_one(settings.data), listen(settings.api) as listener:
+        with _only_one(settings.data) as lock, listen(settings.api) as listener:
             if os.geteuid() == 0:
                 logger.warning(RUNS_AS_ROOT, action="runs_as_root")
-            asyncio.run(_run(settings, listener, drain_timeout))
+            asyncio.run(_run(settings, Held(lock=lock, listener=listener), drain_timeout))
     except SetupError as error:
         tell(f"sederunt: {error}", err=True)
         raise typer.Exit(1) from None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """What `serve` keeps for as long as its process lives, whatever its program is."""
+
+    lock: IO[str]  # on the data directory
+    listener: socket.socket
+
+
 @contextlib.contextmanager
-def _only_one(data: Path) -> Iterator[None]:
+def _only_one(data: Path) -> Iterator[IO[str]]:
     """Hold the data directory. The lock goes with the process, however it ends."""
     path = data / "run" / "serve.lock"
     try:
@@ -92,37 +109,119 @@ def _only_one(data: Path) -> Iterator[None]:
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
-        yield
+        yield file
 
 
-async def _run(settings: Settings, listener: socket.socket, drain_timeout_s: float) -> None:
-    stop, hurry, replace_roles = _signals()
+@dataclass(frozen=True, kw_only=True)
+class Beginning:
+    """What a program of `serve` begins with: a fresh start, or what the program before it left in this process."""
+
+    opened: OpenedDatabase | None  # None where the program before it opened the database
+    server: embedded.EmbeddedServer | None  # the message server, where it is ours
+    database: Path | None  # file of SQLite
+    roles: Mapping[str, RunningRole] = field(default_factory=dict)  # that run already
+    replaced: int = 0  # how often roles have been replaced
+
+
+async def _first(settings: Settings) -> Beginning:
     opened = _kept(await open_database(settings), settings.data)
-    supervisor = Supervisor(settings.data / "run", json_lines=settings.log.style == "json")
+    server = embedded.prepare(settings.data) if settings.bus.url is None else None
+    return Beginning(opened=opened, server=server, database=opened.file)
+
+
+def _next(settings: Settings, before: Inheritance) -> Beginning:
+    server = from_told(before.server) if settings.bus.url is None else None
+    return Beginning(opened=None, server=server, database=before.file, roles=before.roles, replaced=before.replaced)
+
+
+async def _run(settings: Settings, held: Held, drain_timeout_s: float, before: Inheritance | None = None) -> None:
+    """Serve until asked to end.
+
+    Args:
+        before: what the program left that this process ran until now.
+    """
+    stop, hurry, replace_roles = _signals()
+    beginning = await _first(settings) if before is None else _next(settings, before)
+    server = beginning.server
+    supervisor = Supervisor(settings.data / "run", json_lines=settings.log.style == "json", running=beginning.roles)
     environment = {"SEDERUNT_DATA": str(settings.data.resolve())}
-    if settings.bus.url is None:
-        server = embedded.prepare(settings.data)
+    if server is not None:
         nats = supervisor.start(_nats(server, settings.bus))
         if not await _ready_or_stopped(nats, stop):
             await supervisor.stop(["nats"], NATS_END_S)
             return
         environment["SEDERUNT_BUS__URL"] = server.url
         environment["SEDERUNT_BUS__TOKEN"] = server.token.get_secret_value()
-    address = f"http://{_shown_host(settings.api.host)}:{listener.getsockname()[1]}"
+    port = held.listener.getsockname()[1]
+    address = f"http://{_shown_host(settings.api.host)}:{port}"
     environment["SEDERUNT_API__HOST"] = settings.api.host
-    environment["SEDERUNT_API__PORT"] = str(listener.getsockname()[1])
-    children = [supervisor.start(role) for role in _roles(environment, listener.fileno(), drain_timeout_s)]
-    if await _ready_or_stopped(children[0], stop):
-        await _welcome(settings, address, opened, children, stop)
+    environment["SEDERUNT_API__PORT"] = str(port)
+    children = [supervisor.start(role) for role in _roles(environment, held.listener.fileno(), drain_timeout_s)]
+    if beginning.opened is None:
+        logger.info("serve goes on as the program that is installed now", action="serve_went_on")
+        server = _renewed(supervisor, settings, server)
+    elif await _ready_or_stopped(children[0], stop):
+        await _welcome(settings, address, beginning.opened, children, stop)
     bus = settings.bus if settings.bus.url is not None else embedded.address_of(settings.data, settings.bus)
-    watching = asyncio.create_task(end_frozen(supervisor, bus, opened.file), name="watch")
-    replacing = replace_when_asked(replace_roles, supervisor, settings, drain_timeout_s)
+    watching = asyncio.create_task(end_frozen(supervisor, bus, beginning.database), name="watch")
+    replacing = replace_when_asked(
+        replace_roles,
+        supervisor,
+        settings,
+        drain_timeout_s,
+        count=beginning.replaced,
+        go_on=partial(_go_on, stop, supervisor, held, server, beginning.database),
+    )
     beside = [watching, asyncio.create_task(replacing, name="replacing")]
     await stop.wait()
     forget_address(settings.data)
     await end(*beside)
     replacements_file(settings.data).unlink(missing_ok=True)
     await _drain(supervisor, hurry, drain_timeout_s)
+
+
+def _renewed(
+    supervisor: Supervisor, settings: Settings, server: embedded.EmbeddedServer | None
+) -> embedded.EmbeddedServer | None:
+    """Replace a message server of ours that this program would start in another way."""
+    if server is None:
+        return None
+    server, differs = renewed(settings.data, server, supervisor.pids()["nats"])
+    if differs:
+        logger.info("the message server is replaced", action="message_server_replaced")
+        supervisor.start_anew("nats", _nats(server, settings.bus))
+    return server
+
+
+async def _go_on(
+    stop: asyncio.Event,
+    supervisor: Supervisor,
+    held: Held,
+    server: embedded.EmbeddedServer | None,
+    database: Path | None,
+    count: int,
+) -> str | None:
+    """Become the program that is installed now. Returns where that cannot be had, with the reason."""
+    if not CAN_GO_ON:
+        return None
+    signals_wait(True)
+    try:
+        await asyncio.sleep(SIGNALLED_S)
+        async with supervisor.undisturbed():
+            if stop.is_set():
+                return "The service was asked to end meanwhile."
+            return go_on(
+                Inheritance(
+                    lock=held.lock.fileno(),
+                    listener=held.listener.fileno(),
+                    database=str(database) if database is not None else None,
+                    replaced=count,
+                    roles=supervisor.running(),
+                    server=as_told(server) if server is not None else {},
+                )
+            )
+    finally:
+        signals_wait(False)
 
 
 async def _welcome(
@@ -165,6 +264,7 @@ def _signals() -> tuple[asyncio.Event, asyncio.Event, asyncio.Event]:
     # A service without a terminal is reloaded by SIGHUP, by custom. One on a terminal ends with it.
     for number in (REPLACED,) if sys.stdin is not None and sys.stdin.isatty() else (REPLACED, signal.SIGHUP):
         loop.add_signal_handler(number, replace_roles.set)
+    signals_wait(False)  # where they came while one program of this process became another
     return stop, hurry, replace_roles
 
 

@@ -23,11 +23,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import TextIO
 
 import psutil
 
 from sederunt import log, tether
+from sederunt.cli.role_process import Pipe, RoleProcess, RunningRole, Spawned, TakenOver, reader_of
 from sederunt.terminal import plain_but_colours
 
 logger = log.get(component="cli")
@@ -43,7 +45,6 @@ _FAULTS = (OSError, RuntimeError, psutil.Error)
 _PR_SET_CHILD_SUBREAPER = 36
 _NATS_LINE = re.compile(r"\[\d+\] [\d/]+ [\d:.]+ \[(?P<level>[A-Z]{3})\] (?P<text>.*)")
 _NATS_LEVELS = {"DBG": "debug", "TRC": "debug", "INF": "info", "WRN": "warning", "ERR": "error", "FTL": "error"}
-_LINE_LIMIT = 1 << 20  # a log line longer than this is cut
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,37 +58,23 @@ class Role:
     is_ready: Callable[[], Awaitable[None]] | None = None  # returns when it is; None: the child prints it
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spawned:
-    """A process just started, and what it says."""
-
-    process: asyncio.subprocess.Process
-    output: asyncio.StreamReader
-    errors: asyncio.StreamReader
-
-
-class _Pipe:
-    """A pipe of our own: with asyncio's, a dead child counts as alive for as long as its children hold the pipe."""
-
-    def __init__(self) -> None:
-        self._read_end, self.write_end = os.pipe()
-        self.reader = asyncio.StreamReader(limit=_LINE_LIMIT)
-
-    async def __aenter__(self) -> "_Pipe":
-        protocol = asyncio.StreamReaderProtocol(self.reader)
-        file = os.fdopen(self._read_end, "rb", buffering=0)
-        await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, file)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        os.close(self.write_end)
-
-
 class Supervisor:
-    """All children of one `serve`."""
+    """All children of one `serve`.
 
-    def __init__(self, run: Path, *, write_log: TextIO | None = None, json_lines: bool = False) -> None:
+    Args:
+        running: roles that run already, by their names; `start` takes them over.
+    """
+
+    def __init__(
+        self,
+        run: Path,
+        *,
+        write_log: TextIO | None = None,
+        json_lines: bool = False,
+        running: Mapping[str, RunningRole] = MappingProxyType({}),
+    ) -> None:
         self._run, self._json_lines = run, json_lines
+        self._running = dict(running)
         self._log = write_log or sys.stderr
         self._children: dict[str, Child] = {}  # by role, who plays it
         self._beside: set[Child] = set()  # successors that are not ready yet, and predecessors that have not ended
@@ -95,10 +82,15 @@ class Supervisor:
         run.mkdir(parents=True, exist_ok=True, mode=0o700)
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        if sys.platform == "linux" and sys.version_info < (3, 12):
+            # As it is by itself from then on. A thread per child would take signals that are to wait (`going_on`).
+            watcher = asyncio.PidfdChildWatcher()
+            watcher.attach_loop(asyncio.get_running_loop())
+            asyncio.set_child_watcher(watcher)
 
     def start(self, role: Role) -> "Child":
         """Begin to keep a role running; await `ready` of the answer."""
-        child = Child(role, self)
+        child = Child(role, self, self._running.pop(role.name, None))
         self._children[role.name] = child
         child.task = asyncio.create_task(child.keep_running(), name=f"role {role.name}")
         return child
@@ -144,9 +136,19 @@ class Supervisor:
         """Return the process of each role; None where none runs at the moment."""
         return {name: child.pid for name, child in self._children.items()}
 
+    def running(self) -> dict[str, RunningRole]:
+        """Return the processes of the roles, for a program that takes them over; none that is being replaced."""
+        found = {name: child.as_running() for name, child in self._children.items()}
+        return {name: role for name, role in found.items() if role is not None}
+
     def kill(self, name: str) -> None:
         """Kill a role's process; its successor is started as after any other end."""
         self._children[name].kill()
+
+    def start_anew(self, name: str, role: Role) -> None:
+        """End a role's process; its successor is started as this role."""
+        self._children[name].role = role
+        self._children[name].ask_to_end()
 
     def hurry(self) -> None:
         """Kill whatever still drains."""
@@ -156,7 +158,7 @@ class Supervisor:
     async def spawn(self, role: Role) -> "Spawned":
         """Start a role's process."""
         tied = tether.tied(list(role.command))
-        async with self._one_at_a_time, _Pipe() as output, _Pipe() as errors:
+        async with self._one_at_a_time, Pipe() as output, Pipe() as errors:
             process = await asyncio.create_subprocess_exec(
                 *tied,
                 stdin=asyncio.subprocess.DEVNULL,
@@ -167,7 +169,8 @@ class Supervisor:
                 # Ctrl-C goes to the foreground group: the children are to be drained by us, in our order.
                 start_new_session=True,
             )
-        return Spawned(process=process, output=output.reader, errors=errors.reader)
+        files = (output.read_end, errors.read_end)
+        return Spawned(process=process, output=output.reader, errors=errors.reader, files=files)
 
     async def clear_strays(self) -> int:
         """Kill what dead children left behind; returns how many processes that were."""
@@ -180,7 +183,7 @@ class Supervisor:
         return killed
 
     def _strays(self) -> list[psutil.Process]:
-        ours = {child.pid for child in self._everyone()}
+        ours = {child.pid for child in self._everyone()} | {role.pid for role in self._running.values()}
         return [process for process in psutil.Process().children() if process.pid not in ours]
 
     def note_pid(self, child: "Child") -> None:
@@ -225,15 +228,21 @@ def next_pause_s(before_s: float, lived_s: float) -> float:
 
 
 class Child:
-    """One role, through all the processes that play it."""
+    """One role, through all the processes that play it.
 
-    def __init__(self, role: Role, supervisor: Supervisor) -> None:
+    Args:
+        running: the process that plays it already.
+    """
+
+    def __init__(self, role: Role, supervisor: Supervisor, running: RunningRole | None = None) -> None:
         self.role = role
         self.ready = asyncio.Event()
         self.restarts = 0
         self.task: asyncio.Task[None] | None = None
         self._supervisor = supervisor
-        self._process: asyncio.subprocess.Process | None = None
+        self._running = running
+        self._process: RoleProcess | None = TakenOver(running.pid) if running else None
+        self._files: tuple[int, int] | None = None  # by which its lines come
         self._stopping = asyncio.Event()
 
     @property
@@ -267,8 +276,9 @@ class Child:
 
     async def _live_once(self) -> int:
         """Run one process from its start to its end; returns its exit code, negative for a signal."""
-        spawned = await self._supervisor.spawn(self.role)
+        spawned = await self._taken_over() or await self._supervisor.spawn(self.role)
         process = self._process = spawned.process
+        self._files = spawned.files
         self._supervisor.note_pid(self)
         readers = [
             asyncio.create_task(self._read_lines(spawned.output, self._on_output)),
@@ -277,7 +287,7 @@ class Child:
         if self.role.is_ready is not None:
             readers.append(asyncio.create_task(self._test_readiness(self.role.is_ready)))
         if self._stopping.is_set():
-            process.terminate()
+            self._signal(signal.SIGTERM)
         try:
             code = await process.wait()
         finally:
@@ -288,6 +298,23 @@ class Child:
         self.ready.clear()
         self._supervisor.note_pid(self)
         return code
+
+    async def _taken_over(self) -> Spawned | None:
+        """Return the process that ran already, the first time."""
+        running, self._running = self._running, None
+        if running is None or self._process is None:
+            return None
+        if running.ready:
+            self.ready.set()
+        output, errors = await reader_of(running.output), await reader_of(running.errors)
+        return Spawned(process=self._process, output=output, errors=errors, files=(running.output, running.errors))
+
+    def as_running(self) -> RunningRole | None:
+        """Return its process for a program that takes it over; None where none runs."""
+        if self.pid is None or self._files is None:
+            return None
+        output, errors = self._files
+        return RunningRole(pid=self.pid, output=output, errors=errors, ready=self.ready.is_set())
 
     async def _test_readiness(self, is_ready: Callable[[], Awaitable[None]]) -> None:
         await is_ready()
@@ -337,6 +364,10 @@ class Child:
 
     def kill(self) -> None:
         self._signal(signal.SIGKILL)
+
+    def ask_to_end(self) -> None:
+        """Ask its process to end; its successor is started, for nobody wants the role to stop."""
+        self._signal(signal.SIGTERM)
 
     def hurry(self) -> None:
         self._stopping.set()

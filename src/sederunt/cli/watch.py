@@ -7,12 +7,15 @@ host is waited for: its browsers go on, and what they hear is there when it goes
 
 A role's pulse comes from its own event loop. `serve` hears everybody's, and its own: where it does not hear itself, the
 message server is what hangs.
+
+One that gets no core is not frozen: to end it would throw away what it did, and its successor would get no core either.
 """
 
 import asyncio
+import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -27,7 +30,9 @@ from sederunt.settings import BusSettings
 logger = log.get(component="cli")
 
 LOOK_EVERY_S = 2.0
-FROZEN_S = 30.0  # longer than any machine that is merely busy keeps an event loop from running
+FROZEN_S = 30.0  # longer than a process that gets a core keeps its event loop from running
+STARVED_S = 600.0  # the same for one of which a thread waited for a core lately
+WAITED_SHARE = 0.5  # of the time between two looks
 BLOCKING_LOOKS = 2  # at which a silent role was seen to keep the database locked; our transactions take milliseconds
 OWN_ROLE, BUS_ROLE = "serve", "nats"
 REPLACED_WHEN_STOPPED = ("api", "worker", BUS_ROLE)
@@ -45,19 +50,27 @@ class FrozenRoles:
         self._looked_at = self._awake_since = now()
         self._last: dict[str, Pulse] = {}  # by role, the last pulse of a process of ours
         self._blocking: Counter[int] = Counter()  # process → looks in a row at which it kept the database locked
+        self._starved: dict[int, float] = {}  # process → when it was found to wait for a core
 
-    def found(self, pids: Mapping[str, int | None], blocking: frozenset[int] = frozenset()) -> list[str]:
+    def found(
+        self,
+        pids: Mapping[str, int | None],
+        blocking: frozenset[int] = frozenset(),
+        starved: frozenset[int] = frozenset(),
+    ) -> list[str]:
         """Return the roles whose processes are frozen.
 
         Args:
             pids: of our roles' processes; None where none runs.
             blocking: processes that keep others from writing to the database at this moment.
+            starved: processes that wanted to run since the last look, and mostly got no core.
         """
         self._blocking = Counter({pid: self._blocking[pid] + 1 for pid in blocking})
         now = self._now()
         if now - self._looked_at > 3 * LOOK_EVERY_S:  # we slept, or could not run: so could nobody else
             self._awake_since = now
         self._looked_at = now
+        self._starved |= dict.fromkeys(starved, now)
         for pulse in self._pulses.living():
             if pulse.pid == pids.get(pulse.role) or pulse.role == OWN_ROLE:
                 self._last[pulse.role] = pulse
@@ -72,13 +85,38 @@ class FrozenRoles:
         return [role for role in silent if pids.get(role) == self._last[role].pid]
 
     def _patience_s(self, pulse: Pulse) -> float:
-        return SILENT_S if self._blocking[pulse.pid] >= BLOCKING_LOOKS else FROZEN_S
+        if self._blocking[pulse.pid] >= BLOCKING_LOOKS:
+            return SILENT_S
+        starved_s = self._looked_at - self._starved.get(pulse.pid, float("-inf"))
+        return STARVED_S if starved_s < FROZEN_S else FROZEN_S
 
     def forget(self, role: str) -> None:
         """Take a role's successor for one that was never heard; it has its time to start, and to be heard."""
         self._last.pop(role, None)
         if role == BUS_ROLE:
             self._last, self._awake_since = {}, self._now()
+
+
+class CoreWaits:
+    """How long the threads of processes wait for a core, as the kernel counts it. Where it does not, nobody waits."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic, proc: Path = Path("/proc")) -> None:
+        self._now, self._proc = now, proc
+        self._looked_at = now()
+        self._waited_s: dict[Path, float] = {}  # by thread, until the last look
+
+    def starved(self, pids: Iterable[int]) -> frozenset[int]:
+        """Return those of which one thread has waited for most of the time since the last look."""
+        now, before, self._waited_s = self._now(), self._waited_s, {}
+        enough_s, self._looked_at = WAITED_SHARE * (now - self._looked_at), now
+        found = set()
+        for pid in pids:
+            for thread in self._proc.glob(f"{pid}/task/*"):
+                with contextlib.suppress(OSError, ValueError, IndexError):  # one that ends just now
+                    waited_s = self._waited_s[thread] = int((thread / "schedstat").read_text().split()[1]) / 1e9
+                    if waited_s - before.get(thread, waited_s) >= enough_s > 0:
+                        found.add(pid)
+        return frozenset(found)
 
 
 async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings, database: Path | None) -> NoReturn:
@@ -90,12 +128,13 @@ async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings, database
     bus = await Bus.connect(bus_settings, name="serve", within_s=3600)
     try:
         async with hearing(bus) as pulses, beating(bus, OWN_ROLE, "serve", _nothing_more):
-            roles, stopped = FrozenRoles(pulses), StoppedProcesses()
+            roles, stopped, waits = FrozenRoles(pulses), StoppedProcesses(), CoreWaits()
             while True:
                 await asyncio.sleep(LOOK_EVERY_S)
                 pids = supervisor.pids()
                 blocking = locks.holders(database) if database is not None else frozenset()
-                for role in {*roles.found(pids, blocking), *_stopped(pids, stopped)}:
+                starved = waits.starved([pid for pid in pids.values() if pid is not None])
+                for role in {*roles.found(pids, blocking, starved), *_stopped(pids, stopped)}:
                     told = {"frozen": role, "database_locked": pids[role] in blocking}
                     logger.error("role is frozen, it is ended and started anew", action="role_frozen", **told)
                     roles.forget(role)

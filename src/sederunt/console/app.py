@@ -13,16 +13,16 @@ from starlette.types import ASGIApp
 
 from sederunt.accounting import Ledger
 from sederunt.api.app import create_app
-from sederunt.api.door import visit_of
+from sederunt.api.middleware import request_info_of
 from sederunt.api.permissions import Permission
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.console.checkup import Checkup
 from sederunt.console.page import Handler, endpoint
 from sederunt.console.pages import account, bots, openid, recordings, sign_in_windows
-from sederunt.console.pages.entry import Doors, open_endpoint
+from sederunt.console.pages.entry import EntryPages, open_endpoint
 from sederunt.console.practice import PracticeSites
 from sederunt.console.render import ASSETS, assets_version
-from sederunt.mcp.door import McpDoor
+from sederunt.mcp.endpoint import McpEndpoint
 from sederunt.settings import Settings
 
 _ASSETS = "/assets/{version}/{name:path}"
@@ -62,32 +62,32 @@ PAGES: Sequence[tuple[str, str, Handler, Permission]] = (
 
 
 def create_application(settings: Settings, clock: Clock = SYSTEM_CLOCK, ledger: Ledger | None = None) -> ASGIApp:
-    """Return the whole api role: the API with the console in front of it, and the door of language models' clients."""
-    door = McpDoor(settings.api)
+    """Return the whole api role: the API with the console in front of it, and `/mcp` for language models."""
+    mcp = McpEndpoint(settings.api)
 
     @asynccontextmanager
     async def beside(app: Starlette) -> AsyncIterator[None]:
-        async with door.open(), _children(app):
+        async with mcp.open(), _children(app):
             yield
 
-    door.app = create_app(settings, clock, pages=[*_routes(), *door.routes()], beside=beside, ledger=ledger)
-    return door.app
+    mcp.app = create_app(settings, clock, pages=[*_routes(), *mcp.routes()], beside=beside, ledger=ledger)
+    return mcp.app
 
 
 def _routes() -> list[BaseRoute]:
-    doors = Doors()
-    openid_door = openid.OpenIdDoor()
-    entry = [
-        ("GET", "/sign-in", doors.show),
-        ("POST", "/sign-in", doors.sign_in),
-        ("GET", openid.OUT, openid_door.out),
-        ("GET", openid.BACK, openid_door.back),
-        ("GET", "/welcome", doors.welcome),
-        ("POST", "/welcome", doors.accept),
-        ("POST", "/sign-out", doors.sign_out),
+    entry = EntryPages()
+    provider = openid.OpenIdEntry()
+    open_pages = [
+        ("GET", "/sign-in", entry.show),
+        ("POST", "/sign-in", entry.sign_in),
+        ("GET", openid.OUT, provider.out),
+        ("GET", openid.BACK, provider.back),
+        ("GET", "/welcome", entry.welcome),
+        ("POST", "/welcome", entry.accept),
+        ("POST", "/sign-out", entry.sign_out),
     ]
     return [
-        *(Path(path, open_endpoint(handler, path), methods=[method]) for method, path, handler in entry),
+        *(Path(path, open_endpoint(handler, path), methods=[method]) for method, path, handler in open_pages),
         *(Path(path, endpoint(handler, path, needed), methods=[method]) for method, path, handler, needed in PAGES),
         Path(_ASSETS, _asset, methods=["GET"]),
     ]
@@ -105,7 +105,7 @@ async def _children(app: Starlette) -> AsyncIterator[None]:
 
 async def _asset(request: Request) -> Response:
     """Answer a file of ours; its address changes with its content, so it may be kept for ever."""
-    visit_of(request).route, visit_of(request).quiet = _ASSETS, True
+    request_info_of(request).route, request_info_of(request).quiet = _ASSETS, True
     path = (ASSETS / request.path_params["name"]).resolve()
     if not path.is_relative_to(ASSETS.resolve()) or path.suffix not in _TYPES or not path.is_file():
         return Response("There is no such file.", 404, media_type="text/plain")

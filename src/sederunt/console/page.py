@@ -11,8 +11,8 @@ from sederunt import log
 from sederunt.accounts.sign_in import SignedIn
 from sederunt.api.call import Call, W
 from sederunt.api.context import ApiContext
-from sederunt.api.door import visit_of
 from sederunt.api.failures import answer_to
+from sederunt.api.middleware import request_info_of
 from sederunt.api.permissions import Permission, refuse_unpermitted
 from sederunt.api.sessions import refuse_forged, session_token
 from sederunt.api.views import Addresses
@@ -60,7 +60,7 @@ def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
     """Return what Starlette calls: only for who is signed in; a refusal is a page."""
 
     async def answer(request: Request) -> Response:
-        visit_of(request).route = path
+        request_info_of(request).route = path
         context: ApiContext = request.app.state.context
         token = session_token(request)
         visitor = await context.stores.sign_ins.visitor(token) if token else None
@@ -72,9 +72,10 @@ def endpoint(handler: Handler, path: str, needed: Permission) -> Endpoint:
             return RedirectResponse(
                 request.url.replace(path="/sign-in", query="").include_query_params(next=wanted), 303
             )
-        visit_of(request).key_id = str(visitor.person.id)
+        request_info_of(request).key_id = str(visitor.person.id)
         page = Page(context, request, visitor.caller, visitor)
         try:
+            context.auth.count(page.caller)
             refuse_unpermitted(page.caller, needed)
             refuse_forged(request, token)
             return await handler(page)
@@ -95,5 +96,5 @@ def _refusal(page: Page, error: Exception) -> Response:
         told.status_code,
         title=_SENTENCES.get(told.status_code, "Something went wrong"),
         message=message,
-        request_id=visit_of(page.request).request_id,
+        request_id=request_info_of(page.request).request_id,
     )

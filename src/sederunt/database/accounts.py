@@ -134,10 +134,10 @@ class Accounts:
         """Return the key of this digest, unless it is unknown, revoked or expired."""
         return self._unexpired(await self._key.first(digest=digest))
 
-    async def is_valid(self, account_id: UUID | None, key_id: UUID) -> bool:
-        """Return whether a key is there, of this account where one is given, and neither revoked nor expired."""
+    async def is_valid(self, account_id: UUID, key_id: UUID) -> bool:
+        """Return whether a key of an account is there, and neither revoked nor expired."""
         key = self._unexpired(await self._key_by_id.first(key_id=key_id))
-        return key is not None and account_id in (None, key.account_id)
+        return key is not None and key.account_id == account_id
 
     def _unexpired(self, row: Mapping[str, Any] | None) -> ApiKey | None:
         key = ApiKey(**row) if row else None

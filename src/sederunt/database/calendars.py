@@ -72,7 +72,7 @@ class CalendarFeeds:
         self._meetings = database.query(meetings.order_by(t.calendar_meetings.c.starts_at))
 
     async def add(self, feed: FeedRow) -> None:
-        """Keep one more."""
+        """Store a feed."""
         values = {name: getattr(feed, name) for name in feed.__slots__}
         for name in ("name", "keyword", "attendee", "host"):
             values[name] = storable(values[name])

@@ -28,7 +28,7 @@ class Corrections:
         return _corrections(await self._of.all(id=resource_id))
 
     async def add(self, resource_id: UUID, correction: Correction) -> None:
-        """Keep one more."""
+        """Store a correction."""
         values = {
             "id": correction.id,
             "resource_id": resource_id,

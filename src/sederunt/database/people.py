@@ -90,6 +90,12 @@ class People:
         self._password = database.query(
             select(people.id, people.password_hash).where(people.email == bindparam("email"))
         )
+        self._began = database.query(
+            select(t.sessions.c.created_at).where(
+                t.sessions.c.digest == bindparam("digest", type_=t.sessions.c.digest.type)
+            )
+        )
+        self._own_password = database.query(select(people.password_hash).where(people.id == _bind("id")))
         self._link = database.query(
             select(*(column for column in t.sign_in_links.c if column.key != "digest")).where(
                 t.sign_in_links.c.digest == bindparam("digest", type_=t.sign_in_links.c.digest.type),
@@ -122,10 +128,20 @@ class People:
         row = await self._session.first(digest=digest, now=self._now())
         return _person(row) if row else None
 
+    async def session_began(self, digest: bytes) -> datetime | None:
+        """Return when somebody signed in; None where the session is over."""
+        row = await self._began.first(digest=digest)
+        return row["created_at"] if row else None
+
     async def password_hash(self, email: str) -> tuple[UUID, str] | None:
         """Return (person, hash) for an address; None where nobody has it, or has no password."""
         row = await self._password.first(email=email)
         return (row["id"], row["password_hash"]) if row and row["password_hash"] else None
+
+    async def password_of(self, person_id: UUID) -> str | None:
+        """Return the hash of somebody's password; None where they have none."""
+        row = await self._own_password.first(id=person_id)
+        return row["password_hash"] if row else None
 
     async def add(self, name: str, account_id: UUID, role: str) -> UUID:
         """Store a new person with a role in an account."""
@@ -179,10 +195,15 @@ class People:
         async with self._database.begin() as connection:
             await connection.execute(delete(t.sessions).where(t.sessions.c.digest == digest))
 
-    async def end_sessions(self, person_id: UUID) -> None:
-        """Delete every session of somebody who signed out everywhere."""
+    async def end_sessions(self, person_id: UUID, *, but: bytes = b"") -> None:
+        """Delete every session of somebody who signed out everywhere, or who goes on in one alone.
+
+        Args:
+            but: digest of the session that stays.
+        """
+        sessions = t.sessions.c
         async with self._database.begin() as connection:
-            await connection.execute(delete(t.sessions).where(t.sessions.c.person_id == person_id))
+            await connection.execute(delete(t.sessions).where(sessions.person_id == person_id, sessions.digest != but))
 
     async def add_link(self, digest: bytes, link: Link) -> None:
         """Let somebody in once. Links that are too old go."""

@@ -137,7 +137,7 @@ sign_in_links = Table(
     Column("expires_at", Moment, nullable=False),
 )
 
-# Who changed what.
+# The audit log: who changed what.
 audit = Table(
     "audit",
     metadata,
@@ -152,7 +152,7 @@ audit = Table(
     sqlite_autoincrement=True,
 )
 
-# What the whole house shares and keeps for ever (the pepper of the keys, the secret of signed links), sealed.
+# What all processes share and keeps for ever (the pepper of the keys, the secret of signed links), sealed.
 house_secrets = Table(
     "house_secrets",
     metadata,

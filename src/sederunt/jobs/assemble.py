@@ -5,8 +5,8 @@ from sederunt.database.holdings import Holding
 from sederunt.database.retention import kept_until
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.holdings import measure
+from sederunt.jobs.job import Job
 from sederunt.jobs.scratch import scratch_of
-from sederunt.jobs.work import Job
 from sederunt.model.bot import Verdict
 from sederunt.model.status import BotStatus, Trigger
 from sederunt.recordings.assembly import assemble_recording, verdict_of

@@ -16,7 +16,7 @@ from sederunt.database.bots import Bots
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import SetupError
 from sederunt.jobs.context import WorkerContext
-from sederunt.jobs.work import Again, GiveUp, Job
+from sederunt.jobs.job import Again, GiveUp, Job
 from sederunt.meetings.context import BotContext
 from sederunt.meetings.handover import HolderAnswer, Move
 from sederunt.meetings.journal import Feed, Journal
@@ -176,6 +176,7 @@ def _bot_context(context: WorkerContext, journal: Journal) -> BotContext:
         accounts=MeetingAccounts(context.database, context.sealer),
         # A page's time stamps count on from its start as well, so both stay together when the machine's clock is set.
         clock=SteadyClock(context.clock),
+        readers=context.readers,
         spools=context.spools,
         vendor_keys=context.vendor_access,
     )

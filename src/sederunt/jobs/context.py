@@ -61,7 +61,7 @@ class WorkerContext:
     events: EventPublisher  # of bots, to their listeners: `put` never waits
     transcripts: Transcripts
     live_lines: LiveLineStore
-    postman: Deliverer
+    deliverer: Deliverer
     vendor_access: VendorAccess
     ledger: Ledger
     readers: Readers  # of callers' files
@@ -69,9 +69,8 @@ class WorkerContext:
     scheduler: Scheduler = field(default_factory=Scheduler)  # of windows that are transcribed here
     pool: "BrowserPool | None" = None  # hosts have browsers
     spools: Path | None = None  # … and a folder of their own for what storage has not taken
-    transcribed_live: set[UUID] = field(
-        default_factory=set
-    )  # the bots that sit here and cost this machine so much more
+    # Bots that sit here and that Whisper follows live: each costs this machine so much more.
+    transcribed_live: set[UUID] = field(default_factory=set)
 
 
 @asynccontextmanager
@@ -84,13 +83,13 @@ async def open_context(
     """
     name = f"{role} {settings.host.name} {os.getpid()}"
     async with open_published(settings, SYSTEM_CLOCK, name=name) as (bus, database):
-        context = replace(_furnish(settings, role, database, bus), pool=pool, spools=spools)
+        context = replace(_made(settings, role, database, bus), pool=pool, spools=spools)
         async with _telling(context.events):
             yield context
-        await context.postman.client.aclose()
+        await context.deliverer.client.aclose()
 
 
-def _furnish(settings: Settings, role: str, database: Database, bus: Bus) -> WorkerContext:
+def _made(settings: Settings, role: str, database: Database, bus: Bus) -> WorkerContext:
     sealer = load_sealer(settings)
     deliveries, ledger = Deliveries(database), Ledger(limits_of(settings), settings.account_weights)
     secrets = WebhookSecrets(database, sealer)
@@ -109,7 +108,7 @@ def _furnish(settings: Settings, role: str, database: Database, bus: Bus) -> Wor
         deletions=Deletions(database),
         outbox=Outbox(database),
         holdings=Holdings(database),
-        postman=_postman(settings, deliveries, secrets, ledger),
+        deliverer=_deliverer(settings, deliveries, secrets, ledger),
         ledger=ledger,
         readers=Readers(ledger),
         vendor_access=VendorAccess(CredentialStore(database, sealer), settings),
@@ -124,7 +123,7 @@ def _furnish(settings: Settings, role: str, database: Database, bus: Bus) -> Wor
     )
 
 
-def _postman(settings: Settings, deliveries: Deliveries, secrets: WebhookSecrets, ledger: Ledger) -> Deliverer:
+def _deliverer(settings: Settings, deliveries: Deliveries, secrets: WebhookSecrets, ledger: Ledger) -> Deliverer:
     timeout_s = settings.webhooks.timeout_s
     return Deliverer(
         deliveries=deliveries,

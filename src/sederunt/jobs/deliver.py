@@ -6,11 +6,11 @@ that time has come, and likewise for an event that was written while this job wa
 """
 
 from sederunt.jobs.context import WorkerContext
-from sederunt.jobs.work import Again, Job
+from sederunt.jobs.job import Again, Job
 
 
 async def deliver(job: Job, context: WorkerContext) -> None:
     """Deliver what is pending and due."""
-    await context.postman.deliver_all(job.id, job.cut_off)
+    await context.deliverer.deliver_all(job.id, job.cut_off)
     if job.cut_off.is_set():
         raise Again(0.0, "this worker was cut off")

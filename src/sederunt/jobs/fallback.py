@@ -6,7 +6,7 @@ from typing import Any
 from sederunt import log
 from sederunt.errors import ProviderError
 from sederunt.jobs.context import WorkerContext
-from sederunt.jobs.work import Job
+from sederunt.jobs.job import Job
 from sederunt.model.bot import Bot
 from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript

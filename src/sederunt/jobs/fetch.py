@@ -10,9 +10,9 @@ from sederunt.database.holdings import Holding, refuse_stored
 from sederunt.errors import LimitReached, NotFound, SederuntError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.holdings import measure
+from sederunt.jobs.job import GiveUp, Job
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.wanted import while_wanted
-from sederunt.jobs.work import GiveUp, Job
 from sederunt.media.apart import probe_apart
 from sederunt.media.probe import refuse_overlong
 from sederunt.model.recording import Recording

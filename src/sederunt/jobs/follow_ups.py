@@ -46,8 +46,8 @@ class JobKind:
 
     kind: str
     role: Literal["host", "worker"]
-    work: str  # "module:function", async (Job, House) -> None
-    give_up: str | None  # the same, async (Job, House, error) -> None: the row learns that the job will never succeed
+    work: str  # "module:function", async (Job, WorkerContext) -> None
+    give_up: str | None  # async (Job, WorkerContext, error) -> None: the row learns that the job will never succeed
     slots: Callable[[Settings], int]  # at once in one process
     pauses_s: tuple[float, ...]  # before the second, third, … time; the last one repeats
     times: int | None  # given out so often at most; None: the handler decides by the row

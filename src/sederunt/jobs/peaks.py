@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from sederunt import log
 from sederunt.jobs.context import WorkerContext
+from sederunt.jobs.job import Job
 from sederunt.jobs.scratch import scratch_of
-from sederunt.jobs.work import Job
 from sederunt.media.apart import probe_apart, read_pcm_apart
 from sederunt.storage.names import peaks_object
 

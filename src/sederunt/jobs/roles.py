@@ -29,6 +29,7 @@ from sederunt.jobs.follow_ups import KINDS, JobKind
 from sederunt.jobs.footprint import Footprint
 from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.jobs.installation import seats_of
+from sederunt.jobs.job import handler_of
 from sederunt.jobs.line import WaitingLine
 from sederunt.jobs.readiness import PartCheck, Readiness
 from sederunt.jobs.scratch import folder_of
@@ -36,7 +37,6 @@ from sederunt.jobs.seating import SeatLimits
 from sederunt.jobs.shares import JobSize, Shares
 from sederunt.jobs.vendor_deletion import VendorDeletion
 from sederunt.jobs.wake_ahead import wake_ahead
-from sederunt.jobs.work import handler_of
 from sederunt.meetings.record.leftovers import Leftovers
 from sederunt.meetings.record.own_spool import OwnSpool, own_spool
 from sederunt.settings import Settings
@@ -108,9 +108,14 @@ async def _run_host(settings: Settings, spool: OwnSpool, drain: Drain, ready: Re
         await answering.close()
 
 
-async def run_worker(settings: Settings, drain: Drain, *, ready: Ready) -> None:
-    """Work through the queues and keep house until `drain` is asked for; then let jobs end for a while, and hand back
+async def run_worker(
+    settings: Settings, drain: Drain, *, ready: Ready, own: Mapping[str, PartCheck] = MappingProxyType({})
+) -> None:
+    """Work through the queues and tidy until `drain` is asked for; then let jobs end for a while, and hand back
     the rest.
+
+    Args:
+        own: parts that are tested beside those that every role has.
 
     Raises SetupError where the settings name models for a fallback that there are not.
     """
@@ -125,7 +130,7 @@ async def run_worker(settings: Settings, drain: Drain, *, ready: Ready) -> None:
             held = {consumer.kind: consumer.held for consumer in consumers}
             return {"at_work": held, "draining": drain.asked.is_set(), "budgets": context.ledger.told()}
 
-        async with _alive(context, "worker", TestedParts(context), at_work):
+        async with _alive(context, "worker", TestedParts(context, own), at_work):
             await _work(consumers, drain, lambda: ready("worker", {"pid": os.getpid()}))
 
 

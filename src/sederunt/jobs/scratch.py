@@ -13,7 +13,7 @@ from uuid import UUID
 
 from sederunt import log
 from sederunt.jobs.context import WorkerContext
-from sederunt.jobs.work import Job
+from sederunt.jobs.job import Job
 from sederunt.settings import Settings
 
 logger = log.get(component="jobs")

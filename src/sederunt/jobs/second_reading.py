@@ -41,7 +41,7 @@ logger = log.get(component="jobs")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SecondReading:
-    """What came of it."""
+    """What a second reading changes in the lines, and what it leaves in doubt."""
 
     changed: tuple[LiveLine, ...]  # new, or with other words than before
     doubts: tuple[Doubt, ...]  # sound that has no word now either

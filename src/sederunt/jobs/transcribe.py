@@ -14,11 +14,11 @@ from sederunt import log, tally
 from sederunt.errors import LimitReached, MediaError, NotFound, ProviderError, ProviderFault, SederuntError, SetupError
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.fallback import chain_of
+from sederunt.jobs.job import GiveUp, Job
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.second_reading import ADDED, NOT_READ_AGAIN, SECOND_MODEL, SecondReading, TrackReader, tell
 from sederunt.jobs.time_limit import within_cpu, within_time
 from sederunt.jobs.wanted import while_wanted
-from sederunt.jobs.work import GiveUp, Job
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.recording import Recording
 from sederunt.model.status import BotStatus, RecordingStatus, Trigger

@@ -6,8 +6,6 @@ cost one process that knows no secret, and never the API or the worker.
 
 import json
 import math
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,16 +15,20 @@ from sederunt import errors
 from sederunt.errors import BrokenMedia, MediaError
 from sederunt.media.pcm import RATE, Block
 from sederunt.media.probe import MediaFacts
+from sederunt.media.reader_processes import ReaderLost, ReaderServer
 from sederunt.model.budgets import count_of
 
 # CPU of probing: a whole MP3 of 1 GB takes 3 s, an MP4 with all its packets counted 6 s (measured).
 PROBE_CPU_S = count_of("probe_cpu_s")
 # CPU of decoding, per second of sound; Opus takes 0.001, AAC 0.002, Vorbis of 8 channels 0.01 (measured).
 DECODE_CPU_S, DECODE_CPU_SHARE = count_of("decode_cpu_s"), 0.05
+LOSSES = 3  # readers of one file that may be stopped or killed by somebody
 SLACK_S = 1.0  # sound so far beyond the stated end is read, not cut
 STALLED_S = 600.0  # for a machine that is busy; CPU is what is limited
 
-_CHILD = "sederunt.media.apart_child"
+# Their environment holds nothing of ours: a reader knows no setting and no secret.
+READER_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
+READERS = ReaderServer("sederunt.media.apart_child", READER_ENVIRONMENT)
 # Exit statuses of a process that the kernel ended: out of CPU, killed for good, out of memory while it started.
 _TOO_DEAR = "The file takes more than {cpu_s} seconds of work to read: it is damaged, or made to do harm."
 _FELL = "Reading the file ended its reader ({status}): it is damaged, or made to do harm."
@@ -39,14 +41,20 @@ def probe_apart(path: Path, *, gives_way: int = 0) -> MediaFacts:
         gives_way: how much that process gives way to others, as nice(2) counts it.
     """
     try:
-        done = subprocess.run(
-            _command("probe", path, PROBE_CPU_S, gives_way), env=_environment(), capture_output=True, timeout=STALLED_S
-        )
-    except subprocess.TimeoutExpired:
-        raise BrokenMedia(_TOO_DEAR.format(cpu_s=PROBE_CPU_S)) from None
-    _raise_fault(done.returncode, done.stderr, PROBE_CPU_S)
-    facts: Mapping[str, str | float | bool] = json.loads(done.stdout)
-    return MediaFacts(**facts)  # type: ignore[arg-type]  # written by the child out of the same record
+        return _probed(path, gives_way)
+    except ReaderLost:  # no fault of the file
+        return _probed(path, gives_way)
+
+
+def _probed(path: Path, gives_way: int) -> MediaFacts:
+    with READERS.reader("probe", str(path.absolute()), str(PROBE_CPU_S), str(gives_way)) as reader:
+        try:
+            status = reader.wait(STALLED_S, cpu_s=PROBE_CPU_S)
+        except TimeoutError:
+            raise BrokenMedia(_TOO_DEAR.format(cpu_s=PROBE_CPU_S)) from None
+        raise_fault(status, reader.errors.read(), PROBE_CPU_S)
+        facts: Mapping[str, str | float | bool] = json.loads(reader.output.read())
+    return MediaFacts(**facts)  # type: ignore[arg-type]  # written by the reader out of the same record
 
 
 def read_pcm_apart(
@@ -56,36 +64,31 @@ def read_pcm_apart(
 
     Timestamps are the sender's: silence that they leave between two sounds ends where the file does.
     """
+    at_s = start_s
+    for losses_left in reversed(range(LOSSES + 1)):
+        try:
+            for block in _decoded(path, at_s, duration_s, block_s, gives_way):
+                yield block
+                at_s = block.start_s + len(block.samples) / RATE
+            return
+        except ReaderLost:  # no fault of the file: another goes on where it was
+            if not losses_left:
+                raise
+
+
+def _decoded(path: Path, start_s: float, duration_s: float, block_s: float, gives_way: int) -> Iterator[Block]:
     cpu_s = DECODE_CPU_S + math.ceil(DECODE_CPU_SHARE * duration_s)
-    command = _command("pcm", path, cpu_s, gives_way, str(start_s), str(duration_s + SLACK_S))
-    child = subprocess.Popen(command, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert child.stdout is not None
-    assert child.stderr is not None
-    try:
+    moments = (str(start_s), str(duration_s + SLACK_S))
+    with READERS.reader("pcm", str(path.absolute()), str(cpu_s), str(gives_way), *moments) as reader:
         at_s = start_s
-        while data := child.stdout.read(round(block_s * RATE) * 2):
+        while data := reader.output.read(round(block_s * RATE) * 2):
             samples = np.frombuffer(data[: len(data) & ~1], np.int16)
             yield Block(start_s=at_s, samples=np.multiply(samples, np.float32(1 / 32_768), dtype=np.float32))
             at_s += len(samples) / RATE
-        told = child.stderr.read()
-        _raise_fault(child.wait(), told, cpu_s)
-    finally:
-        child.kill()
-        child.wait()
-        child.stdout.close()
-        child.stderr.close()
+        raise_fault(reader.wait(STALLED_S, cpu_s=cpu_s), reader.errors.read(), cpu_s)
 
 
-def _command(act: str, path: Path, cpu_s: int, gives_way: int, *more: str) -> list[str]:
-    return [sys.executable, "-m", _CHILD, act, str(path.absolute()), str(cpu_s), str(gives_way), *more]
-
-
-def _environment() -> dict[str, str]:
-    """Return an environment with nothing of ours: the child reads no setting and knows no secret."""
-    return {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
-
-
-def _raise_fault(status: int, told: bytes, cpu_s: int) -> None:
+def raise_fault(status: int, told: bytes, cpu_s: int) -> None:
     """Raise what the child raised, or what its end means; return where it ended well."""
     if status == 0:
         return

@@ -1,4 +1,4 @@
-"""The process that `apart` starts: it takes away its own rights, then reads one file."""
+"""What a reader of one file does, in a process of its own: it takes away its own rights, then reads."""
 
 import contextlib
 import ctypes
@@ -10,21 +10,27 @@ import signal
 import sys
 from pathlib import Path
 
-from sederunt.media.sight import see_only
+from sederunt.media.landlock import see_only
 
 MEMORY_BYTES = 3 << 30  # of addresses; the libraries alone map 0.7 GB, frames of 8K video 0.5 GB
 _NEW_NETWORK, _NEW_USER = 0x4000_0000, 0x1000_0000
 _DIE_WITH_PARENT, _NO_NEW_PRIVILEGES = 1, 38  # prctl(2)
 
 
-def main() -> None:
-    """Run one act: `probe PATH CPU_S NICE` writes facts as JSON; `pcm PATH CPU_S NICE START_S END_S` writes 16-bit
-    samples at 16 kHz.
+def preload() -> None:
+    """Load what readers need, in the process that they are forked from."""
+    import sederunt.media.pcm
+    import sederunt.media.probe  # noqa: F401
+
+
+def main(act: str, path: str, cpu_s: str, gives_way: str, *moments: str) -> None:
+    """Run one act: `probe` writes facts as JSON; `pcm`, between two moments, writes 16-bit samples at 16 kHz.
+
+    What is wrong with the file is the last line of standard error, as JSON, and the exit status is 1.
     """
-    act, path, cpu_s, gives_way, *moments = sys.argv[1:]
     os.nice(int(gives_way))
     give_up_rights(int(cpu_s), Path(path))
-    from sederunt.errors import MediaError  # heavy imports come after the limits
+    from sederunt.errors import MediaError
 
     try:
         if act == "probe":
@@ -32,9 +38,9 @@ def main() -> None:
         else:
             _decode(Path(path), float(moments[0]), float(moments[1]))
     except MediaError as error:
-        _tell(type(error).__name__, str(error))
+        tell(type(error).__name__, str(error))
     except MemoryError:
-        _tell("BrokenMedia", "The file takes more memory to read than it may: it is damaged, or made to do harm.")
+        tell("BrokenMedia", "The file takes more memory to read than it may: it is damaged, or made to do harm.")
 
 
 def give_up_rights(cpu_s: int, *readable: Path, memory_bytes: int = MEMORY_BYTES) -> None:
@@ -75,13 +81,8 @@ def _decode(path: Path, start_s: float, end_s: float) -> None:
         sys.stdout.buffer.flush()
 
 
-def _tell(error: str, message: str) -> None:
+def tell(error: str, message: str) -> None:
+    """End this process with what is wrong with the file, for whoever started it."""
     sys.stderr.write("\n" + json.dumps({"error": error, "message": message}))
     sys.stderr.flush()
     os._exit(1)
-
-
-if __name__ == "__main__":
-    main()
-    sys.stdout.flush()
-    os._exit(0)

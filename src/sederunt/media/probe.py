@@ -14,6 +14,7 @@ from sederunt.media import matroska
 from sederunt.media.containers import ContainerKind, kind_of, open_media
 
 PACKETS_TRIED = 100  # of the sound; one of them must decode
+LEAST_HERTZ = 1_000
 TAIL_S = 2.0  # so near to its stated end a file must still hold something
 OPEN_SIZES = (0, 0x7FFF_F000)  # sizes from here up, and none, are what live recorders write into WAV headers
 SLACK_BYTES = 4_096  # headers that are wrong by so little are common, and harmless
@@ -41,6 +42,7 @@ def probe(path: Path) -> MediaFacts:
         if not container.streams.audio:
             held = ", ".join(sorted({stream.type for stream in container.streams})) or "nothing"
             raise UnsupportedMedia(f"The file holds no sound, only: {held}.")
+        _check_rate(container.streams.audio[0].codec_context.sample_rate)
         _check_decodes(container)
     with open_media(path, kind) as container:
         duration_s = _duration_s(container, kind)
@@ -63,6 +65,12 @@ def refuse_overlong(facts: MediaFacts, most_hours: float) -> None:
     if facts.duration_s > most_hours * 3600:
         hours = facts.duration_s / 3600
         raise UnsupportedMedia(f"The recording is {hours:.2f} hours long; at most {most_hours:g} are taken.")
+
+
+def _check_rate(hertz: int) -> None:
+    """BrokenMedia for a rate at which nothing is heard, and a few kilobytes last for a day. 0: not known yet."""
+    if 0 < hertz < LEAST_HERTZ:
+        raise BrokenMedia(f"The file has {hertz} samples a second; speech takes at least {LEAST_HERTZ:,}.")
 
 
 def _check_decodes(container: InputContainer) -> None:
@@ -93,6 +101,9 @@ def _duration_s(container: InputContainer, kind: ContainerKind) -> float:
     if stated_s > 2 * TAIL_S:
         container.seek(int((origin_s + stated_s - TAIL_S) * av.time_base))
     reached_s = _last_end_s(container)
+    if reached_s <= 0 < stated_s:  # nothing behind the place sought: FFmpeg misses it in WAV with ADPCM, say
+        container.seek(0)
+        reached_s = _last_end_s(container)
     if stated_s > 2 * TAIL_S and reached_s < stated_s - TAIL_S:
         raise BrokenMedia(f"The file ends early: it should last {stated_s:.0f} s, and ends at {reached_s:.0f} s.")
     # A header is the sender's word, and so are the packets' times; the longer of the two is what would be read.

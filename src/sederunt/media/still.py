@@ -31,6 +31,7 @@ def _decoded(data: bytes, codec: str) -> Picture:
     decoder = av.CodecContext.create(codec, "r")
     assert isinstance(decoder, VideoCodecContext)
     decoder.options = {"max_pixels": str(MOST_PIXELS)}
+    decoder.thread_count = 1
     return (decoder.decode(av.Packet(data)) or decoder.decode(None))[0]
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from sederunt.browser.page import MeetingPage, Signal
 from sederunt.browser.pool import PageRequest
 from sederunt.clock import Clock
+from sederunt.media.readers import Readers
 from sederunt.meetings.join.identity import AccountSource
 from sederunt.meetings.journal import Feed, Journal
 from sederunt.meetings.record.spool import PieceSpool
@@ -57,6 +58,7 @@ class BotContext:
     feed: Feed
     accounts: AccountSource
     clock: Clock
+    readers: Readers  # of callers' pictures
     spools: Path  # of all bots of this host
     vendor_keys: VendorKeys | None = None  # of live transcription
 

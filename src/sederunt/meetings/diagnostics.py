@@ -11,6 +11,7 @@ from uuid import UUID
 
 from sederunt import log
 from sederunt.browser.page import MeetingPage, Signal
+from sederunt.claims.journal import report
 from sederunt.errors import NotFound, PageError, Superseded
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.session.roster import Roster
@@ -64,7 +65,7 @@ async def keep_claims(bot_id: UUID, stay: str, roster: Roster, objects: Objects)
 
     `sederunt bots replay` plays the claims again.
     """
-    why = json.dumps(roster.report(), indent=1).encode()
+    why = json.dumps(report(roster.fold), indent=1).encode()
     claims = await _put(objects, bot_id, "claims", f"claims-{stay}.jsonl.gz", roster.claims.packed())
     return claims | await _put(objects, bot_id, "why", f"why-{stay}.json", why)
 

@@ -188,8 +188,8 @@ class Journal:
     async def keep_evidence(self, kept: Mapping[str, str]) -> None:
         """Write what was kept, kind → object, in place of what was, but for the claims of earlier stays."""
         evidence = with_earlier(self.bot.evidence, kept)
+        self.bot = replace(self.bot, evidence=evidence)  # first: whoever is cancelled while it is written, wrote it
         await self.mark(evidence=evidence)
-        self.bot = replace(self.bot, evidence=evidence)
 
     async def add_gap(self, start_s: float, end_s: float, cause: str) -> None:
         """Write that nothing was recorded between two seconds of the recording."""
@@ -245,7 +245,7 @@ class Journal:
         """
         self._find_second_selves(roster)
         (changes, self._untold), told = ([each for each in self._untold if not self._is_second_self(each)], []), 0
-        (changed, withdrawn), sources = roster.take_changed(), dict(roster.sources)
+        (changed, withdrawn), sources = roster.fold.take_changed(), dict(roster.fold.sources)
         changed = tuple(one for one in changed if one.key not in self._second_selves)
         try:
             if changed or changes or sources != self._written_sources:
@@ -267,7 +267,7 @@ class Journal:
                 raise
         except Exception:
             logger.exception("roster not written, kept for later", action="journal_kept", bot_id=str(self.bot.id))
-            roster.keep_changed(changed, withdrawn)
+            roster.fold.keep_changed(changed, withdrawn)
             self._untold = [*changes[told:], *self._untold]
 
     async def _may_keep(self, written: str) -> bool:
@@ -289,8 +289,8 @@ class Journal:
 
     def _find_second_selves(self, roster: Roster) -> None:
         if self._known_before is not None:
-            own = (self.bot.config.bot_name, roster.own_name)
-            named = {one.key for one in roster.participants if one.name in own}
+            own = (self.bot.config.bot_name, roster.fold.own_name)
+            named = {one.key for one in roster.fold.participants if one.name in own}
             self._second_selves |= named - self._known_before
 
     def _is_second_self(self, change: Change) -> bool:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from sederunt import log
 from sederunt.clock import Clock
-from sederunt.meetings.join.tries import pause_before_s
+from sederunt.meetings.join.knock_times import pause_before_s
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.outcomes import (
     Broken,
@@ -68,7 +68,9 @@ async def conclude(journal: Journal, spool: PieceSpool, clock: Clock, outcome: O
             await journal.move(Trigger.LEFT)
         case _ if journal.bot.status is BotStatus.RECORDING:
             cause, reason = loss_of(outcome)
-            await give_up_lost(journal, spool, clock, cause=cause, reason=reason)
+            # Who stops a bot that is away wants no more of the meeting.
+            away = None if reason is StopReason.MANUALLY_STOPPED else (journal.away_cause, clock.now())
+            await give_up_lost(journal, spool, clock, cause=cause, reason=reason, away=away)
         case Challenged():
             await challenged(journal, clock, outcome)
         case _:
@@ -97,12 +99,26 @@ async def challenged(journal: Journal, clock: Clock, outcome: Challenged) -> Non
 
 
 async def give_up_lost(
-    journal: Journal, spool: PieceSpool, clock: Clock, *, cause: str, reason: StopReason | None = None
+    journal: Journal,
+    spool: PieceSpool,
+    clock: Clock,
+    *,
+    cause: str,
+    reason: StopReason | None = None,
+    away: tuple[str, datetime] | None = None,
 ) -> None:
-    """Write that the bot cannot go on. What was captured is processed, once storage has all of it."""
+    """Write that the bot cannot go on. What was captured is processed, once storage has all of it.
+
+    Args:
+        away: why it was not in the meeting at the end, and when it gave up: a last gap, behind the recording's end.
+    """
     heard_s = await wait_until_stored(journal, spool, clock)
     ended = journal.bot.recording_ended_at
     if (zero := journal.bot.recording_started_at) is not None:
         await journal.end_open_speech(heard_s)
+        if away is not None and not journal.bot.delete_requested:
+            away_cause, given_up = away
+            if (until_s := (given_up - zero).total_seconds()) - heard_s >= SHORTEST_GAP_S:
+                await journal.add_gap(heard_s, until_s, away_cause)
         ended = ended or datetime.fromtimestamp(zero.timestamp() + heard_s, UTC)
     await journal.move(Trigger.LOST, reason=reason, data={"cause": cause}, changes={"recording_ended_at": ended})

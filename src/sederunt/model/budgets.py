@@ -109,6 +109,10 @@ ROWS: tuple[Budget, ...] = (
         zero_is_endless=True, spent="429",
     ),
     Budget(
+        name="uploads", of=_A, unit="uploads on their way", default=100, setting="limits.uploads",
+        spent="429 with `Retry-After`",
+    ),
+    Budget(
         name="transcriptions", of=_A, unit="transcriptions at work, of 16 places", default=12,
         setting="limits.transcriptions", spent=_WAITS,
     ),
@@ -151,6 +155,10 @@ ROWS: tuple[Budget, ...] = (
     Budget(
         name="frames", of=BudgetOwner.LISTENER, unit="socket messages in a minute", default=300,
         spent="they are read later",
+    ),
+    Budget(
+        name="pieces", of=BudgetOwner.LISTENER, unit="pings, messages and pieces of messages on a socket",
+        default=2_000, per_s=50, spent="the connection is closed",
     ),
     Budget(
         name="orders", of=BudgetOwner.LISTENER, unit="actions that wait for the one before", default=16,
@@ -206,6 +214,10 @@ ROWS: tuple[Budget, ...] = (
     Budget(
         name="decode_cpu_s", of=_J, unit="CPU-seconds of decoding a file, and a twentieth of its length", default=30,
         spent="the recording ends as `not_transcribed`",
+    ),
+    Budget(
+        name="picture_cpu_s", of=_J, unit="CPU-seconds of drawing a bot's picture", default=10,
+        spent="the bot goes without it, or keeps the one it has",
     ),
     Budget(
         name="fetch_s", of=_J, unit="seconds of one try to fetch", default=3_600, spent="tried again, six times in all",

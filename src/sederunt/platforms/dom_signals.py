@@ -67,6 +67,8 @@ class DomSignals:
         self._own_name = own_name
         self._read_person = read_person or as_person
         self._read_message = read_message or _message
+        self._rows_told = False
+        self._staged = False  # the stage alone told of people
 
     def introduce(self, at_ms: int) -> list[Told]:
         """Claim once by what name the bot enters."""
@@ -89,11 +91,7 @@ class DomSignals:
             case "speaking" if isinstance(keys := data.get("keys"), list):
                 return [speak(Source.MARKS, [bare_name(str(key)) for key in keys if key], at_ms)]
             case "stage":
-                shown = bare_name(str(data.get("key") or ""))
-                subjects = (Subject(key=shown),) if shown else ()
-                return [
-                    Claim(fact=Fact.STAGE, source=Source.STAGE, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=subjects)
-                ]
+                return self._stage(str(data.get("key") or ""), at_ms)
             case "self" if key := str(data.get("key") or ""):
                 return [Claim(fact=Fact.SELF, source=Source.PROTOCOL, at_ms=at_ms, subjects=(Subject(key=key),))]
             case "banner":
@@ -102,6 +100,17 @@ class DomSignals:
                 return self._message(data, at_ms)
             case _:
                 return []
+
+    def _stage(self, told: str, at_ms: int) -> list[Told]:
+        """Whoever is large is here, too, on a page that has shown no list and no tile yet; nobody leaves by it."""
+        shown = bare_name(told)
+        subjects = (Subject(key=shown),) if shown else ()
+        large = Claim(fact=Fact.STAGE, source=Source.STAGE, kind=Extent.SNAPSHOT, at_ms=at_ms, subjects=subjects)
+        person = self._read_person({"name": told, "key": told}) if shown and not self._rows_told else None
+        if person is None:
+            return [large]
+        self._staged = True
+        return [large, here(Source.TILES, [person], at_ms)]
 
     def _people(self, people: object, at_ms: int, *, whole: bool) -> list[Told]:
         """Where the list is shown, its rows, and the tiles' beside them, are everybody; else tiles are some. A list
@@ -114,6 +123,10 @@ class DomSignals:
         close = [Claim(fact=Fact.HERE, source=closed, kind=Extent.CLOSED, at_ms=at_ms)]
         if not shown:
             return [*close, Claim(fact=Fact.HERE, source=seen, kind=Extent.CLOSED, at_ms=at_ms)]
+        self._rows_told = True
+        if self._staged:  # from now on rows tell who is here; what is closed must be older than its closing
+            close.insert(0, here(Source.TILES, (), at_ms - 1, Extent.SNAPSHOT))
+            self._staged = False
         return [*close, here(seen, shown, at_ms, Extent.SNAPSHOT)]
 
     def _message(self, data: Mapping[str, Any], at_ms: int) -> list[Told]:
@@ -129,11 +142,12 @@ class DomSignals:
 
 
 def _banner(data: Mapping[str, Any], at_ms: int) -> list[Told]:
-    """Return the claims of the page's sentences: that nobody else is here, that it is recorded."""
-    alone, recorded = bool(data.get("alone")), bool(data.get("recorded"))
+    """Return the claims of the page's sentences and counter: how many are here, that it is recorded."""
+    alone, recorded, count = bool(data.get("alone")), bool(data.get("recorded")), data.get("count")
+    number = 1 if alone else count if type(count) is int and count > 0 else None
     return [
-        Claim(fact=Fact.COUNT, source=Source.BANNER, at_ms=at_ms, number=1)
-        if alone
+        Claim(fact=Fact.COUNT, source=Source.BANNER, at_ms=at_ms, number=number)
+        if number
         else Claim(fact=Fact.COUNT, source=Source.BANNER, at_ms=at_ms, kind=Extent.CLOSED),
         Claim(fact=Fact.RECORDED, source=Source.BANNER, at_ms=at_ms, holds=recorded),
     ]

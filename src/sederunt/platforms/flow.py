@@ -29,9 +29,11 @@ FROZEN_S = 10.0  # a page that answers nothing for so long is dead: two looks
 NAVIGATION_S = 60.0
 STUCK_S = 90.0  # on the way in, and nothing came of any step for so long
 RECONNECT_S = 60.0
+HOST_LATE_PAUSE_S = 15.0
 SHORT_PAUSE_S = 1.0
 OUR_LIMIT = "admission.waiting_room_limit"
 OUR_DEADLINE = "admission.deadline"
+NOTHING_HELPED = "admission.nothing_helped"
 LEAST_NAVIGATION_S = 5.0
 ARRIVED = frozenset({PageState.IN_CALL, PageState.SIGNED_IN})
 
@@ -168,7 +170,7 @@ class PageFlow:
             return _trouble("admission.reconnecting", reading)
         began = self.limits.knocks_at if self.limits is not None else 0.0  # before that a page may stand ready
         if reading.state is not PageState.LOBBY and now - max(self.seen.moved_at, began) >= STUCK_S:
-            return _trouble("admission.nothing_helped", reading)
+            return _trouble(NOTHING_HELPED, reading)
         return None
 
     async def step(self, reading: Reading, controls: Mapping[str, FoundControl]) -> bool:
@@ -187,10 +189,15 @@ class PageFlow:
         return False
 
     async def load_again_if_premature(self, reading: Reading) -> bool:
-        """Load the page again a few times before a refusal is believed: some are shown too early."""
-        pause_s, times = self.pages.journey.load_again.get(reading.row, (0.0, 0))
-        if self.loaded_again >= times:
+        """Load the page again a few times before a refusal is believed: some are shown too early. Where the bot was
+        sent for a time, for as long as its host may be late."""
+        if reading.row not in self.pages.journey.load_again:
             return False
+        pause_s, times = self.pages.journey.load_again[reading.row]
+        if self.loaded_again >= times:
+            if self.limits is None or not self.limits.waits_for_host():
+                return False
+            pause_s = HOST_LATE_PAUSE_S
         if self.clock.monotonic() - self.seen.state_since >= pause_s:
             self.loaded_again += 1
             self.seen.last = None

@@ -8,6 +8,9 @@ ENTRY_S = 60.0  # to open pages, answer notices and knock, besides what is taken
 MOST_OF_WAITING_S = 120.0
 
 
+MOST_HOST_LATE_S = 600.0  # as long as other bots look again (V, B2)
+
+
 class EntryLimits:
     """How long a bot may be on its way in: until it waits to be let in, and from then on.
 
@@ -16,10 +19,21 @@ class EntryLimits:
             much besides, but at most 120 s.
         early_s: how long the bot shall wait before it knocks: it was sent to load its page before its time.
         endless: no limit until it waits; for a bot that was inside already and comes back.
+        booked: whether the bot was sent for a time, at which its host may be late.
     """
 
-    def __init__(self, clock: Clock, waiting_room_s: float, *, endless: bool = False, early_s: float = 0.0) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        waiting_room_s: float,
+        *,
+        endless: bool = False,
+        early_s: float = 0.0,
+        booked: bool = False,
+    ) -> None:
         self._clock, self._waiting_room_s = clock, waiting_room_s
+        self._host_waited_for_s = min(waiting_room_s, MOST_HOST_LATE_S) if booked else 0.0
+        self._host_waited_since: float | None = None
         self.knocks_at = clock.monotonic() + early_s  # not before
         self._entry_s = math.inf if endless else ENTRY_S + min(waiting_room_s, MOST_OF_WAITING_S) + max(early_s, 0.0)
         self._entry_until = clock.monotonic() + self._entry_s
@@ -30,13 +44,27 @@ class EntryLimits:
         if self._waits_since is None:
             self._waits_since = self._clock.monotonic()
 
+    def waits_for_host(self) -> bool:
+        """Return whether a refusal that is shown, too, while a host is late is doubted still. The time for this counts
+        from the first such refusal and beside the time for the way in.
+        """
+        now = self._clock.monotonic()
+        if self._host_waited_since is None:
+            self._host_waited_since = now
+            self._entry_until += self._host_waited_for_s
+        return now - self._host_waited_since < self._host_waited_for_s
+
     def begin_again(self) -> None:
         """Hear that the bot enters anew as somebody else: signing in takes its own time."""
         self._entry_until = self._clock.monotonic() + self._entry_s
 
+    def note_inside(self) -> None:
+        """Hear that the bot is inside: should its page break, the way back begins anew, however late."""
+        self._waits_since, self._entry_until, self._entry_s = None, math.inf, math.inf
+
     @property
     def waited_outside(self) -> bool:
-        """Return whether the bot waited to be let in at all."""
+        """Return whether the bot waited to be let in, since it was inside last."""
         return self._waits_since is not None
 
     @property

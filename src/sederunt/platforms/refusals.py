@@ -1,4 +1,4 @@
-"""Read refusals by what they mean: stems of the sentences that sites use, in the languages in which they show them.
+"""Read refusals and endings by what they mean: stems of the sentences that sites use, in their languages.
 
 A site's own table knows its wordings. Where it words a refusal in another way, or in another language though English
 was asked for, these rows read the sentence below the heading. They count only where no way on is left: a page that
@@ -22,11 +22,28 @@ _MEETING = r"(?:meeting|call|conference|room|session|webinar|event|lobby)"
 _SITZUNG = r"(?:besprechung|meeting|videoanruf|anruf|videokonferenz|konferenz|raum|termin)"
 _REUNION = r"(?:r[ée]uni[oó]n|r[ée]union|appel|llamada|videollamada|conf[ée]rence|conferencia|salle|sala)"
 _RIUNIONE = r"(?:riunione|chiamata|videochiamata|reuni[aã]o|chamada|vergadering|gesprek)"
+_HOST = (
+    r"(?:host|gastgeber|organisator|veranstalter|hôte|organisateur|anfitri[oó]n|organizador|organizzatore|"
+    r"anfitri[aã]o|organisator)\w*"
+)
+_OF_JAPAN = r"(?:会議|ミーティング|通話|ビデオ通話)"
+_SOMEBODY = r"(?:host|organi[sz]er|owner|moderator|presenter|participant|someone|somebody|they)"
+
+
+_REMOVED = (
+    r"\byou(?:'ve| have)? (?:were|was|been|got) (?:removed|kicked|ejected|expelled)\b",
+    rf"\b(?:{_SOMEBODY}|has|have) (?:removed|kicked|ejected|expelled) you\b",
+    r"\b(?:du wurdest|sie wurden|du bist|sie sind) .{0,40}(?:entfernt|ausgeschlossen|rausgeworfen)",
+    r"vous avez été (?:retir|exclu|expuls|supprim)",
+    r"(?:(?:te|le|lo|la) han?|has sido) (?:expuls|elimin|quit|retir)",
+    r"sei stat[oa] (?:rimoss|espuls)|foi (?:removid|expuls)|je bent (?:verwijderd|uit)",
+    r"(?:削除|退出)(?:され|させられ)",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Meaning:
-    """What a refusal says, and the stems by which it is known: English, German, Romance languages, Dutch, Japanese."""
+    """What a refusal or an ending says, and its stems: English, German, Romance languages, Dutch, Japanese."""
 
     state: PageState
     reason: StopReason | None
@@ -43,7 +60,10 @@ MEANINGS: Mapping[str, Meaning] = {
             rf"{_SITZUNG} (?:ist|wurde) (?:derzeit |vom \w+ )?(?:gesperrt|abgeschlossen|geschlossen)",
             rf"{_REUNION} (?:est|a été|está|ha sido|fue) (?:verrouill|bloque|cerrad)",
             rf"{_RIUNIONE} (?:è|è stata|está|foi|is) (?:stata )?(?:bloccat|bloquead|trancad|vergrendeld)",
-            r"会議.{0,8}ロック",
+            rf"hat (?:diese|dieses|diesen|das|den|die) {_SITZUNG} (?:gesperrt|abgeschlossen)",
+            rf"(?:verrouillé|bloqueado|bloccato|bloqueou|trancou) (?:la|cette|le|cet|esta|este|questa|a) (?:{_REUNION}|"
+            rf"{_RIUNIONE})",
+            rf"{_OF_JAPAN}.{{0,8}}ロック",
         ),
     ),
     "full": Meaning(
@@ -60,9 +80,31 @@ MEANINGS: Mapping[str, Meaning] = {
             rf"(?:nombre|maximum))",
             rf"{_RIUNIONE} (?:è|está|is|ha raggiunto|atingiu) (?:al complet|pien|chei|lotad|vol\b|il "
             rf"(?:limite|numero)|o limite)",
-            r"(?:会議|通話).{0,6}(?:満員|上限|定員)",
+            rf"{_OF_JAPAN}.{{0,6}}(?:満員|上限|定員)",
         ),
     ),
+    "denied": Meaning(
+        state=PageState.REFUSED,
+        reason=StopReason.REQUEST_DENIED,
+        stems=(
+            rf"\b{_SOMEBODY} (?:has |have )?(?:denied|declined|rejected|refused|turned down) (?:you\b|your (?:request|"
+            rf"entry|attempt))",
+            rf"\b{_SOMEBODY} (?:did(?:n't| not)|won't|will not|would(?:n't| not)) (?:let|admit|allow) you\b",
+            r"\byour request (?:to (?:join|enter)[\w ]{0,24} )?(?:was|has been) (?:not accepted|denied|declined|"
+            r"rejected|refused|turned down)",
+            r"\byou (?:were|have been) (?:denied|refused|turned away|not admitted)",
+            rf"(?:anfrage|teilnahme) (?:wurde|ist) (?:\w+ )?(?:abgelehnt|verweigert)|{_SITZUNG} verweigert",
+            r"hat (?:deine|ihre) anfrage .{0,30}(?:abgelehnt|verweigert)",
+            r"demande (?:de participation )?a été (?:refus|rejet)|solicitud (?:ha sido|fue) (?:rechaz|deneg)",
+            r"a (?:refus|rejet)é votre demande|accès .{0,30}\bété refusé",
+            r"ha (?:rechaz|deneg)ado (?:tu|su) solicitud|(?:denegó|ha denegado|rechazó) (?:tu |su |el )?acceso",
+            r"richiesta (?:è stata )?(?:rifiutat|respint)|pedido foi (?:recusad|negad)",
+            r"(?:ha rifiutato la tua|recusou (?:o seu|a sua)) (?:richiesta|pedido|solicitação)",
+            r"verzoek is (?:geweigerd|afgewezen)|heeft je verzoek .{0,30}(?:geweigerd|afgewezen)",
+            r"(?:リクエスト|参加|アクセス).{0,10}拒否",
+        ),
+    ),
+    "removed_from_lobby": Meaning(state=PageState.REFUSED, reason=StopReason.REQUEST_DENIED, stems=_REMOVED),
     "not_allowed": Meaning(
         state=PageState.REFUSED,
         reason=StopReason.REQUEST_DENIED,
@@ -116,9 +158,9 @@ MEANINGS: Mapping[str, Meaning] = {
             r"\b(?:guests?|anonymous users?) (?:can't|cannot|can not|aren't allowed to|are not allowed to|may "
             r"not) (?:join|enter)",
             r"(?:musst|müssen) (?:dich|sich) anmelden|(?:melde dich|melden sie sich) an, um",
-            r"connectez-vous pour|inicia sesi[oó]n para",
+            r"connectez-vous pour|inici[ae] sesi[oó]n para",
             r"accedi per (?:partecipare|continuare)|faça login para|meld je aan om",
-            r"ログインして参加|参加するにはログイン",
+            r"(?:ログイン|サインイン)して.{0,8}参加|参加するには.{0,8}(?:ログイン|サインイン)",
         ),
     ),
     "over": Meaning(
@@ -127,10 +169,60 @@ MEANINGS: Mapping[str, Meaning] = {
         stems=(
             rf"\b(?:this|the|your) (?:\w+ )?{_MEETING} (?:has|is) (?:already )?(?:ended|over|finished|been ended)",
             rf"\b{_MEETING} (?:already )?ended\b",
-            rf"{_SITZUNG} (?:ist|wurde) (?:bereits )?(?:beendet|zu ende|vorbei)",
-            rf"{_REUNION} (?:est|a|ha) (?:déjà )?(?:termin|finaliz|finie?)",
+            rf"{_SITZUNG} (?:ist|wurde) (?:bereits |schon )?(?:vo[nm] \w+ )?(?:beendet|zu ende|vorbei)",
+            rf"{_HOST} hat (?:diese[sn]? |das |den |die ){_SITZUNG} .{{0,12}}beendet",
+            rf"{_REUNION} (?:est|a|ha) (?:déjà |ya )?(?:été |sido )?(?:termin|finaliz|finie?)",
+            rf"{_HOST} (?:a mis fin à|ha (?:finalizado|terminado|terminato))",
             rf"{_RIUNIONE} (?:è|is|foi|terminou|foi encerrada) ?(?:terminat|finit|afgelopen|beëindigd|encerrad)?",
-            r"会議は終了",
+            rf"{_OF_JAPAN}(?:は|を|が).{{0,12}}終了",
+        ),
+    ),
+    "unknown": Meaning(
+        state=PageState.REFUSED,
+        reason=StopReason.INVALID_MEETING_URL,
+        stems=(
+            r"überprüf\w* .{0,24}(?:code|link|-id)\b|(?:code|link|-id)\b.{0,12}(?:ungültig|abgelaufen)",
+            r"vérifie\w* (?:le|votre) (?:code|lien)",
+            r"(?:code|lien|identifiant)\b.{0,30}(?:pas valide|non valide|invalide|expiré|incorrect)",
+            r"(?:compr[uo]eb|verifi|confir|controll)\w+ (?:el|o|il|tu|su) (?:código|codice|enlace|link)",
+            r"(?:código|codice|enlace|vínculo|link)\b.{0,30}(?:no es válido|não é válido|non è valido|inválid|caducad|"
+            r"scadut|expirou|incorrect)",
+            r"controleer (?:de|je) (?:vergader|meeting|gespreks)?(?:code|link)|(?:code|link) .{0,16}ongeldig",
+            r"(?:コード|リンク|id)(?:は|が|を).{0,8}(?:無効|確認|期限切れ|正しくありません)",
+        ),
+    ),
+    "unanswered": Meaning(
+        state=PageState.REFUSED,
+        reason=StopReason.WAITING_ROOM_TIMEOUT,
+        stems=(
+            r"\b(?:no ?-?one|nobody) (?:has )?(?:responded|answered|replied|reacted)",
+            r"niemand hat .{0,40}(?:reagiert|geantwortet)|personne n'a répondu|nadie (?:ha respondido|respondió)",
+            r"nessuno ha risposto|ninguém respondeu|niemand heeft .{0,40}(?:gereageerd|geantwoord)",
+            r"(?:応答|返答|回答)(?:が|は)?(?:ありません|ない)",
+        ),
+    ),
+    "host_elsewhere": Meaning(
+        state=PageState.REFUSED,
+        reason=StopReason.HOST_IN_ANOTHER_MEETING,
+        stems=(
+            rf"\b{_SOMEBODY} (?:has|is (?:already )?(?:in|hosting|running)) another {_MEETING}",
+            rf"{_HOST} (?:hat|ist in) (?:bereits |gerade )?ein\w* andere[snmr]? {_SITZUNG}",
+            rf"{_HOST} (?:a|est|tiene|está|ha|tem|è) (?:dans |en |in |em )?"
+            rf"(?:une autre|otra|outra|un'altra|una) (?:{_REUNION}|{_RIUNIONE})",
+            rf"(?:ホスト|主催者)は(?:別|他)の{_OF_JAPAN}",
+        ),
+    ),
+    "waiting": Meaning(
+        state=PageState.LOBBY,
+        reason=None,
+        stems=(
+            r"(?:dich|sie|du) .{0,40}(?:hereinl(?:ä|a)ss|eingelassen|einlassen|eintreten)|warteraum|wartebereich",
+            rf"(?:bitte )?warten sie.{{0,40}}{_HOST}|jemand lässt (?:sie|dich)",
+            r"(?:laisser|laissera|laisse|autoriser|autorisera|autorise) .{0,24}(?:entrer|accès)|salle d'attente",
+            rf"veuillez (?:patienter|attendre).{{0,40}}{_HOST}",
+            rf"(?:permit|dej)\w* entrar|sala de espera|esper[ea].{{0,20}}{_HOST}",
+            r"permit\w* (?:a )?(?:sua )?entrada|ti (?:farà|faranno|fa) entrare|sala d'attesa|binnenlaat|wachtruimte",
+            r"承認されると|待機室|(?:ホスト|主催者).{0,20}(?:までお待ち|参加させます|開始するまで)|まもなく.{0,12}参加させます|参加を許可するまで",
         ),
     ),
     "not_started": Meaning(
@@ -147,18 +239,61 @@ MEANINGS: Mapping[str, Meaning] = {
     ),
 }
 
+# What a page may say once the bot was inside and the call's controls are gone.
+ENDINGS: Mapping[str, Meaning] = {
+    "removed": Meaning(
+        state=PageState.REMOVED,
+        reason=StopReason.KICKED,
+        stems=_REMOVED,
+    ),
+    "ended": Meaning(
+        state=PageState.OVER,
+        reason=StopReason.MEETING_ENDED,
+        stems=(
+            *MEANINGS["over"].stems,
+            rf"\b{_SOMEBODY} (?:has |have )?(?:ended|closed|finished) (?:the|this|your) {_MEETING}",
+            rf"\byou(?:'ve| have)? left (?:the|this) {_MEETING}",
+            rf"\bthanks? (?:you )?for (?:joining|attending)|\b{_MEETING} (?:was|has been) (?:ended|closed|terminated)",
+            rf"{_SITZUNG} verlassen|vous avez quitté|has (?:salido|abandonado)|hai lasciato|você saiu|退出しました",
+        ),
+    ),
+}
 
-def refusals_by_meaning(site: str, *, unless: tuple[str, ...]) -> tuple[EvidenceRow, ...]:
-    """Make the rows of one site. `unless` are its signs that there is a way on."""
-    rows = Rows(site, phase=Phase.BEFORE, unless=unless, seen=SEEN)
-    return tuple(
-        rows.stem(
-            f"means.{name}",
+_BESIDE_LOBBY = frozenset({"denied", "removed_from_lobby"})  # may stand beside the lobby's old words
+# What a dialog says of these counts also over a page that still offers its button to join.
+_OVER_ENTRY = frozenset({"locked", "denied", "removed_from_lobby", "host_elsewhere"})
+
+
+def refusals_by_meaning(
+    site: str, *, unless: tuple[str, ...], waiting: tuple[str, ...], dialogs: tuple[str, ...]
+) -> tuple[EvidenceRow, ...]:
+    """Make the rows of one site. `unless` are its signs that there is a way on, `waiting` those of its lobby: a denial
+    may stand beside the lobby's old words, any other refusal does not. `dialogs` are what lies over its pages."""
+    rows = Rows(site, phase=Phase.BEFORE, seen=SEEN)
+
+    def row(name: str, meaning: Meaning, *, told: bool) -> EvidenceRow:
+        vetoes = unless if name in _BESIDE_LOBBY else (*unless, *waiting)
+        return rows.stem(
+            f"means.{name}_told" if told else f"means.{name}",
             meaning.stems,
             SOURCE,
             state=meaning.state,
             reason=meaning.reason,
+            within=dialogs if told else (),
+            unless=() if told else vetoes,
             settle_s=SIGN_IN_SETTLE_S if meaning.state is PageState.SIGN_IN_NEEDED else SETTLE_S,
         )
-        for name, meaning in MEANINGS.items()
+
+    return tuple(row(name, meaning, told=True) for name, meaning in MEANINGS.items() if name in _OVER_ENTRY) + tuple(
+        row(name, meaning, told=False) for name, meaning in MEANINGS.items()
+    )
+
+
+def endings_by_meaning(site: str, *, unless: tuple[str, ...]) -> tuple[EvidenceRow, ...]:
+    """Make the rows that end a call in words which the site's own rows do not know. `unless` are its signs that the
+    call goes on, or that it can be entered again."""
+    rows = Rows(site, phase=Phase.AFTER, unless=unless, seen=SEEN, settle_s=SETTLE_S)
+    return tuple(
+        rows.stem(f"means.{name}", meaning.stems, SOURCE, state=meaning.state, reason=meaning.reason)
+        for name, meaning in ENDINGS.items()
     )

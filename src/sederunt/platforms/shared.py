@@ -114,7 +114,7 @@ def named_controls(
 
 def name_step(target: Target) -> Step:
     """Make the step that gives the bot's name."""
-    return Step(target=target, act=Act.FILL_NAME, states=BEFORE_KNOCK, most=6, again_s=1.0)
+    return Step(target=target, act=Act.FILL_NAME, states=BEFORE_KNOCK, most=10, again_s=1.0)
 
 
 def knock_step(target: Target, *, most: int = 8, again_s: float = 4.0) -> Step:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sederunt import log
 from sederunt.clock import Clock
 from sederunt.errors import PageCrashed, PageError, PageStuck
-from sederunt.platforms.flow import LOOK_EVERY_S, PageFlow
+from sederunt.platforms.flow import LOOK_EVERY_S, NOTHING_HELPED, PageFlow
 from sederunt.platforms.page_state import PageState, Reading
-from sederunt.platforms.sign_in_pages import NOTHING_SENT, PASSWORD_DUE, SignInPages
+from sederunt.platforms.sign_in_pages import NOTHING_SENT, PASSWORD_DUE, SignInPages, for_account
 from sederunt.platforms.targets import Act, FoundControl
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ async def sign_in(
     Raises PageError when no door can be reached, PageStuck when the page answers nothing for 10 s, PageCrashed when
     its renderer is gone.
     """
+    pages = for_account(pages, credentials.email)
     answers = {Act.FILL_ACCOUNT: credentials.email, Act.FILL_PASSWORD: credentials.password}
     flow = PageFlow(
         pages=pages,
@@ -79,7 +80,11 @@ async def sign_in(
             on_state(reading)
         ended = flow.ending(reading) or doubts.asked_again(reading, controls) or await doubts.cookies(reading)
         if ended is not None:
-            return SignInEnd(reading=ended, password_sent=Act.FILL_PASSWORD in flow.steps.sent)
+            password_sent = Act.FILL_PASSWORD in flow.steps.sent
+            if password_sent and ended.row == NOTHING_HELPED and pages.owns(ended.url):
+                # The site took the password, and asks for something that we do not know: a person has to look.
+                ended = replace(ended, state=PageState.SIGN_IN_NEEDED, row="sign_in.unknown_question")
+            return SignInEnd(reading=ended, password_sent=password_sent)
         if not (pages.owns(reading.url) and await flow.step(reading, controls)):
             await _load_again(flow, reading)
             await clock.sleep(LOOK_EVERY_S)

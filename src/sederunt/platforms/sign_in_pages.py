@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from sederunt.platforms.targets import FoundControl, Journey, Target
 if TYPE_CHECKING:
     from sederunt.browser.page import MeetingPage
 
+ACCOUNT = "{account}"  # in a target: the account's address
 # Words for rows of kind `signal`: how far signing in has come.
 NOTHING_SENT, PASSWORD_DUE = "nothing_sent", "password_due"
 
@@ -40,6 +41,24 @@ class SignInPages:
 
     def judge(self, snapshot: PageSnapshot, *, joined: bool, noted: Collection[str] = ()) -> Reading:
         return decide(self.rows, snapshot, joined=joined, noted=noted)
+
+
+def for_account(pages: SignInPages, email: str) -> SignInPages:
+    """Write the account's address into the targets that name it."""
+    quoted = email.replace("\\", "\\\\").replace('"', '\\"')
+    steps = tuple(
+        replace(
+            step,
+            target=replace(
+                step.target,
+                selectors=tuple(selector.replace(ACCOUNT, quoted) for selector in step.target.selectors),
+                names=tuple(name.replace(ACCOUNT, email) for name in step.target.names),
+                holding=tuple(phrase.replace(ACCOUNT, email) for phrase in step.target.holding),
+            ),
+        )
+        for step in pages.journey.steps
+    )
+    return replace(pages, journey=replace(pages.journey, steps=steps))
 
 
 class AccountKind(StrEnum):

@@ -2,14 +2,38 @@
 
 from sederunt.platforms.evidence import EvidenceRow
 from sederunt.platforms.page_state import PageState
-from sederunt.platforms.rows import Rows
-from sederunt.platforms.sign_in_pages import NOTHING_SENT, PASSWORD_DUE
+from sederunt.platforms.rows import Rows, Targets
+from sederunt.platforms.sign_in_pages import ACCOUNT, NOTHING_SENT, PASSWORD_DUE
 from sederunt.platforms.targets import ON_THE_WAY, Act, Journey, Step, Target
 
 HOST_END = r"(?::\d+)?(?:[/?#]|$)"  # of a host's name: nothing may follow that makes another host of it
 # Steps that lead back to the password, also from a page that asks for something else.
 ASIDE = ON_THE_WAY | {PageState.SIGN_IN_NEEDED}
 CAPTCHA_PX = (120, 40)  # the invisible scoring frame is smaller, and always there
+
+# Fields and sentences of a second step, for which a person is needed.
+CODE_FIELDS = (
+    'input[autocomplete="one-time-code"]',
+    'input[name="totpPin"]',
+    'input[name="otc"]',
+    'input[name="idvPin"]',
+)
+SECOND_STEP = (
+    r"\bauthenticator\b|authenticator-app|(?:verification|security|sign-?in|one-time) code\b",
+    r"bestätigungscode|sicherheitscode|prüfcode|identität (?:bestätigen|überprüfen)|bestätigung in zwei schritten",
+    r"code de (?:validation|vérification|sécurité)|validation en deux étapes|vérifi(?:ez|er) votre identité",
+    r"código de (?:verificación|verificação|seguridad|segurança)|verificación en dos pasos|verificação em duas etapas",
+    r"codice di (?:verifica|sicurezza)|verifica in due passaggi|verificatiecode|verificatie in twee stappen",
+    r"確認コード|セキュリティ ?コード|2 ?段階認証|本人確認",
+)
+
+
+def second_step(rows: Rows) -> tuple[EvidenceRow, ...]:
+    """Make the rows of a second step, whatever its words."""
+    return (
+        rows.selector("code_field", CODE_FIELDS, "K P"),
+        rows.stem("second_step", SECOND_STEP, "K", unless=(rows.id("password_field"), rows.id("asks"))),
+    )
 
 
 def first_rows(rows: Rows, password: Target) -> tuple[EvidenceRow, ...]:
@@ -49,4 +73,34 @@ def journey(account: Target, password: Target, submit: Target, *others: Step) ->
             *others,
         ),
         loading_s=15.0,
+    )
+
+
+_TILES = ('[role="link"]', '[role="button"]', '[role="option"]', "li")
+_ANOTHER = (
+    "Use another account | Anderes Konto verwenden | Utiliser un autre compte | Usar otra cuenta | Usar outra conta | "
+    "Usa un altro account | Een ander account gebruiken | 別のアカウントを使用"
+)
+
+
+def chooser(target: Targets, fields: tuple[str, ...]) -> tuple[Step, Step]:
+    """Make the steps for a page that lists accounts: ours where it is among them, else the way to name it.
+
+    Other pages show the account too, as a way to leave it: only a list offers another one beside it.
+    """
+    another = target(
+        "another", "P K", selectors=("#otherTile",), names=_ANOTHER, backstops=_TILES, within=_TILES, holding=_ANOTHER
+    )
+    ours = target(
+        "ours",
+        "K",
+        selectors=tuple(f'[{name}="{ACCOUNT}" i]' for name in ("data-identifier", "data-test-id", "data-email")),
+        names=ACCOUNT,
+        backstops=_TILES,
+        within=_TILES,
+        holding=ACCOUNT,
+    )
+    return (
+        Step(target=ours, most=2, apart=fields, beside=(another.id,)),
+        Step(target=another, most=2, apart=(*fields, ours.id)),
     )

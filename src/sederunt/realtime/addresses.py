@@ -1,6 +1,6 @@
 """Where a bot's realtime sockets are. The secret is in the address; one kind's address says nothing of the others'.
 
-An address belongs to the API key to which it was told, and ends with it. Those that a person is shown belong to none.
+An address belongs to the API key, or the session of a person, to which it was told, and ends with it.
 """
 
 import base64
@@ -9,7 +9,6 @@ import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from uuid import UUID
 
 from sederunt.model.bot import Bot
 
@@ -34,33 +33,36 @@ class SocketAddresses:
     audio: str
 
 
-def socket_addresses(base_url: str, bot: Bot, key_id: UUID | None, derive: Derive) -> SocketAddresses:
+def socket_addresses(base_url: str, bot: Bot, holder: bytes, derive: Derive) -> SocketAddresses:
     """Return <base>/realtime/<bot id>/<kind>/<token>, with the scheme of a socket for that of `base_url` (http or
-    https)."""
+    https).
+
+    Args:
+        holder: to whom they are told: `Caller.holder`.
+    """
     scheme, _, rest = base_url.rstrip("/").partition("://")
     below = f"{'wss' if scheme == 'https' else 'ws'}://{rest}/realtime/{bot.id}"
     key = derive(bot.secret)
-    events, read_only, audio = (f"{below}/{kind}/{socket_token(key, kind, key_id)}" for kind in SocketKind)
+    events, read_only, audio = (f"{below}/{kind}/{socket_token(key, kind, holder)}" for kind in SocketKind)
     return SocketAddresses(events=events, read_only=read_only, audio=audio)
 
 
-def socket_token(key: bytes, kind: SocketKind, key_id: UUID | None) -> str:
-    """Return what opens one kind of a bot's sockets for as long as an API key is good: its id, and what proves it."""
-    what = kind.encode() if key_id is None else kind.encode() + b":" + key_id.bytes
+def socket_token(key: bytes, kind: SocketKind, holder: bytes) -> str:
+    """Return what opens one kind of a bot's sockets for as long as its holder is let in: who that is, and the proof."""
+    what = kind.encode() + b":" + holder
     proof = base64.urlsafe_b64encode(hmac.digest(key, what, hashlib.sha256)).rstrip(b"=").decode()
-    return proof if key_id is None else f"{key_id.hex}.{proof}"
+    return f"{holder.hex()}.{proof}"
 
 
-def key_of(token: str) -> UUID | None:
-    """Return the key that an address belongs to. Raises ValueError for what is no token."""
-    named, dot, _ = token.partition(".")
-    return UUID(hex=named) if dot else None
+def holder_of(token: str) -> bytes:
+    """Return to whom an address was told. Raises ValueError for what is no token."""
+    return bytes.fromhex(token.partition(".")[0])
 
 
 def may_open(bot: Bot, kind: SocketKind, token: str, derive: Derive) -> bool:
     """Return whether a token opens this socket of the bot; compared in constant time."""
     try:
-        expected = socket_token(derive(bot.secret), kind, key_of(token))
+        expected = socket_token(derive(bot.secret), kind, holder_of(token))
     except ValueError:
         return False
     return bool(bot.secret) and hmac.compare_digest(expected.encode(), token.encode("utf-8", "replace"))

@@ -7,7 +7,6 @@ takes nothing for a while (`api/sockets`). A listener of audio has a short queue
 
 import asyncio
 import contextlib
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,12 +14,14 @@ from uuid import UUID
 
 from sederunt import log
 from sederunt.bus import feeds
-from sederunt.bus.connection import Bus, BusAway, Subscription
+from sederunt.bus.connection import Bus, BusAway
 from sederunt.bus.tasks import end
 from sederunt.clock import Clock
 from sederunt.model.bot import Bot
 from sederunt.model.status import ENDINGS, BotStatus
 from sederunt.realtime import messages
+from sederunt.realtime.audio import AudioFeed
+from sederunt.realtime.drafts import Drafts
 from sederunt.realtime.kept import Kept
 from sederunt.realtime.messages import Closing
 
@@ -32,8 +33,6 @@ LOOK_S = 60.0  # the row is asked so often whether there is still a bot
 CATCH_UP_S = 15.0
 BREATH = 200  # events taken in before others are served
 MOST_BEHIND = 2000  # events; a listener that was up to date and falls behind so far is too slow
-MOST_AUDIO = 100  # blocks of a tenth of a second
-MOST_DRAFTS = 64  # segments that are being said at the same time
 
 logger = log.get(component="realtime")
 
@@ -83,12 +82,9 @@ class Channel:
         self.listeners = 0
         self._bot, self._bus, self._clock, self._look = bot, bus, clock, look
         self._kept = Kept()
-        self._drafts: dict[object, tuple[int, str]] = {}  # segment → (number of this draft, its text)
-        self._draft_number = 0
+        self._drafts = Drafts()
+        self._audio = AudioFeed(bus, bot.id, lambda: self._closing)
         self._changed = asyncio.Event()  # set once and replaced: whoever waited for it looks again
-        self._audio: set[_Blocks] = set()
-        self._audio_feed: Subscription | None = None
-        self._audio_opening = asyncio.Lock()
         self._ended_at: float | None = None
         self._look_at = clock.monotonic() + LOOK_S
         self._closing: Closing | None = None
@@ -108,8 +104,7 @@ class Channel:
     async def close(self) -> None:
         """Close the channel: nobody listens any more."""
         await end(self._reading)
-        if self._audio_feed is not None:
-            await self._audio_feed.close()
+        await self._audio.close()
 
     async def events(self, since: int | None) -> AsyncGenerator[str | Closing, None]:
         """Yield what one listener is sent, one text after another, and how it is closed in the end.
@@ -120,7 +115,7 @@ class Channel:
         kept = self._kept
         position = kept.end if since is None or since > kept.sequence else kept.after(since)
         yield kept.connected(position, self._bot.status.value)
-        up_to_date, drafted, ping_at = False, self._draft_number, self._clock.monotonic() + PING_S
+        up_to_date, drafted, ping_at = False, self._drafts.newest, self._clock.monotonic() + PING_S
         while True:
             changed = self._changed
             if position < kept.start or (up_to_date and kept.end - position > MOST_BEHIND):
@@ -129,7 +124,7 @@ class Channel:
             if position < kept.end:
                 position += 1
                 yield kept.text(position - 1)
-            elif self._draft_number > drafted and (draft := self._draft_after(drafted)):
+            elif draft := self._drafts.after(drafted):
                 drafted, text = draft
                 yield text
             elif self._clock.monotonic() >= ping_at:
@@ -142,24 +137,9 @@ class Channel:
                 up_to_date = True
                 await changed.wait()
 
-    async def audio(self) -> AsyncGenerator[bytes | Closing, None]:
-        """Yield blocks from now on, without a hole, and how the listener is closed in the end."""
-        blocks = _Blocks()
-        self._audio.add(blocks)
-        try:
-            async with self._audio_opening:
-                if self._audio_feed is None:
-                    self._audio_feed = await feeds.hear_audio(self._bus, self._bot.id, self._take_audio)
-            while True:
-                while blocks.waiting:
-                    yield blocks.waiting.popleft()
-                if closing := messages.TOO_SLOW if blocks.overrun else self._closing:
-                    yield closing
-                    return
-                blocks.some.clear()
-                await blocks.some.wait()
-        finally:
-            self._audio.discard(blocks)
+    def audio(self) -> AsyncGenerator[bytes | Closing, None]:
+        """Yield blocks of sound from now on, without a hole, and how the listener is closed in the end."""
+        return self._audio.blocks()
 
     async def tick(self) -> None:
         """Let time do what it does: pings, the end, a look at the row."""
@@ -205,7 +185,7 @@ class Channel:
     def _note(self, message: Mapping[str, Any]) -> None:
         match message.get("type"):
             case "ts" | "ts-revised":
-                self._drafts.pop(message["data"].get("segment_id"), None)
+                self._drafts.drop(message["data"].get("segment_id"))
             case "stop":
                 self._drafts.clear()
             case "status-update":
@@ -220,22 +200,9 @@ class Channel:
 
     def _take_draft(self, message: Mapping[str, Any]) -> None:
         segment = message["data"]["segment_id"]
-        if self._kept.snapshot.has_final(segment):
-            return
-        self._draft_number += 1
-        self._drafts.pop(segment, None)
-        self._drafts[segment] = (self._draft_number, messages.draft(message))
-        if len(self._drafts) > MOST_DRAFTS:
-            del self._drafts[next(iter(self._drafts))]
-        self._wake()
-
-    def _draft_after(self, number: int) -> tuple[int, str] | None:
-        """Return the oldest of the drafts that are newer than this one; of each segment there is only the newest."""
-        return next((draft for draft in self._drafts.values() if draft[0] > number), None)
-
-    def _take_audio(self, pcm: bytes) -> None:
-        for blocks in self._audio:
-            blocks.put(pcm)
+        if not self._kept.snapshot.has_final(segment):
+            self._drafts.put(segment, messages.draft(message))
+            self._wake()
 
     async def _look_at_row(self) -> None:
         try:
@@ -252,21 +219,4 @@ class Channel:
         self._changed.set()
         self._changed = asyncio.Event()
         if self._closing is not None:
-            for blocks in self._audio:
-                blocks.some.set()
-
-
-class _Blocks:
-    """What one listener of audio has not been sent yet."""
-
-    def __init__(self) -> None:
-        self.waiting: deque[bytes] = deque()
-        self.some = asyncio.Event()
-        self.overrun = False  # a block was lost: there would be a hole
-
-    def put(self, pcm: bytes) -> None:
-        if len(self.waiting) >= MOST_AUDIO:
-            self.overrun = True
-        if not self.overrun:
-            self.waiting.append(pcm)
-        self.some.set()
+            self._audio.wake()

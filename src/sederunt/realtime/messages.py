@@ -17,7 +17,7 @@ class Closing:
 
 
 ENDED = Closing(1000, "The bot has ended.")
-REVOKED = Closing(4401, "The key to which this address was told is revoked or expired.")
+REVOKED = Closing(4401, "The key or session to which this address was told is over.")
 DELETED = Closing(4404, "The bot was deleted.")
 TOO_SLOW = Closing(1013, "This listener reads too slowly. Connect again; since=<seq> resumes.")
 OUR_FAULT = Closing(1011, "Something went wrong on our side. Connect again; since=<seq> resumes.")

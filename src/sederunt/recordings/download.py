@@ -6,7 +6,7 @@ from time import monotonic
 
 import httpx2
 
-from sederunt.addresses import opened
+from sederunt.addresses import blocks_of, opened
 from sederunt.errors import DestinationError
 from sederunt.model.budgets import default_of
 from sederunt.tracing import traced
@@ -33,7 +33,7 @@ async def download(client: httpx2.AsyncClient, url: str, path: Path, *, most_byt
             if stated.isdecimal() and int(stated) > most_bytes:
                 raise too_large(most_bytes)
             with path.open("wb") as file:
-                async for block in response.aiter_bytes():
+                async for block in blocks_of(response):
                     size += len(block)
                     if size > most_bytes:
                         raise too_large(most_bytes)

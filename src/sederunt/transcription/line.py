@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from sederunt.model.transcript import Utterance
 from sederunt.transcription.live import Event, Final, LiveSegment, Partial, Revised, Started
 from sederunt.transcription.sessions import Draft, Onset, Said, Settled
 from sederunt.transcription.text import runs
@@ -193,15 +192,7 @@ def within(said: Said, start: float, end: float) -> Said | None:
     inside = [start <= (word.start + word.end) / 2 < end for word in said.words]
     if all(inside):
         return said
-    whole = Utterance(
-        start=said.start,
-        end=said.end,
-        speaker=0,
-        confidence=said.confidence,
-        transcript=said.transcript,
-        words=said.words,
-    )
-    for kept, part in runs(whole, inside):
+    for kept, part in runs(said.utterance(), inside):
         if kept:
             return replace(said, start=part.start, end=part.end, transcript=part.transcript, words=part.words)
     return None

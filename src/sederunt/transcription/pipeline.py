@@ -14,12 +14,12 @@ from sederunt.transcription.stream import Stream
 
 # What sessions may take to settle what is open when the bot leaves.
 CLOSE_S = 10.0
-# The same where nothing hurries: so long without an event, and so long in all.
+# Where nothing hurries, settling may take so long without an event, and so long in all.
 QUIET_S, LONGEST_S = 20.0, 120.0
 
 
 class Pipeline:
-    """See `live.LiveTranscription`."""
+    """Transcribe one bot live, source by source: the contract is `live.LiveTranscription`."""
 
     def __init__(
         self,

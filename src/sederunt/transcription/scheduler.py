@@ -26,6 +26,10 @@ from sederunt.errors import Cancelled
 
 # Every so many-th turn goes to whoever has waited longest: a file is late behind a day of meetings, and gets there.
 OLDEST_EVERY = 8
+# What an account had counts half after so long: who has the cores day and night stands behind whoever comes with a
+# short recording, and nobody pays for yesterday.
+RECENT_S = 30.0
+TURN_S = 0.5  # what a turn costs that has just begun
 # How often somebody who waits looks whether it was told to stop.
 LOOK_S = 0.2
 NOBODY = UUID(int=0)
@@ -57,7 +61,7 @@ class TurnClaim:
 
     urgency: Urgency
     running: float  # turns that its account has just now, by the account's weight
-    served_s: float  # what its account had lately, by its weight
+    served_s: float  # CPU-seconds that its account had lately, by its weight
     remaining_s: float  # sound that is left of its job
     rank: Rank
     source_s: float  # sound that is left of its source; the longest goes first, or it would be alone at the end
@@ -71,9 +75,9 @@ def chosen(claims: Sequence[TurnClaim], *, oldest: bool = False) -> int:
         claim = claims[index]
         if oldest:
             return (claim.number,)
-        fair = (claim.running, claim.served_s)
+        had_s = claim.served_s + claim.running * TURN_S
         within = (claim.rank is not Rank.CHAIN, -claim.source_s, claim.rank, claim.number)
-        return (claim.urgency, *fair, claim.remaining_s, *within)
+        return (claim.urgency, had_s, claim.remaining_s, *within)
 
     return min(range(len(claims)), key=key)
 
@@ -133,6 +137,7 @@ class Scheduler:
         weight_of: how much an account counts for beside others; 1 is usual.
         idle_s: after so long without a job `on_idle` is called, once, from a thread of its own.
         cpu: CPU-seconds of this process.
+        now: monotonic seconds.
     """
 
     def __init__(
@@ -143,27 +148,26 @@ class Scheduler:
         idle_s: float = 600.0,
         on_idle: Callable[[], None] | None = None,
         cpu: Callable[[], float] = time.process_time,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.cores = cores
         self.threads = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="transcription")
-        self._weight_of, self._cpu = weight_of, cpu
+        self._weight_of, self._cpu, self._now = weight_of, cpu, now
         self._idle_s, self._on_idle = idle_s, on_idle
         self.resting: threading.Timer | None = None  # runs while there is no job
         self._lock = threading.Lock()
         self._workloads: list[Workload] = []
         self._waiting: list[Asked] = []
         self._running: list[Workload] = []  # once per turn
-        self._served: dict[UUID, float] = {}  # of accounts with a workload
+        self._served: dict[UUID, float] = {}  # CPU-seconds, fading
         self._number = self._given = 0
-        self._cpu_seen = cpu()
+        self._cpu_seen, self._faded_at_s = cpu(), now()
 
     @contextmanager
     def workload(self, account: UUID, urgency: Urgency) -> Iterator[Workload]:
         """Let a job take turns for as long as the block lasts."""
         workload = Workload(self, account, urgency)
         with self._lock:
-            # Whoever was away has no claim to what others had meanwhile, and is not made to pay for what it had alone.
-            self._served.setdefault(account, min(self._served.values(), default=0.0))
             self._workloads.append(workload)
             if self.resting is not None:
                 self.resting.cancel()
@@ -173,8 +177,6 @@ class Scheduler:
         finally:
             with self._lock:
                 self._workloads.remove(workload)
-                if all(other.account != account for other in self._workloads):
-                    self._served.pop(account, None)
                 if not self._workloads and self._on_idle is not None:
                     self.resting = threading.Timer(self._idle_s, self._on_idle)
                     self.resting.daemon = True
@@ -239,7 +241,11 @@ class Scheduler:
         ]
 
     def _note(self) -> None:
-        """Share out what was spent since the last change among those at work."""
+        """Let what was had fade, and share out what was spent since the last change among those at work."""
+        now_s = self._now()
+        left = 0.5 ** ((now_s - self._faded_at_s) / RECENT_S)
+        self._faded_at_s = now_s
+        self._served = {account: had_s * left for account, had_s in self._served.items() if had_s * left > TURN_S / 100}
         seen, self._cpu_seen = self._cpu_seen, self._cpu()
         for workload in self._running:
             share = (self._cpu_seen - seen) / len(self._running)

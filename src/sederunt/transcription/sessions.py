@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from sederunt.model.transcript import Word
+from sederunt.model.transcript import Utterance, Word
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
 from sederunt.transcription.rows import ModelRow
@@ -57,6 +57,17 @@ class Said:
     words: tuple[Word, ...] = ()
     label: str | None = None  # the vendor's own word for the voice
     lang: str | None = None  # the language, where it was found out rather than given
+
+    def utterance(self) -> Utterance:
+        """Return it as one voice's utterance, to be cut between its words."""
+        return Utterance(
+            start=self.start,
+            end=self.end,
+            speaker=0,
+            confidence=self.confidence,
+            transcript=self.transcript,
+            words=self.words,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ from sederunt.transcription.live import Ended, Final, LiveSegment
 from sederunt.transcription.sessions import Heard, Over, Session, SessionEvent, Warned
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from sederunt.transcription.pipeline import Pipeline
@@ -34,7 +36,7 @@ JITTER_S = 0.25
 # The last hundredths of a second of sound that breaks off are not much softer than the loudest of the last seconds.
 TAIL, BROKEN_OFF, LEAST_PEAK, PEAK_KEPT = RATE // 20, 0.2, 300, 0.8
 # A lost session is replaced after these pauses, of which the last one repeats; each is shortened by chance, so that
-# the sessions of a whole house do not come back in one moment.
+# all sessions of a host do not come back in one moment.
 PAUSES_S = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 # Sound waits so long for a session; then the source is given up, and its recording is transcribed afterwards.
 PATIENCE_S = 900.0
@@ -62,10 +64,69 @@ class _Open:
             self.session.feed(samples)
 
 
+class _Tail:
+    """How sound ends: whoever stops speaking fades within a few hundredths of a second."""
+
+    def __init__(self) -> None:
+        self.broke_off = False  # in full voice
+        self._peak = 0.0  # the loudest of the last seconds
+
+    def hear(self, samples: NDArray[np.int16]) -> None:
+        self._peak = max(self._peak * PEAK_KEPT ** (len(samples) / RATE), _peak(samples))
+        self.broke_off = _peak(samples[-TAIL:]) >= max(BROKEN_OFF * self._peak, LEAST_PEAK)
+
+
+class _Losses:
+    """Sessions that were lost in a row."""
+
+    def __init__(self) -> None:
+        self.retry_at = 0.0  # when the next may be opened, in seconds of the recording
+        self._count, self._since = 0, 0.0
+
+    def add(self, now: float) -> bool:
+        """Note one more; return False where the source is to be given up."""
+        self._since = self._since if self._count else now
+        if now - self._since >= PATIENCE_S:
+            return False
+        pause_s = PAUSES_S[min(self._count, len(PAUSES_S) - 1)]
+        self.retry_at = now + pause_s * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+        self._count += 1
+        return True
+
+    def end(self) -> None:
+        """Note that a session answers."""
+        self._count = 0
+
+
+class _VoiceNumbers:
+    """The numbers of the voices that sessions tell apart, each by labels of its own."""
+
+    def __init__(self, new_number: Callable[[], int]) -> None:
+        self._new_number = new_number
+        self._numbers: dict[tuple[Line, str], int] = {}
+
+    def of(self, line: Line, label: str) -> int:
+        if (line, label) not in self._numbers:
+            self._numbers[line, label] = self._new_number()
+        return self._numbers[line, label]
+
+    def carry_over(self, old: Line, new: Line) -> None:
+        """Number a session's voices as those before it: who spoke when, while both listened, tells which is which."""
+        numbered = [
+            (start, end, self._numbers[old, label])
+            for start, end, label in old.spans()
+            if (old, label) in self._numbers
+        ]
+        for label, number in linked(numbered, new.spans()).items():
+            self._numbers[new, label] = number
+
+    def forget(self, line: Line) -> None:
+        self._numbers = {key: number for key, number in self._numbers.items() if key[0] is not line}
+
+
 class Stream:
     def __init__(self, bot: Pipeline, source: str, *, mixed: bool) -> None:
         self._bot, self._source, self._mixed = bot, source, mixed
-        self._terms = bot.terms
         self._now = 0.0  # sound or silence is known until then, in seconds of the recording
         self._sound_end = float("-inf")  # where the last sound ended
         self._current: _Open | None = None
@@ -74,9 +135,10 @@ class Stream:
         self._recent = Backlog()  # what no session has answered, for the one after a lost one
         self._settled_until = 0.0
         self._orphans: list[LiveSegment] = []  # drafts of a lost session, waiting to be said again
-        self._voices: dict[tuple[Line, str], int] = {}
-        self._peak, self._broke_off = 0.0, False
-        self._losses, self._lost_at, self._retry_at, self._gone = 0, 0.0, 0.0, False
+        self._voices = _VoiceNumbers(bot.new_label)
+        self._tail = _Tail()
+        self._losses = _Losses()
+        self._gone = False
 
     @property
     def is_settling(self) -> bool:
@@ -98,38 +160,33 @@ class Stream:
         if start > self._now + JITTER_S:
             self.silence_until(start)
         self._recent.append(start, samples)
-        self._recent.drop_until(start - self._terms.resend_s)
+        self._recent.drop_until(start - self._bot.terms.resend_s)
         if self._current is not None:
             self._current.feed(start, samples)
-        elif start >= self._retry_at:
+        elif start >= self._losses.retry_at:
             self._begin(start)
         if self._coming is not None:
             self._coming.feed(start, samples)
-        self._note_end(samples)
+        self._tail.hear(samples)
         self._sound_end = end
         self._now = max(self._now, end)
         self._replace_in_time(in_pause=False)
 
-    def _note_end(self, samples: NDArray[np.int16]) -> None:
-        """Note whether the sound breaks off: whoever stops speaking fades within a few hundredths of a second."""
-        self._peak = max(self._peak * PEAK_KEPT ** (len(samples) / RATE), _peak(samples))
-        self._broke_off = _peak(samples[-TAIL:]) >= max(BROKEN_OFF * self._peak, LEAST_PEAK)
-
     def may_go_on(self, now: float) -> bool:
         """Return whether sound broke off in full voice, and not before this second: then more of it may be late."""
-        return self._broke_off and self._sound_end > now
+        return self._tail.broke_off and self._sound_end > now
 
     def silence_until(self, now: float) -> None:
         if self._gone or now <= self._now:
             return
-        room = self._terms.silence_sent_s - (self._now - self._sound_end)
+        room = self._bot.terms.silence_sent_s - (self._now - self._sound_end)
         count = round(min(now - self._now, max(0.0, room)) * RATE)
         for opened in (self._current, self._coming):
             if opened is not None and count > 0:
                 opened.feed(self._now, np.zeros(count, np.int16), silent=True)
         self._now = now
         silent_s = now - self._sound_end
-        if silent_s >= self._terms.idle_s:
+        if silent_s >= self._bot.terms.idle_s:
             self.finish()
         else:
             self._replace_in_time(in_pause=silent_s >= JITTER_S)
@@ -155,7 +212,7 @@ class Stream:
                 self._current.feed(at, piece)
 
     def _opened(self, since: float) -> _Open | None:
-        opened = _Open(Line(self._source, self._new_id, self._voice), since)
+        opened = _Open(Line(self._source, self._new_id, self._voices.of), since)
         try:
             opened.session = self._bot.open(mixed=self._mixed, tell=lambda event: self._told(opened, event))
         except SederuntError as fault:
@@ -164,10 +221,10 @@ class Stream:
         return opened
 
     def _replace_in_time(self, *, in_pause: bool) -> None:
-        limit_s = self._terms.longest_session_s
+        limit_s = self._bot.terms.longest_session_s
         if self._current is None or limit_s is None:
             return
-        overlap_s = self._terms.mixed_overlap_s if self._mixed else self._terms.overlap_s
+        overlap_s = self._bot.terms.mixed_overlap_s if self._mixed else self._bot.terms.overlap_s
         left_s = self._current.since + limit_s - self._now
         if self._coming is None and left_s <= BEFORE_LIMIT_S + overlap_s:
             self._coming = self._opened(self._now)
@@ -185,14 +242,7 @@ class Stream:
         assert new is not None
         self._current, self._coming = new, None
         old.line.end = new.line.start = at
-        # Who spoke when, while both listened, tells which voice is which.
-        numbered = [
-            (start, end, self._voices[old.line, label])
-            for start, end, label in old.line.spans()
-            if (old.line, label) in self._voices
-        ]
-        for label, number in linked(numbered, new.line.spans()).items():
-            self._voices[new.line, label] = number
+        self._voices.carry_over(old.line, new.line)
 
     def finish(self) -> None:
         """End the sound, for now: everything open settles."""
@@ -220,7 +270,7 @@ class Stream:
         elif isinstance(event, Over):
             self._over(opened, event)
         else:
-            self._losses = 0
+            self._losses.end()
             if isinstance(event, Heard):
                 opened.line.heard(event.until)
             else:
@@ -235,11 +285,11 @@ class Stream:
             if event.cause:
                 self._bot.trouble(f"The end of a live transcription was lost: {event.cause}")
             self._bot.tell([Final(segment) for segment in opened.line.leftovers()])
-            self._forget(opened)
+            self._voices.forget(opened.line)
             self._bot.one_is_over()
         elif opened is self._coming:
             self._coming = None  # another is opened with the next sound
-            self._forget(opened)
+            self._voices.forget(opened.line)
         elif opened is self._current:
             self._orphans += opened.line.leftovers()
             if self._coming is not None:
@@ -251,14 +301,9 @@ class Stream:
     def _lost(self, cause: str, *, retry: bool) -> None:
         """There is no session: wait for the next, or give the source up."""
         logger.info("A live session was lost.", action="live_session_lost", source=self._source, cause=cause)
-        self._lost_at = self._lost_at if self._losses else self._now
-        if not retry or self._now - self._lost_at >= PATIENCE_S:
+        if not retry or not self._losses.add(self._now):
             self._bot.trouble(f"Live transcription has stopped: {cause}")
             self._end(cause)
-            return
-        pause_s = PAUSES_S[min(self._losses, len(PAUSES_S) - 1)]
-        self._retry_at = self._now + pause_s * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
-        self._losses += 1
 
     def _end(self, cause: str) -> None:
         if not self._gone:
@@ -278,14 +323,6 @@ class Stream:
                 self._orphans.remove(orphan)
                 return orphan.segment_id
         return self._bot.new_id()
-
-    def _voice(self, line: Line, label: str) -> int:
-        if (line, label) not in self._voices:
-            self._voices[line, label] = self._bot.new_label()
-        return self._voices[line, label]
-
-    def _forget(self, opened: _Open) -> None:
-        self._voices = {key: number for key, number in self._voices.items() if key[0] is not opened.line}
 
 
 def _peak(samples: NDArray[np.int16]) -> int:

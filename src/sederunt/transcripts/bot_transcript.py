@@ -92,11 +92,11 @@ async def transcribe_bot(
     tracks = [{**track, "length_s": length_s} for track in facts["sources"] if track["heard_s"] >= LEAST_HEARD_S]
     workload = workload or workload_alone()
     workload.sound_s = sum(track["heard_s"] for track in tracks)
-    desk = TrackTranscriber(request, settings, objects, scratch, cancelled, workload)
+    transcriber = TrackTranscriber(request, settings, objects, scratch, cancelled, workload)
     told = primary_tag(config.lang) is not None or len(tracks) < 2
-    likely_lang = None if told or desk.joins else await desk.language(tracks)
+    likely_lang = None if told or transcriber.joins else await transcriber.language(tracks)
     masked, doubts = True, list[Doubt]()
-    async for track, mixed, result in desk.results(tracks, likely_lang):
+    async for track, mixed, result in transcriber.results(tracks, likely_lang):
         speeches.append(
             SourceSpeech(
                 source=track["source"],

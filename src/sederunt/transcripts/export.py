@@ -90,7 +90,7 @@ def speaker_of(segment: Segment) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Return h:mm:ss."""
+    """Return seconds as h:mm:ss."""
     whole = int(seconds)
     return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
 

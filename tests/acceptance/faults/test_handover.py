@@ -1,7 +1,8 @@
 """A host drains while its bot sits in a meeting: the bot's next page sits before this one leaves, and nothing is lost.
 
-The practice site notes each packet that it sends to each page, so the recording is compared with what the meeting
-played packet by packet, and no clock is asked.
+The practice site notes each packet that it sends to each page, so each speaker's track is compared with what the
+meeting played packet by packet, and no clock is asked: on a machine on which pages stall, speakers are placed apart
+from each other by up to a quarter of a second, which is more than the pause between them.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ from sederunt.practice.script import Variant, demo
 
 TALK = Path(__file__).parents[3] / "src/sederunt/practice/speech/jfk.wav"
 END_PACKETS = 25  # that were on their way when the meeting ended
+TURNS = 120  # a quarter of an hour: people must not have said all before a busy machine has moved a bot twice
 
 
 @pytest.fixture(scope="module")
@@ -51,18 +53,18 @@ def second_host(service: Service, folder: Path) -> Iterator[None]:
         yield
 
 
-def kept(service: Service, bot: dict[str, Any]) -> list[str]:
-    """The packets of a bot's tracks by time, as the site names them."""
-    tracks = (service.data / "objects/bots" / bot["id"] / "tracks").glob("*.mka")
-    packets = sorted((packet.start, packet.payload) for track in tracks for packet in read_piece(track.read_bytes()))
-    return [hashlib.sha256(payload).hexdigest() for _, payload in packets]
+def kept(service: Service, bot: dict[str, Any]) -> list[list[str]]:
+    """The packets of each of a bot's tracks by time, as the site names them."""
+    folder = service.data / "objects/bots" / bot["id"] / "tracks"
+    tracks = (sorted(read_piece(path.read_bytes()), key=lambda packet: packet.start) for path in folder.glob("*.mka"))
+    return [[hashlib.sha256(packet.payload).hexdigest() for packet in track] for track in tracks]
 
 
-async def played(meeting: MeetingHandle, *pages: dict[str, Any]) -> list[str]:
-    """What the site sent, in order: to the first page, and on to the next one where the first was gone."""
-    whole: list[str] = []
+async def played(meeting: MeetingHandle, *pages: dict[str, Any]) -> list[tuple[int, str]]:
+    """What was sent, (speaker, packet) in order: to the first page, and on to the next where the first was gone."""
+    whole: list[tuple[int, str]] = []
     for page in pages:
-        sent = [packet["digest"] for packet in await meeting.packets(page["bot"])]
+        sent = [(packet["csrcs"][0], packet["digest"]) for packet in await meeting.packets(page["bot"])]
         shared = next(
             count for count in range(min(len(sent), len(whole)), -1, -1) if whole[len(whole) - count :] == sent[:count]
         )
@@ -71,9 +73,18 @@ async def played(meeting: MeetingHandle, *pages: dict[str, Any]) -> list[str]:
     return whole
 
 
-def place(part: list[str], whole: list[str]) -> int | None:
-    """Where a stretch lies in a longer one, in one piece; None where it does not."""
-    return next((at for at in range(len(whole) - len(part) + 1) if whole[at : at + len(part)] == part), None)
+def lacking_at_the_end(tracks: list[list[str]], whole: list[tuple[int, str]]) -> int:
+    """How many packets the tracks lack at their ends. From the first that was heard on, they must lack no other."""
+    at = {packet: number for number, (_, packet) in reversed(list(enumerate(whole)))}
+    first = min(at[track[0]] for track in tracks)
+    lacking = 0
+    for track in tracks:
+        sent = [packet for speaker, packet in whole[first:] if speaker == whole[at[track[0]]][0]]
+        missing = [number for number, packet in enumerate(sent) if packet not in set(track)]
+        twice = len(track) - len(set(track))
+        assert track == sent[: len(track)], f"of {len(sent)} packets {missing[:99]} are missing, {twice} there twice"
+        lacking += len(sent) - len(track)
+    return lacking
 
 
 def chat_of(found: dict[str, Any]) -> list[str]:
@@ -131,7 +142,7 @@ async def sits_before(meeting: MeetingHandle, page: dict[str, Any]) -> dict[str,
 async def test_planned_moves_lose_and_double_nothing(
     draining: Service, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
 ) -> None:
-    meeting = await meetings.open_meeting(unhurried(demo(turns=18, pause_s=0.1), ends=False))
+    meeting = await meetings.open_meeting(unhurried(demo(turns=TURNS, pause_s=0.1), ends=False))
     async with draining.client() as api:
         bot = await send_bot(api, meeting.url, receiver, initial_chat_message="I take notes.")
         await reach(receiver, bot, "recording")
@@ -141,6 +152,7 @@ async def test_planned_moves_lose_and_double_nothing(
         await reloaded(draining, api)
         second = await sits_before(meeting, first)
         assert {role for role, pid in pids.items() if draining.pid(role) == pid} == {"nats"}
+        assert draining.log.read_text().count("serve_went_on") == 1
         with second_host(draining, tmp_path):
             os.kill(draining.pid("host"), signal.SIGTERM)
             third = await sits_before(meeting, second)
@@ -160,16 +172,13 @@ async def test_planned_moves_lose_and_double_nothing(
     assert receiver.statuses(bot["id"]).count("recording") == 1
     assert "Minutes" not in {person["name"] for person in found["participants"]}
     assert largest_hole_s(ffprobe(await download(found["recording_url"], tmp_path / "recording.webm"))) < 0.001
-    whole, heard = await played(meeting, first, second, third), kept(draining, bot)
-    at = place(heard, whole)
-    assert at is not None, "nothing is missing in the middle, and nothing is there twice"
-    assert len(whole) - at - len(heard) <= END_PACKETS
+    assert lacking_at_the_end(kept(draining, bot), await played(meeting, first, second, third)) <= END_PACKETS
 
 
 async def test_a_site_that_lets_no_second_one_in_is_left_before_the_bot_joins_again(
     draining: Service, meetings: PracticeClient, receiver: Receiver, tmp_path: Path
 ) -> None:
-    script = demo(Variant(one_of_a_name=True), turns=18, pause_s=0.1)
+    script = demo(Variant(one_of_a_name=True), turns=TURNS, pause_s=0.1)
     meeting = await meetings.open_meeting(unhurried(script, ends=False))
     async with draining.client() as api:
         bot = await send_bot(api, meeting.url, receiver)

@@ -205,7 +205,7 @@ async def test_a_patch_replaces_metadata_and_null_clears_it(room: ApiRoom) -> No
     address = f"/bot/{made['id']}"
     assert (await room.client.patch(address, json={"metadata": {"c": "3"}})).json()["custom_metadata"] == {"c": "3"}
     assert (await room.client.get("/bot", params={"metadata[a]": "1"})).json()["data"] == []
-    assert len((await room.client.get("/bot", params={"metadata[c]": "3"})).json()["data"]) == 1
+    assert len((await room.client.get("/bot", params={"custom_metadata[c]": "3"})).json()["data"]) == 1
     assert (await room.client.patch(address, json={"custom_metadata": None})).json()["custom_metadata"] == {}
 
 

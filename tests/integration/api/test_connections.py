@@ -4,13 +4,14 @@ import asyncio
 from contextlib import AsyncExitStack
 
 import pytest
+import uvicorn
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from harness.api_room import on_a_socket
 from sederunt.accounting import Ledger
 from sederunt.api.connections import ConnectionLimits
-from sederunt.api.wire import protocols
+from sederunt.api.protocols import protocols
 
 HALF = b"GET /health HTTP/1.1\r\nHost: a\r\nX-"
 
@@ -97,3 +98,26 @@ async def test_an_answer_that_takes_long_is_waited_for() -> None:
         assert b"503 Service Unavailable" in await asyncio.wait_for(one_more.read(), 60)
         release.set()
         assert all([(await asyncio.wait_for(reader.read(), 60)).endswith(b"yes") for reader in answered])
+
+
+async def test_who_has_just_come_is_answered_by_an_api_that_ends() -> None:
+    limits = protocols(ConnectionLimits(most=100))
+    config = uvicorn.Config(application, port=0, lifespan="off", log_config=None, access_log=False, **limits)
+    server = uvicorn.Server(config)
+    serving = asyncio.create_task(server._serve())  # `serve` would take the test's signals
+    async with asyncio.timeout(60), AsyncExitStack() as stack:
+        while not server.started:  # noqa: ASYNC110  # uvicorn tells nobody
+            await asyncio.sleep(0.01)
+        listener = server.servers[0]
+        reader, writer = await asyncio.open_connection("127.0.0.1", listener.sockets[0].getsockname()[1])
+        stack.callback(writer.close)
+        while not server.server_state.connections:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        server.should_exit = True
+        while listener.is_serving():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        answer = await reader.read()
+        await serving
+    assert answer.endswith(b"yes")
+    assert b"connection: close" in answer.lower()

@@ -91,6 +91,7 @@ async def test_forged_and_expired_addresses_and_gone_files_look_the_same(
         good.replace(until, "x" * 5000),
         good.replace(finished["id"], "0195f2c4-6a1e-7b3d-9f00-000000000001"),
         good.replace(finished["id"], "nobody"),
+        *(good.replace(finished["id"], other) for other in (f"{{{finished['id']}}}", f"urn:uuid:{finished['id']}")),
         good.replace("/files/bots/", "/files/recordings/"),
         good.replace("/files/bots/", "/files/../"),
         good[:-1] + ("A" if good[-1] != "A" else "B"),

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 
 from harness.api_room import GOOD_BOT, ApiRoom, api_room
 from harness.fake_clock import FakeClock
+from sederunt.accounts.keys import Scope
 from sederunt.database import tables as t
 from sederunt.database.retention import Deletion, Deletions
 from sederunt.settings import BusSettings, DatabaseSettings
@@ -35,6 +36,19 @@ async def test_the_same_request_is_answered_as_the_first_time(room: ApiRoom) -> 
     assert (again.status_code, again.text) == (200, first.text)
     assert (first.headers.get("Idempotency-Replayed"), again.headers["Idempotency-Replayed"]) == (None, "true")
     assert await _bots(room) == 1
+
+
+async def test_what_is_kept_opens_no_socket_and_each_key_is_told_its_own(room: ApiRoom) -> None:
+    first = (await _post(room, realtime_audio=True)).json()
+    kept = await room.database.query(select(t.first_answers.c.body)).all()
+    assert first["websocket_url"].rpartition("/")[2] not in str(kept)
+    assert (await _post(room, realtime_audio=True)).json() == first
+    text, _ = await room.keys.create(room.account_id, "no orders", scopes={Scope.READ, Scope.WRITE})
+    async with room.client_of(text) as other:
+        again = await other.post("/bot", json={**GOOD_BOT, "realtime_audio": True}, headers=KEY)
+    assert (again.headers["Idempotency-Replayed"], again.json()["id"]) == ("true", first["id"])
+    assert again.json()["websocket_url"] is None
+    assert again.json()["websocket_audio_url"] != first["websocket_audio_url"]
 
 
 async def test_another_request_with_the_key_is_refused(room: ApiRoom) -> None:

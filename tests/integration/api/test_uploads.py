@@ -199,6 +199,13 @@ async def test_two_files_are_one_too_many(room: ApiRoom, wav: bytes) -> None:
     assert await nothing_is_left(room)
 
 
+async def test_a_file_under_another_name_is_told_where_it_belongs(room: ApiRoom) -> None:
+    files = {"file": ("a.mp3", b"ID3\xff\xfb")}
+    answer = await room.client.post("/recording", data={"transcription_model": "whisper"}, files=files)
+    sentence = "The file must be sent as recording_file; the form has it as file."
+    assert answer.json() == {"message": sentence, "errors": {"recording_file": [sentence]}}
+
+
 async def test_a_caller_who_hangs_up_leaves_nothing(room: ApiRoom, wav: bytes) -> None:
     async with on_a_socket(room.app) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -214,6 +221,48 @@ async def test_a_caller_who_hangs_up_leaves_nothing(room: ApiRoom, wav: bytes) -
         await writer.wait_closed()
         await _until(lambda: "sederunt_uploads 0.0" in metrics(room))
         assert reader.at_eof()
+    assert await nothing_is_left(room)
+
+
+async def test_an_account_has_so_many_uploads_on_their_way_and_others_have_theirs(
+    tmp_path: Path, bus_settings: BusSettings, clock: FakeClock, wav: bytes
+) -> None:
+    begun, may_end = asyncio.Event(), asyncio.Event()
+    whole = form(wav, transcription_model="whisper")
+
+    async def halting() -> AsyncIterator[bytes]:
+        yield whole[:-100]
+        begun.set()
+        await may_end.wait()
+        yield whole[-100:]
+
+    async with api_room(tmp_path / "few", bus_settings, clock, limits={"uploads": 1}) as room:
+        first = asyncio.create_task(send(room, halting()))
+        await asyncio.wait_for(begun.wait(), 60)
+        refused = await room.upload(wav)
+        assert (refused.status_code, refused.json()["budget"], refused.headers["retry-after"]) == (429, "uploads", "5")
+        async with await room.other_account() as neighbour:
+            files = {"recording_file": ("a.wav", wav)}
+            theirs = await neighbour.post("/recording", data={"transcription_model": "whisper"}, files=files)
+            assert theirs.status_code == 200
+        may_end.set()
+        assert (await first).status_code == 200
+        assert (await room.upload(wav)).status_code == 200
+
+
+async def test_a_key_that_is_revoked_while_its_file_comes_makes_no_recording(room: ApiRoom, wav: bytes) -> None:
+    text, leaked = await room.keys.create(room.account_id, "leaked")
+    whole = form(wav, transcription_model="whisper")
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield whole[:-100]
+        await room.keys.revoke(room.account_id, leaked.id)
+        yield whole[-100:]
+
+    headers = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
+    async with room.client_of(text) as client:
+        refused = await client.post("/recording", content=slowly(), headers=headers)
+    assert (refused.status_code, refused.json()) == (401, {"message": "Unauthenticated."})
     assert await nothing_is_left(room)
 
 

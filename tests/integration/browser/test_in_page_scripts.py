@@ -290,6 +290,40 @@ async def test_sound_that_an_element_plays_is_heard_once(open_page: OpenPage, si
     assert pitch_hz(b"".join(block.payload for block in blocks[-5:])) == pytest.approx(600, abs=12)
 
 
+# A file of the page's own: a tone of 600 Hz as a WAV of one second.
+FILE = """
+const samples = Int16Array.from({ length: 16000 }, (_, at) => 9000 * Math.sin((at * 600 * 2 * Math.PI) / 16000));
+const head = new DataView(new ArrayBuffer(44));
+const words = [0x52494646, 0, 0x57415645, 0x666d7420, 0, 0, 0, 0, 0, 0x64617461, 0];
+words.forEach((word, at) => head.setUint32(4 * at, word));
+[[4, 36 + samples.byteLength], [16, 16], [24, 16000], [28, 32000], [40, samples.byteLength]].forEach(([at, value]) =>
+  head.setUint32(at, value, true));
+[[20, 1], [22, 1], [32, 2], [34, 16]].forEach(([at, value]) => head.setUint16(at, value, true));
+const file = URL.createObjectURL(new Blob([head, samples], { type: "audio/wav" }));
+"""
+BY_A_FILE = {
+    "one after another": "const next = () => { const one = new Audio(file); one.onended = next; one.play(); }; next();",
+    "one that begins anew": "const a = new Audio(); a.onended = () => { a.src = file; a.play(); }; a.onended();",
+    "through a graph": "const c = new AudioContext({ sampleRate: 16000 }), a = new Audio(file);"
+    "a.loop = true; a.play(); c.createMediaElementSource(a).connect(c.destination);",
+    "by itself": "document.body.innerHTML = `<audio autoplay loop src=${file}></audio>`;",
+}
+
+
+@pytest.mark.parametrize("way", BY_A_FILE)
+async def test_a_file_that_an_element_plays_is_heard(open_page: OpenPage, site: Site, way: str) -> None:
+    stay = await open_page()
+    await stay.page.goto(site.page(FILE + BY_A_FILE[way]))
+
+    def pitches(ear: Any) -> list[float]:
+        blocks = [np.frombuffer(block.payload, dtype="<i2") for block in ear.audio(Codec.PCM16)]
+        return [pitch_hz(block.tobytes()) for block in blocks if np.abs(block).mean() > 2000]
+
+    await stay.ear.until(lambda ear: len(pitches(ear)) >= 15)  # blocks of 100 ms: beyond the first second
+    assert {block.track for block in stay.ear.audio(Codec.PCM16)} == {0}
+    assert np.median(pitches(stay.ear)) == pytest.approx(600, abs=12)
+
+
 async def test_what_a_page_sends_or_plays_mute_is_not_taken_for_the_meetings_sound(
     open_page: OpenPage, site: Site
 ) -> None:

@@ -161,13 +161,25 @@ async def test_text_replaces_what_a_field_held(open_page: OpenPage, site: Site, 
     assert held.split() == text.split()
 
 
-async def test_short_text_comes_as_key_presses(open_page: OpenPage, site: Site) -> None:
+async def test_short_text_comes_as_key_presses(
+    open_page: OpenPage, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sederunt.browser.page.SLOW_KEYS_S", 60)  # a slow machine is none of this
     page = (await open_page()).page
     listener = "(event) => event.isTrusted && window.keys.push(event.key)"
     script = f"window.keys = []; document.querySelector('input').addEventListener('keydown', {listener});"
     await page.goto(site.page(script, body="<input>"))
-    await page.type_text(["input"], "Ada")
+    await page.type_text(["input"], "Ada", deadline_s=60)
     assert (await page.evaluate("() => window.keys"))[-3:] == ["A", "d", "a"]
+
+
+async def test_a_page_that_is_slow_to_take_keys_gets_one(open_page: OpenPage, site: Site) -> None:
+    page = (await open_page()).page
+    busy = "window.keys = 0; addEventListener('keydown', () => { keys += 1; const t = Date.now() + 300;"
+    await page.goto(site.page(f"{busy} while (Date.now() < t); }});", body="<input>"))
+    await page.type_text(["input"], "Minutes of the meeting", deadline_s=60)
+    assert await page.evaluate("() => document.querySelector('input').value") == "Minutes of the meeting"
+    assert await page.evaluate("() => keys") == len(("Control", "A", "Delete", "g"))
 
 
 async def test_a_field_that_refuses_text_is_a_page_error(open_page: OpenPage, site: Site) -> None:

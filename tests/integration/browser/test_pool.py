@@ -17,7 +17,7 @@ import pytest
 from playwright.async_api import Browser
 
 from harness.browser_room import Ear
-from sederunt.browser import chromium
+from sederunt.browser import chromium, kept_driver
 from sederunt.browser import pool as pool_module
 from sederunt.browser.chromium import Chromium
 from sederunt.browser.driver import BrowserDriver, running_driver
@@ -344,15 +344,15 @@ async def test_a_browser_that_starts_and_never_answers_is_ended(monkeypatch: pyt
     monkeypatch.setattr(chromium, "CLOSE_S", 0.1)
     async with running_driver() as driver:
         browser = Chromium(driver, BrowserSettings(), "shell")
-        started, answer_s = browser._start, 0.1
+        launched, answer_s = browser._start.launch, 0.1
 
         async def and_then_hurry() -> Browser:
-            running = await started()
+            running = await launched()
             monkeypatch.setattr(chromium, "START_S", answer_s)
             assert _browsers_of(driver)
             return running
 
-        monkeypatch.setattr(browser, "_start", and_then_hurry)
+        monkeypatch.setattr(browser._start, "launch", and_then_hurry)
         with pytest.raises(SetupError, match="did not answer"):
             await browser.__aenter__()
         await all_gone(_browsers_of(driver))
@@ -381,8 +381,8 @@ async def test_of_root_no_browser_runs_as_root_and_each_has_its_sandbox(mode: Mo
         profiles = [path.stat() for path in driver.folder.glob("playwright_chromiumdev_profile-*")]
         assert [(profile.st_uid, profile.st_mode & 0o777) for profile in profiles] == [(OWN_NUMBER, 0o700)]
         if mode == "headful":
-            assert browser._authority is not None
-            assert browser._authority.stat().st_uid == OWN_NUMBER
+            assert browser._start.authority is not None
+            assert browser._start.authority.stat().st_uid == OWN_NUMBER
     assert not driver.folder.exists()
 
 
@@ -402,7 +402,7 @@ def _browsers_of(driver: BrowserDriver) -> list[psutil.Process]:
 
 async def test_a_pool_that_nobody_wants_rests_and_the_next_page_wakes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither browser nor driver is left; asked for, or told that a bot is due, both are there again."""
-    monkeypatch.setattr(pool_module, "LOOK_EVERY_S", 0.05)
+    monkeypatch.setattr(kept_driver, "LOOK_EVERY_S", 0.05)
     others = _children()  # of other tests of this process: a message server, say
     async with asyncio.timeout(120), pool_of(warm=1, idle_minutes=0.001) as pool:
         page = await open_one(pool)

@@ -9,6 +9,7 @@ import pytest
 
 from harness.postgres import postgres_server
 from sederunt.bench.load import LoadStep, curve, limits
+from sederunt.bench.processes import child
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -33,6 +34,16 @@ def test_it_measures_with_postgresql_that_nobody_uses() -> None:
     assert "of 1 of 1 bots" in first.stdout
     assert again.returncode == 1
     assert "There are bots in this database. Give the bench an empty one" in again.stderr
+
+
+async def test_what_a_quiet_child_logged_is_shown_where_it_failed(capfd: pytest.CaptureFixture[str]) -> None:
+    async with child("sederunt.of_no_such_name", quiet=True) as process:
+        await process.wait()
+    assert "ended with exit code 1" in (said := capfd.readouterr().err)
+    assert "No module named sederunt.of_no_such_name" in said
+    async with child("timeit", "-n", "1", "import sys; sys.stderr.write('all is well')", quiet=True) as process:
+        await process.wait()
+    assert not capfd.readouterr().err
 
 
 def step(bots: int, **cores: float) -> LoadStep:

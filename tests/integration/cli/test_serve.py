@@ -21,7 +21,7 @@ from harness.service import COMMAND, until
 def served(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A serve whose roles may or may not be up yet: its NATS is."""
     with start(tmp_path) as process:
-        until(lambda: (tmp_path / "run" / "nats.pid").read_text(), "nats-server")
+        until(lambda: (tmp_path / "run" / "nats.pid").read_text(), "nats-server", 180)
         yield process
 
 

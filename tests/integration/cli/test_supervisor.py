@@ -314,3 +314,72 @@ def test_a_service_that_stops_in_the_middle_of_a_replacement_ends_both(tmp_path:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "None None 0"
+
+
+def test_the_next_program_of_a_process_takes_over_its_roles_their_lines_and_its_signals(tmp_path: Path) -> None:
+    done = supervise(
+        """
+    import os, signal
+    from sederunt.cli.going_on import Inheritance, go_on, inherited, signals_wait
+    code = '''
+import os, sys, time
+print('{"ready": 1}', flush=True)
+while not os.path.exists(sys.argv[1] + "/speak"):
+    time.sleep(0.05)
+print("heard", os.getpid(), file=sys.stderr, flush=True)
+time.sleep(600)
+'''
+    run, stop, before = Path(sys.argv[1]), asyncio.Event(), inherited()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    role = Role(name="host", command=(sys.executable, "-c", code, str(run)))
+    if before is None:
+        child = supervisor.start(role)
+        await child.ready.wait()
+        lock, listener = os.open(run / "lock", os.O_CREAT), os.open(run / "listener", os.O_CREAT)
+        signals_wait(True)
+        os.kill(os.getpid(), signal.SIGTERM)
+        print(child.pid, flush=True)
+        raise SystemExit(go_on(Inheritance(
+            lock=lock, listener=listener, database=None, replaced=1, roles=supervisor.running()
+        )))
+    signals_wait(False)
+    await stop.wait()
+    assert all(os.fstat(number) for number in (before.lock, before.listener))
+    with (run / "log").open("w") as log_file:
+        supervisor = Supervisor(run, running=before.roles, write_log=log_file)
+        assert await supervisor.clear_strays() == 0, "it is no stray before it was taken over, either"
+        child = supervisor.start(role)
+        await child.ready.wait()
+        print(child.pid, flush=True)
+        (run / "speak").touch()
+        while f"heard {child.pid}" not in (run / "log").read_text():
+            await asyncio.sleep(0.05)
+        first = child.pid
+        supervisor.start_anew("host", role)
+        while child.pid in (None, first) or not child.ready.is_set():
+            await asyncio.sleep(0.05)
+        assert await supervisor.stop(["host"], 60) == []
+    print(await supervisor.clear_strays(), child.restarts)
+""",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    first, second, end = done.stdout.splitlines()
+    assert first == second
+    assert end == "0 1"
+
+
+def test_a_program_that_cannot_be_replaced_goes_on(tmp_path: Path) -> None:
+    done = supervise(
+        """
+    import os
+    from sederunt.cli.going_on import Inheritance, go_on, inherited
+    kept = os.open("/dev/null", os.O_RDONLY)
+    sys.executable = "/nowhere/python"
+    print(go_on(Inheritance(lock=kept, listener=kept, database=None, replaced=0, roles={})))
+    print(inherited(), os.get_inheritable(kept))
+""",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["`serve` itself goes on as it was: No such file or directory.", "None False"]

@@ -5,15 +5,16 @@ import html
 import re
 from base64 import b64decode, b64encode
 from contextlib import nullcontext
+from datetime import timedelta
 from types import SimpleNamespace
 
 import httpx2
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from harness.api_room import ApiRoom
-from harness.console_room import BASE, Furnished, link_for, people_of, session_of, visitor
+from harness.console_room import BASE, Furnished, Visitor, link_for, people_of, session_of, visitor
 from sederunt.accounts.sign_in import MemberRole
 from sederunt.api.routes import ROUTES
 from sederunt.api.sessions import COOKIE
@@ -75,6 +76,52 @@ async def test_who_tries_too_often_has_to_wait(room: ApiRoom) -> None:
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(room.app), base_url=BASE) as eve:
         told = [await eve.post("/sign-in", data={"email": "a@b.example", "password": str(n)}) for n in range(12)]
     assert "Too many tries" in told[-1].text
+
+
+async def test_no_other_site_signs_anybody_in_here(room: ApiRoom) -> None:
+    token = (await link_for(room)).partition("token=")[2]
+    elsewhere = [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Origin": BASE},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+    ]
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(room.app), base_url=BASE) as led:
+        for headers in elsewhere:
+            for path, form in (("/welcome", {"token": token}), ("/sign-in", {"email": "eve@example.org"})):
+                refused = await led.post(path, data=form, headers=headers)
+                assert (refused.status_code, "another site" in refused.text) == (403, True), headers
+        assert "Grace Hopper" in (await led.get(f"/welcome?token={token}")).text  # whose session this would be
+        for headers in ({"Origin": BASE}, {"Sec-Fetch-Site": "same-origin", "Origin": "http://inside.example"}):
+            token = (await link_for(room)).partition("token=")[2]
+            assert (await led.post("/welcome", data={"token": token}, headers=headers)).status_code == 303
+
+
+async def test_a_new_password_ends_other_sessions_and_needs_the_current_one_later(room: ApiRoom) -> None:
+    found_open = await visitor(room)
+    [person] = await people_of(room)
+    profile = {"name": "Ada", "email": "ada@example.org", "password": "a long enough one"}
+
+    async def save(by: Visitor, **fields: str) -> httpx2.Response:
+        headers = {"X-CSRF-Token": await by.csrf()}
+        return await by.client.post("/profile", json={**profile, **fields}, headers=headers)
+
+    assert (await save(found_open)).status_code == 200
+    async with room.database.begin() as connection:
+        an_hour_ago = room.database.clock.now() - timedelta(hours=1)
+        await connection.execute(update(sessions).values(created_at=an_hour_ago))
+    assert 'name="current"' in (await found_open.page("/people")).text
+    guessed = await save(found_open, password="an evil one...", current="a guess")
+    assert (guessed.status_code, list(guessed.json()["errors"])) == (400, ["current"])
+    assert (await save(found_open, current="a long enough one")).status_code == 200
+    for _ in range(10):
+        guessed = await save(found_open, password="an evil one...", current="a guess")
+    assert "Too many" in guessed.json()["errors"]["current"][0]
+    lost_it = await session_of(room, person)  # by a link, a moment ago
+    assert 'name="current"' not in (await lost_it.page("/people")).text
+    assert (await save(lost_it, password="another long one")).status_code == 200
+    assert (await lost_it.page("/people")).status_code == 200
+    assert (await found_open.page("/people")).status_code == 303
 
 
 async def test_signing_out_everywhere_ends_every_session(room: ApiRoom) -> None:

@@ -23,7 +23,7 @@ from sederunt.clock import SYSTEM_CLOCK
 from sederunt.jobs import account_checks, sign_in_windows
 from sederunt.jobs.attend import attend
 from sederunt.jobs.context import open_context
-from sederunt.jobs.work import Job
+from sederunt.jobs.job import Job
 from sederunt.model.bot import Service
 from sederunt.practice.script import Variant, demo
 from sederunt.practice.server import PracticeServer

@@ -162,6 +162,13 @@ def test_the_seccomp_profile_leaves_namespaces_and_forbids_the_rest() -> None:
     assert {"mount", "ptrace", "bpf", "setns", "init_module", "kexec_load", "keyctl"} <= refused
 
 
+def test_the_image_forbids_browsers_to_fetch_beforehand() -> None:
+    recipe = (DEPLOY / "Dockerfile").read_text()
+    copied = re.search(r"^COPY .*?(\S+) /etc/chromium/policies/managed/\S+\.json$", recipe, re.MULTILINE)
+    assert copied is not None
+    assert json.loads((ROOT / copied[1]).read_text())["NetworkPredictionOptions"] == 2  # never
+
+
 def test_the_example_has_every_variable_that_compose_asks_for() -> None:
     wanted = set(re.findall(r"\$\{([A-Z0-9_]+)", (DEPLOY / "compose.scale.yaml").read_text()))
     given = set(re.findall(r"^([A-Z0-9_]+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE))

@@ -30,7 +30,7 @@ from sederunt.bus.consume import Consumer
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.jobs.follow_ups import KINDS
-from sederunt.jobs.work import handler_of
+from sederunt.jobs.job import handler_of
 from sederunt.settings import BusSettings
 
 log.configure()

@@ -1,10 +1,14 @@
 """A reader that never comes to an end: for the test of its limits."""
 
-import sys
-
 from sederunt.media.apart_child import give_up_rights
 
-if __name__ == "__main__":
-    give_up_rights(int(sys.argv[3]))
+
+def preload() -> None:
+    """Load nothing."""
+
+
+def main(_act: str, _path: str, cpu_s: str, *_more: str) -> None:
+    """Work until the limit."""
+    give_up_rights(int(cpu_s))
     while True:
         pass

@@ -1,22 +1,27 @@
 """Callers' files are read by a process that can be spared."""
 
-import resource
+import json
+import signal
 import socket
 import struct
 import subprocess
 import sys
+from collections.abc import Generator
 from pathlib import Path
+from typing import cast
 
 import av
 import numpy as np
+import psutil
 import pytest
 
 from integration.media.conftest import Make
 from sederunt.errors import BrokenMedia, MediaError, UnsupportedMedia
-from sederunt.media import apart
+from sederunt.media import apart, reader_processes
 from sederunt.media.apart import probe_apart, read_pcm_apart
-from sederunt.media.pcm import RATE, read_pcm
+from sederunt.media.pcm import RATE, Block, read_pcm
 from sederunt.media.probe import probe
+from sederunt.media.reader_processes import ReaderServer, end_where_stopped
 
 TONE = ("-f", "lavfi", "-i", "sine=440:duration=4:sample_rate=44100")
 YEARS_S = 20 * 365 * 86_400
@@ -73,28 +78,102 @@ def test_silence_that_timestamps_leave_ends_where_the_file_does(tmp_path: Path) 
     assert heard_s <= 2.0 + apart.SLACK_S
 
 
-def test_millions_of_tiny_parts_are_refused_and_cost_little(tmp_path: Path) -> None:
+def test_millions_of_tiny_parts_are_refused_and_cost_little(tmp_path: Path, make_file: Make) -> None:
     crumbs = tmp_path / "crumbs.webm"
     header = bytes.fromhex("1a45dfa3 87 4282 84 7765626d") + bytes.fromhex("18538067 01ffffffffffffff")
     crumbs.write_bytes(header + b"\xec\x80" * 5_000_000)
     boxes = tmp_path / "crumbs.mp4"
     boxes.write_bytes(struct.pack(">I8s", 12, b"ftypisom") + struct.pack(">I4s", 8, b"free") * 1_000_000)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    probe_apart(make_file("a.wav", *TONE))  # there is a server now
+    before_s = _server().cpu_times().children_user
     for path in (crumbs, boxes):
         with pytest.raises(BrokenMedia, match="more than 10,000 parts"):
             probe_apart(path)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert after.ru_utime - before.ru_utime < 2 * apart.PROBE_CPU_S / 4
+    assert 0 < _server().cpu_times().children_user - before_s < 2 * apart.PROBE_CPU_S / 4
+
+
+def _server() -> psutil.Process:
+    """Return the process that readers are forked from."""
+    children = psutil.Process().children()
+    return next(child for child in children if "sederunt.media.apart_child" in child.cmdline())
 
 
 def test_a_file_that_takes_too_much_work_costs_its_reader_alone(
     make_file: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(apart, "_CHILD", "integration.media.endless")
+    endless = ReaderServer("integration.media.endless", {"PYTHONPATH": str(Path(__file__).parents[2])})
+    monkeypatch.setattr(apart, "READERS", endless)
     monkeypatch.setattr(apart, "PROBE_CPU_S", 1)
-    monkeypatch.setattr(apart, "_environment", lambda: {"PYTHONPATH": str(Path(__file__).parents[2])})
     with pytest.raises(MediaError, match="more than 1 seconds of work"):
         probe_apart(make_file("a.wav", *TONE))
+
+
+def test_a_reader_that_nobody_listens_to_any_more_ends(make_file: Make) -> None:
+    path = make_file("long.wav", "-f", "lavfi", "-i", "sine=440:duration=600:sample_rate=48000")
+    blocks = cast(Generator[Block, None, None], read_pcm_apart(path, duration_s=600.0, block_s=0.5))
+    next(blocks)
+    readers = _server().children()
+    assert readers
+    blocks.close()
+    _, left = psutil.wait_procs(readers, timeout=60)
+    assert not left
+
+
+@pytest.mark.parametrize("harm", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_file_is_read_though_the_process_that_readers_come_from_was_harmed(
+    make_file: Make, monkeypatch: pytest.MonkeyPatch, harm: signal.Signals
+) -> None:
+    path = make_file("a.wav", *TONE)
+    probe_apart(path)
+    harmed = _server()
+    harmed.send_signal(harm)
+    if harm == signal.SIGSTOP:
+        monkeypatch.setattr(reader_processes, "ANSWER_S", 1.0)
+    assert probe_apart(path) == probe(path)
+    assert not harmed.is_running()
+
+
+@pytest.mark.parametrize(
+    ("harm", "whole_family"), [(signal.SIGKILL, False), (signal.SIGSTOP, False), (signal.SIGSTOP, True)]
+)
+def test_a_reader_that_somebody_stops_or_kills_is_ended_and_another_goes_on_where_it_was(
+    make_file: Make, harm: signal.Signals, whole_family: bool
+) -> None:
+    path = make_file("long.wav", "-f", "lavfi", "-i", "sine=440:duration=120:sample_rate=16000")
+    blocks = read_pcm_apart(path, duration_s=120.0, block_s=0.5)
+    first = next(blocks)
+    harmed = [*_server().children(), *([_server()] if whole_family else [])]
+    for process in harmed:
+        process.send_signal(harm)
+    there = np.concatenate([first.samples, *(block.samples for block in blocks)])
+    assert np.array_equal(there, np.concatenate([block.samples for block in read_pcm(path)]))
+    _, left = psutil.wait_procs(harmed, timeout=60)
+    assert not left
+
+
+def test_a_child_that_is_stopped_and_does_not_go_on_is_ended() -> None:
+    with subprocess.Popen(["sleep", "600"]) as child:
+        child.send_signal(signal.SIGSTOP)
+        end_where_stopped(child.pid)
+        assert child.wait(60) == -signal.SIGKILL
+
+
+def test_nothing_of_its_parent_is_left_to_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEDERUNT_SECRET", "planted")
+    telling = ReaderServer("integration.media.telling", {"PYTHONPATH": str(Path(__file__).parents[2])})
+    with Path(__file__).open("rb"), telling.reader() as reader:
+        assert reader.wait(60) == 0
+        told = json.loads(reader.output.read())
+    assert told["descriptors"] == [0, 1, 2]
+    assert not any(name.startswith("SEDERUNT") for name in told["environment"])
+
+
+def test_the_process_that_readers_come_from_ends_when_it_is_idle() -> None:
+    asking, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    script = "from sederunt.media import reader_server as s; s.IDLE_S = 0.1; s.main()"
+    with asking, asked:
+        command = [sys.executable, "-c", script, str(asked.fileno()), "sederunt.media.apart_child"]
+        assert subprocess.run(command, pass_fds=[asked.fileno()], timeout=60).returncode == 0
 
 
 def test_the_reader_sees_its_file_and_no_other_one(tmp_path: Path) -> None:

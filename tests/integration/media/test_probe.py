@@ -5,7 +5,7 @@ import shutil
 import struct
 import subprocess
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -33,6 +33,7 @@ Make = Callable[..., Path]
         ("a.mp3", ("-ar", "16000", "-b:a", "24k"), "mp3", "mp3"),
         ("a.wav", (), "wav", "pcm_s16le"),
         ("a.wav", ("-c:a", "pcm_f32le", "-rf64", "always"), "wav", "pcm_f32le"),
+        ("a.wav", ("-c:a", "adpcm_ms"), "wav", "adpcm_ms"),
         ("a.m4a", (), "m4a", "aac"),
         ("a.mp4", (), "mp4", "aac"),
         ("a.mp4", ("-movflags", "frag_keyframe+empty_moov"), "mp4", "aac"),
@@ -241,3 +242,15 @@ def test_a_codec_that_the_library_does_not_know_is_refused(tmp_path: Path) -> No
     file.write_bytes(b"RIFF" + struct.pack("<I", 36 + 3_200) + b"WAVEfmt " + struct.pack("<I", 16) + unknown + sound)
     with pytest.raises(UnsupportedMedia, match="without a name"):
         probe(file)
+
+
+def test_a_rate_at_which_nothing_is_heard_is_refused(tmp_path: Path) -> None:
+    """At one sample a second 64 kB would be nine hours to transcribe."""
+    path = tmp_path / "slow.wav"
+    for hertz, fits in ((1, False), (999, False), (1_000, True)):
+        layout = struct.pack("<HHIIHH", 1, 1, hertz, hertz * 2, 2, 16)
+        data = b"\1\0" * 32_000
+        head = b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVEfmt " + struct.pack("<I", 16) + layout
+        path.write_bytes(head + b"data" + struct.pack("<I", len(data)) + data)
+        with nullcontext() if fits else pytest.raises(BrokenMedia, match=f"has {hertz} samples a second"):
+            probe(path)

@@ -12,6 +12,7 @@ import pytest
 from harness.bot_context import NoAccounts, NoListeners
 from harness.captured import sound
 from harness.fake_clock import FakeClock
+from sederunt.accounting import Ledger
 from sederunt.browser.page import PAGE_CRASHED, Signal
 from sederunt.claims.claim import Claim, Source, Subject, here, speak
 from sederunt.clock import unix_ms
@@ -20,6 +21,7 @@ from sederunt.database.engine import Database
 from sederunt.database.ids import new_id
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import PageCrashed, PageError, PageStuck, Superseded
+from sederunt.media.readers import Readers
 from sederunt.meetings import milestones
 from sederunt.meetings.context import BotContext
 from sederunt.meetings.handover import HolderAnswer, Move
@@ -89,6 +91,7 @@ class Tab:
 
     looks: Sequence[Shown] = ()
     answers: PageState = PageState.IN_CALL  # to the knock
+    shut_for: int = 0  # looks at its door before that
     opens: PageError | None = None
     knocks: Callable[[], Any] | None = None  # what happens while it opens
     backends: list[PageError | None] = field(default_factory=list)  # what comes of each question for another one
@@ -200,6 +203,9 @@ class Site:
         return page, {}
 
     def judge(self, snapshot: Tab, *, joined: bool, noted: object = ()) -> Reading:
+        if snapshot.shut_for > 0:
+            snapshot.shut_for -= 1
+            return Reading(state=PageState.PREJOIN, row="door")
         return Reading(state=snapshot.answers, row="answer")
 
     async def read(self, page: Tab, *, joined: bool, noted: object = ()) -> Reading:
@@ -285,6 +291,7 @@ class Stage:
             feed=NoListeners(),
             accounts=NoAccounts(),
             clock=self.clock,
+            readers=Readers(Ledger()),
             spools=self.settings.data / "spool",
         )
 
@@ -357,6 +364,15 @@ async def test_an_outage_of_minutes_is_outlived_with_growing_pauses(make_stage: 
     troubles = [event.data for event in await stage.bots.events(bot.id) if event.event == "page_trouble"]
     assert [told["cause"] for told in troubles] == ["page_crashed", *["connection_lost"] * 9]
     assert troubles[0] == {"cause": "page_crashed", "seen": "The page's renderer ended.", "recovery": "fresh_page"}
+
+
+async def test_a_bot_comes_back_through_the_door_however_long_it_was_inside(make_stage: MakeStage) -> None:
+    stage = await make_stage(BotStatus.JOINING)
+    again = ended()
+    again.shut_for = 3
+    bot = await stage.play(Tab([Shown(takes_s=3000)], shut_for=3), again)
+    assert (bot.status, bot.stop_reason) == (BotStatus.FINISHED, StopReason.MEETING_ENDED)
+    assert len(stage.pool.given) == 2
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from sederunt.media.pieces import write_piece
 from sederunt.media.timeline import Timeline
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.milestones import admit, conclude, depart, give_up_lost
-from sederunt.meetings.outcomes import Departed
+from sederunt.meetings.outcomes import Departed, Refused
 from sederunt.meetings.record import stored
 from sederunt.meetings.record.spool import PieceSpool
 from sederunt.meetings.session.stop_rules import Departure
@@ -171,6 +171,19 @@ async def test_a_bot_that_is_to_be_deleted_waits_for_no_storage(stay: Stay) -> N
     assert not stay.folder.exists()
     stay.objects.away = False
     assert await stay.stored() == 0
+
+
+async def test_a_bot_that_finds_its_meeting_over_marks_that_it_was_away_at_the_end(stay: Stay) -> None:
+    await stay.hear(0, 4)
+    await stay.claim("next")
+    zero = stay.journal.bot.recording_started_at
+    assert zero is not None
+    stay.clock.advance((zero + timedelta(seconds=19) - stay.clock.now()).total_seconds())
+    over = Refused(reason=StopReason.CALL_ALREADY_FINISHED, row="over.text")
+    await conclude(stay.journal, stay.spool(), stay.clock, over)
+    bot = await stay.bots.get(stay.bot_id)
+    assert bot.gaps == (Gap(start=4, end=19, cause="host_lost"),)
+    assert bot.recording_ended_at == zero + timedelta(seconds=4), "what nobody heard is not billed"
 
 
 async def test_a_gap_begins_after_the_last_piece_wherever_it_is(stay: Stay) -> None:

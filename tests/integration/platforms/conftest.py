@@ -84,7 +84,7 @@ async def open_practice(practice_pool: BrowserPool) -> AsyncIterator[OpenPage]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def open_own(site_pool: BrowserPool) -> AsyncIterator[OpenPage]:
-    """The same, for pages that a test puts on `site`."""
+    """A fresh page that can reach what a test puts on `site`; keywords are fields of PageRequest."""
     async with _pages_of(site_pool) as open_it:
         yield open_it
 

@@ -121,9 +121,9 @@ async def test_an_open_meeting_is_entered_and_its_people_are_known(
     heard = await stay.tells(lambda heard: len(heard.names) >= 2 and heard.roster.knows_itself)
     assert heard.names == ["Ada Lovelace", "Charles Babbage"]
     if service is not Service("zoom"):
-        heard = await stay.tells(lambda heard: bool(heard.roster.sources))
-        keys = {one.key for one in heard.roster.participants} | heard.roster.own_keys
-        assert set(heard.roster.sources.values()) <= keys
+        heard = await stay.tells(lambda heard: bool(heard.roster.fold.sources))
+        keys = {one.key for one in heard.roster.fold.participants} | heard.roster.fold.own_keys
+        assert set(heard.roster.fold.sources.values()) <= keys
 
 
 @pytest.mark.parametrize("service", services())

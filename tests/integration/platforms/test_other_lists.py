@@ -23,6 +23,7 @@ class Shown:
     people: tuple[str, ...] = ()
     chat: tuple[tuple[str, str], ...] = ()
     own: str = ""  # which of the people is oneself
+    count: int | None = None  # what the page's counter says
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -35,7 +36,8 @@ SHOWN = [
           html="<div data-participant-id=visual_effects aria-label='Backgrounds and effects'></div>"
           "<div role=list aria-label=Participants><div role=listitem data-participant-id=p1 aria-label=Ada></div>"
           "<div role=listitem data-participant-id=p2 aria-label='Grace (You)'></div>"
-          "<div role=listitem data-participant-id=p3 aria-label='Merged audio'></div></div>"),
+          "<div role=listitem data-participant-id=p3 aria-label='Merged audio'></div>"
+          "<div role=listitem data-participant-id=p4 aria-label=Ada><div>Presentation</div></div></div>"),
     Shown(service=Service("gmeet"), name="group of messages with a pin", chat=(("Ada", "One"), ("Ada", "Two")),
           html="<aside aria-label='Side panel'><div class=aops0b><div class=poVWob>Ada</div>"
           "<div data-message-id=1><div jsname=dTKtvb>One</div><button data-message-id=1><i>keep</i></button></div>"
@@ -48,6 +50,17 @@ SHOWN = [
     Shown(service=Service("teams"), name="tiles of an older client", people=("Ada",),
           html="<div data-cid=calling-participant-stream>"
           "<div data-tid=participant-info-nametag>Ada (Guest)</div></div>"),
+    Shown(service=Service("gmeet"), name="a counter in the label of the button", count=1,
+          html="<button aria-label='People - 1 joined'></button><button aria-label='Chat with everyone 3'></button>"),
+    Shown(service=Service("teams"), name="a counter beside the chat's", count=1,
+          html="<button id=chat-button><span data-tid=toolbar-item-badge>4</span></button>"
+          "<button id=roster-button aria-label=People><span data-tid=toolbar-item-badge>1</span></button>"),
+    Shown(service=Service("zoom"), name="tiles of the gallery, and a counter", people=("Ada", "Grace"), count=3,
+          html="<div class=gallery-video-container__video-frame><div class=video-avatar__avatar-footer><span>Ada</span>"
+          "</div></div><div class=gallery-video-container__video-frame><div class=video-avatar__avatar-name>Grace</div>"
+          "</div><div class=gallery-video-container__video-frame><div class=video-avatar__avatar-name>Ada's screen"
+          "</div></div><button aria-label='open the participants list pane'>"
+          "<span class=footer-button__number-counter>3</span></button>"),
     Shown(service=Service("teams"), name="chat of an older client", chat=(("Ada", "Hello all"),),
           html="<div data-tid=chat-pane-item id=m1><span data-tid=message-author-name>Ada</span>"
           "<div dir=auto role=heading aria-level=4>Hello <b>all</b></div></div>"),
@@ -73,8 +86,14 @@ async def test_a_list_is_read(open_own: OpenPage, site: StaticSite, shown: Shown
     def told() -> PageTold:
         return heard_by(platform.decoder(own_name="Minutes"), opened.signals)
 
-    while len((heard := told()).names) + len(heard.chat) < len(shown.others) + len(shown.chat):
+    def counted() -> list[int | None]:
+        return [signal.data.get("count") for signal in opened.signals if signal.kind == "banner"]
+
+    while len((heard := told()).names) + len(heard.chat) < len(shown.others) + len(shown.chat) or (
+        shown.count is not None and not counted()
+    ):
         opened.news.clear()
         await opened.news.wait()
+    assert set(counted()) <= {shown.count}
     chat = [(message.username, message.content) for message in heard.chat]
     assert (tuple(heard.names), tuple(chat)) == (shown.others, shown.chat)

@@ -49,9 +49,9 @@ async def test_each_track_is_known_by_its_streams_name(practice: PracticeServer,
             await opened.news.wait()
 
     heard = heard_by(ZOOM.decoder(own_name="Minutes"), opened.signals)
-    assert not heard.roster.anyone_spoke
-    names = {one.key: one.name for one in heard.roster.participants}
-    owners = {source: names.get(key) for source, key in heard.roster.sources.items()}
+    assert not heard.roster.fold.anyone_spoke
+    names = {one.key: one.name for one in heard.roster.fold.participants}
+    owners = {source: names.get(key) for source, key in heard.roster.fold.sources.items()}
     for who, clip in SAID.items():
         assert {owners[f"track-{frame.track}"] for frame in heard_of(clip, opened)} == {who}
 

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from harness.socket_room import Stage
-from sederunt.api.live import MOST_EVENTS
+from sederunt.api.meeting_events import MOST_EVENTS
 
 
 async def live(stage: Stage, bot: dict[str, Any], **query: object) -> httpx2.Response:
@@ -38,6 +38,17 @@ async def test_what_is_known_and_then_what_is_new(stage: Stage) -> None:
     await stage.tell(bot, said(3))
     new = (await waiting).json()
     assert [event["data"]["transcript"] for event in new["data"]] == ["3."]
+
+
+async def test_who_is_revoked_while_they_wait_hears_nothing_more(stage: Stage) -> None:
+    bot = await stage.bot()
+    text, leaked = await stage.room.keys.create(stage.room.account_id, "leaked")
+    async with stage.room.client_of(text) as client:
+        path = f"/bot/{bot['id']}/live"
+        known = (await client.get(path)).json()
+        await stage.tell(bot, said(1))
+        await stage.room.keys.revoke(stage.room.account_id, leaked.id)  # the api believes its own answer for a while
+        assert (await client.get(path, params={"since": known["next"], "wait": 25})).status_code == 401
 
 
 async def test_much_comes_in_several_answers(stage: Stage) -> None:

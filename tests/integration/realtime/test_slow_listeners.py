@@ -10,9 +10,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from harness.api_room import on_a_socket
 from harness.listener import Listener
 from harness.socket_room import Stage
-from sederunt.api import sockets, wire
+from sederunt.api import protocols, sockets
 from sederunt.bus import feeds
-from sederunt.realtime import hub
+from sederunt.realtime import audio, hub
 from sederunt.realtime.hub import Channel, Hub
 from sederunt.realtime.messages import TOO_SLOW
 
@@ -43,7 +43,7 @@ async def test_who_never_reads_is_sent_away_and_the_others_hear_everything_in_or
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sockets, "PATIENCE_S", 0.5)
-    monkeypatch.setattr(wire, "GOODBYE_S", 0.5)
+    monkeypatch.setattr(protocols, "GOODBYE_S", 0.5)
     bot = await stage.bot()
 
     async def follow(listener: Listener) -> list[int]:
@@ -100,7 +100,7 @@ async def test_who_falls_too_many_events_behind_is_sent_away(
 async def test_sound_has_no_holes_who_is_late_for_it_is_sent_away(
     stage: Stage, a_hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub, "MOST_AUDIO", 5)
+    monkeypatch.setattr(audio, "MOST_AUDIO", 5)
     bot = await stage.bot()
     async with a_hub.channel(await stage.row(bot)) as channel:
         slow, heard = channel.audio(), asyncio.Queue[bytes]()

@@ -2,18 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from harness.api_room import on_a_socket
-from harness.listener import listening
+from harness.console_room import visitor
+from harness.listener import Listener, listening
 from harness.socket_room import SOCKETS_PER_ACCOUNT, Stage
+from sederunt.accounts.sign_in import MemberRole, SignIns
 from sederunt.api import sockets
 from sederunt.api.sockets import MOST_ORDERS
 from sederunt.bus import feeds
@@ -86,6 +89,34 @@ async def test_a_key_that_expires_takes_its_addresses_with_it(stage: Stage) -> N
     async with stage.listen(shown) as listener:
         stage.clock.advance(3601)
         assert (await listener.closed())[0] == REVOKED.code
+
+
+@pytest.mark.parametrize("end", ["removed", "signed out", "looks only"])
+async def test_what_a_person_was_shown_ends_with_the_session_and_the_right(stage: Stage, end: str) -> None:
+    bot, people = await stage.bot(), SignIns(stage.room.database).people
+    await visitor(stage.room)  # an account needs an owner
+    shown_to = await visitor(stage.room, MemberRole.MEMBER)
+    shown = (await shown_to.client.get(f"/api/v1/bot/{bot['id']}")).json()
+    host = urlsplit(shown["websocket_url"]).netloc
+    addresses = [shown[kind].replace(host, f"127.0.0.1:{stage.port}") for kind in SOCKETS]
+    async with AsyncExitStack() as stack:
+        open_ones = [await stack.enter_async_context(listening(address)) for address in addresses]
+        other = await stack.enter_async_context(stage.listen(bot))
+        assert (await other.next())["type"] == "connected"
+        [person] = [one.id for one in await people.of_account(stage.room.account_id) if one.role == MemberRole.MEMBER]
+        if end == "removed":
+            await people.change_role(person, stage.room.account_id, None)
+        elif end == "signed out":
+            await people.end_sessions(person)
+        else:
+            await people.change_role(person, stage.room.account_id, MemberRole.VIEWER)
+        doomed = 1 if end == "looks only" else 3
+        assert [(await one.closed())[0] for one in open_ones[:doomed]] == [REVOKED.code] * doomed
+        assert {(await refusal(address))[0] for address in addresses[:doomed]} == {401}
+        await stage.tell(bot, ts(1))
+        assert (await other.next())["data"]["transcript"] == "Sentence 1."
+        if end == "looks only":
+            assert (await open_ones[1].next())["type"] == "connected"
 
 
 async def test_an_account_has_so_many_sockets_and_others_have_theirs(stage: Stage) -> None:
@@ -445,3 +476,23 @@ async def test_a_frame_that_is_too_large_closes_the_socket(stage: Stage) -> None
     async with stage.listen(bot) as listener:
         await listener.act("chat-message", content="x" * 200_000)
         assert (await listener.closed())[0] == 1009
+
+
+async def test_pings_and_pieces_without_end_close_the_socket(stage: Stage) -> None:
+    bot = await stage.bot()
+
+    async def pieces() -> AsyncIterator[str]:
+        while True:
+            yield ""
+
+    async def ping(listener: Listener) -> None:
+        while True:
+            await listener.socket.ping()
+
+    async with asyncio.timeout(120), stage.listen(bot) as pinging, stage.listen(bot) as piecemeal:
+        await pinging.next()
+        await piecemeal.next()
+        with pytest.raises(ConnectionClosed):
+            await ping(pinging)
+        with pytest.raises(ConnectionClosed):
+            await piecemeal.socket.send(pieces())

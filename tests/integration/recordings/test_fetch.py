@@ -11,7 +11,7 @@ from harness.file_server import Files
 from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome, Redeliver
 from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS
-from sederunt.jobs.work import handler_of
+from sederunt.jobs.job import handler_of
 from sederunt.model.status import Trigger
 
 WAV = tone_wav()

@@ -19,8 +19,8 @@ from sederunt.bus import feeds
 from sederunt.bus.held_job import Done, JobDelivery
 from sederunt.jobs.context import WorkerContext, open_context
 from sederunt.jobs.follow_ups import KINDS
+from sederunt.jobs.job import handler_of
 from sederunt.jobs.second_reading import NOT_READ_AGAIN
-from sederunt.jobs.work import handler_of
 from sederunt.model.transcript import LiveLine, Segment, Utterance
 from sederunt.settings import WhisperSettings
 from sederunt.transcription.text import runs

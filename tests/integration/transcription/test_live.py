@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,8 +12,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from sederunt.bench.composed import compose, voices_of
+from sederunt.practice.clips import SHIPPED
 from sederunt.settings import LiveSettings, Settings
 from sederunt.transcription import models as table
+from sederunt.transcription.diarization import weights
+from sederunt.transcription.diarization.networks import load_networks
 from sederunt.transcription.live import Ended, Event, Final, Frame, Partial, Started, Trouble
 from sederunt.transcription.pipeline import Pipeline
 from sederunt.transcription.realtime import live_fault, open_live
@@ -21,6 +26,7 @@ from sederunt.transcription.whisper.engine import Whisper
 from sederunt.transcription.whisper.live.engine import Engine, Place
 from sederunt.transcription.whisper.live.pace import LONGEST_S, Pace
 from sederunt.transcription.whisper.live.selector import LanguageSelector
+from sederunt.transcription.whisper.live.voices import SharedStream
 from sederunt.transcription.whisper.speech import RATE, Samples
 
 Clips = dict[str, Any]
@@ -30,9 +36,9 @@ PIECE = RATE // 10
 class Stream:
     """A place in the engine, and what was told of it."""
 
-    def __init__(self, engine: Engine, selector: LanguageSelector) -> None:
+    def __init__(self, engine: Engine, selector: LanguageSelector, voices: SharedStream | None = None) -> None:
         self.events: list[SessionEvent] = []
-        self.engine, self.place = engine, Place(selector, self.events.append)
+        self.engine, self.place = engine, Place(selector, self.events.append, voices=voices)
         engine.join(self.place)
 
     def finals(self) -> list[Settled]:
@@ -113,6 +119,27 @@ def test_words_lie_where_they_were_spoken(stream: Callable[..., Stream], clips: 
     assert starts == sorted(starts)
     assert 4.6 <= starts[0] < 6  # the first word may take in what was kept before it
     assert words[-1].end < 5.1 + clip.seconds
+
+
+def test_the_voices_of_a_shared_stream_are_told_apart(stream: Callable[..., Stream], settings: Settings) -> None:
+    if not weights.is_present(settings):
+        pytest.skip(f"The diarization weights are not installed. {weights.remedy()}")
+    meeting = compose(voices_of(SHIPPED, least=2, texts_only=True), people=2, turns=4, seed=1)
+    s = stream()
+    s.place.voices = SharedStream(lambda: load_networks(settings))
+    feed([s], [pcm(meeting.samples)])
+    whose: dict[str | None, Counter[int]] = defaultdict(Counter)
+    for final in s.finals():
+        for word in final.said.words:
+            middle = (word.start + word.end) / 2
+            talkers = [turn.who for turn in meeting.turns if any(a <= middle <= b for a, b in turn.spoken)]
+            if len(talkers) == 1:
+                whose[final.said.label][talkers[0]] += 1
+    assert len(whose) == 2
+    assert None not in whose
+    right = sum(max(words.values()) for words in whose.values())
+    assert right >= 0.9 * sum(words.total() for words in whose.values())
+    assert len({max(words, key=lambda who: words[who]) for words in whose.values()}) == 2
 
 
 def test_silence_and_noise_say_nothing_and_read_nothing(stream: Callable[..., Stream]) -> None:

@@ -45,7 +45,7 @@ def bots(database: Database) -> Bots:
 
 
 @pytest.fixture
-async def postman(database: Database, clock: FakeClock) -> AsyncIterator[Deliverer]:
+async def deliverer(database: Database, clock: FakeClock) -> AsyncIterator[Deliverer]:
     async def secrets_of(_: UUID) -> tuple[str, ...]:
         return (SECRET,)
 
@@ -79,10 +79,10 @@ async def live(bots: Bots, database: Database, clock: FakeClock, url: str) -> Bo
 
 
 async def test_events_arrive_in_order_signed_and_with_their_query_string(
-    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    deliverer: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     bot = await live(bots, database, clock, f"{receiver.url}?token=a%2Fb&x=1")
-    assert await postman.deliver_all(bot.id) == 3
+    assert await deliverer.deliver_all(bot.id) == 3
     assert receiver.statuses(str(bot.id)) == ["joining", "recording", "leaving"]
     first = receiver.deliveries[0]
     assert first.path == "/hook?token=a%2Fb&x=1"
@@ -92,42 +92,42 @@ async def test_events_arrive_in_order_signed_and_with_their_query_string(
 
 
 async def test_a_receiver_that_fails_holds_back_the_later_events_until_it_recovers(
-    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    deliverer: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     receiver.answer = 503
     bot = await live(bots, database, clock, receiver.url)
-    assert await postman.deliver_all(bot.id) == 1
-    assert await postman.deliver_all(bot.id) == 0, "its pause is not over"
-    assert await postman.deliveries.due(clock.now()) == []
+    assert await deliverer.deliver_all(bot.id) == 1
+    assert await deliverer.deliver_all(bot.id) == 0, "its pause is not over"
+    assert await deliverer.deliveries.due(clock.now()) == []
     clock.advance(PAUSES_S[0] + 1)
-    assert await postman.deliveries.due(clock.now()) == [("bot", bot.id)]
-    assert await postman.deliver_all(bot.id) == 1
+    assert await deliverer.deliveries.due(clock.now()) == [("bot", bot.id)]
+    assert await deliverer.deliver_all(bot.id) == 1
     clock.advance(PAUSES_S[1] + 1)
     receiver.answer = 200
-    assert await postman.deliver_all(bot.id) == 3
+    assert await deliverer.deliver_all(bot.id) == 3
     assert receiver.statuses(str(bot.id)) == ["joining", "recording", "leaving"]
     attempts = [
         [attempt.status for attempt in delivery.attempts]
-        for delivery in await postman.deliveries.of(bot.id, database.default_account_id)
+        for delivery in await deliverer.deliveries.of(bot.id, database.default_account_id)
     ]
     assert attempts == [[503, 503, 200], [200], [200]]
 
 
 async def test_a_receiver_that_never_answers_well_loses_one_event_after_a_day_and_then_the_next_is_tried(
-    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    deliverer: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     receiver.answer = 500
     bot = await live(bots, database, clock, receiver.url)
     for pause in PAUSES_S:
-        assert await postman.deliver_all(bot.id) == 1
+        assert await deliverer.deliver_all(bot.id) == 1
         clock.advance(pause)
-    assert await postman.deliver_all(bot.id) == 2
-    states = [delivery.state for delivery in await postman.deliveries.of(bot.id, database.default_account_id)]
+    assert await deliverer.deliver_all(bot.id) == 2
+    states = [delivery.state for delivery in await deliverer.deliveries.of(bot.id, database.default_account_id)]
     assert states == ["given_up", "pending", "pending"]
 
 
 async def test_who_is_cut_off_makes_no_further_attempt(
-    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    deliverer: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     cut_off = asyncio.Event()
 
@@ -136,14 +136,14 @@ async def test_who_is_cut_off_makes_no_further_attempt(
         return (SECRET,)
 
     bot = await live(bots, database, clock, receiver.url)
-    assert await replace(postman, secrets_of=cut_off_meanwhile).deliver_all(bot.id, cut_off) == 1
+    assert await replace(deliverer, secrets_of=cut_off_meanwhile).deliver_all(bot.id, cut_off) == 1
     assert receiver.statuses(str(bot.id)) == ["joining"]
-    assert await postman.deliver_all(bot.id, cut_off) == 0
-    assert await postman.deliver_all(bot.id, asyncio.Event()) == 2
+    assert await deliverer.deliver_all(bot.id, cut_off) == 0
+    assert await deliverer.deliver_all(bot.id, asyncio.Event()) == 2
 
 
 async def test_attempts_that_begin_together_count_from_their_first_step(
-    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    deliverer: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     go, begun = asyncio.Event(), 0
 
@@ -153,7 +153,7 @@ async def test_attempts_that_begin_together_count_from_their_first_step(
         await go.wait()
         return (SECRET,)
 
-    slow = replace(postman, secrets_of=slow_secrets_of)
+    slow = replace(deliverer, secrets_of=slow_secrets_of)
     there = count_of("receiver_attempts")
     mine = [await live(bots, database, clock, receiver.url) for _ in range(there + 2)]
     attempts = [asyncio.create_task(slow.deliver_all(bot.id)) for bot in mine]
@@ -166,45 +166,45 @@ async def test_attempts_that_begin_together_count_from_their_first_step(
 
 
 async def test_a_receiver_on_a_private_network_is_never_reached_unless_that_is_allowed(
-    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    deliverer: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     bot = await live(bots, database, clock, receiver.url)
     async with guarded_client(allow_private=False, timeout_s=60) as client:
         strict = Deliverer(
-            deliveries=postman.deliveries,
+            deliveries=deliverer.deliveries,
             client=client,
-            secrets_of=postman.secrets_of,
+            secrets_of=deliverer.secrets_of,
             clock=clock,
             timeout_s=60,
         )
         await strict.deliver_all(bot.id)
-    deliveries = await postman.deliveries.of(bot.id, database.default_account_id)
+    deliveries = await deliverer.deliveries.of(bot.id, database.default_account_id)
     assert {delivery.state for delivery in deliveries} == {"given_up"}
     assert "private network" in deliveries[0].attempts[0].answer
     assert receiver.deliveries == []
 
 
 async def test_every_event_is_json_a_receiver_can_read(
-    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    deliverer: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     bot = await live(bots, database, clock, receiver.url)
-    await postman.deliver_all(bot.id)
+    await deliverer.deliver_all(bot.id)
     for delivery in receiver.deliveries:
         assert set(json.loads(delivery.raw)) == {"bot_id", "type", "data", "custom_metadata"}
 
 
 async def test_a_silent_receiver_is_left_alone_and_what_waits_for_it_goes_when_it_is_back(
-    postman: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
+    deliverer: Deliverer, bots: Bots, database: Database, clock: FakeClock, receiver: Receiver
 ) -> None:
     silent = "http://127.0.0.1:9/hook"  # nobody listens
     waiting = [await live(bots, database, clock, silent) for _ in range(OPENS_AFTER + 2)]
     for bot in waiting:
-        await postman.deliver_all(bot.id)
-    made = [sum(len(d.attempts) for d in await postman.deliveries.of(b.id, b.account_id)) for b in waiting]
+        await deliverer.deliver_all(bot.id)
+    made = [sum(len(d.attempts) for d in await deliverer.deliveries.of(b.id, b.account_id)) for b in waiting]
     assert made == [1] * OPENS_AFTER + [0, 0]
-    assert await postman.deliver_all((await live(bots, database, clock, receiver.url)).id) == 3
-    later = await postman.deliveries.of(waiting[-1].id, waiting[-1].account_id)
+    assert await deliverer.deliver_all((await live(bots, database, clock, receiver.url)).id) == 3
+    later = await deliverer.deliveries.of(waiting[-1].id, waiting[-1].account_id)
     assert later[0].next_attempt_at is not None
     assert later[0].next_attempt_at > clock.now()
-    await postman.deliveries.hasten(silent, database.default_account_id)
-    assert {id_ for _, id_ in await postman.deliveries.due(clock.now())} >= {bot.id for bot in waiting}
+    await deliverer.deliveries.hasten(silent, database.default_account_id)
+    assert {id_ for _, id_ in await deliverer.deliveries.due(clock.now())} >= {bot.id for bot in waiting}

@@ -135,6 +135,12 @@ def test_what_other_parsers_take_is_refused(body: bytes) -> None:
         parse_json(body)
 
 
+def test_a_body_of_a_million_parts_is_refused_before_it_is_read() -> None:
+    with pytest.raises(InvalidConfig, match="too many parts"):
+        parse_json(b'{"custom_vocabulary": [' + b"1," * 60_000 + b"1]}")
+    assert parse_json(b'{"reference": "' + b"yes, " * 40_000 + b'"}')["reference"]
+
+
 @EXAMPLES
 @given(service=st.sampled_from(services()), text=URLS | strings)
 def test_any_text_is_a_link_or_refused_with_a_sentence(service: Service, text: str) -> None:

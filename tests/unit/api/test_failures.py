@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from sederunt.api.failures import answer_to
+from sederunt.media.reader_processes import ReaderLost
 from sederunt.settings import Settings, StorageSettings
 from sederunt.storage.objects import open_objects
 
@@ -36,6 +37,22 @@ def test_a_full_disk_is_told_as_one_and_may_be_tried_again(error: Exception) -> 
     assert answer.status_code == 503
     assert int(answer.headers["retry-after"]) > 0
     assert "no room left" in json.loads(bytes(answer.body))["message"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EMFILE, "Too many open files"),
+        wrapped(OSError(errno.ENOMEM, "Cannot allocate memory")),
+        RuntimeError("can't start new thread"),
+        ReaderLost("The process that read the file was killed."),
+    ],
+)
+def test_a_machine_that_is_exhausted_is_no_fault_of_the_request(error: Exception) -> None:
+    answer = answer_to(error)
+    assert answer.status_code == 503
+    assert int(answer.headers["retry-after"]) > 0
+    assert "has no files, memory or processes left" in json.loads(bytes(answer.body))["message"]
 
 
 def sqlite_error(name: str) -> sqlite3.Error:

@@ -17,6 +17,8 @@ from sederunt.api.uploads import form_values
         ({"custom_vocabulary[]": ["[one"]}, "custom_vocabulary", ("[one",)),
         ({"custom_vocabulary": ['["one", "two"]']}, "custom_vocabulary", ("one", "two")),
         ({"lang": [""]}, "lang", None),
+        ({"custom_vocabulary": [""]}, "custom_vocabulary", None),
+        ({"profanity_filter": [""]}, "profanity_filter", False),
         ({"lang": ["de", "en"]}, "lang", "en"),
     ],
 )

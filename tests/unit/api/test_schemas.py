@@ -17,7 +17,9 @@ from sederunt.api.schemas import (
     settings_of_source,
     start_of,
 )
+from sederunt.api.values import address_in
 from sederunt.model.bot import Authentication, BotConfig, StopOptions
+from sederunt.platforms.registry import services
 from sederunt.transcription.models import bot_models, recording_models
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
@@ -72,8 +74,41 @@ def test_a_required_field_that_is_absent_or_null_is_named(good_bot: Body, name: 
 def test_all_faults_are_told_at_once_in_the_order_of_the_fields() -> None:
     faults = faults_of({"service": "skype", "video": "yes", "stop_options": {"time_limit": 241}, "bot_name": "B"})
     assert list(faults) == ["transcription_model", "service", "meeting_url", "video", "stop_options.time_limit"]
-    assert faults["service"] == ["service must be one of: gmeet, teams, zoom."]
+    assert faults["service"] == [f"service must be one of: {', '.join(services())}."]
     assert faults["stop_options.time_limit"] == ["stop_options.time_limit must be between 5 and 240."]
+
+
+BARE = "https://zoom.us/j/123456789"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{BARE}?pwd=a.1",
+        f"{BARE} (Passcode: 864210)",
+        f"Ada invites you.\n\nJoin:\t<{BARE}>\nPasscode: 864210\n",
+        f"{BARE}\n",
+    ],
+)
+def test_a_meeting_address_may_come_with_the_words_around_it(good_bot: Body, text: str) -> None:
+    assert config_of({**good_bot, "meeting_url": text}).meeting_url == text
+    assert address_in(text) == (text if text.endswith("pwd=a.1") else BARE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Meeting ID: 123 456 789",
+        "zoom.us/j/123456789 Passcode: 864210",
+        f"javascript://{BARE}",
+        f"{BARE}\x01 (Passcode: 864210)",
+        "https://zoom.us/j/123|456 (Passcode: 864210)",
+        "https://[zoom.us/j/123456789 (Passcode: 864210)",
+    ],
+)
+def test_words_without_a_proper_address_are_no_meeting(good_bot: Body, text: str) -> None:
+    predicate = "must be an absolute URL that begins with http:// or https://"
+    assert faults_of({**good_bot, "meeting_url": text}) == {"meeting_url": [f"meeting_url {predicate}."]}
 
 
 @pytest.mark.parametrize("body", [None, [], "bot", 7, True, [{"bot_name": "B"}]])

@@ -34,6 +34,7 @@ from sederunt.realtime.addresses import SocketKind, may_open, socket_addresses, 
 from sederunt.storage.links import Links
 
 BASE = "https://minutes.example"
+HOLDER = b"k" * 16
 
 
 @pytest.fixture
@@ -191,10 +192,10 @@ def test_every_reference_of_the_document_leads_somewhere() -> None:
 
 
 def test_who_reads_the_database_alone_opens_no_socket(bot: Bot, addresses: Addresses) -> None:
-    sockets = socket_addresses(BASE, bot, None, addresses.links.derive)
+    sockets = socket_addresses(BASE, bot, HOLDER, addresses.links.derive)
     token = sockets.events.rpartition("/")[2]
     assert may_open(bot, SocketKind.EVENTS, token, addresses.links.derive)
     assert not may_open(bot, SocketKind.AUDIO, token, addresses.links.derive)
     assert not may_open(bot, SocketKind.EVENTS, token, Links(b"another installation", BASE).derive)
-    from_the_row_alone = socket_token(bot.secret.encode(), SocketKind.EVENTS, None)
+    from_the_row_alone = socket_token(bot.secret.encode(), SocketKind.EVENTS, HOLDER)
     assert not may_open(bot, SocketKind.EVENTS, from_the_row_alone, addresses.links.derive)

@@ -5,8 +5,8 @@ from struct import pack
 
 import pytest
 
-from sederunt.browser.budget import Overrun
 from sederunt.browser.loopback import PageChannel
+from sederunt.browser.page_budget import Overrun
 from sederunt.browser.page_times import PageTimes
 from sederunt.browser.signals import BrokenSignal, Signal
 from sederunt.model.audio import CapturedFrame

@@ -8,7 +8,15 @@ import sys
 import pytest
 
 from sederunt.browser.process_watch import stopped
-from sederunt.browser.stopped import LOOKS_IN_A_ROW, ProcessState, StoppedProcesses, kind_of, process_states
+from sederunt.browser.stopped import (
+    LOOKS_IN_A_ROW,
+    LOOKS_UNTIL_ALL,
+    ProcessState,
+    SessionProcesses,
+    StoppedProcesses,
+    kind_of,
+    state_of,
+)
 
 
 def state(pid: int, is_stopped: bool, started: int = 1) -> ProcessState:
@@ -36,10 +44,36 @@ def test_the_kernel_tells_a_stopped_process_from_one_that_waits(sent: signal.Sig
             if sent is not None:
                 os.kill(process.pid, sent)
                 os.waitpid(process.pid, os.WUNTRACED)  # it has stopped
-            found = process_states()[process.pid]
+            found = SessionProcesses().look([], [process.pid])[process.pid]
             assert (found.is_stopped, found.parent) == (sent is not None, os.getpid())
         finally:
             process.kill()
+
+
+def test_processes_of_other_sessions_are_read_once_and_then_now_and_then() -> None:
+    read: list[int] = []
+
+    def counted(pid: int) -> ProcessState | None:
+        read.append(pid)
+        return state_of(pid)
+
+    processes = SessionProcesses(counted)
+    command = [sys.executable, "-c", "print(flush=True); input()"]
+
+    def started() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+
+    with started() as one:
+        looks = [processes.look([one.pid], []).keys() for _ in range(LOOKS_UNTIL_ALL)]
+        with started() as other:  # nobody asked for it before
+            looks += [processes.look([one.pid, other.pid], []).keys() for _ in range(2)]
+            one.kill()
+            one.wait()
+            looks.append(processes.look([one.pid, other.pid], []).keys())
+            other.kill()
+    assert looks == [{one.pid}] * LOOKS_UNTIL_ALL + [{one.pid, other.pid}] * 2 + [{other.pid}]
+    assert read.count(one.pid) == LOOKS_UNTIL_ALL + 2
+    assert read.count(os.getpid()) == 2, "at the first look, and when another session was asked for"
 
 
 def test_the_kind_of_a_process_is_read_from_its_command_line() -> None:

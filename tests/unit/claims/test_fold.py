@@ -336,6 +336,15 @@ def test_the_page_s_list_puts_nobody_out_once_it_is_closed() -> None:
     assert names_here(fold) == ["Ada"]
 
 
+def test_a_tile_of_before_the_list_opened_keeps_nobody_here_whom_the_list_omits() -> None:
+    tiles_closed = Claim(fact=Fact.HERE, source=Source.TILES, kind=Extent.CLOSED, at_ms=T + 2 * S)
+    tiles = here("*Bot", "Ada", "Bob", at=1, source=Source.TILES)
+    fold = folded(tiles, tiles_closed, listed("*Bot", "Ada", "Bob", at=2))
+    assert names_here(fold) == ["Ada", "Bob"]
+    play(fold, [listed("*Bot", "Ada", at=4)])
+    assert names_here(fold) == ["Ada"]
+
+
 def test_who_has_no_tile_is_here_all_the_same() -> None:
     people = [f"{n}=P{n}" for n in range(100)]
     fold = folded(here(*people), here(*people[:10], at=2, source=Source.TILES), here("3=P3", at=5, source=Source.TILES))

@@ -1,7 +1,9 @@
 """Which roles count as frozen."""
 
+from pathlib import Path
+
 from sederunt.bus.pulse import SILENT_S, Pulses
-from sederunt.cli.watch import FROZEN_S, LOOK_EVERY_S, FrozenRoles
+from sederunt.cli.watch import FROZEN_S, LOOK_EVERY_S, STARVED_S, CoreWaits, FrozenRoles
 
 PIDS = {"nats": 1, "api": 2, "host": 3, "worker": 4}
 
@@ -15,6 +17,7 @@ class Evening:
         self.roles = FrozenRoles(self.pulses, lambda: self.now)
         self.pids: dict[str, int | None] = dict(PIDS)
         self.blocking: frozenset[int] = frozenset()
+        self.starved: frozenset[int] = frozenset()
         self.beating = {"serve": 9, "api": 2, "host": 3, "worker": 4}
 
     def pass_time(self, seconds: float, *, asleep: bool = False) -> list[list[str]]:
@@ -26,7 +29,7 @@ class Evening:
             for role, pid in self.beating.items():
                 if not asleep:
                     self.pulses.hear({"role": role, "name": "a", "pid": pid})
-            if roles := self.roles.found(self.pids, self.blocking):
+            if roles := self.roles.found(self.pids, self.blocking, self.starved):
                 found.append(roles)
                 for role in roles:
                     self.roles.forget(role)
@@ -107,3 +110,35 @@ def test_a_silent_role_that_was_seen_to_write_only_once_has_its_time() -> None:
         assert evening.pass_time(LOOK_EVERY_S) == []
         evening.blocking = frozenset()
         assert evening.pass_time(LOOK_EVERY_S) == []
+
+
+def test_a_role_that_gets_no_core_is_waited_for_and_one_that_wants_none_is_not() -> None:
+    evening = Evening()
+    evening.pass_time(60)
+    del evening.beating["worker"]
+    evening.starved = frozenset({4})
+    assert evening.pass_time(STARVED_S / 2) == []
+    evening.starved = frozenset()
+    assert evening.pass_time(FROZEN_S - 2 * LOOK_EVERY_S) == []
+    assert evening.pass_time(4 * LOOK_EVERY_S) == [["worker"]]
+
+
+def test_a_process_is_starved_where_a_thread_of_it_waited_for_a_core_most_of_the_time(tmp_path: Path) -> None:
+    now = 0.0
+    waits = CoreWaits(lambda: now, tmp_path)
+
+    def counted(pid: int, thread: int, waited_s: float) -> None:
+        folder = tmp_path / f"{pid}/task/{thread}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "schedstat").write_text(f"5000 {waited_s * 1e9:.0f} 7\n")
+
+    counted(1, 1, 100.0)
+    counted(1, 2, 50.0)
+    counted(2, 2, 100.0)
+    assert waits.starved([1, 2, 3]) == frozenset(), "what they waited before the first look says nothing"
+    now = 2.0
+    counted(1, 2, 51.5)
+    counted(2, 2, 100.5)
+    assert waits.starved([1, 2, 3]) == {1}
+    now = 4.0
+    assert waits.starved([1, 2, 3]) == frozenset()

@@ -1,7 +1,8 @@
 """A bot as columns, and back."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,14 +17,16 @@ from sederunt.model.bot import Authentication, BotConfig, Gap, Service, Verdict
 
 _TEXT = st.text(st.characters(), max_size=20)
 _AUTHENTICATIONS = st.builds(Authentication, meeting_account_id=st.none() | _TEXT, entry_token=st.none())
+# Every field is drawn, by its type, so that one that is added has to come back, too.
+_ANY_FIELD: dict[str, Any] = {field.name: ... for field in fields(BotConfig)}
 _CONFIGS = st.builds(
     BotConfig,
-    meeting_url=_TEXT,
-    bot_name=_TEXT,
-    transcription_model=_TEXT,
-    authentication=st.none() | _AUTHENTICATIONS,
-    custom_vocabulary=st.lists(_TEXT, max_size=3).map(tuple),
-    custom_metadata=st.dictionaries(_TEXT, _TEXT, max_size=3),
+    **{
+        **_ANY_FIELD,
+        "authentication": st.none() | _AUTHENTICATIONS,
+        "custom_vocabulary": st.lists(_TEXT, max_size=3).map(tuple),
+        "custom_metadata": st.dictionaries(_TEXT, _TEXT, max_size=3),
+    },
 )
 BOT_ID = new_id(SYSTEM_CLOCK.now())
 CONFIG = BotConfig(

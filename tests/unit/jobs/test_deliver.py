@@ -9,7 +9,7 @@ import pytest
 
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.deliver import deliver
-from sederunt.jobs.work import Again, Job
+from sederunt.jobs.job import Again, Job
 
 
 async def test_the_job_of_a_worker_that_was_cut_off_goes_back() -> None:
@@ -20,6 +20,6 @@ async def test_the_job_of_a_worker_that_was_cut_off_goes_back() -> None:
         cut_off.set()
         return 1
 
-    context = cast(WorkerContext, SimpleNamespace(postman=SimpleNamespace(deliver_all=deliver_all)))
+    context = cast(WorkerContext, SimpleNamespace(deliverer=SimpleNamespace(deliver_all=deliver_all)))
     with pytest.raises(Again):
         await deliver(job, context)

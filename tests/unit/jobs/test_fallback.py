@@ -9,7 +9,7 @@ import pytest
 
 from sederunt.errors import MediaError, ProviderError
 from sederunt.jobs.fallback import TRIES_EACH, Chain
-from sederunt.jobs.work import Job
+from sederunt.jobs.job import Job
 from sederunt.model.transcript import Transcript
 from sederunt.transcription.models import ModelRow, find
 

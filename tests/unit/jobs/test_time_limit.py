@@ -9,8 +9,8 @@ from sederunt.accounting import Ledger
 from sederunt.bus.held_job import Drop
 from sederunt.errors import LimitReached
 from sederunt.jobs.follow_ups import KINDS
+from sederunt.jobs.job import outcome_of
 from sederunt.jobs.time_limit import most_cpu_s, most_s, within_cpu, within_time
-from sederunt.jobs.work import outcome_of
 from sederunt.transcription.scheduler import Scheduler, Urgency, Workload, workload_alone
 
 

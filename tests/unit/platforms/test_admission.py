@@ -113,7 +113,12 @@ class Try:
     async def run(self, within_s: float = 400, **more: Any) -> Admission:
         wishes: dict[str, Any] = {"name": "Ada Lovelace", "waiting_room_s": 60.0, "link": LINK, **more}
         link = wishes.pop("link")
-        limits = EntryLimits(self.clock, wishes.pop("waiting_room_s"), early_s=wishes.pop("early_s", 0.0))
+        limits = EntryLimits(
+            self.clock,
+            wishes.pop("waiting_room_s"),
+            early_s=wishes.pop("early_s", 0.0),
+            booked=wishes.pop("booked", False),
+        )
         joining = asyncio.ensure_future(
             join(
                 self.platform,  # type: ignore[arg-type]
@@ -293,6 +298,19 @@ async def test_the_wait_to_be_let_in_goes_on_over_fresh_pages(clock: FakeClock) 
     assert limits.left_s == math.inf
 
 
+async def test_the_way_back_begins_anew_however_long_the_bot_was_inside(clock: FakeClock) -> None:
+    limits = EntryLimits(clock, 60)
+    limits.note_waiting()
+    limits.note_inside()
+    clock.advance(3600)
+    assert (limits.has_waited, limits.waited_outside, limits.left_s) == (False, False, math.inf)
+    limits.note_waiting()
+    clock.advance(59)
+    assert not limits.has_waited
+    clock.advance(1)
+    assert limits.has_waited
+
+
 async def test_who_is_signed_in_is_not_led_to_the_door_for_guests(clock: FakeClock) -> None:
     attempt = Try(clock, loading_s=20.0, reloads=1)
     await attempt.run(signed_in=True)
@@ -319,6 +337,22 @@ async def test_a_premature_refusal_is_looked_at_again_on_a_fresh_load(clock: Fak
     still.show = lambda: (unknown, ())
     assert (await still.run()).reading.reason is StopReason.INVALID_MEETING_URL
     assert 20 <= still.passed_s < 25
+
+
+async def test_a_bot_that_was_sent_for_a_time_waits_for_a_late_host_as_long_as_its_caller_allows(
+    clock: FakeClock,
+) -> None:
+    unknown = reading(PageState.REFUSED, row="x.unknown", reason=StopReason.INVALID_MEETING_URL)
+    attempt = Try(clock, load_again={"x.unknown": (10.0, 2)})
+    attempt.show = lambda: (unknown, ()) if clock.monotonic() < 1000.0 + 400 else (IN_CALL, ())
+    found = (await attempt.run(within_s=900, waiting_room_s=600.0, booked=True)).reading
+    assert found.state is PageState.IN_CALL
+    assert 20 < attempt.page.acts.count(f"goto {LINK.url}") < 30
+    still = Try(FakeClock(), load_again={"x.unknown": (10.0, 2)})
+    still.show = lambda: (unknown, ())
+    found = (await still.run(within_s=900, waiting_room_s=300.0, booked=True)).reading
+    assert found.reason is StopReason.INVALID_MEETING_URL
+    assert 310 < still.passed_s < 360
 
 
 async def test_a_known_passcode_is_given_before_the_knock(clock: FakeClock) -> None:

@@ -137,6 +137,8 @@ def test_what_the_page_says_in_sentences_is_claimed(signal: Make) -> None:
     (over, _) = MeetDecoder().decode(signal("banner", alone=False, recorded=True))
     assert isinstance(over, Claim)
     assert (over.fact, over.kind) == (Fact.COUNT, Extent.CLOSED)
+    counted = [MeetDecoder().decode(signal("banner", alone=False, count=count))[0] for count in (1, 3, None, "3", 0)]
+    assert [claim.number for claim in counted if isinstance(claim, Claim)] == [1, 3, None, None, None]
 
 
 def test_speaking_marks_of_the_page_tell_all_who_speak(signal: Make) -> None:

@@ -8,7 +8,7 @@ from sederunt.model.bot import Service
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import PageSnapshot, normalised
 from sederunt.platforms.page_state import PageState
-from sederunt.platforms.refusals import MEANINGS
+from sederunt.platforms.refusals import ENDINGS, MEANINGS
 from sederunt.platforms.registry import platform_of, services
 
 SENTENCES = {
@@ -20,6 +20,10 @@ SENTENCES = {
         "Cette réunion est verrouillée",
         "La reunión está bloqueada",
         "La riunione è bloccata",
+        "Der Host hat dieses Meeting gesperrt.",
+        "L'hôte a verrouillé cette réunion.",
+        "El anfitrión ha bloqueado esta reunión.",
+        "ホストがこのミーティングをロックしました。",
         "この会議はロックされています",
     ),
     "full": (
@@ -31,6 +35,23 @@ SENTENCES = {
         "Die Besprechung ist voll",
         "La réunion est complète",
         "この通話は満員です",
+    ),
+    "denied": (
+        "The host did not let you in to this meeting.",
+        "Someone has declined your request to join",
+        "Your request to join this call was not accepted",
+        "You were refused entry",
+        "Deine Anfrage wurde abgelehnt",
+        "Ein Teilnehmer hat deine Anfrage zur Teilnahme abgelehnt",
+        "Un participant a refusé votre demande de participation à l'appel",
+        "Désolé, l'accès à la réunion vous a été refusé",
+        "Alguien de la llamada ha denegado tu solicitud para unirte",
+        "Lo sentimos, se le denegó el acceso a la reunión",
+        "参加リクエストが拒否されました",
+    ),
+    "removed_from_lobby": (
+        "Sie wurden vom Host aus diesem Meeting entfernt",
+        "El anfitrión lo ha eliminado de esta reunión",
     ),
     "not_allowed": (
         "You aren't allowed to join this call",
@@ -56,10 +77,82 @@ SENTENCES = {
         "Sign in with your work account to join",
         "Anonymous users can't join",
         "Melden Sie sich an, um teilzunehmen",
+        "Inicie sesión para unirse a esta reunión",
+        "この会議に参加するにはサインインしてください",
     ),
-    "over": ("This meeting has ended", "The call is over", "Die Besprechung wurde beendet", "会議は終了しました"),
+    "over": (
+        "This meeting has ended",
+        "The call is over",
+        "Die Besprechung wurde beendet",
+        "Dieses Meeting wurde vom Host beendet",
+        "Cette réunion a été terminée par l'hôte",
+        "会議は終了しました",
+    ),
+    "unknown": (
+        "Überprüfe deinen Besprechungscode",
+        "Dieser Meeting-Link ist ungültig (3.001)",
+        "Vérifiez le code de la réunion",
+        "Ce lien de réunion n'est pas valide (3 001)",
+        "Comprueba el código de la reunión",
+        "Este enlace de la reunión no es válido (3.001)",
+        "会議コードを確認してください",
+        "このミーティングリンクは無効です",
+    ),
+    "unanswered": (
+        "Nobody has answered your request",
+        "Niemand hat auf deine Beitrittsanfrage reagiert",
+        "Personne n'a répondu à votre demande",
+        "Nadie ha respondido a tu solicitud",
+        "参加リクエストへの応答がありませんでした",
+    ),
+    "host_elsewhere": (
+        "The host is hosting another meeting",
+        "Der Host hat ein anderes Meeting am Laufen",
+        "L'hôte a une autre réunion en cours",
+        "El anfitrión tiene otra reunión en curso",
+        "ホストは別のミーティングを進行中です",
+    ),
+    "waiting": (
+        "Du nimmst am Videoanruf teil, sobald dich jemand hereinlässt",
+        "Bitte warten Sie, bis der Host dieses Meeting startet.",
+        "Quelqu'un vous laissera entrer sous peu",
+        "Espere, el anfitrión de la reunión le permitirá entrar pronto.",
+        "承認されると、通話に参加できます",
+    ),
     "not_started": ("The meeting hasn't started yet", "Die Besprechung hat noch nicht begonnen"),
 }
+ENDS = {
+    "removed": (
+        "Someone removed you from the meeting",
+        "You were kicked by the organizer",
+        "You've been ejected",
+        "The host has removed you",
+        "Du wurdest aus der Besprechung entfernt",
+        "Vous avez été retiré de la réunion",
+    ),
+    "ended": (
+        "The organizer closed this meeting",
+        "This call is over",
+        "You have left the session",
+        "Die Besprechung wurde beendet",
+        "La reunión ha finalizado",
+        "Der Host hat den Anruf für alle beendet",
+        "L'organisateur a mis fin à la réunion pour tout le monde",
+        "El organizador ha finalizado la llamada para todos",
+        "主催者が会議を終了しました",
+    ),
+}
+NO_ENDS = (
+    "Your microphone was removed",
+    "Ada Lovelace has left the meeting",
+    "Ada removed Bob from the meeting",
+    "Ready to join?",
+    "The meeting will end in 10 minutes",
+    "You are now the host of this meeting",
+    "Das Meeting endet in 10 Minuten",
+    "La réunion se terminera dans 10 minutes",
+    "Die Untertitel wurden beendet",
+)
 # What stands on pages that refuse nothing, or on refusals that say nothing.
 NO_REFUSALS = (
     "You can't join this video call",
@@ -74,6 +167,11 @@ NO_REFUSALS = (
     "Learn more about who can join a meeting",
     "Invited guests",
     "Your organization",
+    "Bereit zur Teilnahme?",
+    "Prêt à participer ?",
+    "Copier le lien de la réunion",
+    "Código de la reunión: abc-defg-hij",
+    "参加する準備はできましたか？",
 )
 
 
@@ -86,6 +184,35 @@ def meanings_of(sentence: str) -> set[str]:
 @pytest.mark.parametrize(("name", "sentence"), [(n, s) for n, told in SENTENCES.items() for s in told])
 def test_a_sentence_means(name: str, sentence: str) -> None:
     assert name in meanings_of(sentence)
+
+
+@pytest.mark.parametrize(("name", "sentence"), [(n, s) for n, told in ENDS.items() for s in told])
+def test_a_call_ends_by_what_a_sentence_means(name: str, sentence: str) -> None:
+    assert any(re.search(stem, normalised(sentence)) for stem in ENDINGS[name].stems)
+
+
+@pytest.mark.parametrize("sentence", NO_ENDS)
+def test_other_words_end_no_call(sentence: str) -> None:
+    assert not any(re.search(stem, normalised(sentence)) for meaning in ENDINGS.values() for stem in meaning.stems)
+
+
+@pytest.mark.parametrize("service", services())
+def test_an_end_by_meaning_counts_only_where_the_controls_are_gone(service: Service) -> None:
+    platform = platform_of(service)
+    told = {f"{service}.means.removed": ("x",)}
+    reading = platform.judge(PageSnapshot(matches=told), joined=True)
+    assert (reading.state, reading.reason) == (PageState.REMOVED, StopReason.KICKED)
+    there = {**told, f"{service}.controls_named": ("x", "y", "z")}
+    assert platform.judge(PageSnapshot(matches=there), joined=True).state is not PageState.REMOVED
+
+
+@pytest.mark.parametrize(("service", "lobby"), [("gmeet", "lobby"), ("teams", "lobby"), ("zoom", "waiting_room")])
+def test_a_denial_counts_beside_the_lobbys_old_words_and_nothing_else_does(service: str, lobby: str) -> None:
+    platform = platform_of(Service(service))
+    for name, counts in (("denied", True), ("over", False)):
+        shown = {f"{service}.means.{name}": ("x",), f"{service}.{lobby}": ("x",)}
+        reading = platform.judge(PageSnapshot(matches=shown), joined=False)
+        assert (reading.state is PageState.REFUSED) is counts
 
 
 @pytest.mark.parametrize("sentence", NO_REFUSALS)
@@ -102,6 +229,15 @@ def test_meanings_count_only_where_no_way_on_is_left(service: Service) -> None:
     way_on = platform.judge(PageSnapshot(matches={**told, f"{service}.name_field": ("x",)}), joined=False)
     assert way_on.state is not PageState.REFUSED
     assert platform.judge(PageSnapshot(matches=told), joined=True).state is PageState.LOADING
+
+
+@pytest.mark.parametrize("service", services())
+def test_a_dialog_refuses_though_the_button_to_join_stands_below_it(service: Service) -> None:
+    platform = platform_of(service)
+    below = {f"{service}.name_field": ("x",), f"{service}.means.locked": ("x",)}
+    assert platform.judge(PageSnapshot(matches=below), joined=False).state is not PageState.REFUSED
+    over = platform.judge(PageSnapshot(matches={**below, f"{service}.means.locked_told": ("x",)}), joined=False)
+    assert (over.state, over.reason) == (PageState.REFUSED, StopReason.REQUEST_DENIED)
 
 
 MEET = platform_of(Service("gmeet"))

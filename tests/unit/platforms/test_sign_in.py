@@ -19,7 +19,7 @@ from sederunt.platforms.sign_in import (
     SignInEnd,
     sign_in,
 )
-from sederunt.platforms.sign_in_pages import NOTHING_SENT, PASSWORD_DUE, SignInPages
+from sederunt.platforms.sign_in_pages import NOTHING_SENT, PASSWORD_DUE, SignInPages, for_account
 from sederunt.platforms.targets import Act, FoundControl, Journey, Step, Target
 
 ACCOUNT = Step(target=Target(id="account"), act=Act.FILL_ACCOUNT, most=6, again_s=1.0)
@@ -33,6 +33,17 @@ def pages_of(service: Service) -> SignInPages:
     pages = platform_of(service).accounts.pages
     assert pages is not None
     return pages
+
+
+@pytest.mark.parametrize("service", [Service("gmeet"), Service("teams")])
+def test_a_list_of_accounts_is_answered_with_ours_or_with_another_one(service: Service) -> None:
+    steps = {step.id.rpartition(".")[2]: step for step in for_account(pages_of(service), 'a"b@x.org').journey.steps}
+    ours, another = steps["ours"], steps["another"]
+    assert ours.target.names == ours.target.holding == ('a"b@x.org',)
+    assert ours.target.selectors[0] == '[data-identifier="a\\"b@x.org" i]'
+    # Where no other account is offered, the address that a page shows is the way back from it.
+    assert ours.beside == (another.id,)
+    assert ours.id in another.apart
 
 
 # --- tables ------------------------------------------------------------------------------------------------------
@@ -282,7 +293,7 @@ async def test_where_no_door_can_be_reached_the_page_is_at_fault(clock: FakeCloc
         await attempt.run()
 
 
-@pytest.mark.parametrize(("cookies", "state"), [(("SID",), "signed_in"), (("NID",), "trouble")])
+@pytest.mark.parametrize(("cookies", "state"), [(("SID",), "signed_in"), (("NID",), "sign_in_needed")])
 async def test_after_the_password_an_unknown_page_is_judged_by_cookies(
     clock: FakeClock, cookies: tuple[str, ...], state: str
 ) -> None:

@@ -79,12 +79,14 @@ def test_a_link_stays_on_its_host(host: str) -> None:
     assert parse_link(f"https://{host}/meet/123456789012?p=x").url == f"https://{host}/meet/123456789012?p=x"
 
 
-def test_a_channel_meeting_and_a_missing_organiser_are_taken() -> None:
+@pytest.mark.parametrize("tenant", [TENANT, "contoso.example"])
+def test_a_channel_meeting_a_missing_organiser_and_any_tenant_are_taken(tenant: str) -> None:
     thread = "19:abc123@thread.tacv2"
-    context = quote(f'{{"Tid":"{TENANT}"}}', safe="")
+    context = quote(f'{{"Tid":"{tenant}"}}', safe="")
     link = parse_link(f"https://teams.microsoft.com/l/meetup-join/{quote(thread)}/1600000000000?context={context}")
     assert link.meeting_id == thread
     assert "1600000000000" in link.url
+    assert tenant in link.url
 
 
 def test_a_number_and_passcode_told_in_words_lead_to_the_web_client() -> None:

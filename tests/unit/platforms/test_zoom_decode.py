@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, gone, here, speak
+from sederunt.claims.fold import Fold
 from sederunt.model.events import ChatReceived
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import Utterance
@@ -122,6 +123,24 @@ def test_rows_marks_and_the_stage_name_people_alike(signal: Make) -> None:
     assert isinstance(large, Claim)
     assert isinstance(nobody, Claim)
     assert (large.subjects, nobody.subjects) == ((Subject(key="Ada"),), ())
+
+
+def test_on_a_page_with_nothing_but_a_stage_whoever_was_large_is_here(signal: Make) -> None:
+    decoder, fold = ZoomDecoder(), Fold()
+
+    def after(kind: str, at_ms: int, **data: object) -> set[str]:
+        for claim in decoder.decode(signal(kind, at_ms=at_ms, **data)):
+            assert isinstance(claim, Claim)
+            fold.take(claim)
+        fold.settle()
+        return set(fold.company)
+
+    assert after("stage", 1_000, key="Ada (Host)") == {"Ada"}
+    assert after("stage", 2_000, key="Grace") == {"Ada", "Grace"}
+    assert after("stage", 3_000, key="Grace's screen") == {"Ada", "Grace"}
+    rows = [{"name": "Grace", "key": "Grace,computer audio muted", "avatar": None, "is_self": False}]
+    assert after("roster", 4_000, people=rows, whole=True) == {"Grace"}
+    assert after("stage", 5_000, key="Ada") == {"Grace"}
 
 
 def test_audio_streams_that_carry_nodes_are_their_peoples_and_a_single_one_is_everybodys(

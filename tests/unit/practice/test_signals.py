@@ -4,7 +4,7 @@ import zlib
 
 from sederunt.practice.gmeet import signals
 from sederunt.practice.people import ChatMessage, Occupant
-from sederunt.practice.wire import ProtoMessage
+from sederunt.practice.protobuf import ProtoMessage
 
 ADA = Occupant(number=1, name="Ada Lovelace", key="spaces/s/devices/101", csrc=1001, host=True, present=True)
 

@@ -1,21 +1,25 @@
 """Fetching a recording: redirects, sizes, and whose fault it is."""
 
-from collections.abc import AsyncIterator, Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
+from sederunt import addresses
 from sederunt.errors import DestinationError
 from sederunt.recordings import download as download_module
 from sederunt.recordings.download import download
 
 Answer = Callable[[httpx2.Request], httpx2.Response]
+LateAnswer = Callable[[httpx2.Request], Coroutine[Any, Any, httpx2.Response]]
 URL = "https://files.example/talk.mp3"
 
 
-async def fetch(answer: Answer, path: Path, *, most_bytes: int = 1000, allow_private: bool = False) -> int:
+async def fetch(answer: Answer | LateAnswer, path: Path, *, most_bytes: int = 1000, allow_private: bool = False) -> int:
     async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as client:
         return await download(client, URL, path, most_bytes=most_bytes, allow_private=allow_private)
 
@@ -77,6 +81,31 @@ async def test_a_file_that_is_too_large_is_refused(tmp_path: Path, stated: bool)
     with pytest.raises(DestinationError) as caught:
         await fetch(answer, tmp_path / "source", most_bytes=1000)
     assert not caught.value.retryable
+
+
+async def test_a_body_in_crumbs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "MOST_CRUMBS", 10)
+
+    async def bytes_of(piece: bytes) -> AsyncIterator[bytes]:
+        for _ in range(12):
+            yield piece
+
+    with pytest.raises(DestinationError, match="in pieces of 1 bytes") as caught:
+        await fetch(lambda _: httpx2.Response(200, content=bytes_of(b"x")), tmp_path / "source")
+    assert not caught.value.retryable
+    assert await fetch(lambda _: httpx2.Response(200, content=bytes_of(b"x" * 64)), tmp_path / "source") == 12 * 64
+
+
+async def test_an_answer_that_never_begins_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "HEAD_S", 0.01)
+
+    async def answer(_: httpx2.Request) -> httpx2.Response:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    with pytest.raises(DestinationError, match="did not answer within") as caught:
+        await fetch(answer, tmp_path / "source")
+    assert caught.value.retryable
 
 
 async def test_a_broken_connection_is_worth_another_try(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from sederunt.transcription.rows import Can
 from sederunt.transcription.sessions import Terms
 
 BUILT_IN = ("assemblyai", "deepgram", "elevenlabs", "gladia", "revai", "salad", "soniox", "speechmatics", "whisper")
-PLUGGED = "steno"
+PLUGGED = ("steno",)
 ACCESS = Access(key="k-3141", label="the test's key", organisation="acme")
 NAME = re.compile(r"[a-z0-9][a-z0-9./_-]*")
 
@@ -40,12 +40,12 @@ def plugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     forget()
 
 
-@pytest.fixture(params=[*BUILT_IN, PLUGGED])
+@pytest.fixture(params=[*BUILT_IN, *PLUGGED])
 def provider(request: pytest.FixtureRequest, plugged: None) -> Provider:
     return plugs.provider(request.param)
 
 
-@pytest.fixture(params=[*(name for name in BUILT_IN if name != "whisper"), PLUGGED])
+@pytest.fixture(params=[*(name for name in BUILT_IN if name != "whisper"), *PLUGGED])
 def cloud(request: pytest.FixtureRequest, plugged: None) -> CloudProvider:
     found = plugs.provider(request.param)
     assert isinstance(found, CloudProvider)
@@ -53,7 +53,7 @@ def cloud(request: pytest.FixtureRequest, plugged: None) -> CloudProvider:
 
 
 def test_exactly_these_introduce_themselves(plugged: None) -> None:
-    assert set(plugs.plugs()) == {*BUILT_IN, PLUGGED}
+    assert set(plugs.plugs()) == {*BUILT_IN, *PLUGGED}
 
 
 def test_its_rows_name_it(provider: Provider) -> None:

@@ -10,7 +10,17 @@ from uuid import UUID
 import pytest
 
 from sederunt.errors import Cancelled
-from sederunt.transcription.scheduler import OLDEST_EVERY, Lane, Rank, Scheduler, TurnClaim, Urgency, Workload, chosen
+from sederunt.transcription.scheduler import (
+    OLDEST_EVERY,
+    RECENT_S,
+    Lane,
+    Rank,
+    Scheduler,
+    TurnClaim,
+    Urgency,
+    Workload,
+    chosen,
+)
 
 ADA, BEN = UUID(int=1), UUID(int=2)
 
@@ -34,6 +44,7 @@ def claim(**changed: Any) -> TurnClaim:
         ({"urgency": Urgency.LIVE, "running": 2.0}, {"urgency": Urgency.BOT}),
         ({"urgency": Urgency.BOT, "remaining_s": 9e3, "running": 2.0}, {"urgency": Urgency.UPLOAD}),
         ({"running": 1.0, "remaining_s": 9e3}, {"running": 2.0}),
+        ({"running": 1.0}, {"served_s": 60.0}),
         ({"served_s": 1.0, "remaining_s": 9e3}, {"served_s": 2.0}),
         ({"remaining_s": 10.0, "number": 9}, {"remaining_s": 14_400.0}),
         ({"rank": Rank.CHAIN, "number": 9}, {"rank": Rank.BEGUN}),
@@ -57,8 +68,8 @@ class Desk:
     """A scheduler whose only core is taken, with jobs that ask for it; then the order in which they had it."""
 
     def __init__(self, **options: Any) -> None:
-        self.cpu_s = 0.0
-        self.scheduler = Scheduler(1, cpu=lambda: self.cpu_s, **options)
+        self.cpu_s = self.now_s = 0.0
+        self.scheduler = Scheduler(1, cpu=lambda: self.cpu_s, now=lambda: self.now_s, **options)
         self.order: list[str] = []
         self._stack = ExitStack()
         self._threads: list[threading.Thread] = []
@@ -120,6 +131,28 @@ def test_accounts_have_equal_parts_whatever_the_length_of_their_jobs() -> None:
     # The places that go to whoever waits longest are the exception that keeps everybody going.
     assert desk.order[:6].count("ben") == 3
     assert desk.order.count("ada") == 12
+
+
+def test_whoever_had_the_cores_for_long_stands_behind_a_newcomer_until_that_had_as_much() -> None:
+    desk = Desk()
+    with desk.taken():
+        long = desk.job(ADA, 10.0)
+        desk.asks("ada", long, turns=5, cost_s=1.0)
+    with desk.taken():
+        desk.asks("ada", desk.job(ADA, 10.0), turns=3, cost_s=1.0)
+        desk.asks("ben", desk.job(BEN, 9_000.0), turns=8, cost_s=1.0)
+    assert desk.order[5:10].count("ben") >= 4  # one place goes to whoever waits longest
+
+
+def test_what_an_account_had_long_ago_counts_no_more() -> None:
+    desk = Desk()
+    with desk.taken():
+        desk.asks("ada", desk.job(ADA, 10.0), turns=5, cost_s=1.0)
+    desk.now_s += 20 * RECENT_S
+    with desk.taken():
+        desk.asks("ada", desk.job(ADA, 10.0), turns=4, cost_s=1.0)
+        desk.asks("ben", desk.job(BEN, 10.0), turns=4, cost_s=1.0)
+    assert 2 <= desk.order[5:11].count("ben") <= 4
 
 
 def test_tracks_of_a_job_end_together() -> None:

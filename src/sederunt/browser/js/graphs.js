@@ -96,6 +96,21 @@
     if (graph.tee && args.length) quietly(() => node.disconnect(/** @type {any} */ (graph.tee)));
   }
 
+  /** Hear a track that no receiver brought, until it ends or is forgotten. @param {MediaStreamTrack} track */
+  function hear(track) {
+    const node = capture.worklet.sourceOf(track);
+    sounds(node);
+    natives.listen.call(track, "ended", () => quietly(() => forget(node)), { once: true });
+    return node;
+  }
+
+  /** @param {AudioNode} node */
+  function forget(node) {
+    const graph = graphs.get(node.context);
+    if (graph) graph.nodes.delete(node);
+    node.disconnect();
+  }
+
   /** Whether the page has a receiver for sound at all: what it plays beside that are noises of its own. */
   const expectsReceivers = () => [...taps.entries.values()].some((e) => e.kind === "audio");
 
@@ -173,5 +188,5 @@
     ([options, ...more]) => [{ ...options, latencyHint: "playback" }, ...more],
   );
 
-  capture.graphs = { activate, plays, count: () => graphs.size + written.size };
+  capture.graphs = { activate, forget, hear, plays, count: () => graphs.size + written.size };
 })();

@@ -9,11 +9,13 @@
   const LISTS_MS = 300;
   const MOST_REMEMBERED = 2000;
 
+  /** @type {any[]} */
+  const counters = (plan.banner && plan.banner.counts) || [];
   let lastPeople = "";
   let lastSpeakers = "[]";
   let lastStage = "";
   let lastOwn = "";
-  let lastBanner = natives.stringify({ alone: false, recorded: false });
+  let lastBanner = natives.stringify({ alone: false, recorded: false, count: null });
   /** @type {Set<string>} */
   const told = new Set();
 
@@ -99,13 +101,16 @@
     if ((speaking.classes || []).length) names.add("class");
     const idName = plan.roster && plan.roster.id;
     if (typeof idName === "string") names.add(idName);
+    for (const way of counters) if (way.attribute) names.add(way.attribute);
     return [...names];
   }
 
   /** @param {MutationRecord[]} changes */
   function changed(changes) {
     const structure = changes.some((change) => change.type !== "attributes");
-    if (structure || (plan.roster && changes.some((change) => change.attributeName === plan.roster.id))) onLists();
+    const meant = (/** @type {MutationRecord} */ { attributeName }) =>
+      (plan.roster && attributeName === plan.roster.id) || counters.some((way) => way.attribute === attributeName);
+    if (structure || changes.some(meant)) onLists();
     if (plan.speaking) onSpeaking();
   }
 

@@ -73,13 +73,22 @@
     for (const row of rowsOf(roots, plan.row)) {
       const name = textOf(row, plan.name);
       const key = keyOf(row, plan.id) || name;
-      if (!key || found.has(key)) continue;
+      if (!key || found.has(key) || says(row, name, plan.nobody || [])) continue;
       const picture = plan.avatar ? within(row, plan.avatar) : null;
       const avatar = picture ? picture.getAttribute("src") : null;
       found.set(key, { key, name, avatar, is_self: Boolean(plan.self && within(row, plan.self)) });
     }
     return [...found.values()];
   }
+
+  /** Whether an element of a row says one of these words, which are no name. @param {Element} row @param {string} name
+   * @param {string[]} words */
+  const says = (row, name, words) =>
+    words.length > 0 &&
+    [...row.getElementsByTagName("*")].some((one) => {
+      const text = one.childElementCount ? "" : (one.textContent || "").trim();
+      return words.includes(text) && text !== name;
+    });
 
   /** @param {ParentNode[]} roots @param {any} plan */
   function speakers(roots, plan) {
@@ -130,7 +139,20 @@
       .map((element) => (element.textContent || "").replace(/’/g, "'").replace(/\s+/g, " ").trim().toLowerCase())
       .filter((text) => text && text.length <= plan.longest);
     const says = (/** @type {string[]} */ stems) => said.some((text) => stems.some((stem) => text.includes(stem)));
-    return { alone: says(plan.alone), recorded: says(plan.recorded) };
+    return { alone: says(plan.alone), recorded: says(plan.recorded), count: counted(roots, plan.counts || []) };
+  }
+
+  /** How many people the page's own counter says are here; null where it shows none.
+   * @param {ParentNode[]} roots @param {any[]} counters ways of `textOf` with a selector, the surest first */
+  function counted(roots, counters) {
+    for (const way of counters) {
+      for (const element of rowsOf(roots, way.selector)) {
+        const shown = way.attribute ? element.getAttribute(way.attribute) : element.textContent;
+        const number = /\d+/.exec(shown || "");
+        if (number && element.getClientRects().length > 0) return Number(number[0]);
+      }
+    }
+    return null;
   }
 
   /** @param {ParentNode[]} roots @param {string | string[]} selectors @returns {Element[]} */

@@ -67,10 +67,9 @@
 
   /** Hear a track from now on. @param {any} entry @param {MediaStreamTrack} track */
   async function listen(entry, track) {
-    const own = theContext();
     entry.stream = new natives.MediaStream([track]);
-    await listenIn(entry, own.createMediaStreamSource(entry.stream));
-    if (own.state === "suspended") await own.resume();
+    await listenIn(entry, theContext().createMediaStreamSource(entry.stream));
+    await capture.worklet.revive();
   }
 
   /** @param {any} entry @param {unknown} error */
@@ -104,6 +103,12 @@
     listen: (entry, track) => listen(entry, track).catch((error) => cannot(entry, error)),
     /** @param {any} entry @param {AudioNode} source */
     listenIn: (entry, source) => listenIn(entry, source).catch((error) => cannot(entry, error)),
+    /** A node of our own context that gives what a track brings. @param {MediaStreamTrack} track */
+    sourceOf(track) {
+      const source = theContext().createMediaStreamSource(new natives.MediaStream([track]));
+      capture.worklet.revive();
+      return source;
+    },
     /** The page's context is closed, and the nodes in it with it. @param {BaseAudioContext} where */
     leave: (where) => places.delete(where),
     /** Have the nodes hand over what they hold. */

@@ -28,6 +28,7 @@ from sederunt.platforms.registry import services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
 
 _LATEST = 6
+_PROFILE = ("email", "name", "password", "current")
 # How a receiver checks a webhook, to be copied.
 _VERIFYING = (
     (
@@ -132,6 +133,7 @@ async def people(page: Page) -> Response:
     return page.render(
         "people.html",
         members=members,
+        needs_password=await page.context.stores.sign_ins.needs_password(page.visitor),
         roles=list(MemberRole),
         audit=audit["data"],
         cursor=audit["next_cursor"],
@@ -143,9 +145,9 @@ async def people(page: Page) -> Response:
 async def save_profile(page: Page) -> Response:
     """POST /profile: one's own name, address and password; the other sessions end."""
     body = await page.body()
-    fields = {name: str(body.get(name) or "") for name in ("email", "name", "password")} if body else {}
-    sign_ins, person = page.context.stores.sign_ins, page.visitor.person
-    await sign_ins.set_password(person, fields.get("email", ""), fields.get("name", ""), fields.get("password", ""))
+    sent = body if isinstance(body, dict) else {}
+    email, name, password, current = (str(sent.get(field) or "") for field in _PROFILE)
+    await page.context.stores.sign_ins.set_password(page.visitor, email, name, password, current)
     return json_response({"message": "Saved. From now on you can sign in with this address and password."})
 
 

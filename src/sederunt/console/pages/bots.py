@@ -20,10 +20,10 @@ from sederunt.api.transcripts import correction_values
 from sederunt.api.views import event_values
 from sederunt.bus.connection import BusAway, NoResponder
 from sederunt.console.page import Page
-from sederunt.console.pieces import piece_of
 from sederunt.console.same_sound import same_sound
 from sederunt.console.story import story_of
 from sederunt.console.timetable import VIEWS, moments_of, span_of, timetable, zone_of
+from sederunt.console.transcript_pages import page_of
 from sederunt.console.waveform import waveform
 from sederunt.database.bot_view import BotView
 from sederunt.database.delivery_lists import DeliveryPage
@@ -120,7 +120,7 @@ async def one_bot(page: Page) -> Response:
 
 
 async def player_data(page: Page) -> Response:
-    """GET /bots/{id}/player.json: what the player shows, piece by piece; who spoke when with the first one."""
+    """GET /bots/{id}/player.json: what the player shows, page by page; who spoke when with the first one."""
     is_first = "after" not in page.request.query_params
     view = await page.context.bots.view(page.id("bot"), page.account_id, with_speaker_events=is_first)
     corrections = await page.context.stores.corrections.of(view.bot.id)
@@ -130,11 +130,11 @@ async def player_data(page: Page) -> Response:
 def player_response(
     page: Page, view: BotView | RecordingView, corrections: Sequence[Correction], lanes: Sequence[Mapping[str, Any]]
 ) -> Response:
-    """Answer with a piece of a transcript, and its lanes."""
-    piece = piece_of(view.segments_json, page.request.query_params.get("after"), corrections)
+    """Answer with a page of a transcript, and its lanes."""
+    part = page_of(view.segments_json, page.request.query_params.get("after"), corrections)
     values = {
-        "transcript": [_short(segment) for segment in piece.segments],
-        "next": piece.next,
+        "transcript": [_short(segment) for segment in part.segments],
+        "next": part.next,
         "lanes": lanes,
         "corrected": sorted({c.segment for c in corrections if c.segment is not None}),
     }

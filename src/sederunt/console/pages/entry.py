@@ -1,4 +1,4 @@
-"""The doors of the console: sign-in by password or link, sign-out."""
+"""How people come in and go out: sign-in by password or link, sign-out."""
 
 from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qs, urlsplit
@@ -10,8 +10,8 @@ from sederunt.accounting import Rate
 from sederunt.accounts.sign_in import SESSION_FOR
 from sederunt.api.bodies import whole_body
 from sederunt.api.context import ApiContext
-from sederunt.api.door import visit_of
 from sederunt.api.failures import answer_to
+from sederunt.api.middleware import request_info_of
 from sederunt.api.sessions import COOKIE, refuse_forged, session_token
 from sederunt.console.render import page_response
 from sederunt.errors import Forbidden, InvalidConfig, NotFound, RequestError
@@ -19,6 +19,7 @@ from sederunt.model.budgets import count_of
 
 _TRIES_PER_MINUTE = count_of("sign_in_tries")  # per address of a caller, and per address of a person
 _FORM_BYTES = 20_000
+_ELSEWHERE = frozenset({"cross-site", "same-site"})
 
 Open = Callable[[ApiContext, Request], Awaitable[Response]]
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -28,7 +29,7 @@ def open_endpoint(handler: Open, path: str) -> Endpoint:
     """Return the endpoint of a page that needs no session."""
 
     async def answer(request: Request) -> Response:
-        visit_of(request).route = path
+        request_info_of(request).route = path
         context: ApiContext = request.app.state.context
         try:
             return await handler(context, request)
@@ -40,7 +41,7 @@ def open_endpoint(handler: Open, path: str) -> Endpoint:
     return answer
 
 
-class Doors:
+class EntryPages:
     """Sign-in and what belongs to it."""
 
     def __init__(self) -> None:
@@ -55,6 +56,7 @@ class Doors:
 
     async def sign_in(self, context: ApiContext, request: Request) -> Response:
         """POST /sign-in"""
+        refuse_elsewhere(context, request)
         form = await _form(request)
         email = form.get("email", "")
         self._count(context, request, email)
@@ -66,12 +68,18 @@ class Doors:
             return page_response("sign_in.html", _values(context, request, str(error), email=email[:320]), 400)
         return signed_in(request, context, token, path_of_ours(form.get("next")))
 
-    async def welcome(self, _context: ApiContext, request: Request) -> Response:
-        """GET /welcome: a button, so that no program that looks at links uses this one up."""
-        return page_response("welcome.html", {"token": request.query_params.get("token", "")[:200]})
+    async def welcome(self, context: ApiContext, request: Request) -> Response:
+        """GET /welcome: a button, so that no program that looks at links uses this one up.
+
+        It says whom the link is for: who is led to another's would work in their name.
+        """
+        token = request.query_params.get("token", "")[:200]
+        name = await context.stores.sign_ins.name_on_link(token)
+        return page_response("welcome.html", {"token": token, "name": name})
 
     async def accept(self, context: ApiContext, request: Request) -> Response:
         """POST /welcome"""
+        refuse_elsewhere(context, request)
         form = await _form(request)
         self._count(context, request, "")
         try:
@@ -101,6 +109,20 @@ class Doors:
         caller = request.client.host if request.client else ""
         if self._limit.wait_s(("from", caller)) or (email and self._limit.wait_s(("to", email.casefold()[:320]))):
             raise InvalidConfig({"password": ["Too many tries: wait a minute."]})
+
+
+def refuse_elsewhere(context: ApiContext, request: Request) -> None:
+    """Raise Forbidden where another site's page signs somebody in here: they would work in a stranger's name.
+
+    Browsers tell it by themselves, those of addresses without TLS by the page's origin alone.
+    """
+    told, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    ours = {request.headers.get("host", ""), urlsplit(context.settings.api.public_url or "").netloc}
+    if told in _ELSEWHERE if told else origin is not None and urlsplit(origin).netloc not in ours:
+        raise Forbidden(
+            "This form was sent from another site: load the page again. Behind a proxy SEDERUNT_API__PUBLIC_URL has to "
+            "be set."
+        )
 
 
 def signed_in(request: Request, context: ApiContext, token: str, to: str) -> Response:

@@ -1,4 +1,4 @@
-"""The door of an OpenID provider: out to it, back from it, and identities that people link to who they are here."""
+"""Sign-in by an OpenID provider: out to it, back from it, and identities that people link to who they are here."""
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -19,7 +19,7 @@ _COOKIE = "sederunt_openid"
 _ANSWERS_PER_MINUTE = count_of("openid_answers")  # per address of a caller: an office comes through one
 
 
-class OpenIdDoor:
+class OpenIdEntry:
     """GET /sign-in/openid, and where the provider sends people back to."""
 
     def __init__(self) -> None:

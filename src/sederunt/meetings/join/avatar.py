@@ -1,25 +1,30 @@
 """The picture that a bot's camera shows: uploaded with the bot, or at an address the caller named."""
 
 import asyncio
+from uuid import UUID
 
 from sederunt import log
 from sederunt.addresses import guarded_client, opened
-from sederunt.errors import DestinationError, UnsupportedMedia
-from sederunt.media.still import still
+from sederunt.errors import BrokenMedia, DestinationError, MediaError
+from sederunt.media.readers import Readers
+from sederunt.media.still_apart import still_apart
 from sederunt.model.bot import Bot
 from sederunt.storage.objects import Objects
 
 MOST_BYTES = 5_000_000
 FETCH_S = 15.0  # a picture is not worth being late for a meeting
 IDLE_S = 5.0
+DRAW_S = 30.0
 
 logger = log.get(component="meetings")
 
 
-async def picture_of(bot: Bot, objects: Objects, *, allow_private: bool) -> bytes | None:
+async def picture_of(bot: Bot, objects: Objects, readers: Readers, *, allow_private: bool) -> bytes | None:
     """Return the bot's picture, ready for its page; None where it has none, or it cannot be had (the log says why).
 
-    `allow_private`: whether addresses on private networks may be asked.
+    Args:
+        readers: lends the place in which it is drawn.
+        allow_private: whether addresses on private networks may be asked.
     """
     config = bot.config
     try:
@@ -29,19 +34,28 @@ async def picture_of(bot: Bot, objects: Objects, *, allow_private: bool) -> byte
             data = await _fetched(config.bot_avatar_url, allow_private)
         else:
             return None
-        return await asyncio.to_thread(still, data)
-    except (DestinationError, FileNotFoundError, UnsupportedMedia, TimeoutError) as error:
+        return await _drawn(data, bot.account_id, readers)
+    except (DestinationError, FileNotFoundError, MediaError, TimeoutError) as error:
         why = str(error) or f"It did not come within {FETCH_S:g} s."
         logger.warning("bot goes without its picture", action="avatar_failed", bot_id=str(bot.id), why=why)
         return None
 
 
-async def picture_at(address: str, *, allow_private: bool) -> bytes:
+async def picture_at(address: str, account_id: UUID, readers: Readers, *, allow_private: bool) -> bytes:
     """Return the picture at an address that a caller named, ready for a page.
 
-    Raises DestinationError, UnsupportedMedia, TimeoutError.
+    Raises DestinationError, MediaError, TimeoutError.
     """
-    return await asyncio.to_thread(still, await _fetched(address, allow_private))
+    return await _drawn(await _fetched(address, allow_private), account_id, readers)
+
+
+async def _drawn(data: bytes, account_id: UUID, readers: Readers) -> bytes:
+    """Return a picture as the camera shows it. It may be anything, so another process reads it."""
+    try:
+        async with asyncio.timeout(DRAW_S), readers.place(account_id) as gives_way:
+            return await still_apart(data, gives_way=gives_way)
+    except TimeoutError:
+        raise BrokenMedia(f"The picture was not drawn within {DRAW_S:g} s.") from None
 
 
 async def _fetched(address: str, allow_private: bool) -> bytes:

@@ -1,14 +1,17 @@
 """What is said live, written down: each final segment with its voice, the voice's number, and its name. Pure.
 
 A name may not be known when a segment is final: whose source it is, or who was marked as speaking, may be told a
-moment later. Such a line is told anew once its name is known. A voice keeps its number for the bot's whole life.
+moment later. Such a line is told anew once its name is known. A voice keeps its number for the bot's whole life, and
+in mixed sound, where its label tells it from others, its name too.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from sederunt.model.transcript import LiveLine, Utterance
+from sederunt.meetings.live.voice_names import VoiceNames
+from sederunt.model.transcript import LiveLine, Segment, Utterance
 from sederunt.transcription.live import LiveSegment
 from sederunt.transcription.profanity import mask_utterances
 from sederunt.transcription.text import runs
@@ -16,6 +19,10 @@ from sederunt.transcripts.attribution import MeetingFacts, NamedUtterance, Sourc
 
 # What was said so lately helps to tell voices apart, and may still get its name.
 RECENT_S = 120.0
+# A line is told anew under a name that is now known of so much of it.
+COVERED = 0.7
+# Voices without a name are called so by attribution; the next page's labels begin behind those of earlier ones.
+_LABELLED = re.compile(r" voice (\d+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +30,8 @@ class _Heard:
     """One segment of a source, and the lines it became."""
 
     utterance: Utterance
-    lines: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    label: int | None = None  # whose voice, where voices of the source are told apart
 
 
 class LiveLines:
@@ -39,18 +47,22 @@ class LiveLines:
         self._numbers: dict[str, int] = {}
         self._lines: dict[str, LiveLine] = {}
         self._heard: dict[str, dict[str, _Heard]] = {}  # source → segment id → what was said
+        self._names = VoiceNames()
+        self._first_label = 0
         for line in kept:
             self._numbers.setdefault(line.voice, line.segment.speaker)
-            self._remember(line, line.segment_id, line.segment.utterances[0], (line.segment_id,))
+            if found := _LABELLED.search(line.voice):
+                self._first_label = max(self._first_label, int(found[1]) + 1)
+            self._remember(line, line.segment_id, _Heard(line.segment.utterances[0], (line.segment_id,)))
 
     def final(self, said: LiveSegment, meeting: MeetingFacts) -> list[LiveLine]:
         """Return the lines of a final segment: several where people share it. The first has the segment's id."""
         known = self._heard.get(said.source, {}).get(said.segment_id)
-        utterance = self._utterance(said)
+        heard = self._heard_now(said)
         if known is not None:
-            return self._revised(known, utterance)
+            return self._revised(said, known, heard, meeting)
         self._forget(said.end - RECENT_S)
-        parts = self._parts(said, utterance, meeting)
+        parts = self._parts(said, heard, meeting)
         ids = tuple(said.segment_id if n == 0 else f"{said.segment_id}.{n + 1}" for n in range(len(parts)))
         lines = [
             LiveLine(
@@ -58,12 +70,12 @@ class LiveLines:
                 revision=0,
                 source=said.source,
                 voice=part.voice,
-                segment=part.segment(self._numbers.setdefault(part.voice, self._next_number())),
+                segment=self._segment(part),
             )
             for id_, part in zip(ids, parts, strict=True)
         ]
         for line in lines:
-            self._remember(line, said.segment_id, utterance, ids)
+            self._remember(line, said.segment_id, replace(heard, lines=ids))
         return lines
 
     @property
@@ -74,79 +86,98 @@ class LiveLines:
     def renamed(self, meeting: MeetingFacts) -> list[LiveLine]:
         """Return the lines of recent segments that had no name and have one now."""
         lines = []
-        for source, heard in self._heard.items():
-            unnamed = [
-                self._lines[id_]
-                for each in heard.values()
-                for id_ in each.lines
-                if self._lines[id_].segment.speaker_name is None
-            ]
-            if unnamed:
-                found = {part.utterance.start: part for part in self._voices(source, meeting, {}) if part.name}
-                lines += [
-                    self._named(line, found[line.segment.start]) for line in unnamed if line.segment.start in found
-                ]
+        for source in list(self._heard):
+            for told_apart in (False, True):
+                heard = self._heard_in(source, told_apart=told_apart, meeting=meeting)
+                mine = [self._lines[id_] for each in heard.values() for id_ in each.lines]
+                unnamed = [line for line in mine if line.segment.speaker_name is None]
+                parts = self._voices(source, meeting, heard, told_apart=told_apart) if unnamed else []
+                found = [(line, _covering(line, parts)) for line in unnamed]
+                for line, part in found:
+                    if part is not None:
+                        lines.append(self._named(line, self._names.recalled(part, meeting) if told_apart else part))
         return lines
 
     def draft(self, said: LiveSegment, meeting: MeetingFacts) -> Mapping[str, object]:
         """Return the data of a `ts-draft`: what listeners are told of a segment that is still being said."""
-        utterance = self._utterance(said)
-        parts = self._parts(said, utterance, meeting)
+        heard = self._heard_now(said)
+        parts = self._parts(said, heard, meeting)
         voice, name = (parts[-1].voice, parts[-1].name) if parts else ("", None)
         return {
             "segment_id": said.segment_id,
-            "transcript": utterance.transcript,
+            "transcript": heard.utterance.transcript,
             "start": said.start,
             "end": said.end,
             "speaker": self._numbers.get(voice, self._next_number()),
             "speaker_name": name,
         }
 
-    def _utterance(self, said: LiveSegment) -> Utterance:
-        label = said.label or 0
+    def _heard_now(self, said: LiveSegment) -> _Heard:
+        """Return a segment as it is kept, its lines left open."""
+        label = None if said.label is None else self._first_label + said.label
+        number = label or 0
         utterance = Utterance(
             start=said.start,
             end=said.end,
-            speaker=label,
+            speaker=number,
             confidence=round(said.confidence, 4),
             transcript=said.transcript.strip(),
-            words=tuple(replace(word, speaker=label) for word in said.words),
+            words=tuple(replace(word, speaker=number) for word in said.words),
         )
-        return utterance if self._mask_lang is None else mask_utterances((utterance,), self._mask_lang)[0]
+        if self._mask_lang is not None:
+            (utterance,) = mask_utterances((utterance,), self._mask_lang)
+        return _Heard(utterance, label=label)
 
-    def _parts(self, said: LiveSegment, utterance: Utterance, meeting: MeetingFacts) -> list[NamedUtterance]:
+    def _parts(self, said: LiveSegment, heard: _Heard, meeting: MeetingFacts) -> list[NamedUtterance]:
         """Return who says what in this segment. Its words may begin a little before it does."""
-        voices = self._voices(said.source, meeting, {said.segment_id: utterance}, diarized=said.label is not None)
-        first_s = min([said.start, *(word.start for word in utterance.words)])
-        return [part for part in voices if first_s <= part.utterance.start <= said.end]
+        told_apart = heard.label is not None and is_mixed(said.source, meeting.links)
+        of_late = self._heard_in(said.source, told_apart=told_apart, meeting=meeting)
+        voices = self._voices(said.source, meeting, {**of_late, said.segment_id: heard}, told_apart=told_apart)
+        first_s = min([said.start, *(word.start for word in heard.utterance.words)])
+        mine = [part for part in voices if first_s <= part.utterance.start <= said.end]
+        if heard.label is None or not told_apart:
+            return mine
+        return [self._names.recalled(part, meeting) for part in mine if part.utterance.speaker == heard.label]
+
+    def _heard_in(self, source: str, *, told_apart: bool, meeting: MeetingFacts) -> dict[str, _Heard]:
+        """Return what was said of late in a source, by segment: where voices are told apart, or the rest of it."""
+        labelled = is_mixed(source, meeting.links)
+        heard = self._heard.get(source, {}).items()
+        return {id_: each for id_, each in heard if (labelled and each.label is not None) == told_apart}
 
     def _voices(
-        self, source: str, meeting: MeetingFacts, new: Mapping[str, Utterance], *, diarized: bool = False
+        self, source: str, meeting: MeetingFacts, heard: Mapping[str, _Heard], *, told_apart: bool
     ) -> list[NamedUtterance]:
-        """Return who says what in a source, of late."""
+        """Return who says what in these segments of a source; all others help to judge."""
         mixed = is_mixed(source, meeting.links)
-        speech = SourceSpeech(
-            source=source, utterances=self._utterances(source, new), mixed=mixed, diarized=diarized and mixed
+        speech = SourceSpeech(source=source, utterances=_in_order(heard), mixed=mixed, diarized=told_apart)
+        rest = (
+            (other, self._heard_in(other, told_apart=labelled, meeting=meeting), labelled)
+            for other in self._heard
+            for labelled in (False, True)
+            if (other, labelled) != (source, told_apart)
         )
         others = (
-            SourceSpeech(source=other, utterances=self._utterances(other, {}), mixed=is_mixed(other, meeting.links))
-            for other in self._heard
-            if other != source
+            SourceSpeech(
+                source=other, utterances=_in_order(own), mixed=is_mixed(other, meeting.links), diarized=labelled
+            )
+            for other, own, labelled in rest
+            if own
         )
         return voices_in(speech, meeting, others)
 
-    def _utterances(self, source: str, new: Mapping[str, Utterance]) -> tuple[Utterance, ...]:
-        heard = {id_: each.utterance for id_, each in self._heard.get(source, {}).items()}
-        return tuple(sorted({**heard, **new}.values(), key=lambda utterance: utterance.start))
-
-    def _revised(self, known: _Heard, utterance: Utterance) -> list[LiveLine]:
-        """Return told lines with new words, cut where the lines were, so that each keeps its voice."""
+    def _revised(self, said: LiveSegment, known: _Heard, heard: _Heard, meeting: MeetingFacts) -> list[LiveLine]:
+        """Return told lines with new words, cut where the lines were, so that each keeps its voice; but where the
+        voice itself turned out to be another."""
         lines = [self._lines[id_] for id_ in known.lines]
+        if known.label != heard.label and len(lines) == 1:
+            self._heard[said.source][said.segment_id] = replace(heard, lines=known.lines)
+            parts = self._parts(said, heard, meeting)
+            lines = [replace(lines[0], voice=parts[0].voice, segment=self._segment(parts[0]))] if parts else lines
         borders = [line.segment.start for line in lines[1:]]
-        places = [bisect_right(borders, word.start) for word in utterance.words]
-        parts = runs(utterance, places) if borders else [(0, utterance)]
+        places = [bisect_right(borders, word.start) for word in heard.utterance.words]
         told = []
-        for place, part in parts:
+        for place, part in runs(heard.utterance, places) if borders else [(0, heard.utterance)]:
             line = lines[place or 0]
             number = line.segment.speaker
             segment = NamedUtterance(
@@ -169,15 +200,32 @@ class LiveLines:
         self._lines[line.segment_id] = new
         return new
 
+    def _segment(self, part: NamedUtterance) -> Segment:
+        return part.segment(self._numbers.setdefault(part.voice, self._next_number()))
+
     def _next_number(self) -> int:
         return max(self._numbers.values(), default=-1) + 1
 
-    def _remember(self, line: LiveLine, segment_id: str, utterance: Utterance, ids: tuple[str, ...]) -> None:
+    def _remember(self, line: LiveLine, segment_id: str, heard: _Heard) -> None:
         self._lines[line.segment_id] = line
-        self._heard.setdefault(line.source, {})[segment_id] = _Heard(utterance, ids)
+        self._heard.setdefault(line.source, {})[segment_id] = heard
 
     def _forget(self, before_s: float) -> None:
         for heard in self._heard.values():
             for segment_id in [id_ for id_, each in heard.items() if each.utterance.end < before_s]:
                 for id_ in heard.pop(segment_id).lines:
                     del self._lines[id_]
+
+
+def _in_order(heard: Mapping[str, _Heard]) -> tuple[Utterance, ...]:
+    return tuple(sorted((each.utterance for each in heard.values()), key=lambda utterance: utterance.start))
+
+
+def _covering(line: LiveLine, parts: Iterable[NamedUtterance]) -> NamedUtterance | None:
+    """Return the part that says whose most of a line is; None where nobody is known."""
+    start, end = line.segment.start, max(line.segment.end, line.segment.start + 0.01)
+    for part in parts:
+        common = min(end, max(part.utterance.end, part.utterance.start + 0.01)) - max(start, part.utterance.start)
+        if part.name is not None and common >= COVERED * (end - start):
+            return part
+    return None

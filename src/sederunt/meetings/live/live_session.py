@@ -81,7 +81,7 @@ async def open_live_session(
                 prefix=stay,
                 lang=config.lang,
                 vocabulary=config.custom_vocabulary,
-                is_mixed=lambda source: is_mixed(source, roster.sources),
+                is_mixed=lambda source: is_mixed(source, roster.fold.sources),
                 access=await _access(journal.bot, model, keys),
             )
         except SederuntError as error:

@@ -42,8 +42,8 @@ class RecentMeeting:
         return MeetingFacts(
             duration_s=now_s,
             started_ms=started_ms,
-            participants=[_lately(person, since_ms) for person in self._roster.participants],
-            links=self._roster.sources,
+            participants=[_lately(person, since_ms) for person in self._roster.fold.participants],
+            links=self._roster.fold.sources,
             spans=self.recorder.spans(since_s) if self.recorder is not None else (),
         )
 

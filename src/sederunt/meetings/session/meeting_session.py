@@ -74,10 +74,10 @@ async def open_session(
         page,
         str(bot.id),
         camera=avatar is not None,
-        anybody_known=lambda: bool(observer.roster.participants),
+        anybody_known=lambda: bool(observer.roster.fold.participants),
         network_heard=lambda: observer.decoder.roster_heard,
         knows_itself=lambda: observer.roster.knows_itself,
-        doubts_company=lambda: observer.roster.doubts_company,
+        doubts_company=lambda: observer.roster.fold.doubts_company,
     )
     session = MeetingSession(
         context,
@@ -151,9 +151,12 @@ class MeetingSession:
             outcome = await until_entered(entering, self.page, self._commands, self._context.journal)
         except PageError as error:
             return await self._broken(error)
-        if outcome is None and limits.waited_outside:
+        if outcome is not None:
+            return outcome
+        if limits.waited_outside:
             self.observer.roster.take([said(Fact.LET_IN, unix_ms(self._context.clock.now()), Source.ENTRY)])
-        return outcome
+        limits.note_inside()
+        return None
 
     def _become(self, identity: Identity) -> None:
         self.identity = identity
@@ -277,16 +280,20 @@ class MeetingSession:
 
     async def _show(self, address: str) -> None:
         """Show the picture at an address. Raises with a sentence where it cannot be had, or not be shown."""
-        picture = await picture_at(address, allow_private=self._context.settings.allow_private_addresses)
+        context = self._context
+        allow_private = context.settings.allow_private_addresses
+        picture = await picture_at(
+            address, context.journal.bot.account_id, context.readers, allow_private=allow_private
+        )
         if not await self.page.show_picture(picture):
             raise PageError("this page shows no pictures of bots.")
         self._commands.picture = picture
-        await self._chores.switch_camera_on(self._context.clock)
+        await self._chores.switch_camera_on(context.clock)
 
     async def capture_facts(self, *, ask: bool = True) -> dict[str, object]:
         """Return what was captured and how; where nothing was, by what the page listened, if it may be asked."""
         facts: dict[str, object] = dict(self.recorder.facts()) if self.recorder else {}
-        facts["shown_speaking"] = self.observer.roster.anyone_spoke
+        facts["shown_speaking"] = self.observer.roster.fold.anyone_spoke
         if not facts.get("backend") and ask:
             with contextlib.suppress(PageError):
                 facts["backend"] = (await self.page.capture_state()).get("backend")

@@ -14,10 +14,18 @@ from sederunt.model.trouble import PageTrouble, Recovery
 FED_MS = 3000  # sound that came so lately proves the connection
 UNNOTICED_MS = 7000  # so long before it was told, at most, was the connection lost: browsers take 5 s to say so
 SHORTEST_GAP_MS = 1000
+LATE_MS = 5000  # sound that comes so long after it was captured …
+LATE_LOOKS = 3  # … in so many looks in a row at which some came: a batch that was held up once is none of it
 
 DISK_REFUSES = PageTrouble(
     cause="disk_refuses",
     seen="This host's disk takes no pieces of the recording; they are kept in memory, and lost if the host dies.",
+    recovery=Recovery.NONE,
+)
+
+SOUND_LATE = PageTrouble(
+    cause="sound_late",
+    seen="Sound comes more than five seconds after it was captured: the page, or this host, does not keep up.",
     recovery=Recovery.NONE,
 )
 
@@ -39,6 +47,8 @@ class Outages:
         self._documents = page.documents
         self._deaf_since_ms: float | None = None  # in an outage
         self._is_refused = False  # by this disk, and told
+        self._seen_ms: float | None = None  # the newest frame at the look before
+        self._late_looks = 0
 
     def found(
         self, now: float, now_ms: int, *, shown_speaking: bool, has_company: bool, site_reconnects: bool
@@ -65,7 +75,18 @@ class Outages:
             site_reconnects=site_reconnects,
         )
         before, self._is_refused = self._is_refused, self._recorder.is_refused
-        return [DISK_REFUSES, *found] if self._is_refused and not before else found
+        told = [DISK_REFUSES] if self._is_refused and not before else []
+        if self._falls_behind(last_ms, now_ms):
+            told.append(SOUND_LATE)
+        return [*told, *found]
+
+    def _falls_behind(self, last_ms: float | None, now_ms: int) -> bool:
+        """Return whether sound has just been found to come late, once each time that it begins to."""
+        before, self._seen_ms = self._seen_ms, last_ms
+        if last_ms is None or last_ms == before:
+            return False  # none came: nobody may speak, or it does not come at all, which others see
+        self._late_looks = self._late_looks + 1 if now_ms - last_ms >= LATE_MS else 0
+        return self._late_looks == LATE_LOOKS
 
     async def tell(self, troubles: Sequence[PageTrouble], now_ms: int) -> Broken | None:
         """Take these troubles, and mark an outage that is over; returns how the stay ends by one of them."""

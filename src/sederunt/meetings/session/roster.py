@@ -1,14 +1,13 @@
 """What a bot knows of its meeting: the fold of all claims, with chat, and the record of what was claimed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from sederunt.claims.changes import Change, PersonSpoke, PersonWrote
 from sederunt.claims.chat import ChatLedger, signed
 from sederunt.claims.claim import Claim, Fact, Source, Subject
 from sederunt.claims.fold import Fold
-from sederunt.claims.journal import ClaimJournal, report
+from sederunt.claims.journal import ClaimJournal
 from sederunt.model.events import ChatReceived
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 
@@ -16,19 +15,19 @@ from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
 class Roster:
     """Takes what decoders claim and what is heard; stop rules, journal and live lines read it.
 
-    In go `take`, `heard` and `pass_time`; out come changes for the listeners, what is to be written (`take_changed`,
-    `sources`), and the properties below. Who is believed, and why, is decided in `claims`.
+    In go `take`, `heard` and `pass_time`; out come changes for the listeners. What is known by now, and what of it is
+    to be written, `fold` says. Who is believed, and why, is decided in `claims`.
     """
 
     def __init__(self) -> None:
-        self._fold, self._chat, self.claims = Fold(), ChatLedger(), ClaimJournal()
+        self.fold, self._chat, self.claims = Fold(), ChatLedger(), ClaimJournal()
         self._heard_ms: dict[str, int] = {}  # media source → its last word
 
     def recall(self, participants: Iterable[Participant]) -> None:
         """Take those of earlier pages, before anything of this one."""
         known = tuple(participants)
         self.claims.note("recalled", [(one.key, one.name) for one in known])
-        self._fold.recall(known)
+        self.fold.recall(known)
 
     def take(self, told: Iterable[Claim | ChatReceived]) -> list[Change]:
         """Fold in what a signal of the page tells; returns what listeners should hear of."""
@@ -39,7 +38,7 @@ class Roster:
                 changes += self._claimed(each)
             else:
                 written.append(each)
-        changes += self._fold.settle()
+        changes += self.fold.settle()
         for message in written:
             changes += self._written(message)
         return changes
@@ -49,17 +48,17 @@ class Roster:
         at_ms = self._heard_ms[source] = max(at_ms, self._heard_ms.get(source, 0) + 1)
         subjects = (Subject(media=source),)
         claim = Claim(fact=Fact.SOUND, source=Source.CAPTURE, at_ms=at_ms, subjects=subjects, holds=speaking)
-        return [*self._claimed(claim), *self._fold.settle()]
+        return [*self._claimed(claim), *self.fold.settle()]
 
     def pass_time(self, now_ms: int) -> list[Change]:
         """Let claims expire, and contradictions be decided; returns what listeners should hear of."""
         self.claims.note("now_ms", now_ms)
-        return [*self._fold.pass_time(now_ms)]
+        return [*self.fold.pass_time(now_ms)]
 
     def hush(self, at_ms: int) -> list[Change]:
         """Note that the stay is over, so that nobody speaks any more; returns what listeners should hear of."""
         self.claims.note("over_ms", at_ms)
-        return [*self._fold.hush(at_ms)]
+        return [*self.fold.hush(at_ms)]
 
     def wrote(self, text: str, at_ms: int) -> None:
         """Note that the bot writes this to the chat: whoever is shown to have written it is the bot."""
@@ -67,104 +66,34 @@ class Roster:
 
     def _claimed(self, claim: Claim) -> list[Change]:
         self.claims.add(claim)
-        return [*self._fold.take(claim)]
+        return [*self.fold.take(claim)]
 
     def _written(self, message: ChatReceived) -> list[Change]:
-        message = signed(message, self._fold)
+        message = signed(message, self.fold)
         own = self._chat.tells_who_we_are(message)
-        changes = [*self._claimed(own), *self._fold.settle()] if own else []
+        changes = [*self._claimed(own), *self.fold.settle()] if own else []
         first = self._chat.first_word(message)
         return [*changes, PersonWrote(message=first)] if first else changes
-
-    # --- what is known -------------------------------------------------------------------------------------------
-
-    @property
-    def participants(self) -> tuple[Participant, ...]:
-        """Return everyone ever seen but the bot itself, in order of first sight."""
-        return self._fold.participants
-
-    @property
-    def sources(self) -> Mapping[str, str]:
-        """Return audio source → participant key."""
-        return self._fold.sources
-
-    @property
-    def company(self) -> frozenset[str]:
-        """Return the keys of the people here now: neither the bot itself nor, by their names, other bots."""
-        return self._fold.company
-
-    @property
-    def has_company(self) -> bool:
-        """Return whether anybody is here now: listed, or, while this page listed nobody yet, shown speaking."""
-        return self._fold.has_company
-
-    @property
-    def company_seen(self) -> bool:
-        """Return whether anybody else was here, ever."""
-        return self._fold.company_seen
-
-    @property
-    def doubts_company(self) -> bool:
-        """Return whether the page's list should be looked at: who is here is said by nobody lately."""
-        return self._fold.doubts_company
 
     @property
     def knows_itself(self) -> bool:
         """Return whether one of those who are listed is known to be the bot itself."""
-        return bool(self._fold.own_keys)
-
-    @property
-    def own_name(self) -> str:
-        """Return what the bot is called in the meeting; as it entered, while nothing better is known."""
-        return self._fold.own_name
-
-    @property
-    def own_keys(self) -> frozenset[str]:
-        """Return the keys by which the bot itself is known."""
-        return self._fold.own_keys
+        return bool(self.fold.own_keys)
 
     @property
     def speaking(self) -> frozenset[str]:
         """Return the keys of those whose last mark says that they speak."""
         return frozenset(
-            one.key for one in self.participants if one.events and one.events[-1].type is SpeakingKind.STARTED
+            one.key for one in self.fold.participants if one.events and one.events[-1].type is SpeakingKind.STARTED
         )
 
     @property
-    def someone_shown_speaking(self) -> bool:
-        """Return whether anybody is marked as speaking right now."""
-        return self._fold.someone_speaks
-
-    @property
-    def anyone_spoke(self) -> bool:
-        """Return whether anybody was marked as speaking, ever."""
-        return self._fold.anyone_spoke
-
-    @property
-    def last_sound_ms(self) -> int | None:
-        """Return when anything audible was captured last, whoever made it."""
-        return self._fold.last_sound_ms
-
-    @property
     def removed(self) -> bool:
-        return Fact.REMOVED in self._fold.told
+        return Fact.REMOVED in self.fold.told
 
     @property
     def over(self) -> bool:
-        return Fact.OVER in self._fold.told
-
-    def report(self) -> dict[str, Any]:
-        """Return what is known and why, as JSON data."""
-        return report(self._fold)
-
-    def take_changed(self) -> tuple[tuple[Participant, ...], Mapping[str, int]]:
-        """Return what the journal has to write since the last call: participants, and since when the marks of some of
-        them are not what was written before."""
-        return self._fold.take_changed()
-
-    def keep_changed(self, participants: Iterable[Participant], withdrawn: Mapping[str, int]) -> None:
-        """Have these given out by `take_changed` again: the journal could not write them."""
-        self._fold.keep_changed(participants, withdrawn)
+        return Fact.OVER in self.fold.told
 
 
 def silenced(participants: Iterable[Participant], at_ms: int) -> list[PersonSpoke]:

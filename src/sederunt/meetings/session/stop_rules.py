@@ -45,7 +45,7 @@ class Alone:
         self._since_ms: int | None = None
 
     def check(self, roster: Roster, now_ms: int) -> Departure | None:
-        if not roster.company_seen or roster.has_company:
+        if not roster.fold.company_seen or roster.fold.has_company:
             self._since_ms = None
             return None
         if self._since_ms is None:
@@ -63,7 +63,7 @@ class Silence:
         self._started_ms = started_ms
 
     def check(self, roster: Roster, now_ms: int) -> Departure | None:
-        if now_ms - max(roster.last_sound_ms or 0, self._started_ms) < self._limit_ms:
+        if now_ms - max(roster.fold.last_sound_ms or 0, self._started_ms) < self._limit_ms:
             return None
         return Departure(reason=StopReason.SILENCE_DETECTION_TRIGGERED, row="rule.silence")
 

@@ -74,12 +74,12 @@ class Watcher:
             if (ended := self._ended(now_ms)) is not None:
                 return ended
             now = self._clock.monotonic()
-            someone_speaks = self._observer.roster.someone_shown_speaking
+            someone_speaks = self._observer.roster.fold.someone_speaks
             troubles = self._outages.found(
                 now,
                 now_ms,
                 shown_speaking=someone_speaks,
-                has_company=self._observer.roster.has_company,
+                has_company=self._observer.roster.fold.has_company,
                 site_reconnects=self._looks.site_reconnects,
             )
             if troubles or now >= next_look - (HASTE_S if self._looks.is_urgent else 0):

@@ -2,6 +2,7 @@
 
 from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import DIALOGS, Showing
+from sederunt.platforms.gmeet import labels
 from sederunt.platforms.gmeet.evidence import CTA_NAMES, NAME_FIELDS
 from sederunt.platforms.rows import Targets
 from sederunt.platforms.shared import (
@@ -40,7 +41,7 @@ _CONSENT = _target(
     names=("Join now", "Join", *CONSENT_GIVEN),
     but_not=CONSENT_REFUSED,
 )
-# The same gate, whoever's product it names; it need not be a dialog.
+# Meet's consent to what is shared with another product, whichever it names; it need not be a dialog.
 _SHARING = _target(
     "sharing_consent",
     "I",
@@ -62,8 +63,16 @@ _CLOSE = _target(
     but_not="Close side panel",
 )
 _NO_ACCOUNT = _target("no_account", "B1 B2", names="Use without an account", seen="2025-06")
-_MICROPHONE_OFF = _target("microphone_off", "A V B2 S J", selectors=('[aria-label^="Turn off microphone" i]',))
-_CAMERA_OFF = _target("camera_off", "A V B2 S J", selectors=('[aria-label^="Turn off camera" i]',))
+_MICROPHONE_OFF = _target(
+    "microphone_off",
+    "A V B2 S J",
+    selectors=('[aria-label^="Turn off microphone" i]', labels.beginning(labels.MICROPHONE_OFF)),
+)
+_CAMERA_OFF = _target(
+    "camera_off",
+    "A V B2 S J",
+    selectors=('[aria-label^="Turn off camera" i]', labels.beginning(labels.CAMERA_OFF)),
+)
 _CAMERA_ON = _target("camera_on", "A V B2", selectors=('[aria-label^="Turn on camera" i]',))
 _NAME = _target("name", "A V B2 S J MB", selectors=NAME_FIELDS)
 _KNOCK = _target(
@@ -115,6 +124,7 @@ _CHAT = ChatPanel(
             'button[aria-label^="Chat with everyone" i]',
             'button[aria-label="In-call messages" i]',
             'nav button[data-panel-id="2"]',
+            labels.beginning(labels.CHAT, "button"),
         ),
         names="Chat | Chat with everyone*",
         showing=Showing.PRESENT,
@@ -129,6 +139,7 @@ _CHAT = ChatPanel(
             'textarea[placeholder*="Send a message" i]',
             '[contenteditable="true"][role="textbox"][aria-label^="Send a message" i]',
             '[contenteditable][role="textbox"][aria-label*="message" i]',
+            labels.beginning(labels.COMPOSER, ':is(textarea,[contenteditable="true"])'),
         ),
     ),
     send=_target(
@@ -138,6 +149,7 @@ _CHAT = ChatPanel(
             'button[aria-label="Send a message"][jsname="SoqoBf"]',
             'button[aria-label="Send a message" i]',
             'button[aria-label="Send message" i]',
+            labels.beginning(labels.COMPOSER, "button"),
         ),
     ),
     messages=("[data-message-id]", ".jO4O1", 'div[jsname="dTKtvb"]'),
@@ -170,6 +182,7 @@ CONTROLS = CallControls(
                 'button[aria-label^="People" i]',
                 'nav button[data-panel-id="1"]',
                 'div[role="button"][aria-haspopup="dialog"][aria-label^="People" i]',
+                labels.beginning(labels.PEOPLE, "button"),
             ),
             names="People | Show everyone",
             showing=Showing.LAID_OUT,
@@ -190,6 +203,8 @@ CONTROLS = CallControls(
                 'button[jsname="CQylAd"][aria-label="Leave call"]',
                 'button[aria-label="Leave call" i]',
                 '[role="button"][aria-label="Leave call" i]',
+                labels.beginning(labels.LEAVE),
+                'button[jsname="CQylAd"]',
             ),
             names="Leave call",
             showing=Showing.PRESENT,

@@ -2,8 +2,9 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
+from sederunt.platforms.gmeet import labels
 from sederunt.platforms.page_state import PageState
-from sederunt.platforms.refusals import refusals_by_meaning
+from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
 from sederunt.platforms.shared import EndTexts, call_endings, failed_pages, lobby_endings, named_controls
 
@@ -28,10 +29,12 @@ NEVER = (
     "span.notranslate",
     "[contenteditable]",
 )
-CTA_NAMES = phrases(
-    "Ask to join | Join now | Ask to join anyway | Ask to join without camera | Ask to join* | Join the call now | "
-    "Join anyway | Join here too | Switch here | Join | Join meeting | Enter meeting | Teilnahme erbitten | "
-    "Jetzt teilnehmen | Trotzdem teilnehmen"
+CTA_NAMES = (
+    phrases(
+        "Ask to join | Join now | Ask to join anyway | Ask to join without camera | Ask to join* | Join the call now | "
+        "Join anyway | Join here too | Switch here | Join | Join meeting | Enter meeting"
+    )
+    + labels.JOIN
 )
 SHARING = (
     r"\b(?:audio|video|media|captions?|transcripts?)\b.{0,40}\b(?:will be|is being|are being|is|are) shared with\b"
@@ -39,16 +42,18 @@ SHARING = (
 NAME_FIELDS = (
     'input[type="text"][aria-label="Your name" i]',
     'input[aria-label*="name" i]:not([type="hidden"])',
+    labels.beginning(labels.NAME, "input"),
     'input[jsname][type="text"]',
     'input[placeholder*="name" i]',
     'input[type="text"]:not([aria-hidden="true"])',
 )
-_SURE_NAME_FIELD = ",".join(NAME_FIELDS[:2])
+_SURE_NAME_FIELD = ",".join(NAME_FIELDS[:3])
 
 _STRONG_CONTROLS = (
-    '[aria-label="Turn on captions" i],[aria-label="Turn off captions" i]',
-    '[aria-label^="Chat with everyone" i],button[aria-label="In-call messages"]',
-    '[aria-label="Show everyone" i],button[aria-label^="People" i],nav button[data-panel-id="1"]',
+    '[aria-label="Turn on captions" i],[aria-label="Turn off captions" i],' + labels.beginning(labels.CAPTIONS),
+    '[aria-label^="Chat with everyone" i],button[aria-label="In-call messages"],' + labels.beginning(labels.CHAT),
+    '[aria-label="Show everyone" i],button[aria-label^="People" i],nav button[data-panel-id="1"],'
+    + labels.beginning(labels.PEOPLE, "button"),
 )
 _OTHER_CONTROLS = (
     '[role="region"][aria-label="Call controls"]',
@@ -68,6 +73,14 @@ _CONTROL_NAMES = phrases(
 _BLOCKED = phrases(
     "You can't join this video call | You can't join this meeting | You can't join this call | "
     "There is a problem connecting to this video call | There's a problem connecting to this video call"
+)
+_BLOCKED_STEMS = (
+    r"nicht an diese[mr] (?:video)?(?:anruf|besprechung|konferenz|meeting)\w* teilnehmen",
+    r"(?:pouvez|peux|peut) pas participer à (?:cet appel|cette réunion)",
+    r"no puedes? unirte a est[ae] (?:video)?(?:llamada|reunión)",
+    r"n[aã]o (?:é possível|pode) participar (?:d|n)?est[ae] (?:video)?(?:chamada|reunião)",
+    r"non puoi partecipare a quest[ao] (?:video)?(?:chiamata|riunione)",
+    r"(?:通話|会議)(?:に|には)参加できません",
 )
 _ENDS = EndTexts(
     removed=(
@@ -184,11 +197,23 @@ _REFUSALS = (
         seen="2026-11",
     ),
     *refusals_by_meaning(
-        _SITE, unless=("gmeet.name_field", "gmeet.cta", "gmeet.notice", "gmeet.lobby", "gmeet.lobby_label", *_CONTROLS)
+        _SITE,
+        unless=("gmeet.name_field", "gmeet.cta", "gmeet.notice", *_CONTROLS),
+        waiting=("gmeet.lobby", "gmeet.lobby_label"),
+        dialogs=DIALOGS,
     ),
     # Locked, full, closed to guests, or taken for a robot: the heading is one. Only a second sign makes it a challenge.
     _challenged.text("blocked_suspected", _BLOCKED, "A B2", beside=("gmeet.signal.suspected",)),
     _entry.text("blocked", _BLOCKED, "A V B2 S I", state=PageState.BLOCKED, settle_s=4.0),
+    _entry.stem(
+        "means.blocked",
+        _BLOCKED_STEMS,
+        "K",
+        state=PageState.BLOCKED,
+        unless=("gmeet.name_field", "gmeet.cta", "gmeet.notice", *_CONTROLS),
+        settle_s=4.0,
+        seen="2026-11",
+    ),
     _entry.text("trouble", "we encountered a problem joining", "B2", state=PageState.TROUBLE, settle_s=1.0),
     *lobby_endings(_SITE, _ENDS, over_source="V"),
     # A modal that merely offers signing in, or a prejoin still being built, must not be taken for a gate.
@@ -204,6 +229,7 @@ _REFUSALS = (
 
 _ENDINGS = (
     *call_endings(_SITE, _ENDS),
+    *endings_by_meaning(_SITE, unless=("gmeet.name_field", "gmeet.cta", *_CONTROLS)),
     _over.button("rejoin", "Rejoin", "A V O", unless=_CONTROLS, settle_s=1.0),
 )
 
@@ -253,7 +279,7 @@ _WAY_IN = (
     ),
     _notice.button("still_there", "Stay in the call | Stay in call", "K", phase=Phase.AFTER),
     _in_call.selector("in_call_still", _STRONG_CONTROLS, "A B2 E V", phase=Phase.AFTER),
-    # Two looks.
+    # Held over two looks.
     _entering.selector("in_call", _STRONG_CONTROLS, "B2 E V", at_least=2, unless=("gmeet.name_field",), settle_s=0.15),
     _entering.selector("in_call_one", _STRONG_CONTROLS, "A", unless=("gmeet.name_field", "gmeet.cta")),
     _in_call.selector(

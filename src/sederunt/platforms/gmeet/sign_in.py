@@ -3,7 +3,16 @@
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.rows import Rows, Targets
 from sederunt.platforms.sign_in_pages import SignInPages
-from sederunt.platforms.sign_in_tables import ASIDE, CAPTCHA_PX, HOST_END, first_rows, journey, last_rows
+from sederunt.platforms.sign_in_tables import (
+    ASIDE,
+    CAPTCHA_PX,
+    HOST_END,
+    chooser,
+    first_rows,
+    journey,
+    last_rows,
+    second_step,
+)
 from sederunt.platforms.targets import Step
 
 _SEEN = "2026-11"
@@ -115,6 +124,7 @@ ROWS = (
         "Choose how you want to sign in | Welcome to your new account",
         "K P",
     ),
+    *second_step(_asked_more),
     *last_rows(
         _rows,
         home=_HOME,
@@ -139,6 +149,7 @@ SIGN_IN = SignInPages(
         _ACCOUNT,
         _PASSWORD,
         _NEXT,
+        *chooser(_target, _FIELDS),
         Step(target=_BY_PASSWORD, states=ASIDE, most=2, apart=_FIELDS),
         Step(target=_OTHER_WAY, states=ASIDE, most=1, apart=_FIELDS),
         Step(target=_NOT_NOW, states=ASIDE, apart=_FIELDS),

@@ -24,6 +24,7 @@ WATCH: dict[str, Any] = {
         "id": "data-participant-id",
         "avatar": "img",
         "self": "[data-self-name]",
+        "nobody": ["Presentation"],  # what somebody shares has a row of its own (J, B2)
     },
     "speaking": {
         "row": "[data-participant-id]",
@@ -40,5 +41,12 @@ WATCH: dict[str, Any] = {
         "text": [".jO4O1", 'div[jsname="dTKtvb"]'],
         "id": "data-message-id",
     },
-    "banner": BANNER,
+    # The counter of the button that opens the list holds the bot, too (S, V; 2026-08).
+    "banner": {
+        **BANNER,
+        "counts": [
+            {"selector": "[data-avatar-count]", "attribute": "data-avatar-count"},
+            {"selector": 'button[aria-label^="People -" i]', "attribute": "aria-label"},
+        ],
+    },
 }

@@ -3,7 +3,7 @@
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.page_state import PageState
-from sederunt.platforms.refusals import refusals_by_meaning
+from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
 from sederunt.platforms.shared import EndTexts, call_endings, failed_pages, lobby_endings, named_controls
 
@@ -124,6 +124,14 @@ _REFUSALS = (
     _sign_in.signal("signal.anonymous_disabled", "conversation_end:5723", "A B2"),
     # The silent sign-in probe passes through here and comes back.
     _sign_in.address("address.sign_in", _LOGIN, "A O B2 LMA", settle_s=8.0),
+    # Where its links lead nowhere, Teams may show the login pages' form on an address of its own (A).
+    _sign_in.selector(
+        "login_form",
+        'input[name="loginfmt"][type="email"]',
+        "A",
+        unless=("teams.name_field", "teams.join_button"),
+        settle_s=8.0,
+    ),
     *failed_pages(_SITE, server_s=3.0, elsewhere=_ELSEWHERE, elsewhere_s=10.0, source="B2", state=PageState.TROUBLE),
     _challenged.selector("captcha", '[data-tid="HIP-Captcha-Image"]', "A LMA"),
     _challenged.text("captcha_words", "Verify you're a real person | Verify you are a real person", "A LMA"),
@@ -169,10 +177,10 @@ _REFUSALS = (
             "teams.prejoin_words",
             "teams.launcher",
             "teams.no_devices",
-            "teams.lobby",
-            "teams.lobby_element",
             *_CONTROLS,
         ),
+        waiting=("teams.lobby", "teams.lobby_element"),
+        dialogs=DIALOGS,
     ),
     _trouble.text(
         "blocked",
@@ -205,6 +213,7 @@ _ENDINGS = (
         unless=_CONTROLS,
     ),
     *call_endings(_SITE, _ENDS),
+    *endings_by_meaning(_SITE, unless=("teams.name_field", "teams.join_button", "teams.prejoin_words", *_CONTROLS)),
     _over.selector("end_screen", _END_SCREEN, "LMA"),
     _over.button("rejoin", "Rejoin | Rejoin meeting", "LMA O", unless=_CONTROLS, settle_s=1.0),
     _over.address("address.over", (r"/postmeeting", r"/meetingended", r"calling/end", _ELSEWHERE), "LMA", settle_s=2.0),

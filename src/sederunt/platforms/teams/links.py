@@ -22,7 +22,7 @@ _HOST = re.compile(
 )
 _CLASSIC = re.compile(r"/l/meetup-join/(19:[^/?#\s]+@[A-Za-z0-9.]+)/(\d+)", re.IGNORECASE)
 _SHORT = re.compile(r"/meet/(\d{9,16})(?![\d])")
-_TENANT = re.compile(r"[\"']Tid[\"']\s*:\s*[\"']([0-9a-f-]{8,40})", re.IGNORECASE)
+_TENANT = re.compile(r"[\"']Tid[\"']\s*:\s*[\"']([\w.-]{1,64})", re.IGNORECASE)
 _ORGANISER = re.compile(r"[\"']Oid[\"']\s*:\s*[\"']([0-9a-f-]{8,40})", re.IGNORECASE)
 _PASS = re.compile(r"[?&]p=([^&#\s]+)")
 _TOKEN = re.compile(r"#token=([^&#\s]+)")

@@ -3,7 +3,16 @@
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.rows import Rows, Targets
 from sederunt.platforms.sign_in_pages import SignInPages
-from sederunt.platforms.sign_in_tables import ASIDE, CAPTCHA_PX, HOST_END, first_rows, journey, last_rows
+from sederunt.platforms.sign_in_tables import (
+    ASIDE,
+    CAPTCHA_PX,
+    HOST_END,
+    chooser,
+    first_rows,
+    journey,
+    last_rows,
+    second_step,
+)
 from sederunt.platforms.targets import Step
 
 _SEEN = "2026-11"
@@ -66,7 +75,15 @@ _STAY = _target(
     selectors=("#idSIButton9", "#acceptButton", '[data-testid="primaryButton"]', 'input[type="submit"]'),
     names="Yes",
     within=("body",),
-    holding="Stay signed in?",
+    holding="Stay signed in? | Angemeldet bleiben? | Rester connecté | "
+    "mantener la sesión iniciada | Continuar conectado | Manter sessão iniciada | Rimanere connessi | "
+    "Aangemeld blijven? | サインインの状態を維持",
+)
+# That page by its parts, in any language.
+_STAY_FORM = _target(
+    "stay_form",
+    "K",
+    selectors=('form:has(#KmsiCheckboxField) input[type="submit"]', "body:has(#KmsiDescription) #idSIButton9"),
 )
 _BY_PASSWORD = _target(
     "by_password",
@@ -82,7 +99,7 @@ _OTHER_WAY = _target(
     within=("body",),
     holding="passkey | security key | fingerprint",
 )
-_WHICH = _target("which", "P K", selectors=("#otherTile", "#aadTile"))
+_WHICH = _target("which", "P K", selectors=("#aadTile",))
 _LATER = _target(
     "later",
     "K",
@@ -157,6 +174,7 @@ ROWS = (
         "Face, fingerprint, PIN or security key",
         "K",
     ),
+    *second_step(_asked_more),
     *last_rows(
         _rows,
         home=_HOME,
@@ -176,7 +194,9 @@ SIGN_IN = SignInPages(
         _ACCOUNT,
         _PASSWORD,
         _SUBMIT,
+        *chooser(_target, _FIELDS),
         Step(target=_STAY, again_s=8.0, apart=_FIELDS),
+        Step(target=_STAY_FORM, again_s=8.0, apart=_FIELDS),
         Step(target=_BY_PASSWORD, states=ASIDE, most=2, apart=_FIELDS),
         Step(target=_OTHER_WAY, states=ASIDE, most=1, apart=_FIELDS),
         Step(target=_WHICH, most=2, apart=_FIELDS),

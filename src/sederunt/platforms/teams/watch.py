@@ -52,6 +52,15 @@ WATCH: dict[str, Any] = {
             {"attribute": "data-mid"},
         ],
     },
-    "banner": BANNER,
+    # The badge of the button that opens the list holds the bot, too (LMA; 2026-08). That of the chat has the same name.
+    "banner": {
+        **BANNER,
+        "counts": [
+            {
+                "selector": ":is(#roster-button,[data-tid='roster-button'],button[aria-label^='People' i]) "
+                "[data-tid='toolbar-item-badge']"
+            }
+        ],
+    },
     "own": ["callingDebug.observableCall.callerMri"],  # the roster has no mark of one's own (A; 2026-08)
 }

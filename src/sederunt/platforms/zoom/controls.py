@@ -90,8 +90,10 @@ JOURNEY = Journey(
         knock_step(_KNOCK),
     ),
     loading_s=25.0,
-    # A meeting whose host has not come yet may show the same page as an unknown number (V, B2).
-    load_again={"zoom.invalid": (3.0, 1), "zoom.title.invalid": (3.0, 1)},
+    # A meeting whose host has not come yet may show the same page as an unknown number: bots of V and B2 look again for
+    # ten minutes, as ours do that were sent for a time. A wrong number that is to be joined at once is told sooner.
+    load_again=dict.fromkeys(("zoom.invalid", "zoom.title.invalid", "zoom.means.unknown"), (10.0, 5))
+    | {"zoom.unknown": (3.0, 1)},
     name_means_guest=False,  # a token from another account still comes with a name of its own
 )
 
@@ -180,6 +182,8 @@ CONTROLS = CallControls(
                 ':is(button,[role="button"])[aria-label="Leave"]',
                 'button[aria-label="End"]',
                 "button.leave-btn",
+                # Where an account's own language beats the pinned one.
+                '[footer-section="right"] button[aria-label]',
             ),
             showing=Showing.PRESENT,
         ),

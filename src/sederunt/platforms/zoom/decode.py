@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _NODE_BITS = 10  # the low bits of a node id tell a person's streams apart
 _STREAM = re.compile(r"(\d+)\+(?:.*\+)?CS\+")
 _SELF = re.compile(r"\((?:[^()]*,\s*)?me\b[^()]*\)", re.IGNORECASE)
+_SCREEN = re.compile(r"[’']s? screen$", re.IGNORECASE)  # a tile that shows what somebody shares
 _LABELLED = re.compile(
     r"^(?P<sender>.+?) to (?P<to>[^,:]+?)(?:, \d{1,2}:\d{2}(?:\s?[AP]M)?, |: |, )(?P<text>.*)$", re.DOTALL
 )
@@ -146,12 +147,12 @@ class ZoomDecoder:
 
 
 def person_in_row(entry: Mapping[str, Any]) -> Subject | None:
-    """Read a row of the participants panel: the label, handed over as key, says who is oneself."""
+    """Read a row of the participants panel, or a tile: a row's label, handed over as key, says who is oneself."""
     name, label = str(entry.get("name") or ""), str(entry.get("key") or "")
     if name == label:  # no element for the name alone: the label begins with it
         name = re.split(r",\s*\(|,\s*(?:computer|phone|no) audio|\s*\((?:host|me|guest|co-host)", name, flags=re.I)[0]
     name = bare_name(name)
-    if not name:
+    if not name or _SCREEN.search(name):
         return None
     is_self = bool(_SELF.search(label)) or bool(entry.get("is_self"))
     return Subject(key=name, name=name, avatar=str(entry.get("avatar") or "") or None, is_self=is_self)

@@ -3,7 +3,7 @@
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
 from sederunt.platforms.page_state import PageState
-from sederunt.platforms.refusals import refusals_by_meaning
+from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
 from sederunt.platforms.shared import EndTexts, call_endings, failed_pages, lobby_endings, named_controls
 
@@ -202,12 +202,9 @@ _REFUSALS = (
         "Z ZD",
     ),
     *lobby_endings(_SITE, _ENDS, removed="denied your request to join", over_source="Z A V B2 LMA"),
-    _unknown.text(
-        "invalid",
-        "This meeting link is invalid | Invalid meeting ID | Meeting ID is not valid | does not exist",
-        "V B2 ZD",
-        settle_s=2.0,
-    ),
+    # A meeting whose host has not come yet may show this page, too.
+    _unknown.text("invalid", "This meeting link is invalid", "V B2 ZD", settle_s=2.0),
+    _unknown.text("unknown", "Invalid meeting ID | Meeting ID is not valid | does not exist", "V B2 ZD", settle_s=2.0),
     *refusals_by_meaning(
         _SITE,
         unless=(
@@ -217,10 +214,10 @@ _REFUSALS = (
             "zoom.launcher",
             "zoom.joining",
             "zoom.consent",
-            "zoom.waiting_for_host",
-            "zoom.waiting_room",
             *_CONTROLS,
         ),
+        waiting=("zoom.waiting_for_host", "zoom.waiting_room"),
+        dialogs=MODALS,
     ),
     _unknown.title("title.invalid", "Error - Zoom", "V B2", settle_s=4.0),
     _denied.title("title.unable", "Unable to join this meeting", "Z", settle_s=2.0),
@@ -236,6 +233,7 @@ _REFUSALS = (
 
 _ENDINGS = (
     *call_endings(_SITE, _ENDS),
+    *endings_by_meaning(_SITE, unless=("zoom.name_field", "zoom.join_button", *_CONTROLS)),
     _over.selector("ended_label", '[aria-label="Meeting is end now"]', "Z LMA"),
     _over.address("address.over", (*_END_PAGES, r"zoom\.us/signin", r"/wc/?$", _ELSEWHERE), "B2 LMA", settle_s=2.0),
     _over.title("title.over", "Join a Meeting - Zoom", "B2 LMA", unless=_CONTROLS, settle_s=2.0),

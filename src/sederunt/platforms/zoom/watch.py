@@ -10,15 +10,19 @@ _ACTIVE = [
     "speaker-bar-container__video-frame--active",
     "gallery-video-container__video-frame--active",
 ]
+_LISTED = ".participants-li:not(.waiting-room-list-container *)"  # who waits is not here yet
+_TILE_NAMES = [".video-avatar__avatar-footer span", ".video-avatar__avatar-name"]
 
 WATCH: dict[str, Any] = {
     # The control socket lives in a worker; its messages pass through the page as JSON text (B2; 2026-08).
     "workers": ['"evt"', '\\"evt\\"'],
     "webSockets": ["/"],
-    # Rows have no lasting id: the label is handed over, and says who is oneself (Z, J, B2; 2026-08).
+    # Rows have no lasting id: the label is handed over, and says who is oneself (Z, J, B2; 2026-08). Whoever stands on
+    # the stage alone says nothing of the others.
     "roster": {
-        "row": [".participants-li:not(.waiting-room-list-container *)"],  # who waits is not here yet
-        "name": [".participants-item__display-name", {"attribute": "aria-label"}],
+        "row": [_LISTED, ".gallery-video-container__video-frame", ".speaker-bar-container__video-frame"],
+        "whole": _LISTED,
+        "name": [".participants-item__display-name", *_TILE_NAMES, {"attribute": "aria-label"}],
         "id": "aria-label",
         "avatar": "img",
     },
@@ -27,11 +31,7 @@ WATCH: dict[str, Any] = {
             ".participants-li",
             *(f".{name.removesuffix('--active')}" for name in _ACTIVE),
         ],
-        "id": [
-            ".participants-item__display-name",
-            ".video-avatar__avatar-footer span",
-            ".video-avatar__avatar-name",
-        ],
+        "id": [".participants-item__display-name", *_TILE_NAMES],
         "within": ",".join(
             [
                 ".participants-icon__voip-speaking-icon",
@@ -48,7 +48,7 @@ WATCH: dict[str, Any] = {
     # The newest client marks nobody: whoever speaks stands on the stage (B2 LMA; 2026-07).
     "stage": {
         "row": [".single-main-container__video-frame", ".single-suspension-container__video-frame"],
-        "id": [".video-avatar__avatar-footer span", ".video-avatar__avatar-name"],
+        "id": _TILE_NAMES,
     },
     "chat": {
         "row": [
@@ -68,5 +68,13 @@ WATCH: dict[str, Any] = {
         ],
         "id": [{"attribute": "id"}, {"selector": '[id^="chat-message-"]', "attribute": "id"}],
     },
-    "banner": BANNER,
+    # The counter of the button that opens the list holds the bot, too (LMA Z; 2026-08).
+    "banner": {
+        **BANNER,
+        "counts": [
+            {"selector": "[aria-label*='participants list' i] .footer-button__number-counter"},
+            {"selector": "button[aria-label*='participants list' i]", "attribute": "aria-label"},
+            {"selector": ".footer-button__number-counter"},
+        ],
+    },
 }

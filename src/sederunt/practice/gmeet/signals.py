@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 
 from sederunt.practice.people import ChatMessage, Occupant
-from sederunt.practice.wire import ProtoMessage, repeated
+from sederunt.practice.protobuf import ProtoMessage, repeated
 
 IN_CALL, NOT_IN_CALL, REMOVED = 1, 6, 7
 AUDIO, VIDEO = 1, 2

@@ -10,10 +10,12 @@ from typing import Any
 
 from sederunt import log
 from sederunt.errors import ProviderError, ProviderFault
-from sederunt.transcription.cloud.calls import VendorCall
+from sederunt.transcription.cloud.calls import Reply, VendorCall
 from sederunt.transcription.cloud.client import GONE, Client, Unanswered
 from sederunt.transcription.cloud.faults import Explained
 from sederunt.transcription.cloud.vendor import Ask
+
+NOT_YET = frozenset({409, 423})  # what a job that is done has come to: the wrong moment, or a lock
 
 logger = log.get(component="transcription")
 
@@ -102,8 +104,27 @@ class VendorJob:
         return await self._sent("hear", call, None, act)
 
     async def fetch(self, call: VendorCall, act: str = "hand out the transcript") -> Any:
-        """Return the JSON of a request without consequences, tried again where that may help. Raises ProviderError."""
-        return await self._client.fetch(call, act)
+        """Return the JSON that a job has come to, asked for again where that may help, also where the vendor says that
+        it is done and has it not yet. Raises ProviderError.
+        """
+        try:
+            return (await self._client.retried(lambda: self._come(call, act))).body
+        except Unanswered as error:
+            refused = error.__cause__
+            raise refused if isinstance(refused, ProviderError) and refused.status in NOT_YET else error from None
+
+    async def _come(self, call: VendorCall, act: str) -> Reply:
+        """Try once. Raises Unanswered for an answer that has nothing in it, and for one that is to come."""
+        try:
+            reply = await self._client.once(call, act)
+        except ProviderError as error:
+            if error.status not in NOT_YET:
+                raise
+            raise Unanswered(error, may_count=False) from error
+        if reply.body is None:
+            fault = self._client.speaker.error(ProviderFault.TRANSIENT, act, "its answer is empty")
+            raise Unanswered(fault, may_count=False)
+        return reply
 
     async def poll(self, call: VendorCall, state: Callable[[Any], Progress | Explained]) -> Any:
         """Return the JSON of this request when the job is done; asked for ever more seldom, up to a share of its

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 OPEN_S = 10.0
+READY_S = 30.0  # after that; a large vocabulary makes Speechmatics take up to 15
 DRAIN_S = 20.0  # after the last sound, so long for what is still to come
 HEAD_START_S = 1.0  # sound that may be sent at once, whatever the pace
 RESUME_PAUSES_S = (0.0, 0.5, 1.0, 2.0, 4.0)
@@ -220,7 +221,7 @@ class CloudSession:
 
     async def _begun(self) -> None:
         try:
-            async with asyncio.timeout(OPEN_S):
+            async with asyncio.timeout(READY_S):
                 await self._ready.wait()
         except TimeoutError:
             raise self._speaker.error(ProviderFault.TRANSIENT, "begin", "it did not say that it is ready") from None

@@ -9,6 +9,9 @@ from typing import Generic, TypeVar
 from sederunt.model.transcript import Utterance
 from sederunt.transcription.sessions import Draft, Said, Settled, taken_back
 
+PAUSE_S = 2.0  # of sound without a word behind the turn's last final one: nobody goes on with it
+LONGEST_S = 30.0  # a listener waits no longer for a turn's end
+
 Piece = TypeVar("Piece")
 
 
@@ -40,6 +43,17 @@ class OpenTurn(Generic[Piece]):
         yield from (taken_back(key) for key in sorted(self._drafted - keys))
         self._drafted = keys
         yield from (Draft(part) for part in said)
+
+    def is_overdue(self, heard_until: float, *, whole_words: bool) -> bool:
+        """Return whether the turn is to be settled although the vendor has not ended it, as some never do.
+
+        `whole_words` says that its final pieces cannot end inside a word.
+        """
+        said = self._said(self.final)
+        if not said:
+            return False
+        is_long = said[-1].end - said[0].start >= LONGEST_S
+        return heard_until - said[-1].end >= PAUSE_S or (is_long and whole_words)
 
     def settle(self) -> Iterator[Draft | Settled]:
         """Tell what the turn said for good, and begin the next."""

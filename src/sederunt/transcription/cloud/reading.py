@@ -125,9 +125,10 @@ class OnceOnly:
         self._most = most
 
     def fresh(self, items: Sequence[Mapping[str, Any]], identity: Callable[[Mapping[str, Any]], Hashable]) -> list[Any]:
-        """Return the items of a message that no earlier message had."""
-        found = [item for item in items if identity(item) not in self._told]
-        self._told |= {identity(item): None for item in found}
+        """Return the items of a message that no earlier message had; one that has no identity is like no other."""
+        known = [(item, identity(item)) for item in items]
+        found = [item for item, name in known if name is None or name not in self._told]
+        self._told |= {name: None for _, name in known if name is not None}
         while len(self._told) > self._most:
             del self._told[next(iter(self._told))]
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sederunt.model.transcript import Utterance, Word
@@ -28,11 +28,11 @@ from sederunt.transcription.provider import Result
 def parse(body: Any, duration_s: float = 0.0) -> Result:
     """Return a file's transcript. Silence has no words; raises Unreadable where there is no place for any."""
     results = obj(obj(body).get("results"))
-    place(results, "channels")
+    place(results, "channels", "utterances")
     utterances: list[Utterance] = []
     languages: Counter[str] = Counter()
     voices = Voices()
-    for n, channel in enumerate(records(results.get("channels"))):
+    for n, channel in enumerate(_channels(results)):
         best = obj(next(iter(records(channel.get("alternatives"))), None))
         end_s = number(obj(obj(body).get("metadata")).get("duration"), duration_s)
         found = tokens(best, voices, channel=n) or spread(text(best.get("transcript")), 0.0, end_s)
@@ -45,6 +45,32 @@ def parse(body: Any, duration_s: float = 0.0) -> Result:
                 languages[code] += 1
     lang = next((code for code, _ in languages.most_common(1)), None)
     return Result(utterances=ordered(utterances), detected_lang=lang)
+
+
+def _channels(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the channels; where none of them says anything, what was said as the utterances have it."""
+    channels = records(results.get("channels"))
+    if any(_says(each) for channel in channels for each in records(channel.get("alternatives"))):
+        return channels
+    said = [each for each in records(results.get("utterances")) if _says(each)]
+    return [{**(channels[0] if channels else {}), "alternatives": [{"words": _words(said)}]}] if said else channels
+
+
+def _words(utterances: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the words of utterances; of one that has a text only, the words of that, spread over its time."""
+    return [
+        {"speaker": each.get("speaker"), **word}
+        for each in utterances
+        for word in records(each.get("words"))
+        or [
+            {"word": token.word.word, "start": token.word.start, "end": token.word.end}
+            for token in spread(text(each.get("transcript")), number(each.get("start")), number(each.get("end")))
+        ]
+    ]
+
+
+def _says(each: Mapping[str, Any]) -> bool:
+    return bool(records(each.get("words")) or text(each.get("transcript")).strip())
 
 
 def tokens(alternative: Mapping[str, Any], voices: Voices, *, channel: int = 0) -> list[Token]:

@@ -35,7 +35,7 @@ class DeepgramCodec:
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._window, self._final_until = 0, 0.0
+        self._window, self._final_until, self._is_closing = 0, 0.0, False
         self._drafted: set[str] = set()  # keys of this window
 
     def opening(self) -> Sequence[Message]:
@@ -45,6 +45,7 @@ class DeepgramCodec:
         return pcm
 
     def closing(self) -> Sequence[Message]:
+        self._is_closing = True
         return (CLOSE,)
 
     def read(self, message: Message) -> Iterable[Told]:
@@ -57,8 +58,8 @@ class DeepgramCodec:
                 return list(self._results(body))
             case "SpeechStarted":
                 return (Onset(self._key(0), number(body.get("timestamp"))),)
-            case "Metadata":
-                return (Finished(),)
+            case "Metadata":  # the last word only where it was asked for
+                return (Finished(),) if self._is_closing else ()
             case "Error":
                 code, why = text(body.get("variant")), text(body.get("description")) or text(body.get("message"))
                 is_ours = code.startswith(("Schema", "Invalid", "DATA"))

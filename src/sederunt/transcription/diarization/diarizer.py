@@ -11,17 +11,15 @@ from numpy.typing import NDArray
 from sederunt.errors import Cancelled
 from sederunt.transcription.diarization import segmentation
 from sederunt.transcription.diarization.clustering import clustered
-from sederunt.transcription.diarization.segmentation import FRAME, FRAMES, WINDOW, Stitcher
+from sederunt.transcription.diarization.passages import Hear, passages
+from sederunt.transcription.diarization.segmentation import FIRST_S, FRAME_S, RATE
 from sederunt.transcription.diarization.stretches import Cutter, HearsVoice, Samples, VoiceStretch
+from sederunt.transcription.whisper.live.detector import SpeechDetector
 
-# Frames from one window to the next: two seconds are heard twice.
-HOP = 480
-# Quieter than this (about -84 dBFS) is digital silence: no network is asked.
-FLOOR = 0.00006
 # A pause shorter than this does not end what a voice says.
 PAUSE_S = 0.3
-
-_NOBODY = np.zeros((FRAMES, segmentation.VOICES), np.bool_)
+# So many seconds of sound are listened to at once.
+BLOCK_S = 5
 
 
 class SampleBlock(Protocol):
@@ -57,34 +55,29 @@ def diarize(
 ) -> list[VoiceSpan]:
     """Find out who speaks when, by begin; spans of two voices may overlap. Raises Cancelled once `cancelled` is set.
 
-    `pause` is called between windows, for others may want the core.
+    `pause` is called every few seconds of sound, for others may want the core.
     """
-    found = list(stretches_of(ears, source, cancelled=cancelled, pause=pause))
+    found = list(stretches_of(ears, _in_turns(source(0.0), cancelled, pause), SpeechDetector().hear))
     return spans(found, clustered(found))
 
 
-def stretches_of(
-    ears: Ears, source: Source, *, cancelled: threading.Event | None = None, pause: Pause = lambda: None
-) -> Iterator[VoiceStretch]:
-    """Yield what the networks hear, in order of time."""
-    stitcher, cutter = Stitcher(), Cutter(ears)
-    for first, samples in _windows(source):
-        if cancelled is not None and cancelled.is_set():
-            raise Cancelled("The transcription was stopped.")
-        cutter.remember(first, samples)
-        silent = float(np.abs(samples).max(initial=0.0)) < FLOOR
-        activity = _NOBODY if silent else segmentation.active(ears.classes(samples))
-        for region in stitcher.add(first, activity):
-            yield from cutter.add(region)
-        pause()
-    for region in stitcher.end():
-        yield from cutter.add(region)
-    yield from cutter.end()
+def stretches_of(ears: Ears, blocks: Iterable[Samples], hear: Hear) -> Iterator[VoiceStretch]:
+    """Yield what the networks hear in blocks of sound, in order of time."""
+    cutter = Cutter(ears)
+    for passage in passages(blocks, hear):
+        active = segmentation.active(ears.classes(passage.samples))
+        spoken = passage.spoken_at(FIRST_S + FRAME_S * np.arange(len(active)))
+        yield from cutter.add(passage.start_s, passage.samples, active & spoken[:, None])
 
 
-def spans(found: Sequence[VoiceStretch], labels: Sequence[tuple[int, ...]]) -> list[VoiceSpan]:
-    """Return stretches and who speaks in each, as spans of one voice."""
-    numbers: dict[int, int] = {}
+def spans(
+    found: Sequence[VoiceStretch], labels: Sequence[tuple[int, ...]], numbers: dict[int, int] | None = None
+) -> list[VoiceSpan]:
+    """Return stretches and who speaks in each, as spans of one voice.
+
+    `numbers`: label → number of its voice, as far as they were given out; those of new voices are added.
+    """
+    numbers = {} if numbers is None else numbers
     last: dict[int, int] = {}
     told: list[VoiceSpan] = []
     for stretch, who in zip(found, labels, strict=True):
@@ -99,14 +92,15 @@ def spans(found: Sequence[VoiceStretch], labels: Sequence[tuple[int, ...]]) -> l
     return told
 
 
-def _windows(source: Source) -> Iterator[tuple[int, Samples]]:
-    """(first frame, samples) of windows that lie `HOP` frames apart; the last is filled up with silence."""
-    buffer, first, step = np.zeros(0, np.float32), 0, HOP * FRAME
-    for block in source(0.0):
-        buffer = np.concatenate([buffer, block.samples])
-        while len(buffer) >= WINDOW:
-            yield first, buffer[:WINDOW]
-            buffer = buffer[step:]
-            first += HOP
-    if len(buffer) > (WINDOW - step if first else 0):
-        yield first, np.pad(buffer, (0, WINDOW - len(buffer)))
+def _in_turns(blocks: Iterable[SampleBlock], cancelled: threading.Event | None, pause: Pause) -> Iterator[Samples]:
+    """Yield the sound in blocks of some seconds, with a pause behind each. Raises Cancelled."""
+    held, most = np.zeros(0, np.float32), BLOCK_S * RATE
+    for block in blocks:
+        if cancelled is not None and cancelled.is_set():
+            raise Cancelled("The transcription was stopped.")
+        held = np.concatenate([held, block.samples])
+        while len(held) >= most:
+            yield held[:most]
+            held = held[most:]
+            pause()
+    yield held

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -63,11 +63,11 @@ class SonioxCodec:
                     self._turn.final.append(piece)
             else:
                 open_pieces.append(piece)
-        if is_over:
+        until_ms = number(body.get("final_audio_proc_ms"))
+        if is_over or (not open_pieces and self._turn.is_overdue(until_ms / 1000, whole_words=False)):
             yield from self._turn.settle()
         else:
             yield from self._turn.draft(open_pieces)
-        until_ms = number(body.get("final_audio_proc_ms"))
         if self._turn.final:
             until_ms = min(until_ms, number(self._turn.final[0].get("start_ms"), until_ms))
         yield Heard(until_ms / 1000)
@@ -97,5 +97,6 @@ def _is_word(piece: Piece) -> bool:
     return flag(piece.get("is_final")) and text(piece.get("text")) not in MARKERS
 
 
-def _identity(piece: Piece) -> tuple[float, float, str]:
-    return number(piece.get("start_ms")), number(piece.get("end_ms")), text(piece.get("text"))
+def _identity(piece: Piece) -> Hashable:
+    times = piece.get("start_ms"), piece.get("end_ms")
+    return None if times == (None, None) else (*map(number, times), text(piece.get("text")))

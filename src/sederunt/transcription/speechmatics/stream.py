@@ -88,11 +88,12 @@ class SpeechmaticsCodec:
     def _added(self, body: Mapping[str, Any]) -> Iterator[Told]:
         results = self._told.fresh(_items(body), _identity)
         self._turn.final += results
-        if results and flag(results[-1].get("is_eos")):
+        until = number(record(body.get("metadata")).get("end_time"))
+        ends = results and flag(results[-1].get("is_eos"))
+        if ends or self._turn.is_overdue(until, whole_words=True):
             yield from self._turn.settle()
         else:
             yield from self._turn.draft()
-        until = number(record(body.get("metadata")).get("end_time"))
         if self._turn.final:
             until = min(until, number(self._turn.final[0].get("start_time"), until))
         yield Heard(until)

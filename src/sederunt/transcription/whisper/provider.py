@@ -48,7 +48,11 @@ MODELS = (
         for quality in ("fast", "best")
     ),
     ModelRow(
-        identifier="vendor1-realtime", aliases=("whisper-realtime",), provider="whisper", realtime=True, can=_LIVE
+        identifier="vendor1-realtime",
+        aliases=("whisper-realtime",),
+        provider="whisper",
+        realtime=True,
+        can=_LIVE | {Can.DIARIZE},
     ),
 )
 

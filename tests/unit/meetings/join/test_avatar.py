@@ -1,8 +1,12 @@
 """Pictures that callers name by an address."""
 
+from uuid import uuid4
+
 import pytest
 
+from sederunt.accounting import Ledger
 from sederunt.errors import DestinationError
+from sederunt.media.readers import Readers
 from sederunt.meetings.join.avatar import picture_at
 
 
@@ -12,4 +16,4 @@ from sederunt.meetings.join.avatar import picture_at
 )
 async def test_a_picture_on_a_private_network_is_not_fetched(address: str) -> None:
     with pytest.raises(DestinationError):
-        await picture_at(address, allow_private=False)
+        await picture_at(address, uuid4(), Readers(Ledger()), allow_private=False)

@@ -141,6 +141,49 @@ def test_voices_that_the_vendor_tells_apart_keep_their_numbers() -> None:
     assert [line.segment.speaker for line in lines] == [0, 1, 0]
 
 
+def test_a_voice_once_named_keeps_its_name_while_marks_are_missing_and_gives_it_to_what_it_said_before() -> None:
+    book = LiveLines()
+    nobody = meeting(person(ADA), person(BOB))
+    (early,) = book.final(said(1, "track-0", 1.0, "we begin now", label=0), nobody)
+    assert early.segment.speaker_name is None
+    marked = meeting(person(ADA, (10.0, 13.0)), person(BOB))
+    (named,) = book.final(said(2, "track-0", 10.0, "the budget has a gap", label=0), marked)
+    assert named.segment.speaker_name == "Ada"
+    assert facts(book.renamed(marked)) == [("s-1", named.segment.speaker, "Ada", "we begin now")]
+    late = RECENT_S + 60
+    assert facts(book.final(said(3, "track-0", late, "who else", label=0), nobody))[0][2] == "Ada"
+    (stranger,) = book.final(said(4, "track-0", late + 4, "not me", label=1), nobody)
+    assert (stranger.segment.speaker_name, stranger.segment.speaker) == (None, 2)
+
+
+def test_marks_that_are_clearly_anothers_win_over_the_name_a_voice_had() -> None:
+    book = LiveLines()
+    book.final(
+        said(1, "track-0", 1.0, "we begin with this now", label=0), meeting(person(ADA, (1.0, 4.0)), person(BOB))
+    )
+    late = RECENT_S + 60
+    other = meeting(person(ADA), person(BOB, (late, late + 4)))
+    (line,) = book.final(said(2, "track-0", late, "no it is me who speaks", label=0), other)
+    assert line.segment.speaker_name == "Bob"
+
+
+def test_voices_of_the_next_page_are_not_those_of_the_last() -> None:
+    first = LiveLines()
+    (kept,) = first.final(said(1, "track-0", 1.0, "good morning", label=0), meeting())
+    second = LiveLines([kept])
+    (line,) = second.final(replace(said(2, "track-0", 9.0, "good evening", label=0), segment_id="t-1"), meeting())
+    assert line.segment.speaker != kept.segment.speaker
+
+
+def test_a_revised_voice_is_told() -> None:
+    book = LiveLines()
+    (first,) = book.final(said(1, "track-0", 1.0, "good morning", label=0), meeting())
+    (other,) = book.final(said(2, "track-0", 3.0, "good evening", label=1), meeting())
+    (told,) = book.final(said(2, "track-0", 3.0, "good evening", label=0), meeting())
+    assert (told.segment.speaker, told.revision) == (first.segment.speaker, 1)
+    assert other.segment.speaker != first.segment.speaker
+
+
 def test_a_revision_changes_words_under_the_same_ids() -> None:
     spans = (
         Span(source="7", track="track-0", start=1.0, end=2.45, level=None),

@@ -71,3 +71,18 @@ async def test_a_disk_that_takes_nothing_is_told_once_for_each_time(stage: Any) 
         stage.recorder.is_refused = is_refused
         await stage.at(second)
     assert stage.journal.causes == ["disk_refuses", "disk_refuses"]
+
+
+async def test_sound_that_comes_late_is_told_once_for_each_time_and_silence_is_not_late(stage: Any) -> None:
+    heard_until_s = [1, 2, 3, 3, 3, 3, 3, 3, 3, 4, 5, 5, 6, 7, 14, 15, 10, 11, 12]
+    for second, last_s in enumerate(heard_until_s, start=2):
+        stage.recorder.last_frame_ms = ZERO_MS + last_s * 1000
+        await stage.at(second)
+    assert stage.journal.causes == ["sound_late", "sound_late"]
+
+
+async def test_one_batch_that_was_held_up_is_not_told(stage: Any) -> None:
+    for second, last_s in ((10, 1), (11, 10), (12, 3), (13, 12), (14, 5), (15, 14)):
+        stage.recorder.last_frame_ms = ZERO_MS + last_s * 1000
+        await stage.at(second)
+    assert stage.journal.causes == []

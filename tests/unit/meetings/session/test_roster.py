@@ -46,9 +46,9 @@ def test_whoever_is_shown_to_have_written_what_the_bot_wrote_is_the_bot() -> Non
         roster.take([shown])
         roster.take([chat(username="Ada", by_page=True, message_id="echo"), gone("1", 2_000)])
         assert roster.knows_itself
-        assert [one.name for one in roster.participants] == ["Ada"]
-        assert roster.company_seen
-        assert not roster.has_company
+        assert [one.name for one in roster.fold.participants] == ["Ada"]
+        assert roster.fold.company_seen
+        assert not roster.fold.has_company
 
 
 def test_sound_that_ends_and_begins_within_a_millisecond_is_heard() -> None:
@@ -56,19 +56,19 @@ def test_sound_that_ends_and_begins_within_a_millisecond_is_heard() -> None:
     roster.take([seen(("1", "Ada")), owns("7", "1", 0)])
     told = [change for on in (True, False, True) for change in roster.heard("7", on, 100)]
     assert [change.speaking for change in told if isinstance(change, PersonSpoke)] == [True, False, True]
-    assert roster.someone_shown_speaking
+    assert roster.fold.someone_speaks
 
 
 def test_what_was_claimed_is_kept_and_can_be_played_again() -> None:
     earlier, roster = Roster(), Roster()
     earlier.take([seen(("Ada", "Ada"))])
-    roster.recall(earlier.participants)
+    roster.recall(earlier.fold.participants)
     roster.take([seen(("1", "Ada")), speak(NETWORK, ["1"], 100)])
     roster.pass_time(5_000)
     roster.heard("7", True, 6_000)
     roster.hush(9_000)
     again = replay(read(roster.claims.packed()))
-    assert report(again) == roster.report()
+    assert report(again) == report(roster.fold)
 
 
 def test_whoever_spoke_when_the_bot_was_lost_has_stopped_and_nobody_else() -> None:
@@ -76,9 +76,9 @@ def test_whoever_spoke_when_the_bot_was_lost_has_stopped_and_nobody_else() -> No
     roster.take([seen(("a", "Ada"), ("b", "Babbage"), ("c", "Mary"))])
     for at_ms, keys in ((1000, ["b"]), (2000, []), (3000, ["c"])):
         roster.take([speak(NETWORK, keys, at_ms)])
-    (stop,) = silenced(roster.participants, 4000)
+    (stop,) = silenced(roster.fold.participants, 4000)
     assert (stop.participant.name, stop.speaking, stop.at_ms) == ("Mary", False, 4000)
     assert [event.timestamp for event in stop.participant.events] == [3000, 4000]
     assert silenced([stop.participant], 5000) == []
-    (late,) = silenced(roster.participants, 2500)
+    (late,) = silenced(roster.fold.participants, 2500)
     assert late.at_ms == 3001, "a stop never stands before its start"

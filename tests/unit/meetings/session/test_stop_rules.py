@@ -107,7 +107,7 @@ def recalled(*names: str) -> Roster:
     earlier, roster = Roster(), Roster()
     for name in names:
         arrive(earlier, name)
-    roster.recall(earlier.participants)
+    roster.recall(earlier.fold.participants)
     return roster
 
 

@@ -177,9 +177,24 @@ def test_a_draft_that_the_final_does_not_have_is_taken_back() -> None:
     assert said == [(Draft, ""), (Settled, "One")]
 
 
+@pytest.mark.parametrize("channels", [[], [{"alternatives": [], "detected_language": "en"}]])
+def test_an_answer_with_utterances_only_costs_no_word(channels: list[Any]) -> None:
+    said = [
+        {"start": 0.0, "end": 1.0, "transcript": "Well then.", "speaker": 0},
+        {"start": 2.0, "end": 3.0, "speaker": 1, "words": [{"word": "yes", "start": 2.0, "end": 2.5}]},
+    ]
+    found = parse({"results": {"channels": channels, "utterances": said}})
+    assert [(each.transcript, each.speaker, each.start) for each in found.utterances] == [
+        ("Well then.", 0, 0.0),
+        ("yes", 1, 2.0),
+    ]
+
+
 def test_the_other_messages() -> None:
     codec = DeepgramCodec(ask("deepgram-realtime"))
     assert list(codec.read('{"type": "SpeechStarted", "timestamp": 2.5}')) == [Onset("0.0", 2.5)]
+    assert list(codec.read('{"type": "Metadata", "duration": 0}')) == []  # before the end it ends nothing
+    list(codec.closing())
     assert list(codec.read('{"type": "Metadata", "duration": 3}')) == [Finished()]
     told = list(codec.read('{"type": "Error", "variant": "SchemaError", "description": "odd"}'))
     assert told == [StreamRefused(kind=ProviderFault.INVALID_REQUEST, message="odd", code="SchemaError")]

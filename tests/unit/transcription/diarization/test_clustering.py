@@ -1,5 +1,6 @@
 """Stretches of one person get one number, whoever was heard badly goes with the nearest."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,14 @@ def test_people_who_come_back_keep_their_number() -> None:
     labels = [label for (label,) in clustered([said(who, 3.0 * n, thread=n) for n, who in enumerate(order)])]
     assert len(set(labels)) == 4
     assert all((labels[a] == labels[b]) == (order[a] == order[b]) for a in range(8) for b in range(8))
+
+
+def test_by_telephone_voices_have_to_be_more_alike() -> None:
+    axes = np.eye(192, dtype=np.float32)
+    voices = [unit(axes[0] * np.float32(0.96) + axes[1 + who]) for who in range(2)]  # a cosine of 0.48
+    near = [replace(said(0, 3.0 * n, thread=n), voice=voice) for n, voice in enumerate(voices)]
+    assert clustered(near) == [(0,), (0,)]
+    assert clustered([replace(each, narrow=True) for each in near]) == [(0,), (1,)]
 
 
 def test_what_was_hardly_heard_goes_to_the_voice_it_is_like() -> None:

@@ -107,3 +107,20 @@ def test_pieces_that_are_told_twice_count_once() -> None:
     assert [each.said.transcript for each in ended if isinstance(each, Settled)] == ["No no"]
     again = told(codec, *said, piece("<end>", 0, 0, is_final=True), done_ms=900)
     assert not [each for each in again if isinstance(each, Settled)]
+
+
+def test_pieces_without_times_are_not_taken_for_each_other() -> None:
+    codec = SonioxCodec(ask("soniox-realtime"))
+    space = {"text": " ", "is_final": True}
+    said = [piece("Well", 200, 300, is_final=True), space, piece("then", 400, 500, is_final=True), space]
+    told(codec, *said, piece("yes", 600, 700, is_final=True), done_ms=800)
+    ended = told(codec, space, piece("no", 900, 950, is_final=True), piece("<end>", 0, 0, is_final=True), done_ms=999)
+    assert [each.said.transcript for each in ended if isinstance(each, Settled)] == ["Well then yes no"]
+
+
+@pytest.mark.parametrize(("done_ms", "settled"), [(2000, []), (2700, ["Well"])])
+def test_a_turn_without_an_endpoint_is_settled_after_a_pause(done_ms: int, settled: list[str]) -> None:
+    codec = SonioxCodec(ask("soniox-realtime"))
+    told(codec, piece("Well", 200, 400, is_final=True), done_ms=450)
+    later = told(codec, done_ms=done_ms)
+    assert [each.said.transcript for each in later if isinstance(each, Settled)] == settled

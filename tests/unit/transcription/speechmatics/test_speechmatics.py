@@ -109,6 +109,24 @@ def test_words_are_settled_at_the_end_of_a_sentence_and_count_as_heard_then() ->
     assert read(codec, "EndOfTranscript")[-1] == Finished()
 
 
+@pytest.mark.parametrize(("heard_until", "settled"), [(1.5, []), (2.6, ["Well"])])
+def test_words_whose_sentence_never_ends_are_settled_after_a_pause(heard_until: float, settled: list[str]) -> None:
+    codec = SpeechmaticsCodec(ask("speechmatics-realtime"))
+    read(codec, "AddTranscript", results=[item("Well", 0.2)], metadata={"end_time": 0.6})
+    told = read(codec, "AddTranscript", results=[], metadata={"end_time": heard_until})
+    assert [each.said.transcript for each in told if isinstance(each, Settled)] == settled
+    assert told[-1] == Heard(heard_until if settled else 0.2)
+
+
+def test_a_speaker_who_never_pauses_is_settled_all_the_same() -> None:
+    codec = SpeechmaticsCodec(ask("speechmatics-realtime"))
+    for second in range(40):
+        told = read(codec, "AddTranscript", results=[item("and", second)], metadata={"end_time": second + 0.5})
+        if any(isinstance(each, Settled) for each in told):
+            break
+    assert 25 < second < 35
+
+
 def test_the_end_says_how_many_frames_there_were() -> None:
     codec = SpeechmaticsCodec(ask("speechmatics-realtime"))
     for _ in range(3):

@@ -22,6 +22,7 @@ from sederunt.transcription.sessions import Draft, Onset, Over, Said, SessionEve
 from sederunt.transcription.whisper.live.pace import Pace
 from sederunt.transcription.whisper.live.selector import LanguageSelector
 from sederunt.transcription.whisper.live.track import OpenUtterance, Track, Turn
+from sederunt.transcription.whisper.live.voices import SharedStream
 from sederunt.transcription.whisper.speech import RATE
 
 if TYPE_CHECKING:
@@ -39,9 +40,13 @@ class Place:
     """One stream in the engine. `tell` may be called from any thread."""
 
     def __init__(
-        self, selector: LanguageSelector, tell: Callable[[SessionEvent], None], track: Track | None = None
+        self,
+        selector: LanguageSelector,
+        tell: Callable[[SessionEvent], None],
+        track: Track | None = None,
+        voices: SharedStream | None = None,
     ) -> None:
-        self.selector, self.tell = selector, tell
+        self.selector, self.tell, self.voices = selector, tell, voices
         self.track = track or Track()
         self.inbox: deque[NDArray[np.int16]] = deque()
         self.waiting = 0  # samples in the inbox
@@ -117,7 +122,7 @@ class Engine:
         """Return new sound first, for it is cheap and tells what else there is; then finals, then the draft most
         overdue.
         """
-        talkers = sum(place.track.open is not None for place in self._places)
+        talkers = self._talkers()
         step_s = self.pace.step(talkers)
         pressed = self.pace.is_pressed(talkers)
         best: tuple[tuple[int, float], Place, Turn, OpenUtterance] | None = None
@@ -158,7 +163,8 @@ class Engine:
         if kind is Turn.FINAL:
             said, end_s = utterance.settled or place.selector.reader_for(utterance).final(utterance)
             place.track.done(utterance, end_s)
-            place.tell(Settled(replace(said, lang=place.selector.found)))
+            for part in self._by_voice(place, said, utterance):
+                place.tell(Settled(replace(part, lang=place.selector.found)))
             for key in utterance.also:
                 place.tell(Settled(Said(key=key, start=said.start, end=said.end, transcript="", confidence=0.0)))
         elif kind is Turn.SETTLE:
@@ -176,6 +182,14 @@ class Engine:
             self.pace.drafted(spent)
         else:
             self.pace.finished(spent, utterance.seconds)
+
+    def _by_voice(self, place: Place, said: Said, utterance: OpenUtterance) -> list[Said]:
+        """Cut a final by voice, while there is time for it: where a machine is late, words come first."""
+        is_late = len(place.track.closed) > 1 or self.pace.is_pressed(self._talkers())
+        return [said] if place.voices is None or is_late else place.voices.parts(said, utterance)
+
+    def _talkers(self) -> int:
+        return sum(place.track.open is not None for place in self._places)
 
     def _end(self, place: Place) -> None:
         self.leave(place)

@@ -146,10 +146,10 @@ def untold(phrases: Sequence[TokenPhrase], before: Said, first_s: float) -> tupl
     """Return phrases without what was said before; theirs begin at a second of the stream."""
     behind = before.end - first_s
     kept = [[word for word in phrase.words if (word.start + word.end) / 2 > behind] for phrase in phrases]
-    opening = next((words[0] for words in kept if words), None)
+    opening = next((words for words in kept if words), [])
     last = folded(before.words[-1].word) if before.words else ""
-    if opening is not None and folded(opening.text) == last and opening.start - behind < SEAM_S:
-        next(words for words in kept if words).pop(0)
+    if opening and folded(opening[0].text) == last and opening[0].start - behind < SEAM_S:
+        del opening[0]
     return tuple(replace(phrase, words=tuple(words)) for phrase, words in zip(phrases, kept, strict=True) if words)
 
 

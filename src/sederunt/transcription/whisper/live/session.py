@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sederunt.settings import Settings
+from sederunt.transcription.diarization.networks import load_networks
 from sederunt.transcription.sessions import Order, SessionEvent, Tell
 from sederunt.transcription.whisper.live.engine import Engine, Place
 from sederunt.transcription.whisper.live.pace import Pace
 from sederunt.transcription.whisper.live.selector import LanguageSelector
+from sederunt.transcription.whisper.live.voices import SharedStream
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,15 +26,18 @@ _making = threading.Lock()
 
 def open_session(settings: Settings, order: Order, tell: Tell) -> WhisperSession:
     """Open a session in this process's engine, on the running event loop."""
-    return WhisperSession(engine_of(settings), LanguageSelector(settings, order.lang, order.vocabulary), tell)
+    voices = SharedStream(partial(load_networks, settings)) if order.mixed else None
+    return WhisperSession(engine_of(settings), LanguageSelector(settings, order.lang, order.vocabulary), tell, voices)
 
 
 class WhisperSession:
-    def __init__(self, engine: Engine, selector: LanguageSelector, tell: Tell) -> None:
+    def __init__(
+        self, engine: Engine, selector: LanguageSelector, tell: Tell, voices: SharedStream | None = None
+    ) -> None:
         self._engine, self._tell = engine, tell
         self._loop = asyncio.get_running_loop()
         self._abandoned = False
-        self._place = Place(selector, self._from_thread)
+        self._place = Place(selector, self._from_thread, voices=voices)
         engine.join(self._place)
 
     def feed(self, samples: NDArray[np.int16]) -> None:

@@ -18,7 +18,7 @@ NICE_SHARE = 0.5  # of the budget's rate and size
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HogVerdict:
+class CpuVerdict:
     """What is to be done about processes that take too much."""
 
     give_way: list[ProcessState]
@@ -47,9 +47,9 @@ class CpuBudgets:
     _known: dict[tuple[int, int], _Renderer] = field(default_factory=dict)
     _now: float = 0.0
 
-    def look(self, renderers: Iterable[ProcessState], now: float) -> HogVerdict:
+    def look(self, renderers: Iterable[ProcessState], now: float) -> CpuVerdict:
         """Take what each renderer spent since the last look, at `now` (monotonic seconds)."""
-        verdict = HogVerdict(give_way=[], end=[])
+        verdict = CpuVerdict(give_way=[], end=[])
         if not self.size:
             return verdict
         self._now = now

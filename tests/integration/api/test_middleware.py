@@ -159,6 +159,13 @@ async def test_every_answer_has_a_request_id_and_a_harmless_one_is_kept(room: Ap
         assert re.fullmatch("[0-9a-f]{24}", answer.headers["x-request-id"])
 
 
+async def test_no_answer_is_taken_for_what_it_does_not_say_it_is(room: ApiRoom) -> None:
+    for path in ("/bot", "/nowhere", "/bot/x", "/openapi.json", "/docs", "/metrics"):
+        answer = await room.client.get(path)
+        assert answer.headers.get_list("x-content-type-options") == ["nosniff"], path
+    assert "default-src 'none'" in (await room.client.get("/docs")).headers["content-security-policy"]
+
+
 async def test_browsers_elsewhere_get_nothing_unless_the_operator_says_so(
     room: ApiRoom, tmp_path: Path, bus_settings: BusSettings
 ) -> None:
@@ -170,7 +177,9 @@ async def test_browsers_elsewhere_get_nothing_unless_the_operator_says_so(
     async with api_room(tmp_path / "open", bus_settings, api={"cors_origins": ("https://app.example",)}) as opened:
         answer = await opened.client.get("/bot", headers=origin)
         assert answer.headers["access-control-allow-origin"] == "https://app.example"
-        assert (await opened.client.options("/bot", headers=asked)).status_code == 200
+        assert "ETag" in answer.headers["access-control-expose-headers"]
+        sdk = {**asked, "Access-Control-Request-Headers": "authorization,content-type,if-none-match,x-skribby-client"}
+        assert (await opened.client.options("/bot", headers=sdk)).status_code == 200
         tools, call = "http://api.test/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         said = "authorization,content-type,mcp-method,mcp-name,mcp-protocol-version,mcp-session-id"
         allowed = await opened.client.options(tools, headers={**asked, "Access-Control-Request-Headers": said})

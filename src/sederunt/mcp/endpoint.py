@@ -17,8 +17,8 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sederunt import log
-from sederunt.api.door import visit_of
 from sederunt.api.failures import answer_to
+from sederunt.api.middleware import request_info_of
 from sederunt.errors import Forbidden
 from sederunt.mcp.backend import Backend, service_inside
 from sederunt.settings import ApiSettings
@@ -39,7 +39,7 @@ def is_installed() -> bool:
     return importlib.util.find_spec("mcp") is not None
 
 
-class McpDoor:
+class McpEndpoint:
     """Takes what comes to `/mcp`. `app` is the application that the tools ask; it is set when there is one."""
 
     def __init__(self, settings: ApiSettings) -> None:
@@ -54,7 +54,7 @@ class McpDoor:
         """Return the route, where the library is installed and the operator did not switch it off."""
         if not self._settings.mcp or not is_installed():
             return []
-        return [Route(PATH, endpoint=_Endpoint(self), methods=["POST"])]
+        return [Route(PATH, endpoint=_RouteApp(self), methods=["POST"])]
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -70,11 +70,11 @@ class McpDoor:
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         request = Request(scope, receive)
-        visit_of(request).route = PATH
+        request_info_of(request).route = PATH
         try:
             refuse_strangers(request.headers.get("origin"), self._settings)
             caller = await request.app.state.context.auth.caller(request.headers.get("authorization"))
-            visit_of(request).key_id = str(caller.key_id)
+            request_info_of(request).key_id = str(caller.key_id)
         except Exception as error:
             answer: Response = answer_to(error)
             await answer(scope, receive, send)
@@ -117,14 +117,14 @@ class McpDoor:
         return service_inside(self.app, headers, request.url.scheme)
 
 
-class _Endpoint:
+class _RouteApp:
     """The route's application; a plain function would be taken for a handler of Starlette's."""
 
-    def __init__(self, door: McpDoor) -> None:
-        self._door = door
+    def __init__(self, endpoint: McpEndpoint) -> None:
+        self._mcp = endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._door.serve(scope, receive, send)
+        await self._mcp.serve(scope, receive, send)
 
 
 def refuse_strangers(origin: str | None, settings: ApiSettings) -> None:

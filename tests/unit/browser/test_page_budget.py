@@ -2,8 +2,8 @@
 
 import pytest
 
-from sederunt.browser.budget import ALLOWANCES, MOST_REALMS, Overrun, PageBudget
 from sederunt.browser.loopback import PageChannel
+from sederunt.browser.page_budget import ALLOWANCES, MOST_REALMS, Overrun, PageBudget
 from sederunt.browser.signals import MOST_KEPT, Signal, without_bulk
 
 

@@ -14,24 +14,56 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
 
-from sederunt.accounting import Ledger
+from sederunt.accounting import Ledger, Rate
 from sederunt.api.connections import RESERVED_FILES, ConnectionLimits, Connections
+from sederunt.model.budgets import BUDGETS
 
 LINE_BYTES = 256 * 1024  # what the system may hold for one listener: some seconds of sound, an hour of events
 GOODBYE_S = 5.0  # a listener may take so long to read what is on the line before its connection is cut
 HEAD_BYTES = 64 * 1024  # uvicorn with this parser has no limit: anybody could fill the memory
 KEEP_ALIVE_S = 75  # longer than clients and proxies keep a connection, or they send a request on one that just ended
+SLICE_BYTES = 1024  # of what came, read at once: a piece of a message may have six bytes
+FIRST_REQUEST_S = 2.0  # a connection that has just come may take so long to bring its request to an api that ends
+PIECES = BUDGETS["pieces"]
 FRAME_BYTES = 128 * 1024  # of an action; a chat message of the longest kind in escapes has half
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
-    """One connection that became a socket."""
+    """One connection that became a socket.
+
+    Pings and pieces of messages never reach the application, whose pace would hold them up: each ping is answered at
+    once, whether the other side reads or not. So all that comes is counted here, and read in slices.
+    """
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._pace = Rate(PIECES.default, PIECES.per_s, time.monotonic)
         line = transport.get_extra_info("socket")
         line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LINE_BYTES)
         super().connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        for at in range(0, len(data), SLICE_BYTES):
+            if not self.transport.is_closing():
+                super().data_received(data[at : at + SLICE_BYTES])
+
+    def handle_cont(self, event: Frame) -> None:
+        self._count()
+        super().handle_cont(event)
+
+    def handle_ping(self) -> None:
+        self._count()
+        super().handle_ping()
+
+    def send_receive_event_to_app(self) -> None:
+        self._count()
+        super().send_receive_event_to_app()
+
+    def _count(self) -> None:
+        """Cut the connection of who sends more pieces than anybody needs."""
+        if not self._pace.charge(self, 1):
+            self.transport.abort()
 
     async def send(self, message: Any) -> None:
         if message["type"] == "websocket.close":
@@ -54,6 +86,7 @@ class HttpProtocol(HttpToolsProtocol):
     known: Connections  # of the process
     _brought_something = False
     _idle_bytes = 0  # since something of a request was whole: its head, a piece of its body, itself
+    _ends = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
@@ -99,6 +132,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._brought_something = True
         self.known.has_head(self)
         super().on_headers_complete()
+        if self._ends and self.cycle is not None:
+            self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
         self._brought_something = True
@@ -112,6 +147,20 @@ class HttpProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         self.known.is_answered(self)
         super().on_response_complete()
+
+    def shutdown(self) -> None:
+        """End with the server. Who was accepted and has asked nothing yet is answered: the request is on its way, and
+        callers are promised that a new program takes over without one being lost.
+        """
+        if self.cycle is not None:
+            super().shutdown()
+            return
+        self._ends = True
+        self.loop.call_later(FIRST_REQUEST_S, self._end_unasked)
+
+    def _end_unasked(self) -> None:
+        if self.cycle is None:
+            self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
         self._refuse("400 Bad Request", msg)

@@ -12,7 +12,7 @@ from sederunt.bus.held_job import Done, Drop, JobDelivery, Outcome
 from sederunt.errors import BrokenMedia, DestinationError, NotFound, ProviderError, Superseded
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.follow_ups import KINDS
-from sederunt.jobs.work import GIVE_UP_PAUSE_S, Again, GiveUp, Job, handler_of, job_of, outcome_of
+from sederunt.jobs.job import GIVE_UP_PAUSE_S, Again, GiveUp, Job, handler_of, job_of, outcome_of
 
 TRANSCRIBE = KINDS["transcribe"]
 ATTEND = KINDS["attend"]

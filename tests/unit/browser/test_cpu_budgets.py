@@ -6,7 +6,7 @@ import sys
 import psutil
 import pytest
 
-from sederunt.browser.hogs import NICENESS, CpuBudgets, HogVerdict, give_way
+from sederunt.browser.cpu_budgets import NICENESS, CpuBudgets, CpuVerdict, give_way
 from sederunt.browser.stopped import ProcessState
 
 
@@ -48,7 +48,7 @@ def test_a_page_that_loads_slowly_fills_its_bucket_again() -> None:
     for second in range(600):
         spent += 3.0 if second % 120 < 15 else 0.1
         verdict = budgets.look([renderer(spent)], now=float(second))
-        assert verdict == HogVerdict(give_way=[], end=[])
+        assert verdict == CpuVerdict(give_way=[], end=[])
 
 
 def test_a_process_that_has_the_number_of_another_begins_anew() -> None:

@@ -11,8 +11,8 @@ from starlette.types import Message, Receive, Scope, Send
 from harness.fake_clock import FakeClock
 from sederunt.accounting import Ledger
 from sederunt.api.brakes import LONGEST_S, REFUSALS, Brakes
-from sederunt.api.door import Door
 from sederunt.api.metrics import Metrics
+from sederunt.api.middleware import RequestMiddleware
 from sederunt.errors import SetupError
 
 
@@ -27,7 +27,7 @@ async def told_at_start(fault: Exception) -> str:
     said: asyncio.Queue[Message] = asyncio.Queue()
     heard: asyncio.Queue[Message] = asyncio.Queue()
     await said.put({"type": "lifespan.startup"})
-    door = Door(Starlette(lifespan=context), Metrics())
+    door = RequestMiddleware(Starlette(lifespan=context), Metrics())
     with pytest.raises(type(fault)):
         await door({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, said.get, heard.put)
     message = await heard.get()
@@ -71,7 +71,7 @@ async def test_who_is_refused_without_end_is_turned_away_before_anything_is_look
         raise AssertionError("nothing of the request is read")
 
     ledger = Ledger()
-    door = Door(refuse, Metrics(), ledger)
+    door = RequestMiddleware(refuse, Metrics(), ledger)
     door._brakes = Brakes(clock.monotonic, pause)
     scope = {"type": kind, "method": "GET", "path": "/api/v1/bot", "headers": [], "client": ("192.0.2.1", 1)}
     within = int(REFUSALS.default + LONGEST_S * REFUSALS.per_s) + 1

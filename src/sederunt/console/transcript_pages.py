@@ -1,4 +1,4 @@
-"""A transcript in pieces: each is read out of the stored text where it stands, so that four hours cost no page more."""
+"""A transcript page by page: each is read out of the stored text where it stands, so four hours cost no more."""
 
 import json
 import re
@@ -16,16 +16,16 @@ _CURSOR = re.compile(r"(\d{1,10})-(\d{1,7})-(\d{1,10})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class TranscriptPiece:
-    """Segments that follow each other, and the cursor of the next piece, None after the last."""
+class TranscriptPage:
+    """Segments that follow each other, and the cursor of the next page, None after the last."""
 
     first: int
     segments: Sequence[Mapping[str, Any]]
     next: str | None
 
 
-def piece_of(segments_json: str, cursor: str | None, corrections: Sequence[Correction] = ()) -> TranscriptPiece:
-    """Return the piece at a cursor, None for the first. Raises InvalidConfig for one that is none of this text."""
+def page_of(segments_json: str, cursor: str | None, corrections: Sequence[Correction] = ()) -> TranscriptPage:
+    """Return the page at a cursor, None for the first. Raises InvalidConfig for one that is none of this text."""
     at, first = _place(segments_json, cursor)
     decode = json.JSONDecoder().raw_decode
     segments: list[Mapping[str, Any]] = []
@@ -35,7 +35,7 @@ def piece_of(segments_json: str, cursor: str | None, corrections: Sequence[Corre
             segments.append(segment)
             at = end + 1  # the comma, or the end of the array
         following = f"{at}-{first + len(segments)}-{len(segments_json)}" if segments_json[at : at + 1] == "{" else None
-        return TranscriptPiece(first, _corrected(segments, first, corrections), following)
+        return TranscriptPage(first, _corrected(segments, first, corrections), following)
     except (ValueError, KeyError, TypeError):
         raise _strange_cursor() from None
 

@@ -1,4 +1,4 @@
-"""A transcript that is read piece by piece is the same as in one."""
+"""A transcript that is read page by page is the same as in one."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from sederunt.console import pieces
-from sederunt.console.pieces import piece_of
+from sederunt.console import transcript_pages
+from sederunt.console.transcript_pages import page_of
 from sederunt.database.transcripts import segments_text
 from sederunt.errors import InvalidConfig
 from sederunt.model.correction import Correction, CorrectionKind, corrected
@@ -37,23 +37,23 @@ def read(text: str, corrections: tuple[Correction, ...] = ()) -> list[Mapping[st
     found: list[Mapping[str, Any]] = []
     cursor: str | None = None
     while True:
-        piece = piece_of(text, cursor, corrections)
-        assert piece.first == len(found)
-        found += piece.segments
-        if piece.next is None:
+        page = page_of(text, cursor, corrections)
+        assert page.first == len(found)
+        found += page.segments
+        if page.next is None:
             return found
-        cursor = piece.next
+        cursor = page.next
 
 
 @pytest.mark.parametrize("count", [0, 1, 6, 7, 8, 14, 20])
-def test_the_pieces_are_the_whole(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "MOST", 7)
+def test_the_pages_are_the_whole(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcript_pages, "MOST", 7)
     found = read(segments_text(transcript_with(count)))
     assert [segment["transcript"] for segment in found] == [s.transcript for s in transcript_with(count).segments]
 
 
 def test_corrections_fall_where_they_belong(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "MOST", 7)
+    monkeypatch.setattr(transcript_pages, "MOST", 7)
     told: list[tuple[CorrectionKind, int | None, str | None, str]] = [
         (CorrectionKind.SPEAKER, 9, None, "Bo"),
         (CorrectionKind.PARTICIPANT, None, "Ada", "Ada Lovelace"),
@@ -83,4 +83,4 @@ def test_corrections_fall_where_they_belong(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_cursor_that_is_none_is_refused(cursor: str) -> None:
     text = segments_text(transcript_with(3))
     with pytest.raises(InvalidConfig, match="no place in this transcript"):
-        piece_of(text, cursor.replace("{length}", str(len(text))))
+        page_of(text, cursor.replace("{length}", str(len(text))))

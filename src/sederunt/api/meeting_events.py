@@ -54,6 +54,8 @@ async def follow_bot(call: Call) -> Response:
     heard = _LiveHeard(since)
     async with outgoing_of(call.context, bot, SocketKind.READ_ONLY, since) as outgoing:
         await _hear(heard, outgoing, wait_s)
+    if wait_s:
+        await call.context.socket_holders.refuse_who_is_over(call.caller)
     return json_response({"data": heard.events, "next": heard.next, "ended": heard.is_over})
 
 

@@ -26,7 +26,7 @@ from sederunt.tracing import Origin
 
 logger = log.get(component="api")
 
-VISIT = "sederunt.visit"
+INFO = "sederunt.request_info"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _UNKNOWN_ROUTE = "(none)"
 
@@ -43,7 +43,7 @@ class RequestInfo:
     status: int = 0
 
 
-class Door:
+class RequestMiddleware:
     """Wraps the application. Who is turned away because of a budget is counted in the ledger."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, ledger: Ledger | None = None) -> None:
@@ -70,27 +70,27 @@ class Door:
             await self._app(scope, receive, self._noting_refusal(scope, holder, send))
             return
         origin = _origin_of(scope)
-        visit = scope[VISIT] = RequestInfo(origin.request_id, self._traffic)
+        info = scope[INFO] = RequestInfo(origin.request_id, self._traffic)
         started = time.perf_counter()
 
         async def send_noted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                visit.status = message["status"]
-                message["headers"].append((b"x-request-id", visit.request_id.encode()))
+                info.status = message["status"]
+                message["headers"] += _always(info, message["headers"])
             await send(message)
 
-        with tracing.continuing(origin), _traced(scope["method"], visit):
+        with tracing.continuing(origin), _traced(scope["method"], info):
             try:
                 with self._traffic.answering():
                     await self._app(scope, receive, send_noted)
             except Exception as error:
                 response = answer_to(error)
-                if not visit.status:
+                if not info.status:
                     await response(scope, receive, send_noted)
             finally:
                 if holder is not None:
-                    self._brakes.answered(scope, holder, visit.status, known=visit.key_id is not None)
-                self._note(scope["method"], visit, time.perf_counter() - started)
+                    self._brakes.answered(scope, holder, info.status, known=info.key_id is not None)
+                self._note(scope["method"], info, time.perf_counter() - started)
 
     def _noting_refusal(self, scope: Scope, holder: Holder | None, send: Send) -> Send:
         """Return what sends for a socket; one that is closed before it was opened is a refusal."""
@@ -106,19 +106,26 @@ class Door:
 
         return send_noted
 
-    def _note(self, method: str, visit: RequestInfo, seconds: float) -> None:
+    def _note(self, method: str, info: RequestInfo, seconds: float) -> None:
         method = method if method in _METHODS else "OTHER"
-        self._metrics.answered(method, visit.route, visit.status, seconds)
-        if not visit.quiet:
+        self._metrics.answered(method, info.route, info.status, seconds)
+        if not info.quiet:
             logger.info(
                 "request answered",
                 action="request_answered",
                 method=method,
-                route=visit.route,
-                status=visit.status,
+                route=info.route,
+                status=info.status,
                 ms=round(seconds * 1000, 2),
-                key_id=visit.key_id,
+                key_id=info.key_id,
             )
+
+
+def _always(info: RequestInfo, headers: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield what every answer has: which request it was for, and that nothing in it is what it does not say."""
+    yield b"x-request-id", info.request_id.encode()
+    if all(name != b"x-content-type-options" for name, _ in headers):
+        yield b"x-content-type-options", b"nosniff"
 
 
 async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
@@ -132,10 +139,10 @@ async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
     await answer(scope, receive, send)
 
 
-def visit_of(request: Request) -> RequestInfo:
-    """Return the visit a request belongs to."""
-    visit: RequestInfo = request.scope[VISIT]
-    return visit
+def request_info_of(request: Request) -> RequestInfo:
+    """Return what is known of a request."""
+    info: RequestInfo = request.scope[INFO]
+    return info
 
 
 def _origin_of(scope: Scope) -> Origin:
@@ -147,15 +154,15 @@ def _origin_of(scope: Scope) -> Origin:
 
 
 @contextmanager
-def _traced(method: str, visit: RequestInfo) -> Iterator[None]:
+def _traced(method: str, info: RequestInfo) -> Iterator[None]:
     """Trace a request; what machines ask all the time is not known before it was answered, and costs a span."""
     with tracing.span(method, kind="server", attributes={"http.request.method": method}) as span:
         try:
             yield
         finally:
             if span is not None:
-                span.update_name(f"{method} {visit.route}")
-                span.set_attributes({"http.route": visit.route, "http.response.status_code": visit.status})
+                span.update_name(f"{method} {info.route}")
+                span.set_attributes({"http.route": info.route, "http.response.status_code": info.status})
 
 
 def _plainly(send: Send) -> Send:

@@ -1,8 +1,8 @@
-"""When a scheduled bot knocks."""
+"""When a bot knocks, and how long it waits before it knocks once more."""
 
 import pytest
 
-from sederunt.meetings.join.tries import KNOCK_AHEAD_S, SPREAD_S, knocks_in_s
+from sederunt.meetings.join.knock_times import KNOCK_AHEAD_S, SPREAD_S, knocks_in_s, pause_before_s
 
 
 def test_a_bot_that_is_alone_knocks_a_second_before_its_time_and_those_of_a_storm_one_after_another() -> None:
@@ -14,3 +14,9 @@ def test_a_bot_that_is_alone_knocks_a_second_before_its_time_and_those_of_a_stor
 
 def test_a_bot_that_is_late_knocks_at_once() -> None:
     assert knocks_in_s(-30.0) < 0
+
+
+def test_pauses_begin_at_two_seconds_grow_and_are_never_the_same() -> None:
+    drawn = [[pause_before_s(again) for _ in range(50)] for again in (1, 2, 3, 9)]
+    for least, most, pauses in zip((2, 4, 8, 30), (3, 6, 12, 45), drawn, strict=True):
+        assert least <= min(pauses) < max(pauses) <= most

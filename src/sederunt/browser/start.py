@@ -1,0 +1,115 @@
+"""How one browser is started: on which display, as which user, with a limit of memory where a page opens with it."""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+from playwright.async_api import Browser
+from playwright.async_api import Error as DriverError
+
+from sederunt import log
+from sederunt.browser.display import Display
+from sederunt.browser.driver import BrowserDriver
+from sederunt.browser.launch import HEADFUL, Mode, find_executable, launch_profile
+from sederunt.browser.own_user import OtherUser, folder_for, own_user, program_for
+from sederunt.browser.processes import LAUNCH_VARIABLE
+from sederunt.errors import SetupError
+from sederunt.settings import BrowserSettings
+
+START_S = 30.0
+RESERVED_MB = 2_200  # what a page's process sets aside at its start and does not use (measured, Chromium 156)
+NO_LIMIT = "{executable} opens no page within a limit of memory: one page may take all of this machine's."
+
+logger = log.get(component="browser")
+_bears: dict[tuple[Path, int], bool] = {}  # (program, limit in MB): whether a page was seen to open
+
+
+@dataclass(kw_only=True)
+class BrowserStart:
+    """All that a browser is started with. Use `open_display`, then `launch`, and `close_display` once it has ended."""
+
+    driver: BrowserDriver
+    settings: BrowserSettings
+    mode: Mode
+    endpoints: tuple[str, ...]
+    loopback: bool
+    display_name: str | None
+    authority: Path | None
+    mark: str = field(default_factory=lambda: uuid4().hex)  # in the environment of its processes
+    display: Display | None = None  # its own
+
+    async def open_display(self) -> None:
+        """Give a headful browser a display of its own, where none was named."""
+        if self.mode == HEADFUL and self.display_name is None:
+            self.display = await Display(self._user(), self._folder()).__aenter__()
+            self.display_name, self.authority = self.display.name, self.display.authority
+
+    async def close_display(self) -> None:
+        """End the browser's own display."""
+        if self.display is not None:
+            await self.display.__aexit__(None, None, None)
+
+    async def launch(self) -> Browser:
+        """Start it with its limit of memory, or without one where no page opens with it. Raises SetupError."""
+        executable, most_mb = find_executable(self.settings, self.mode), self.settings.page_memory_mb
+        if not most_mb or _bears.get((executable, most_mb)) is False:
+            return await self._launch_with(0)
+        browser = await self._launch_with(most_mb + RESERVED_MB)
+        if (executable, most_mb) not in _bears:
+            _bears[executable, most_mb] = await _opens_a_page(browser)
+            if not _bears[executable, most_mb]:
+                logger.warning(NO_LIMIT.format(executable=executable), action="page_memory_unlimited")
+                await browser.close()
+                return await self._launch_with(0)
+        return browser
+
+    async def _launch_with(self, most_mb: int) -> Browser:
+        profile = launch_profile(
+            self.settings,
+            self.mode,
+            temporary=self._folder(),
+            display=self.display_name,
+            authority=self.authority,
+            endpoints=self.endpoints,
+            loopback=self.loopback,
+            user=self._user(),
+        )
+        try:
+            async with asyncio.timeout(START_S):
+                return await self.driver.playwright.chromium.launch(
+                    executable_path=program_for(profile.user, self.driver.folder, profile.executable, most_mb),
+                    headless=profile.headless,
+                    args=list(profile.arguments),
+                    env={**profile.environment, LAUNCH_VARIABLE: self.mark},
+                    chromium_sandbox=profile.sandbox,
+                    ignore_default_args=["--enable-automation"],
+                    # Signals are ours to handle: a drain must still be able to close pages.
+                    handle_sigint=False,
+                    handle_sigterm=False,
+                    handle_sighup=False,
+                )
+        except (DriverError, TimeoutError) as error:
+            first = str(error).strip().splitlines()[0] if str(error).strip() else f"no answer within {START_S:g} s"
+            raise SetupError(f"{profile.executable} does not start: {first} Start it by hand to see why.") from error
+
+    def _user(self) -> OtherUser | None:
+        """Return as whom it runs: nobody but us is let in to a person's display, who goes where they like."""
+        if self.display_name is not None and self.display is None:
+            return None
+        return own_user(self.settings, find_executable(self.settings, self.mode))
+
+    def _folder(self) -> Path:
+        return folder_for(self._user(), self.driver.folder)
+
+
+async def _opens_a_page(browser: Browser) -> bool:
+    """Return whether a page stands; what a program sets aside at its start changes with its versions."""
+    context = await browser.new_context()
+    try:
+        async with asyncio.timeout(START_S):
+            await (await context.new_page()).goto("data:text/html,")
+    except (DriverError, TimeoutError):
+        return False
+    await context.close()
+    return True

@@ -1,0 +1,108 @@
+"""Whether the speech model of this machine hears words: what a worker tests now and then.
+
+In a process of its own: a model that is loaded to hear two seconds an hour shall not stay in a worker's memory.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from sederunt import log
+from sederunt.bus.tasks import end
+from sederunt.cli.checks import Fault, check_whisper
+from sederunt.cli.terminal import tell
+from sederunt.jobs.readiness import OK
+from sederunt.settings import Settings, load
+from sederunt.tether import tied
+
+logger = log.get(component="cli", role="worker")
+
+FIRST_S = 300.0  # after the start, which has enough to do
+EVERY_S = 3600.0
+WITHIN_S = 600.0  # a machine that is so busy is not deaf
+NO_MODEL = "no model"
+
+
+class SpeechTrial:
+    """What the last trial found; an installation that transcribes by vendors alone has no model, and is well."""
+
+    def __init__(self, settings: Settings, *, first_s: float = FIRST_S, every_s: float = EVERY_S) -> None:
+        self._settings, self._first_s, self._every_s = settings, first_s, every_s
+        self._had_model = False
+        self._word = OK
+
+    def state(self) -> str:
+        """Return "ok", or what is wrong with the speech model."""
+        return self._word
+
+    @asynccontextmanager
+    async def tested(self) -> AsyncIterator["SpeechTrial"]:
+        """Try it again and again for as long as the block lasts."""
+        testing = asyncio.create_task(self._run(), name="speech trial")
+        try:
+            yield self
+        finally:
+            await end(testing)
+
+    async def _run(self) -> None:
+        await asyncio.sleep(self._first_s)
+        while True:
+            await self.try_once()
+            await asyncio.sleep(self._every_s)
+
+    async def try_once(self) -> str:
+        """Have it hear something; returns the state then."""
+        try:
+            word = await _tried(self._settings)
+        except (OSError, TimeoutError) as error:  # no verdict
+            logger.warning("the speech model was not tried", action="model_untried", why=str(error))
+            return self._word
+        self._word = OK if word == NO_MODEL and not self._had_model else word
+        self._had_model = self._had_model or word == OK
+        if self._word != OK:
+            logger.error("the speech model does not hear", action="model_deaf", why=self._word)
+        return self._word
+
+
+async def _tried(settings: Settings) -> str:
+    """Return what a trial said. OSError, TimeoutError where it could not say anything."""
+    process = await asyncio.create_subprocess_exec(
+        *tied([sys.executable, "-m", "sederunt.cli.speech_trial"]),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "SEDERUNT_DATA": str(settings.data.resolve())},
+    )
+    try:
+        async with asyncio.timeout(WITHIN_S):
+            output, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode in (-signal.SIGKILL, -signal.SIGTERM):  # by somebody, or for want of memory
+        raise OSError(f"its trial was ended by signal {-process.returncode}")
+    return output.decode(errors="replace").strip() or f"its trial ended with {process.returncode}"
+
+
+def main() -> None:
+    """Write "ok", "no model", or what is wrong, to standard output."""
+    settings = load()
+    log.configure(settings.log.style, settings.log.level)
+    try:
+        asyncio.run(check_whisper(settings))
+    except Fault as fault:
+        from sederunt.transcription.models import find
+        from sederunt.transcription.whisper import PROVIDER
+
+        model = find("vendor1")
+        missing = model is not None and PROVIDER.fault(settings, model)
+        tell(NO_MODEL if missing else str(fault))
+    else:
+        tell(OK)
+
+
+if __name__ == "__main__":
+    main()

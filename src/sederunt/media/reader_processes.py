@@ -1,0 +1,143 @@
+"""Processes that read one caller's file each, forked from `reader_server`; the first of them starts it."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from sederunt.media.reader_server import LOST, STARTED, STOPPED_S
+
+# On a machine that is busy. A server that takes longer is frozen, and another one takes its place.
+START_S, ANSWER_S = 120.0, 30.0
+LIMIT_SLACK_S = 0.5  # the kernel counts CPU towards a limit in steps
+_NOBODY = "The process that readers of files are forked from does not answer."
+_KILLED = "The process that read the file was killed."
+_STOPPED = "The process that read the file was stopped by a signal, and did not go on."
+
+
+class ReaderLost(RuntimeError):
+    """A reader, or the process that it was forked from, was stopped or killed: its file is not to blame."""
+
+
+class ReaderProcess:
+    """One reader: what it writes, and how it ends."""
+
+    def __init__(self, output: BinaryIO, errors: BinaryIO, ended: socket.socket) -> None:
+        self.output, self.errors, self._ended = output, errors, ended
+
+    def wait(self, within_s: float, *, cpu_s: float = 0.0) -> int:
+        """Return its exit status, or minus the signal that ended it. Raises TimeoutError, ReaderLost.
+
+        Args:
+            cpu_s: what the kernel lets it use; one that was killed before was killed by somebody.
+        """
+        self._ended.settimeout(within_s)
+        told = self._ended.recv(64)
+        if told in (b"", LOST):
+            raise ReaderLost(_STOPPED if told else _NOBODY)
+        status, used_s = told.split()
+        if int(status) == -signal.SIGKILL and float(used_s) < cpu_s - LIMIT_SLACK_S:
+            raise ReaderLost(_KILLED)
+        return int(status)
+
+
+class ReaderServer:
+    """Starts readers, from any thread; the process that they are forked from ends with this one, or when it is idle.
+
+    Args:
+        acts: the module whose `main` a reader runs, and whose `preload` loads what that needs.
+        environment: of readers, all of it.
+    """
+
+    def __init__(self, acts: str, environment: dict[str, str]) -> None:
+        self._acts, self._environment = acts, environment
+        self._lock = threading.Lock()
+        self._server: tuple[subprocess.Popen[bytes], socket.socket] | None = None
+
+    @contextmanager
+    def reader(self, *request: str) -> Iterator[ReaderProcess]:
+        """Have a reader for as long as the block lasts. Raises ReaderLost where none can be started."""
+        for _ in range(2):  # a server may have gone to its rest in this very moment
+            output, output_end = os.pipe()
+            errors, errors_end = os.pipe()
+            ended, ended_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with os.fdopen(output, "rb") as output_file, os.fdopen(errors, "rb") as errors_file, ended:
+                try:
+                    server, is_new = self._ask(request, output_end, errors_end, ended_end.fileno())
+                finally:
+                    os.close(output_end)
+                    os.close(errors_end)
+                    ended_end.close()
+                ended.settimeout(START_S if is_new else ANSWER_S)
+                if _is_started(ended):
+                    yield ReaderProcess(output_file, errors_file, ended)
+                    return
+            self._discard(server)
+        raise ReaderLost(_NOBODY)
+
+    def _ask(self, request: tuple[str, ...], *descriptors: int) -> tuple[subprocess.Popen[bytes], bool]:
+        with self._lock:
+            is_new = self._server is None
+            if self._server is None:
+                self._server = self._start()
+            process, asking = self._server
+            with contextlib.suppress(OSError):  # it has ended: nobody will say `started`
+                socket.send_fds(asking, [json.dumps(request).encode()], descriptors)
+            return process, is_new
+
+    def _start(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
+        asking, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with asked:
+            command = [sys.executable, "-m", "sederunt.media.reader_server", str(asked.fileno()), self._acts]
+            process = subprocess.Popen(
+                command, env=self._environment, pass_fds=[asked.fileno()], stdin=subprocess.DEVNULL
+            )
+        threading.Thread(target=self._until_ended, args=[process], daemon=True).start()
+        return process, asking
+
+    def _until_ended(self, process: subprocess.Popen[bytes]) -> None:
+        end_where_stopped(process.pid)
+        process.wait()
+        self._forget(process)
+
+    def _discard(self, process: subprocess.Popen[bytes]) -> None:
+        """Have the next reader forked from another process."""
+        self._forget(process)
+        process.kill()
+        process.wait()
+
+    def _forget(self, process: subprocess.Popen[bytes]) -> None:
+        with self._lock:
+            if self._server is not None and self._server[0] is process:
+                self._server[1].close()
+                self._server = None
+
+
+def end_where_stopped(child: int) -> None:
+    """Wait until a child of this process has ended; kills one that was stopped by a signal and does not go on."""
+    with contextlib.suppress(ChildProcessError):  # another thread was told of its end
+        while _state(child, os.WEXITED | os.WSTOPPED) in (os.CLD_STOPPED, os.CLD_TRAPPED):
+            time.sleep(STOPPED_S)
+            if _state(child, os.WSTOPPED | os.WNOHANG):
+                os.kill(child, signal.SIGKILL)
+
+
+def _state(child: int, what: int) -> int | None:
+    """Wait for a change of a child, and leave it to be told again."""
+    found = os.waitid(os.P_PID, child, what | os.WNOWAIT)
+    return found.si_code if found else None
+
+
+def _is_started(ended: socket.socket) -> bool:
+    try:
+        return ended.recv(64) == STARTED
+    except OSError:
+        return False

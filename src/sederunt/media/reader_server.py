@@ -1,0 +1,142 @@
+"""The process that readers of callers' files are forked from: `python -m sederunt.media.reader_server SOCKET ACTS`.
+
+To start Python and the media library anew takes 0.1 to 0.2 s of a core, ten times what a short recording takes to read.
+Here they are loaded once. This process opens no file and is told no secret; each reader takes its own rights away and
+then reads one file, and whatever becomes of it, the next one is forked from a process that never saw that file.
+"""
+
+import gc
+import importlib
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, NoReturn
+
+IDLE_S = 20.0  # without a reader; it holds some 40 MB
+STOPPED_S = 2.0  # a process that is stopped by a signal and told to go on sooner harms nobody
+STARTED, LOST = b"started", b"lost"
+
+Acts = Callable[..., None]
+
+
+def main() -> None:
+    """Start a reader for each request on the socket whose number is the first argument, until its other end is closed.
+
+    A request is a JSON list of what `main` of the module ACTS is called with, and three descriptors: the reader's
+    standard output and error, and a socket. That socket is told `started`, and at last the exit status and the
+    CPU-seconds that it used; where its other end is closed before, the reader is killed. A reader that somebody stopped
+    by a signal is killed too, and its socket is told `lost`.
+    """
+    asked = socket.socket(fileno=int(sys.argv[1]))
+    acts = importlib.import_module(sys.argv[2])
+    acts.preload()
+    gc.collect()
+    gc.freeze()  # what is never collected is never copied
+    _ForkServer(asked, acts.main).run()
+
+
+class _ForkServer:
+    def __init__(self, asked: socket.socket, acts: Acts) -> None:
+        self._asked, self._acts = asked, acts
+        self._readers: dict[int, socket.socket] = {}  # by process: who waits for it
+        self._stopped: dict[int, float] = {}  # by process: since when (monotonic)
+        self._ended, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake)
+        self._selector = selectors.DefaultSelector()
+        for readable in (asked, self._ended):
+            self._selector.register(readable, selectors.EVENT_READ)
+
+    def run(self) -> None:
+        while (ready := self._selector.select(STOPPED_S if self._stopped else IDLE_S)) or self._readers:
+            self._end_stopped()
+            for key, _ in ready:
+                if key.fileobj is self._asked:
+                    if not self._fork():
+                        return
+                elif key.fileobj == self._ended:
+                    os.read(self._ended, 4096)
+                    self._reap()
+                else:
+                    self._give_up(key.fileobj)
+
+    def _fork(self) -> bool:
+        """Take the next request; False where nobody is there any more to make one."""
+        request, descriptors, _, _ = socket.recv_fds(self._asked, 65_536, 3)
+        if not request:
+            return False
+        output, errors, waiting = descriptors
+        reader = os.fork()
+        if reader == 0:
+            _read(self._acts, json.loads(request), output, errors)
+        os.close(output)
+        os.close(errors)
+        asker = self._readers[reader] = socket.socket(fileno=waiting)
+        _tell(asker, STARTED)
+        self._selector.register(asker, selectors.EVENT_READ)
+        return True
+
+    def _reap(self) -> None:
+        while self._readers:
+            reader, status, used = os.wait4(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
+            if reader == 0:
+                return
+            if os.WIFSTOPPED(status):
+                self._stopped[reader] = monotonic()
+                continue
+            since = self._stopped.pop(reader, None)
+            if os.WIFCONTINUED(status):
+                continue
+            asker = self._readers.pop(reader)
+            if asker in self._selector.get_map():
+                self._selector.unregister(asker)
+            ended = f"{os.waitstatus_to_exitcode(status)} {used.ru_utime + used.ru_stime:.3f}"
+            _tell(asker, ended.encode() if since is None else LOST)
+            asker.close()
+
+    def _end_stopped(self) -> None:
+        """Kill readers that stood still for too long: no limit of CPU ever ends them."""
+        for reader, since in self._stopped.items():
+            if monotonic() - since >= STOPPED_S:
+                os.kill(reader, signal.SIGKILL)
+
+    def _give_up(self, asker: Any) -> None:
+        """Kill the reader that nobody waits for any more; `_reap` does the rest."""
+        self._selector.unregister(asker)
+        for reader in (reader for reader, other in self._readers.items() if other is asker):
+            os.kill(reader, signal.SIGKILL)
+
+
+def _tell(asker: socket.socket, what: bytes) -> None:
+    try:
+        asker.send(what, socket.MSG_NOSIGNAL)
+    except OSError:
+        return  # it has hung up
+
+
+def _read(acts: Acts, request: list[str], output: int, errors: int) -> NoReturn:
+    """Be the reader. Nothing of the server is left to it but what is loaded."""
+    status = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for number, descriptor in enumerate((os.open(os.devnull, os.O_RDONLY), output, errors)):
+            os.dup2(descriptor, number)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        acts(*request)
+        sys.stdout.flush()
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    main()

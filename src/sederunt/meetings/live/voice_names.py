@@ -1,0 +1,35 @@
+"""Whose voice a label of mixed sound turned out to be: what speaking marks said of it, remembered for a whole stay."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+from sederunt.transcripts.attribution import MeetingFacts, NamedUtterance
+
+# A voice is somebody's whose marks have covered so many seconds of it, and this share of all that was named.
+PROVEN_S, PROVEN_SHARE = 1.5, 0.7
+
+
+class VoiceNames:
+    """Marks come late, are lost or point at somebody else for a while; a voice that has a name keeps it then."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[int, dict[str, float]] = defaultdict(dict)  # label → participant key → seconds
+
+    def recalled(self, part: NamedUtterance, meeting: MeetingFacts) -> NamedUtterance:
+        """Note whose this part of a labelled voice is, where the marks say so; give it the voice's name where they say
+        nothing at all."""
+        label, seconds = part.utterance.speaker, max(0.1, part.utterance.end - part.utterance.start)
+        if part.name is not None:
+            found = self._seconds[label]
+            found[part.voice] = found.get(part.voice, 0.0) + seconds
+            return part
+        key = self._of(label)
+        name = next((each.name for each in meeting.participants if each.key == key), None)
+        if key is None or name is None or (part.guesses and name not in {guess.name for guess in part.guesses}):
+            return part
+        return replace(part, voice=key, name=name, guesses=None)
+
+    def _of(self, label: int) -> str | None:
+        found = self._seconds.get(label, {})
+        key, seconds = max(found.items(), key=lambda pair: pair[1], default=("", 0.0))
+        return key if seconds >= max(PROVEN_S, PROVEN_SHARE * sum(found.values())) else None

@@ -1,0 +1,181 @@
+"""What follows from each page that a bot tried: another one, as whom and when, or an outcome that is believed."""
+
+from dataclasses import dataclass, replace
+
+from sederunt import log
+from sederunt.clock import Clock
+from sederunt.errors import Superseded
+from sederunt.meetings.context import BotContext
+from sederunt.meetings.handover import Move
+from sederunt.meetings.join.identity import GUEST, Identity, NoIdentity, VoidIdentity, identity_of
+from sederunt.meetings.join.knock_times import pause_before_s
+from sederunt.meetings.outcomes import Broken, CutOff, Moved, Outcome, Refused, SignInNeeded, SignInRejected
+from sederunt.meetings.session.commands import Commands
+from sederunt.model.status import StopReason
+from sederunt.model.trouble import PageTrouble
+from sederunt.platforms.limits import EntryLimits
+from sederunt.platforms.links import MeetingLink
+from sederunt.platforms.platform import Platform
+
+MAX_PAGES = 3  # fresh pages in a row before a broken one is believed
+STEADY_S = 60.0  # a page that was in the meeting for so long was a good one
+# Before a fresh page, after the first broken one in a row, the second, and so on. The first is short: a page that
+# merely crashed shall be back at once. The later ones outlive a network that is away.
+PAUSES_S = (1.0, 5.0, 15.0, 30.0)
+# A recording is given up only after it has been away for so long: a router that starts anew or a provider that
+# stumbles takes minutes, and the rest of the meeting is worth more than they are.
+OUTAGE_S = 300.0
+MOST_PAGES = 20  # fresh pages in a row though each sat for a moment: each is one more coming and going in the meeting
+
+
+STOPPED = Refused(reason=StopReason.MANUALLY_STOPPED, row="order.stop")
+
+logger = log.get(component="meetings")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TriedPage:
+    """What came of one page."""
+
+    outcome: Outcome
+    identity: Identity  # as whom it was in the end
+    sat_s: float = 0.0  # seconds in the meeting
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StayPlan:
+    """What every page of one holder is opened for, and with."""
+
+    context: BotContext
+    commands: Commands
+    platform: Platform
+    link: MeetingLink
+    limits: EntryLimits
+    avatar: bytes | None
+    move: Move | None
+
+    @property
+    def pending(self) -> Move | None:
+        """Return the move for as long as the bot is another holder's."""
+        return self.move if self.move is not None and not self.move.is_over else None
+
+
+class PageTries:
+    """What the pages of one holder came to so far, and what follows: an outcome that is believed, or another page."""
+
+    def __init__(self, plan: StayPlan, identity: Identity) -> None:
+        self.identity = identity  # as whom the next page is opened
+        self._plan = plan
+        self._journal = plan.context.journal
+        self._failures = PageFailures(plan.context.clock)
+        self._refusals = 0
+
+    async def believed(self, tried: TriedPage) -> Outcome | None:
+        """Return the outcome that ends the tries; None where another page is to be opened now. Raises Superseded."""
+        outcome = tried.outcome
+        if isinstance(outcome, CutOff | Moved):
+            return outcome
+        await self._journal.refresh()
+        used, self.identity = self.identity, tried.identity
+        match outcome:
+            case SignInRejected() if (another := used.next_after_rejection(self.identity)) is not None:
+                return self._go_on_as(another)
+            case SignInNeeded() if self.identity is GUEST:
+                return self._go_on_as(await identity_or_end(self._plan.context, outcome))
+            case _ if self._plan.pending is not None:
+                await self._enter_alone(self._plan.pending)
+                return None
+            case Refused(unexplained=True) if not self._was_inside:
+                return await self._after_refusal(outcome)
+            case Broken():
+                return await self._after_break(outcome, tried.sat_s)
+        return outcome
+
+    @property
+    def _was_inside(self) -> bool:
+        return self._journal.bot.recording_started_at is not None
+
+    def _go_on_as(self, identity: Identity | Outcome) -> Outcome | None:
+        if not isinstance(identity, Identity):
+            return identity
+        self.identity = identity
+        self._plan.limits.begin_again()
+        return None
+
+    async def _enter_alone(self, move: Move) -> None:
+        """Have the other holder leave first, where the site did not let its successor in beside it."""
+        if self._plan.commands.stop.is_set():
+            raise Superseded(f"Bot {self._journal.bot.id} is to leave: its holder sees to it.")
+        await move.enter_alone()
+        self._plan.limits.begin_again()
+
+    async def _after_refusal(self, refused: Refused) -> Outcome | None:
+        if self.identity is GUEST and self._journal.bot.config.authentication is not None:
+            # Guests may be kept out altogether.
+            return self._go_on_as(await identity_or_end(self._plan.context, SignInNeeded(row=refused.row)))
+        self._refusals += 1
+        if self._refusals >= MAX_PAGES:
+            return refused
+        return await self._pause(pause_before_s(self._refusals))
+
+    async def _after_break(self, broken: Broken, sat_s: float) -> Outcome | None:
+        self._journal.note_trouble(PageTrouble(cause=broken.cause, seen=broken.seen, recovery=broken.recovery))
+        await self._journal.write_troubles()
+        self._failures.add(sat_s=sat_s)
+        if sat_s:  # what threw it out, not what kept it out
+            self._journal.away_cause = broken.cause
+        out_of_time = self._plan.limits.left_s <= 0 and not self._was_inside
+        if out_of_time or not broken.again or self._failures.are_believed(recording=self._was_inside):
+            return broken
+        logger.warning("page broken", action="page_broken", bot_id=str(self._journal.bot.id), cause=broken.cause)
+        return await self._pause(self._failures.pause_s)
+
+    async def _pause(self, pause_s: float) -> Outcome | None:
+        """Wait before the next page; returns the outcome where a command came meanwhile. Raises Superseded."""
+        commands = self._plan.commands
+        await commands.wait(self._plan.context.clock.sleep(pause_s))
+        if commands.cut_off.is_set():
+            return CutOff()
+        if commands.moved.is_set():
+            commands.left.set()
+            return Moved()
+        if (await self._journal.refresh()).stop_requested or commands.stop.is_set():
+            return STOPPED
+        return None
+
+
+class PageFailures:
+    """Counts the broken pages of one holder."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._count = 0
+        self._away_since = clock.monotonic()  # the last time that the bot sat
+
+    def add(self, *, sat_s: float) -> None:
+        """Count one more broken page, which had been in the meeting for `sat_s` seconds."""
+        self._count = 1 if sat_s >= STEADY_S else self._count + 1
+        if sat_s:
+            self._away_since = self._clock.monotonic()
+
+    def are_believed(self, *, recording: bool) -> bool:
+        """Return whether no further page is worth trying; a recording is given up much later than a first try."""
+        if not recording:
+            return self._count >= MAX_PAGES
+        away_s = self._clock.monotonic() - self._away_since
+        return self._count >= MOST_PAGES or (self._count >= MAX_PAGES and away_s >= OUTAGE_S)
+
+    @property
+    def pause_s(self) -> float:
+        """Return the seconds to wait before the next page."""
+        return PAUSES_S[min(self._count, len(PAUSES_S)) - 1]
+
+
+async def identity_or_end(context: BotContext, needed: SignInNeeded) -> Identity | Outcome:
+    """Return as whom the bot goes on now that a guest is not let in, or how it ends."""
+    try:
+        return replace(await identity_of(context.journal.bot, context.accounts), asked_at=needed.url)
+    except NoIdentity:
+        return needed
+    except VoidIdentity as error:
+        return SignInRejected(row=str(error))

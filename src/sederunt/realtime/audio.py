@@ -1,0 +1,76 @@
+"""A bot's sound for those who listen to it: one subscription of this process, a short queue for each listener."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from uuid import UUID
+
+from sederunt.bus import feeds
+from sederunt.bus.connection import Bus, Subscription
+from sederunt.realtime import messages
+from sederunt.realtime.messages import Closing
+
+MOST_AUDIO = 100  # blocks of a tenth of a second
+
+
+class AudioFeed:
+    """The sound of one bot; subscribed to when the first listener comes.
+
+    Args:
+        closing: how listeners are closed, once they are to be; asked again after `wake`.
+    """
+
+    def __init__(self, bus: Bus, bot_id: UUID, closing: Callable[[], Closing | None]) -> None:
+        self._bus, self._bot_id, self._closing = bus, bot_id, closing
+        self._listeners: set[_Blocks] = set()
+        self._feed: Subscription | None = None
+        self._opening = asyncio.Lock()
+
+    async def blocks(self) -> AsyncGenerator[bytes | Closing, None]:
+        """Yield blocks from now on, without a hole, and how the listener is closed in the end."""
+        blocks = _Blocks()
+        self._listeners.add(blocks)
+        try:
+            async with self._opening:
+                if self._feed is None:
+                    self._feed = await feeds.hear_audio(self._bus, self._bot_id, self._take)
+            while True:
+                while blocks.waiting:
+                    yield blocks.waiting.popleft()
+                if closing := messages.TOO_SLOW if blocks.overrun else self._closing():
+                    yield closing
+                    return
+                blocks.some.clear()
+                await blocks.some.wait()
+        finally:
+            self._listeners.discard(blocks)
+
+    def wake(self) -> None:
+        """Have every listener look whether it is to be closed."""
+        for blocks in self._listeners:
+            blocks.some.set()
+
+    async def close(self) -> None:
+        """End the subscription."""
+        if self._feed is not None:
+            await self._feed.close()
+
+    def _take(self, pcm: bytes) -> None:
+        for blocks in self._listeners:
+            blocks.put(pcm)
+
+
+class _Blocks:
+    """What one listener of audio has not been sent yet."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[bytes] = deque()
+        self.some = asyncio.Event()
+        self.overrun = False  # a block was lost: there would be a hole
+
+    def put(self, pcm: bytes) -> None:
+        if len(self.waiting) >= MOST_AUDIO:
+            self.overrun = True
+        if not self.overrun:
+            self.waiting.append(pcm)
+        self.some.set()

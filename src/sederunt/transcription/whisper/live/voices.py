@@ -1,0 +1,70 @@
+"""Whose voice each part of a final is, in a stream that several people share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sederunt import log
+from sederunt.transcription import text
+from sederunt.transcription.diarization.diarizer import Ears, VoiceSpan
+from sederunt.transcription.diarization.following import VoiceFollower
+from sederunt.transcription.diarization.wording import by_voice
+from sederunt.transcription.sessions import Said
+from sederunt.transcription.whisper.live.track import OpenUtterance, as_float
+from sederunt.transcription.whisper.speech import RATE
+
+logger = log.get(component="transcription")
+
+
+class SharedStream:
+    """Tells apart who is in one stream. `load` is called with the first final; None: no weights are here."""
+
+    def __init__(self, load: Callable[[], Ears | None]) -> None:
+        self._load = load
+        self._follower: VoiceFollower | None = None
+        self._is_over = False
+
+    def parts(self, said: Said, utterance: OpenUtterance) -> list[Said]:
+        """Cut a final where another voice goes on; each part has its voice as label. Blocks, a twentieth of a second
+        mostly; whole and without a label where voices cannot be told."""
+        if self._is_over or not said.transcript:
+            return [said]
+        try:
+            return labelled(said, self._spans(utterance))
+        except Exception as fault:  # what was said is told all the same
+            self._is_over = True
+            logger.warning("Voices are not told apart live.", action="voices_untold", why=str(fault), exc_info=True)
+            return [said]
+
+    def _spans(self, utterance: OpenUtterance) -> list[VoiceSpan]:
+        if self._follower is None:
+            ears = self._load()
+            if ears is None:
+                self._is_over = True
+                return []
+            self._follower = VoiceFollower(ears)
+        first_s = utterance.first / RATE
+        spans = self._follower.spans(as_float(utterance.samples), utterance.heard)
+        return [replace(span, start=span.start + first_s, end=span.end + first_s) for span in spans]
+
+
+def labelled(said: Said, spans: Sequence[VoiceSpan]) -> list[Said]:
+    """Cut what was said where its voice changes, by when which voice spoke; the first part keeps its key."""
+    if not spans:
+        return [said]
+    (told,) = by_voice((said.utterance(),), spans)
+    runs = text.runs(told, [word.speaker for word in told.words])
+    return [
+        replace(
+            said,
+            key=said.key if n == 0 else f"{said.key}.{n + 1}",
+            start=part.start if n else said.start,
+            end=part.end if n + 1 < len(runs) else said.end,
+            transcript=part.transcript,
+            confidence=part.confidence,
+            words=tuple(replace(word, speaker=0) for word in part.words),
+            label=str(told.speaker if voice is None else voice),
+        )
+        for n, (voice, part) in enumerate(runs)
+    ]
