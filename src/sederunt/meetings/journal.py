@@ -8,6 +8,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -23,7 +24,7 @@ from sederunt.meetings.session.roster import Roster, silenced
 from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Bot, Gap
 from sederunt.model.history import BUDGET_SPENT, CHAT_MESSAGE, LIVE_TROUBLE, PAGE_TROUBLE, RECORDING_GAP, seat_wait_s
 from sederunt.model.participant import Participant
-from sederunt.model.status import StopReason, Trigger
+from sederunt.model.status import BotStatus, StopReason, Trigger
 from sederunt.model.transcript import LiveLine
 from sederunt.model.trouble import PageTrouble
 
@@ -133,6 +134,17 @@ class Journal:
     async def waited_for_seat(self) -> bool:
         """Return whether the bot had to wait for a host, and so long that it may have missed its meeting."""
         return seat_wait_s(await self._bots.events(self.bot.id)) >= LATE_S
+
+    async def left_while_away(self) -> tuple[str, datetime] | None:
+        """Return why the bot was away when it said that it leaves, and when that was; None where it sat there, or was
+        told to leave.
+        """
+        if self.bot.recording_ended_at is not None or self.bot.stop_requested:
+            return None
+        told = [
+            event for event in await self._bots.events(self.bot.id) if event.data.get("new_status") == BotStatus.LEAVING
+        ]
+        return (str(told[-1].data.get("cause", HOST_LOST)), told[-1].created_at) if told else None
 
     async def is_stop_requested(self) -> bool:
         """Ask the row whether the bot shall leave. A database that is away is asked again later: False.

@@ -58,7 +58,8 @@ async def attend(context: BotContext, commands: Commands, *, move: Move | None =
     journal, config = context.journal, context.journal.bot.config
     match journal.bot.status:
         case BotStatus.LEAVING:
-            await give_up_lost(journal, context.spool(), context.clock, cause=journal.away_cause)
+            away = await journal.left_while_away()
+            await give_up_lost(journal, context.spool(), context.clock, cause=journal.away_cause, away=away)
             return
         case BotStatus.BOT_DETECTED:  # a host died between the challenge and the retry
             await challenged(journal, context.clock, Challenged(row="host_lost"))

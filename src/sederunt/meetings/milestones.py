@@ -109,9 +109,13 @@ async def give_up_lost(
 ) -> None:
     """Write that the bot cannot go on. What was captured is processed, once storage has all of it.
 
+    It says that it leaves first, as every bot does that recorded, although it is out of the meeting already.
+
     Args:
         away: why it was not in the meeting at the end, and when it gave up: a last gap, behind the recording's end.
     """
+    if journal.bot.status is BotStatus.RECORDING:
+        await journal.move(Trigger.LOST, reason=reason, data={"cause": cause})
     heard_s = await wait_until_stored(journal, spool, clock)
     ended = journal.bot.recording_ended_at
     if (zero := journal.bot.recording_started_at) is not None:
@@ -121,4 +125,4 @@ async def give_up_lost(
             if (until_s := (given_up - zero).total_seconds()) - heard_s >= SHORTEST_GAP_S:
                 await journal.add_gap(heard_s, until_s, away_cause)
         ended = ended or datetime.fromtimestamp(zero.timestamp() + heard_s, UTC)
-    await journal.move(Trigger.LOST, reason=reason, data={"cause": cause}, changes={"recording_ended_at": ended})
+    await journal.move(Trigger.LOST, data={"cause": cause}, changes={"recording_ended_at": ended})

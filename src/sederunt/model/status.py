@@ -95,7 +95,7 @@ TRANSITIONS: Mapping[BotStatus, Mapping[Trigger, BotStatus]] = {
     _S.RECORDING: {
         _T.ENDED: _S.LEAVING,
         _T.STOPPED: _S.LEAVING,
-        _T.LOST: _S.PROCESSING,
+        _T.LOST: _S.LEAVING,
         _T.CRASHED: _S.FAILED,
     },
     _S.LEAVING: {_T.LEFT: _S.PROCESSING, _T.LOST: _S.PROCESSING, _T.CRASHED: _S.FAILED},

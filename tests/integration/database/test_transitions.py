@@ -87,11 +87,7 @@ async def test_two_writers_never_tear_the_path(
 
 
 @_SEVERAL
-@given(
-    case=st.sampled_from(
-        [(status, trigger) for status, row in TRANSITIONS.items() for trigger in row if trigger is not Trigger.LOST]
-    )
-)
+@given(case=st.sampled_from([(status, trigger) for status, row in TRANSITIONS.items() for trigger in row]))
 async def test_of_two_writers_of_the_same_move_one_wins(
     rivals: tuple[Bots, Bots], make_bot: MakeBot, case: tuple[BotStatus, Trigger]
 ) -> None:

@@ -30,7 +30,7 @@ from sederunt.meetings.record.spool import PieceSpool
 from sederunt.meetings.session.stop_rules import Departure
 from sederunt.model.bot import Bot, BotConfig, Gap, Service
 from sederunt.model.participant import Participant, SpeakingEvent, SpeakingKind
-from sederunt.model.status import BotStatus, StopReason
+from sederunt.model.status import BotStatus, StopReason, Trigger
 
 OVER = Departure(reason=StopReason.MEETING_ENDED)
 
@@ -73,6 +73,11 @@ class Stay:
 
     async def status(self) -> BotStatus:
         return (await self.bots.get(self.bot_id)).status
+
+    async def told(self) -> list[str]:
+        """The statuses that its history tells, in order."""
+        told = [event.data.get("new_status") for event in await self.bots.events(self.bot_id)]
+        return [str(status) for status in told if status]
 
     async def stored(self) -> int:
         return len(await self.objects.keys(f"bots/{self.bot_id}/"))
@@ -184,6 +189,38 @@ async def test_a_bot_that_finds_its_meeting_over_marks_that_it_was_away_at_the_e
     bot = await stay.bots.get(stay.bot_id)
     assert bot.gaps == (Gap(start=4, end=19, cause="host_lost"),)
     assert bot.recording_ended_at == zero + timedelta(seconds=4), "what nobody heard is not billed"
+    assert await stay.told() == ["leaving", "processing"]
+
+
+async def test_the_next_holder_of_a_bot_that_was_away_and_leaves_knows_since_when(stay: Stay) -> None:
+    await stay.hear(0, 4)
+    stay.objects.away = True
+    zero = stay.journal.bot.recording_started_at
+    assert zero is not None
+    stay.clock.advance((zero + timedelta(seconds=19) - stay.clock.now()).total_seconds())
+    over = Refused(reason=StopReason.CALL_ALREADY_FINISHED, row="over.text")
+    concluding = asyncio.create_task(conclude(stay.journal, stay.spool(), stay.clock, over))
+    await stay.clock.pause()
+    assert await stay.status() is BotStatus.LEAVING
+    concluding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await concluding
+    stay.objects.away = False
+    stay.clock.advance(60)
+    journal = await stay.claim("next")
+    away = await journal.left_while_away()
+    await give_up_lost(journal, stay.spool(), stay.clock, cause="host_lost", away=away)
+    bot = await stay.bots.get(stay.bot_id)
+    assert bot.gaps == (Gap(start=4, end=19, cause="host_lost"),)
+    assert await stay.told() == ["leaving", "processing"]
+    ended = await stay.bots.record_transition(stay.bot_id, Trigger.CLOSED)
+    assert ended is not None
+    assert ended.stop_reason is StopReason.MEETING_ENDED
+
+
+async def test_a_bot_that_leaves_from_its_seat_was_not_away(stay: Stay) -> None:
+    await stay.leave()
+    assert await (await stay.claim("next")).left_while_away() is None
 
 
 async def test_a_gap_begins_after_the_last_piece_wherever_it_is(stay: Stay) -> None:

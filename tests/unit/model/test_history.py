@@ -20,7 +20,6 @@ def change(old: str, new: str, **more: str) -> Event:
         ("joining", "recording", ["status-update", "start"]),
         ("recording", "leaving", ["status-update"]),
         ("leaving", "processing", ["status-update", "stop"]),
-        ("recording", "processing", ["status-update", "stop"]),
         ("recording", "failed", ["status-update", "stop"]),
         ("joining", "not_admitted", ["status-update"]),
         ("transcribing", "finished", ["status-update"]),

@@ -47,6 +47,10 @@ def test_every_active_status_can_crash(status: BotStatus) -> None:
     assert advance(status, Trigger.CRASHED) is BotStatus.FAILED
 
 
+def test_every_bot_that_recorded_leaves_before_it_is_processed() -> None:
+    assert {old for old, row in TRANSITIONS.items() if BotStatus.PROCESSING in row.values()} == {BotStatus.LEAVING}
+
+
 def test_a_forbidden_move_names_both_sides() -> None:
     with pytest.raises(ForbiddenTransition, match="'admitted' leads nowhere from 'finished'"):
         advance(BotStatus.FINISHED, Trigger.ADMITTED)
