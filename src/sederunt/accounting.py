@@ -1,7 +1,7 @@
 """Counts use against budgets, in one process: what is held (places, sockets), and what fills up again (rates).
 
 The limits are those of `model/budgets`, as the settings change them. Each process has one ledger; what several
-processes share is exchanged by them (`api/shared_use`).
+processes share is exchanged by them (`api/access/shared_use`).
 """
 
 import math

@@ -21,7 +21,7 @@ from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.accounts.sealing import load_sealer
-from sederunt.api.protocols import connection_limits, protocols
+from sederunt.api.transport.protocols import connection_limits, protocols
 from sederunt.bench.hostile_files import wav_of
 from sederunt.bus import embedded
 from sederunt.bus.connection import Bus

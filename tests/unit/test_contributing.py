@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sederunt.api.metrics import Metrics
+from sederunt.api.monitoring.metrics import Metrics
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sederunt.api.metrics import Metrics
+from sederunt.api.monitoring.metrics import Metrics
 from sederunt.bus.pulse import Pulses
 from sederunt.tally import MEASURES, ProcessTally
 from sederunt.tracing import traced

@@ -16,8 +16,8 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from sederunt import tracing
-from sederunt.api.metrics import Metrics
-from sederunt.api.middleware import RequestMiddleware, request_info_of
+from sederunt.api.monitoring.metrics import Metrics
+from sederunt.api.transport.middleware import RequestMiddleware, request_info_of
 from sederunt.database import outbox
 from sederunt.settings import TraceSettings
 from sederunt.tracing import Origin, carried, continuing, origin_in

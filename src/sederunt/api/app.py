@@ -21,20 +21,22 @@ from starlette.routing import Route as Path
 from starlette.types import ASGIApp
 
 from sederunt.accounting import Ledger, limits_of
-from sederunt.api import files, probes, sockets
+from sederunt.api.access.permissions import refuse_unpermitted
+from sederunt.api.access.sessions import caller_of, note_deed
 from sederunt.api.call import Call
 from sederunt.api.context import ApiContext, open_context
 from sederunt.api.docs import DOCS_POLICY, docs_page
 from sederunt.api.failures import answer_to, http_exception, text_response
 from sederunt.api.idempotency import HEADER, REPEATED
-from sederunt.api.metrics import Metrics
-from sederunt.api.middleware import RequestMiddleware, request_info_of
+from sederunt.api.monitoring import probes
+from sederunt.api.monitoring.metrics import Metrics
 from sederunt.api.openapi import PREFIX, document
-from sederunt.api.permissions import refuse_unpermitted
 from sederunt.api.route import Route
 from sederunt.api.route_index import RouteIndex
 from sederunt.api.routes import ROUTES
-from sederunt.api.sessions import caller_of, note_deed
+from sederunt.api.sockets import endpoints
+from sederunt.api.transport import files
+from sederunt.api.transport.middleware import RequestMiddleware, request_info_of
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.settings import Settings
 
@@ -76,8 +78,8 @@ def create_app(
             RouteIndex(PREFIX, _routes_with_keys()),
             *_routes_without(),
             *pages,
-            WebSocketRoute(sockets.PATH, sockets.realtime),
-            WebSocketRoute("/{path:path}", sockets.nowhere),
+            WebSocketRoute(endpoints.PATH, endpoints.realtime),
+            WebSocketRoute("/{path:path}", endpoints.nowhere),
         ],
         lifespan=lifespan,
         middleware=_cors(settings),

@@ -10,11 +10,11 @@ from uuid import UUID
 from starlette.requests import Request
 
 from sederunt.accounts.keys import Caller, Scope
-from sederunt.api.bodies import json_body
 from sederunt.api.context import ApiContext
-from sederunt.api.faults import valid
-from sederunt.api.schemas import Body
-from sederunt.api.views import Addresses
+from sederunt.api.schemas.faults import valid
+from sederunt.api.schemas.requests import Body
+from sederunt.api.schemas.views import Addresses
+from sederunt.api.transport.bodies import json_body
 from sederunt.database.paging import SegmentsPage
 from sederunt.errors import InvalidConfig, NotFound
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sederunt.accounts.credentials import CredentialStore
 from sederunt.accounts.meeting_accounts import MeetingAccounts
-from sederunt.api.faults import Faults, add
+from sederunt.api.schemas.faults import Faults, add
 from sederunt.database.bots import Bots
 from sederunt.errors import LimitReached, NotFound, SetupError
 from sederunt.model.bot import BotConfig

@@ -15,14 +15,14 @@ from sederunt.accounts.installation_secrets import LINKS, installation_secret
 from sederunt.accounts.keys import Keys
 from sederunt.accounts.sealing import load_sealer
 from sederunt.addresses import guarded_client
-from sederunt.api.auth import Auth
+from sederunt.api.access.auth import Auth
+from sederunt.api.access.shared_use import SharedUse, sharing
+from sederunt.api.access.socket_holders import SocketHolders
 from sederunt.api.checks import Checks
-from sederunt.api.gauges import GaugeSources
-from sederunt.api.kept_bodies import KeptBodies
-from sederunt.api.metrics import Metrics
-from sederunt.api.shared_use import SharedUse, sharing
-from sederunt.api.socket_holders import SocketHolders
+from sederunt.api.monitoring.gauges import GaugeSources
+from sederunt.api.monitoring.metrics import Metrics
 from sederunt.api.stores import ApiStores, open_stores
+from sederunt.api.transport.kept_bodies import KeptBodies
 from sederunt.bus.connection import Bus
 from sederunt.bus.pulse import beating, hearing
 from sederunt.bus.tasks import end

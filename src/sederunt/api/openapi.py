@@ -8,13 +8,13 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from sederunt import __version__
-from sederunt.api.answers import ANSWERS
 from sederunt.api.call import MOST_SEGMENTS, SEGMENTS
 from sederunt.api.idempotency import HEADER, LONGEST_KEY
-from sederunt.api.meeting_events import LONGEST_WAIT_S
+from sederunt.api.resources.transcripts import LONGEST_QUESTION
 from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
-from sederunt.api.transcripts import LONGEST_QUESTION
+from sederunt.api.schemas.answers import ANSWERS
+from sederunt.api.sockets.meeting_events import LONGEST_WAIT_S
 from sederunt.database.deliveries import DeliveryState
 from sederunt.model.status import BotStatus, RecordingStatus
 from sederunt.transcripts.export import FORMATS

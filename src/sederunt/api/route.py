@@ -6,9 +6,9 @@ from typing import Any
 
 from starlette.responses import Response
 
+from sederunt.api.access.permissions import Permission
 from sederunt.api.call import Call
-from sederunt.api.permissions import Permission
-from sederunt.api.schemas import Body
+from sederunt.api.schemas.requests import Body
 
 Handler = Callable[[Call], Awaitable[Response]]
 

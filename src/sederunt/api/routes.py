@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 
-from sederunt.api import bots, capacity, meeting_events, recordings, tracks
-from sederunt.api.account_routes import ACCOUNT_ROUTES
-from sederunt.api.actions import AvatarFields
+from sederunt.api.resources import bots, capacity, recordings, tracks
+from sederunt.api.resources.account_routes import ACCOUNT_ROUTES
+from sederunt.api.resources.transcript_routes import TRANSCRIPT_ROUTES
 from sederunt.api.route import RequestBody, Route
-from sederunt.api.schemas import (
+from sederunt.api.schemas.requests import (
+    AvatarFields,
     BotFields,
     CapacityFields,
     ChatFields,
     RecordingFields,
 )
-from sederunt.api.transcript_routes import TRANSCRIPT_ROUTES
+from sederunt.api.sockets import meeting_events
 from sederunt.platforms.registry import services
 
 _NEW_BOT = RequestBody(

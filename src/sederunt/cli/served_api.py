@@ -9,7 +9,7 @@ import uvicorn
 import uvloop
 
 from sederunt.accounting import Ledger, limits_of
-from sederunt.api.protocols import connection_limits, protocols
+from sederunt.api.transport.protocols import connection_limits, protocols
 from sederunt.cli.listener import listen
 from sederunt.cli.run_files import REPLACED
 from sederunt.console.app import create_application

@@ -12,9 +12,9 @@ from starlette.routing import Route as Path
 from starlette.types import ASGIApp
 
 from sederunt.accounting import Ledger
+from sederunt.api.access.permissions import Permission
 from sederunt.api.app import create_app
-from sederunt.api.middleware import request_info_of
-from sederunt.api.permissions import Permission
+from sederunt.api.transport.middleware import request_info_of
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.console.checkup import Checkup
 from sederunt.console.page import Handler, endpoint

@@ -9,13 +9,13 @@ from starlette.responses import RedirectResponse, Response
 
 from sederunt import log
 from sederunt.accounts.sign_in import SignedIn
+from sederunt.api.access.permissions import Permission, refuse_unpermitted
+from sederunt.api.access.sessions import refuse_forged, session_token
 from sederunt.api.call import Call, W
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import answer_to
-from sederunt.api.middleware import request_info_of
-from sederunt.api.permissions import Permission, refuse_unpermitted
-from sederunt.api.sessions import refuse_forged, session_token
-from sederunt.api.views import Addresses
+from sederunt.api.schemas.views import Addresses
+from sederunt.api.transport.middleware import request_info_of
 from sederunt.console.render import page_response
 from sederunt.errors import RequestError
 

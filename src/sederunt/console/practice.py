@@ -15,10 +15,10 @@ from uuid import UUID
 
 from sederunt import log
 from sederunt.accounting import Rate
-from sederunt.api.bots import announce_created
 from sederunt.api.call import Call
 from sederunt.api.checks import Checks
-from sederunt.api.faults import Faults
+from sederunt.api.resources.bots import announce_created
+from sederunt.api.schemas.faults import Faults
 from sederunt.bus.tasks import end
 from sederunt.database.ids import new_id
 from sederunt.errors import Conflict, LimitReached, TooManyRequests

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sederunt import log
 from sederunt.api.failures import answer_to
-from sederunt.api.middleware import request_info_of
+from sederunt.api.transport.middleware import request_info_of
 from sederunt.errors import Forbidden
 from sederunt.mcp.backend import Backend, service_inside
 from sederunt.settings import ApiSettings

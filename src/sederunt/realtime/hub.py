@@ -2,7 +2,7 @@
 
 Nothing is queued for a listener of events: each has a place in the list that all of a bot's listeners share, and takes
 the next event when the one before is sent. One that falls too far behind is sent away, and so is one whose socket
-takes nothing for a while (`api/sockets`). A listener of audio has a short queue of its own.
+takes nothing for a while (`api/sockets/endpoints`). A listener of audio has a short queue of its own.
 """
 
 import asyncio

@@ -10,8 +10,8 @@ from starlette.types import Receive, Scope, Send
 
 from harness.api_room import on_a_socket
 from sederunt.accounting import Ledger
-from sederunt.api.connections import ConnectionLimits
-from sederunt.api.protocols import protocols
+from sederunt.api.transport.connections import ConnectionLimits
+from sederunt.api.transport.protocols import protocols
 
 HALF = b"GET /health HTTP/1.1\r\nHost: a\r\nX-"
 

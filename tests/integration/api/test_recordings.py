@@ -8,7 +8,7 @@ import pytest
 
 from harness.api_room import ApiRoom
 from harness.fake_clock import FakeClock
-from sederunt.api.views import moment
+from sederunt.api.schemas.views import moment
 from sederunt.errors import NotFound
 from sederunt.model.status import Trigger
 

@@ -16,8 +16,8 @@ from standardwebhooks.webhooks import WebhookVerificationError
 from harness.api_room import ApiRoom
 from harness.console_room import BASE, Furnished, Visitor, link_for, people_of, session_of, visitor
 from sederunt.accounts.sign_in import MemberRole
+from sederunt.api.access.sessions import COOKIE
 from sederunt.api.routes import ROUTES
-from sederunt.api.sessions import COOKIE
 from sederunt.console.app import PAGES
 from sederunt.database.tables import sessions
 

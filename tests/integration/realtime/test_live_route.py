@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from harness.socket_room import Stage
-from sederunt.api.meeting_events import MOST_EVENTS
+from sederunt.api.sockets.meeting_events import MOST_EVENTS
 
 
 async def live(stage: Stage, bot: dict[str, Any], **query: object) -> httpx2.Response:

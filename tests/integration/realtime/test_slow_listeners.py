@@ -10,7 +10,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from harness.api_room import on_a_socket
 from harness.listener import Listener
 from harness.socket_room import Stage
-from sederunt.api import protocols, sockets
+from sederunt.api.sockets import endpoints
+from sederunt.api.transport import protocols
 from sederunt.bus import feeds
 from sederunt.realtime import audio, hub
 from sederunt.realtime.hub import Channel, Hub
@@ -42,7 +43,7 @@ async def deaf_listener(address: str, port: int) -> ClientConnection:
 async def test_who_never_reads_is_sent_away_and_the_others_hear_everything_in_order(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sockets, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(endpoints, "PATIENCE_S", 0.5)
     monkeypatch.setattr(protocols, "GOODBYE_S", 0.5)
     bot = await stage.bot()
 

@@ -17,8 +17,8 @@ from harness.console_room import visitor
 from harness.listener import Listener, listening
 from harness.socket_room import SOCKETS_PER_ACCOUNT, Stage
 from sederunt.accounts.sign_in import MemberRole, SignIns
-from sederunt.api import sockets
-from sederunt.api.sockets import MOST_ORDERS
+from sederunt.api.sockets import endpoints
+from sederunt.api.sockets.endpoints import MOST_ORDERS
 from sederunt.bus import feeds
 from sederunt.database.outbox import Outbox
 from sederunt.jobs.publish import sweep
@@ -456,7 +456,7 @@ async def test_too_many_actions_are_refused_and_the_others_done_though_their_cli
 
 
 async def test_who_sends_too_much_is_read_as_time_allows(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sockets, "FRAMES_PER_MINUTE", 3)
+    monkeypatch.setattr(endpoints, "FRAMES_PER_MINUTE", 3)
     bot = await stage.bot()
     async with stage.listen(bot) as listener:
         await listener.next()

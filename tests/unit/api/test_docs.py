@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from sederunt.api.answers import ANSWERS
 from sederunt.api.docs import docs_page
 from sederunt.api.openapi import document
 from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
+from sederunt.api.schemas.answers import ANSWERS
 from sederunt.model.bot import Verdict
 from sederunt.model.participant import SpeakingKind
 from sederunt.model.status import REASONS, BotStatus, RecordingStatus

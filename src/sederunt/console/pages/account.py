@@ -10,12 +10,12 @@ from starlette.responses import Response
 
 from sederunt.accounts.keys import Scope, scopes_of
 from sederunt.accounts.sign_in import MemberRole
-from sederunt.api.account_schemas import KEYED_PROVIDERS
 from sederunt.api.failures import json_response
-from sederunt.api.people import audit_values
-from sederunt.api.transcripts import search_values
-from sederunt.api.usage import usage_values
-from sederunt.api.webhooks import deliveries_values, secret_values
+from sederunt.api.resources.people import audit_values
+from sederunt.api.resources.transcripts import search_values
+from sederunt.api.resources.usage import usage_values
+from sederunt.api.resources.webhooks import deliveries_values, secret_values
+from sederunt.api.schemas.account_requests import KEYED_PROVIDERS
 from sederunt.bus.pulse import Pulse
 from sederunt.console.checkup import Checkup
 from sederunt.console.page import Page

@@ -11,13 +11,13 @@ from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
-from sederunt.api.bots import bots_page
-from sederunt.api.calendar_feeds import feeds_values
-from sederunt.api.capacity import pricing_of
 from sederunt.api.failures import json_response
-from sederunt.api.tracks import track_values
-from sederunt.api.transcripts import correction_values
-from sederunt.api.views import event_values
+from sederunt.api.resources.bots import bots_page
+from sederunt.api.resources.calendar_feeds import feeds_values
+from sederunt.api.resources.capacity import pricing_of
+from sederunt.api.resources.tracks import track_values
+from sederunt.api.resources.transcripts import correction_values
+from sederunt.api.schemas.views import event_values
 from sederunt.bus.connection import BusAway, NoResponder
 from sederunt.console.page import Page
 from sederunt.console.same_sound import same_sound

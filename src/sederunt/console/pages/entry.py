@@ -8,11 +8,11 @@ from starlette.responses import RedirectResponse, Response
 
 from sederunt.accounting import Rate
 from sederunt.accounts.sign_in import SESSION_FOR
-from sederunt.api.bodies import whole_body
+from sederunt.api.access.sessions import COOKIE, refuse_forged, session_token
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import answer_to
-from sederunt.api.middleware import request_info_of
-from sederunt.api.sessions import COOKIE, refuse_forged, session_token
+from sederunt.api.transport.bodies import whole_body
+from sederunt.api.transport.middleware import request_info_of
 from sederunt.console.render import page_response
 from sederunt.errors import Forbidden, InvalidConfig, NotFound, RequestError
 from sederunt.model.budgets import count_of

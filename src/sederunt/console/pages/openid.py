@@ -6,9 +6,9 @@ from starlette.responses import RedirectResponse, Response
 from sederunt.accounting import Rate
 from sederunt.accounts.openid import ATTEMPT_S, OpenIdProvider, SignInAttempt
 from sederunt.accounts.openid_people import OpenIdPeople
+from sederunt.api.access.sessions import session_token
 from sederunt.api.context import ApiContext
 from sederunt.api.failures import json_response
-from sederunt.api.sessions import session_token
 from sederunt.console.page import Page
 from sederunt.console.pages.entry import path_of_ours, set_private_cookie, signed_in
 from sederunt.errors import Forbidden, NotFound, TooManyRequests

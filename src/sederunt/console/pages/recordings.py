@@ -2,8 +2,8 @@
 
 from starlette.responses import Response
 
-from sederunt.api.recordings import recordings_page
-from sederunt.api.transcripts import correction_values
+from sederunt.api.resources.recordings import recordings_page
+from sederunt.api.resources.transcripts import correction_values
 from sederunt.console.page import Page
 from sederunt.console.pages.bots import player_response
 from sederunt.console.same_sound import same_sound

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from sederunt.api.sign_in_windows import ACT_S, asked
+from sederunt.api.resources.sign_in_windows import ACT_S, asked
 from sederunt.console.page import Page
 
 

@@ -1,0 +1,154 @@
+"""What `/metrics` says of the installation: seats, processes, bots, queues, webhooks. Read anew at each scrape."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from prometheus_client import CollectorRegistry, Gauge
+
+from sederunt import log
+from sederunt.api.monitoring.tallies import TallyCollector
+from sederunt.bus.connection import Bus
+from sederunt.bus.pulse import Pulse, Pulses
+from sederunt.bus.streams import QUEUES
+from sederunt.clock import Clock
+from sederunt.database.deliveries import Deliveries
+from sederunt.database.waiting import WaitingBots, unclaimed
+from sederunt.jobs.installation import faults_of, seats_of
+from sederunt.model.status import AT_WORK
+
+logger = log.get(component="api")
+
+ROLES = ("api", "host", "worker")
+READ_S = 5.0  # how long a part may take
+BOOKED_AHEAD = timedelta(minutes=10)  # a machine that is ordered now is there by then
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GaugeSources:
+    """What the gauges are read from."""
+
+    pulses: Pulses
+    waiting: WaitingBots
+    deliveries: Deliveries
+    bus: Bus
+    clock: Clock
+
+
+class InstallationGauges:
+    """The gauges that are the same whichever api process is asked."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        def gauge(name: str, text: str, *labels: str) -> Gauge:
+            return Gauge(f"sederunt_{name}", text, labels, registry=registry)
+
+        self._seats = gauge("seats", "Places for bots on living hosts, by state.", "state")
+        self._processes = gauge("processes", "Processes heard of, by role and state.", "role", "state")
+        self._parts = gauge("part_faults", "Processes whose self-test failed, by part.", "role", "part")
+        self._resident = gauge("role_resident_bytes", "Memory of a process without its children.", "role", "name")
+        self._cpu = gauge("role_cpu_seconds", "CPU that a process has used, without its children.", "role", "name")
+        self._load = gauge("host_load", "Share of all cores that was busy.", "name")
+        self._budget_use = gauge("budget_use", "Share of a limit that its largest holder uses.", "budget")
+        self._budget_limit = gauge("budget_limit", "What one holder may use.", "budget")
+        self._budget_refusals = gauge("budget_refusals", "Who was refused, or had to wait.", "role", "name", "budget")
+        self._bots = gauge("bots", "Bots at hosts or on their way there, by status.", "status")
+        self._line = gauge("bots_waiting", "Bots that are due and have no seat.")
+        self._late = gauge("bots_waiting_seconds", "For how long the first in the line has waited.")
+        self._browser_cpu = gauge("browser_cpu_seconds", "CPU that a host's living browsers have used.", "name")
+        self._browser_memory = gauge("browser_resident_bytes", "Memory of a host's browsers.", "name")
+        self._tallies = TallyCollector(registry)
+        self._use: dict[str, float] = {}
+        self._jobs = gauge("jobs", "Jobs in a queue, by state.", "kind", "state")
+        self._job_age = gauge("oldest_job_seconds", "Age of the oldest job of a queue, at work or not.", "kind")
+        self._webhooks = gauge("webhooks_pending", "Webhooks that are not delivered yet.")
+        self._webhook_age = gauge("oldest_webhook_seconds", "Age of the oldest of them.")
+
+    def hear(self, pulses: Pulses) -> None:
+        """Take what the processes told last."""
+        self._use = {}
+        seats = seats_of(pulses.living("host"))
+        for state, count in (("total", seats.total), ("held", seats.held), ("free", seats.free)):
+            self._seats.labels(state).set(count)
+        self._tallies.hear(pulses.living())
+        self._parts.clear()
+        for labelled in (
+            self._resident,
+            self._cpu,
+            self._load,
+            self._budget_use,
+            self._budget_refusals,
+            self._browser_cpu,
+            self._browser_memory,
+        ):
+            labelled.clear()
+        for role in ROLES:
+            living = pulses.living(role)
+            self._processes.labels(role, "alive").set(len(living))
+            self._processes.labels(role, "silent").set(len(pulses.silent(role)))
+            for pulse in living:
+                self._tell(pulse)
+
+    def _tell(self, pulse: Pulse) -> None:
+        who = (pulse.role, pulse.name)
+        for part in faults_of(pulse):
+            self._parts.labels(pulse.role, part).inc()
+        self._resident.labels(*who).set(pulse.facts.get("resident", 0))
+        self._cpu.labels(*who).set(pulse.facts.get("cpu_s", 0))
+        if "load" in pulse.facts:
+            self._load.labels(pulse.name).set(pulse.facts["load"])
+        if browsers := pulse.facts.get("browsers"):
+            self._browser_cpu.labels(pulse.name).set(browsers["cpu_s"])
+            self._browser_memory.labels(pulse.name).set(browsers["resident"])
+        for name, told in pulse.facts.get("budgets", {}).items():
+            self._budget_refusals.labels(*who, name).set(told["refused"])
+            self._budget_limit.labels(name).set(told["most"])
+            share = told["used"] / told["most"] if told["most"] else 0.0
+            self._use[name] = max(self._use.get(name, 0.0), share)
+            self._budget_use.labels(name).set(self._use[name])
+
+    async def read(self, sources: GaugeSources) -> None:
+        """Read everything. What does not answer leaves its last values: /ready says that it is away."""
+        self.hear(sources.pulses)
+        now = sources.clock.now()
+        await _tried(self._read_line(sources, now))
+        await _tried(self._read_webhooks(sources, now))
+        await _tried(self._read_queues(sources, now))
+
+    async def _read_line(self, sources: GaugeSources, now: datetime) -> None:
+        waiting = sources.waiting
+        at_work = await waiting.at_work()
+        line = [*await waiting.due(now), *unclaimed(at_work)]
+        counts = Counter(bot.status for bot in at_work)
+        for status in sorted(AT_WORK):
+            self._bots.labels(status.value).set(counts[status.value])
+        self._line.set(len(line))
+        oldest = min((entry.wanted_at for entry in line), default=now)
+        self._late.set(max((now - oldest).total_seconds(), 0))
+        soon = await waiting.due(now + timedelta(seconds=1))
+        held = seats_of(sources.pulses.living("host")).held
+        self._seats.labels("wanted").set(held + len(soon) + len(unclaimed(at_work)))
+        booked = await waiting.due(now + BOOKED_AHEAD)
+        self._seats.labels("booked").set(held + len(booked) + len(unclaimed(at_work)))
+
+    async def _read_webhooks(self, sources: GaugeSources, now: datetime) -> None:
+        count, oldest = await sources.deliveries.pending()
+        self._webhooks.set(count)
+        self._webhook_age.set((now - oldest).total_seconds() if oldest is not None else 0)
+
+    async def _read_queues(self, sources: GaugeSources, now: datetime) -> None:
+        for kind in QUEUES:
+            depth = await sources.bus.depth(kind)
+            self._jobs.labels(kind, "waiting").set(depth.waiting)
+            self._jobs.labels(kind, "at_work").set(depth.at_work)
+            age_s = (now - depth.oldest).total_seconds() if depth.oldest is not None else 0.0
+            self._job_age.labels(kind).set(max(age_s, 0.0))
+
+
+async def _tried(reading: Awaitable[None]) -> None:
+    try:
+        async with asyncio.timeout(READ_S):
+            await reading
+    except Exception as error:  # whatever a driver raises: the counters of this process are told all the same
+        logger.warning("a part was not counted", action="not_counted", error=str(error)[:200])

@@ -1,0 +1,283 @@
+"""The acts of callers on bots: book, check, look, change, stop, speak, delete."""
+
+import asyncio
+import json
+import secrets
+from dataclasses import asdict, replace
+from uuid import UUID
+
+from starlette.datastructures import QueryParams
+from starlette.responses import Response
+
+from sederunt import log
+from sederunt.api.call import Call
+from sederunt.api.failures import json_response, message_response, text_response
+from sederunt.api.idempotency import REPEATED, KeyedRequest, answer_once
+from sederunt.api.resources.bot_commands import change_avatar, order_stop, post_chat
+from sederunt.api.resources.removal import remove_files
+from sederunt.api.schemas.faults import Read, in_order, read
+from sederunt.api.schemas.requests import (
+    AvatarFields,
+    BotFields,
+    ChatFields,
+    Start,
+    changed_config,
+    new_config,
+    start_of,
+)
+from sederunt.api.schemas.values import METADATA_KEYS
+from sederunt.api.schemas.views import bot_json, bot_summary, bot_values, list_json, plain_bot_json, with_own_sockets
+from sederunt.api.transport.etags import etag_of, headers_of, is_asked, is_held, not_modified
+from sederunt.database.bot_reading import BotPage
+from sederunt.database.ids import new_id
+from sederunt.database.seats import BookingLimits, TwinBot
+from sederunt.errors import Conflict, InvalidConfig
+from sederunt.model.bot import Bot, BotConfig
+from sederunt.model.status import ENDINGS, BotStatus, Trigger
+from sederunt.settings import ApiSettings
+
+logger = log.get(component="api")
+
+BREATH = 100  # bots written before others are served: the list has no pages, and there may be ten thousand
+_FILTERS = ("metadata[", "custom_metadata[")  # both names that a request may use
+
+
+async def create_bot(call: Call) -> Response:
+    """Answer POST /bot"""
+    body = await call.body()
+    answer = await answer_once(call, body, lambda keyed: _create_bot(call, body, keyed))
+    if REPEATED not in answer.headers:
+        return answer
+    first = json.loads(bytes(answer.body))
+    bot = await call.context.bots.get(UUID(first["id"]), call.account_id)
+    return text_response(with_own_sockets(first, bot, call.addresses), headers={REPEATED: "true"})
+
+
+async def _create_bot(call: Call, body: object, keyed: KeyedRequest | None) -> Response:
+    found, config = await _checked(call, body)
+    now = call.context.clock.now()
+    start = start_of(found.fields, now)
+    if start.is_now:
+        await call.context.checks.live_room(config, call.context.bots)
+    bot = Bot(
+        id=new_id(now),
+        account_id=call.account_id,
+        config=config,
+        status=BotStatus.BOOTING if start.is_now else BotStatus.SCHEDULED,
+        created_at=now,
+        scheduled_for=start.at,
+        secret=secrets.token_urlsafe(24),
+        key_id=call.caller.key_id,
+    )
+    if found.fields.bot_avatar_file:
+        await call.context.deletions.expect_row("bot", bot.id, bot.account_id)
+    settings = call.context.settings.api
+    try:
+        bot = await _with_avatar(call, bot, found.fields)
+        to_be_kept = replace(call.addresses, to_be_kept=True)
+        await call.context.bots.create(
+            bot,
+            most=settings.concurrent_bots if start.is_now else settings.scheduled_bots,
+            booking=booking_limits(settings),
+            limits=call.context.account_limits,
+            answer=keyed.answered(bot.id, plain_bot_json(bot, to_be_kept)) if keyed else None,
+            twin_s=settings.twin_bots_s,
+        )
+    except BaseException as error:
+        if found.fields.bot_avatar_file:
+            await _without_avatar(call, bot)
+            await call.context.deletions.expect_none(bot.id)
+        if isinstance(error, TwinBot) and settings.twin_bots_answer == "first":
+            return text_response(plain_bot_json(error.bot, call.addresses))
+        raise
+    announce_created(bot)
+    return text_response(plain_bot_json(bot, call.addresses))
+
+
+def booking_limits(settings: ApiSettings) -> BookingLimits:
+    """Return how many bots may be scheduled for one moment."""
+    return BookingLimits(
+        per_account=settings.concurrent_bots, seats=settings.seats, refuses=settings.overbooking == "refuse"
+    )
+
+
+def announce_created(bot: Bot) -> None:
+    """Log each new bot in a line, whoever made it."""
+    logger.info("bot created", action="bot_created", bot_id=str(bot.id), status=bot.status.value)
+
+
+async def validate_bot(call: Call) -> Response:
+    """Answer POST /bot/validate"""
+    await _checked(call, await call.body())
+    return message_response("The configuration is valid.")
+
+
+async def get_bot(call: Call) -> Response:
+    """Answer GET /bot/{id}"""
+    bot_id, speaking, segments = call.id("bot"), call.flag("with-speaker-events"), call.segments()
+    addresses, asked = call.addresses, (speaking, segments and asdict(segments))
+    bodies = call.context.bodies
+    if is_asked(call.request) or bodies.has(bot_id):
+        outline = await call.context.bots.outline(bot_id, call.account_id)
+        if outline.bot.status in ENDINGS:
+            etag = etag_of(bot_values(outline.bot, addresses), outline.events, outline.participants, *asked)
+            if is_held(call.request, etag):
+                return not_modified(etag)
+            if (body := bodies.get(etag)) is not None:
+                return text_response(body, headers=headers_of(etag))
+    view = await call.context.bots.view(bot_id, call.account_id, with_speaker_events=speaking, segments=segments)
+    text = bot_json(view, addresses, with_speaker_events=speaking)
+    if view.bot.status not in ENDINGS:
+        return text_response(text)
+    etag = etag_of(bot_values(view.bot, addresses), len(view.events), len(view.participants), *asked)
+    response = text_response(text, headers=headers_of(etag))
+    bodies.keep(bot_id, etag, bytes(response.body))
+    return response
+
+
+async def update_bot(call: Call) -> Response:
+    """Answer PATCH /bot/{id}"""
+    bot = await call.context.bots.get(call.id("bot"), call.account_id)
+    if bot.status is not BotStatus.SCHEDULED:
+        raise Conflict(f"Only a scheduled bot can be changed; this one is {bot.status}.")
+    found = read(BotFields, await call.body(), partial=True)
+    while not await _change(call, bot, found):  # another change came between: this one is made of what that left
+        bot = await call.context.bots.get(bot.id, call.account_id)
+    view = await call.context.bots.view(bot.id, call.account_id)
+    return text_response(bot_json(view, call.addresses))
+
+
+async def _change(call: Call, bot: Bot, found: Read[BotFields]) -> bool:
+    """Change what was sent, the rest stays as it is; False where the bot is not as it was read any more."""
+    fields = found.fields
+    config = changed_config(bot.config, fields)
+    await _check(call, found, config)
+    now = call.context.clock.now()
+    when = start_of(fields, now) if "scheduled_start_time" in fields.model_fields_set else Start(bot.scheduled_for)
+    if when.is_now:
+        await call.context.checks.live_room(config, call.context.bots)
+    changed = await _with_avatar(call, replace(bot, config=config), fields)
+    most = call.context.settings.api.concurrent_bots if when.is_now else None
+    done = False
+    try:
+        booking = booking_limits(call.context.settings.api) if when.at not in (None, bot.scheduled_for) else None
+        done = await call.context.bots.update_config(bot, changed.config, when.at or now, most=most, booking=booking)
+    finally:
+        await (_without_avatar(call, bot, but=changed) if done else _without_avatar(call, changed, but=bot))
+    if done and when.is_now:
+        # Due now: a change that came meanwhile may have moved it to a later time.
+        await call.context.bots.record_transition(bot.id, Trigger.DUE, due_at=now)
+    return done
+
+
+async def delete_bot(call: Call) -> Response:
+    """Answer DELETE /bot/{id}"""
+    bot = await call.context.bots.request_deletion(call.id("bot"), call.account_id)
+    call.context.bodies.forget(bot.id)
+    logger.info("bot deleted", action="bot_deleted", bot_id=str(bot.id), status=bot.status.value)
+    if bot.status is BotStatus.LEAVING:
+        return message_response("The bot is leaving its meeting; then it is deleted with all its data.")
+    await remove_files(call.context.objects, f"bots/{bot.id}/")
+    return message_response("The bot and its data were deleted.")
+
+
+async def stop_bot(call: Call) -> Response:
+    """Answer POST /bot/{id}/stop"""
+    await order_stop(call.context, call.id("bot"), call.account_id)
+    return message_response("The bot is stopping.")
+
+
+async def chat(call: Call) -> Response:
+    """Answer POST /bot/{id}/chat-message"""
+    bot = await call.context.bots.get(call.id("bot"), call.account_id)
+    fields = await call.fields(ChatFields)
+    await post_chat(call.context, bot, fields.message)
+    return message_response("The message was posted.")
+
+
+async def show_avatar(call: Call) -> Response:
+    """Answer POST /bot/{id}/avatar"""
+    bot = await call.context.bots.get(call.id("bot"), call.account_id)
+    fields = await call.fields(AvatarFields)
+    await change_avatar(call.context, bot, fields.avatar_url)
+    return message_response("The bot shows the picture.")
+
+
+async def scheduled_bots(call: Call) -> Response:
+    """Answer GET /bot/scheduled: a bare array, soonest first."""
+    addresses = call.addresses
+    bots = await call.context.bots.scheduled(call.account_id)
+    parts: list[str] = []
+    for number, bot in enumerate(bots, 1):
+        parts.append(plain_bot_json(bot, addresses))
+        if number % BREATH == 0:
+            await asyncio.sleep(0)
+    return text_response(list_json(parts))
+
+
+async def list_bots(call: Call) -> Response:
+    """Answer GET /bot: newest first, without transcript, participants and events."""
+    addresses = call.addresses
+    page = await bots_page(call)
+    return json_response({"data": [bot_summary(bot, addresses) for bot in page.bots], "next_cursor": page.cursor})
+
+
+async def bots_page(call: Call) -> BotPage:
+    """Return the page of bots that the query asks for. Raises InvalidConfig."""
+    query = call.request.query_params
+    return await call.context.bots.find(
+        call.account_id,
+        status=call.word("status", BotStatus),
+        metadata=_metadata_filter(query),
+        search=call.text("search"),
+        cursor=query.get("cursor") or None,
+        limit=call.integer("limit", default=50, least=1, most=200),
+    )
+
+
+def _metadata_filter(query: QueryParams) -> dict[str, str]:
+    """Return the pairs that `metadata[name]=value` asks for. Raises InvalidConfig for another form."""
+    pairs: dict[str, str] = {}
+    for name, value in query.items():
+        if f"{name}[".startswith(_FILTERS):
+            field, _, rest = name.partition("[")
+            inside = rest.removesuffix("]")
+            if inside == rest or "[" in inside or "]" in inside:
+                raise InvalidConfig({field: [f"{field} must be given as {field}[name]=value."]})
+            pairs[inside] = value
+    if len(pairs) > METADATA_KEYS:
+        raise InvalidConfig({"metadata": [f"metadata must not ask for more than {METADATA_KEYS} pairs."]})
+    return pairs
+
+
+async def _checked(call: Call, body: object) -> tuple[Read[BotFields], BotConfig]:
+    """Return the body of POST /bot or /bot/validate, without fault."""
+    found = read(BotFields, body)
+    config = new_config(found.fields)
+    await _check(call, found, config)
+    return found, config
+
+
+async def _check(call: Call, found: Read[BotFields], config: BotConfig) -> None:
+    await call.context.checks.bot(call.account_id, config, found.fields.model_fields_set, found.faults)
+    faults = in_order(BotFields, found.faults)
+    if faults:
+        raise InvalidConfig(faults)
+
+
+async def _with_avatar(call: Call, bot: Bot, fields: BotFields) -> Bot:
+    """Return the bot with an uploaded picture stored; it wins over an address."""
+    if "bot_avatar_file" not in fields.model_fields_set:
+        return bot
+    if not fields.bot_avatar_file:
+        return replace(bot, config=replace(bot.config, bot_avatar_object=None))
+    stored = f"bots/{bot.id}/avatar-{secrets.token_hex(4)}"  # never over the one that stays where this is refused
+    await call.context.objects.put(stored, fields.bot_avatar_file)
+    return replace(bot, config=replace(bot.config, bot_avatar_object=stored))
+
+
+async def _without_avatar(call: Call, bot: Bot, *, but: Bot | None = None) -> None:
+    """Remove the bot's uploaded picture, but for one that the other bot has as well."""
+    stored = bot.config.bot_avatar_object
+    if stored and (but is None or but.config.bot_avatar_object != stored):
+        await call.context.objects.delete(stored)

@@ -1,0 +1,64 @@
+"""Keys at transcription vendors, which bots use in a caller's name."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from sederunt.accounts.credential_check import KeyVerdict, checked_key
+from sederunt.accounts.credentials import Credential
+from sederunt.api.call import Call
+from sederunt.api.failures import json_response, message_response
+from sederunt.api.schemas.account_requests import CredentialFields
+from sederunt.api.schemas.views import moment
+from sederunt.errors import InvalidConfig
+from sederunt.transcription.access import Access
+
+
+async def add_credential(call: Call) -> Response:
+    """Answer POST /credential"""
+    fields = await call.fields(CredentialFields)
+    verdict: KeyVerdict | None = None
+    if fields.check:
+        label = "this key"
+        access = Access(key=fields.key, label=label, region=fields.region, organisation=fields.organisation)
+        checked = await checked_key(call.context.settings, fields.provider, access)
+        if checked.verdict is KeyVerdict.REJECTED:
+            raise InvalidConfig({"key": [checked.message]})
+        verdict = checked.verdict
+    kept = await call.context.stores.credentials.add(
+        call.account_id, fields.provider, fields.key, region=fields.region, organisation=fields.organisation
+    )
+    return json_response({**credential_values(kept), "verdict": verdict})
+
+
+async def check_credential(call: Call) -> Response:
+    """Answer POST /credential/{id}/check"""
+    opened = await call.context.stores.credentials.open(call.id("credential"), call.account_id)
+    label = "this credential"
+    access = Access(key=opened.key, label=label, region=opened.region, organisation=opened.organisation)
+    checked = await checked_key(call.context.settings, opened.provider, access)
+    return json_response({"verdict": checked.verdict.value, "message": checked.message})
+
+
+async def list_credentials(call: Call) -> Response:
+    """Answer GET /credential: oldest first."""
+    kept = await call.context.stores.credentials.of(call.account_id)
+    return json_response({"data": [credential_values(credential) for credential in kept]})
+
+
+async def remove_credential(call: Call) -> Response:
+    """Answer DELETE /credential/{id}"""
+    await call.context.stores.credentials.remove(call.id("credential"), call.account_id)
+    return message_response("The credential was removed.")
+
+
+def credential_values(credential: Credential) -> dict[str, Any]:
+    """Return a credential as lists show it: of the key, its last characters."""
+    return {
+        "id": str(credential.id),
+        "provider": credential.provider,
+        "hint": credential.hint,
+        "region": credential.region,
+        "organisation": credential.organisation,
+        "created_at": moment(credential.created_at),
+    }

@@ -1,0 +1,65 @@
+"""Accounts that bots sign in to meetings with: kept, listed, tried at their site, forgotten."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from sederunt.accounts.meeting_accounts import AccountVerdict, MeetingAccount, SignIn
+from sederunt.api.call import Call
+from sederunt.api.failures import json_response, message_response
+from sederunt.api.resources.hosts import ask_a_host
+from sederunt.api.schemas.account_requests import MeetingAccountFields
+from sederunt.api.schemas.views import moment
+from sederunt.bus.streams import account_check_subject
+from sederunt.errors import Conflict
+from sederunt.model.bot import Service
+
+CHECK_S = 150.0  # two pages at the most: by what the browser remembers, then by the password
+
+
+async def add_meeting_account(call: Call) -> Response:
+    """Answer POST /meeting-account"""
+    fields = await call.fields(MeetingAccountFields)
+    sign_in = SignIn(service=Service(fields.service), email=fields.email, password=fields.password, state=fields.state)
+    kept = await call.context.stores.meeting_accounts.add(call.account_id, sign_in)
+    return json_response(meeting_account_values(kept))
+
+
+async def list_meeting_accounts(call: Call) -> Response:
+    """Answer GET /meeting-account: oldest first."""
+    kept = await call.context.stores.meeting_accounts.of(call.account_id)
+    return json_response({"data": [meeting_account_values(account) for account in kept]})
+
+
+async def get_meeting_account(call: Call) -> Response:
+    """Answer GET /meeting-account/{id}"""
+    kept = await call.context.stores.meeting_accounts.get(call.id("meeting account"), call.account_id)
+    return json_response(meeting_account_values(kept))
+
+
+async def check_meeting_account(call: Call) -> Response:
+    """Answer POST /meeting-account/{id}/check: a host signs in as a bot would, and tells what the site said."""
+    kept = await call.context.stores.meeting_accounts.get(call.id("meeting account"), call.account_id)
+    wish = {"account_id": str(call.account_id), "meeting_account_id": str(kept.id)}
+    answer = await ask_a_host(call.context, account_check_subject, wish, within_s=CHECK_S)
+    if "verdict" not in answer:
+        raise Conflict(str(answer.get("message") or answer.get("error")))
+    verdict = AccountVerdict(answer["verdict"])
+    return json_response({"verdict": verdict.value, "message": verdict.sentence, "row": answer["row"]})
+
+
+async def remove_meeting_account(call: Call) -> Response:
+    """Answer DELETE /meeting-account/{id}"""
+    await call.context.stores.meeting_accounts.remove(call.id("meeting account"), call.account_id)
+    return message_response("The meeting account was removed.")
+
+
+def meeting_account_values(account: MeetingAccount) -> dict[str, Any]:
+    """Return a meeting account as lists show it."""
+    return {
+        "id": str(account.id),
+        "service": account.service,
+        "email": account.email,
+        "created_at": moment(account.created_at),
+        "updated_at": moment(account.updated_at),
+    }

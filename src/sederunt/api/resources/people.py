@@ -1,0 +1,106 @@
+"""Who may look after an account through the console, and what was done in it."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+from starlette.responses import Response
+
+from sederunt.accounts.sign_in import MemberRole
+from sederunt.api.call import Call
+from sederunt.api.failures import json_response, message_response
+from sederunt.api.schemas import values as v
+from sederunt.api.schemas.requests import Body
+from sederunt.api.schemas.views import moment
+from sederunt.database.people import Person
+from sederunt.database.search import cursor_number
+
+_Role = Annotated[str, *v.word(tuple(MemberRole))]
+
+
+class MemberFields(Body):
+    """Somebody to let in."""
+
+    REQUIRED = ("name", "role")
+
+    name: Annotated[str, *v.text(200)] = Field("", description="Who they are; they may change it.")
+    role: _Role = Field("member", description="What they may do.")
+
+
+class RoleFields(Body):
+    """Another role."""
+
+    REQUIRED = ("role",)
+
+    role: _Role = Field("member", description="What they may do from now on.")
+
+
+async def invite_member(call: Call) -> Response:
+    """POST /member"""
+    fields = await call.fields(MemberFields)
+    token = await call.context.stores.sign_ins.invite(call.account_id, MemberRole(fields.role), name=fields.name)
+    return json_response({"name": fields.name, "role": fields.role, "sign_in_url": link_of(call, token)})
+
+
+async def list_members(call: Call) -> Response:
+    """GET /member: the oldest first."""
+    people = await call.context.stores.sign_ins.people.of_account(call.account_id)
+    return json_response({"data": [member_values(person) for person in people]})
+
+
+async def change_member(call: Call) -> Response:
+    """PATCH /member/{id}"""
+    fields = await call.fields(RoleFields)
+    people = call.context.stores.sign_ins.people
+    person_id = call.id("member")
+    await people.change_role(person_id, call.account_id, fields.role)
+    [changed] = [person for person in await people.of_account(call.account_id) if person.id == person_id]
+    return json_response(member_values(changed))
+
+
+async def remove_member(call: Call) -> Response:
+    """DELETE /member/{id}"""
+    await call.context.stores.sign_ins.people.change_role(call.id("member"), call.account_id, None)
+    return message_response("They are signed out, and may not come in any more.")
+
+
+async def list_audit(call: Call) -> Response:
+    """GET /audit: what was done, the newest first."""
+    return json_response(await audit_values(call))
+
+
+async def audit_values(call: Call) -> dict[str, Any]:
+    """Return the page of the audit list that the query asks for. Raises InvalidConfig."""
+    before = cursor_number(call.request.query_params.get("cursor"))
+    limit = call.integer("limit", default=50, least=1, most=200)
+    deeds = await call.context.stores.sign_ins.people.deeds(call.account_id, before=before, limit=limit + 1)
+    shown = deeds[:limit]
+    more = len(deeds) > limit
+    return {
+        "data": [
+            {
+                "at": moment(deed.at),
+                "who": deed.who,
+                "by": "person" if deed.by_person else "key",
+                "action": deed.action,
+                "target": deed.target,
+            }
+            for deed in shown
+        ],
+        "next_cursor": str(shown[-1].id) if more else None,
+    }
+
+
+def link_of(call: Call, token: str) -> str:
+    """Return the address where somebody is let in once."""
+    return f"{call.base_url}/welcome?token={token}"
+
+
+def member_values(person: Person) -> dict[str, Any]:
+    """Return somebody as lists show them."""
+    return {
+        "id": str(person.id),
+        "name": person.name,
+        "email": person.email,
+        "role": person.role,
+        "created_at": moment(person.created_at),
+    }

@@ -1,0 +1,89 @@
+"""Signing a meeting account in on the bot's own browser: opened on a host, seen and driven from elsewhere.
+
+Whoever may manage the account, and each only in the windows that they opened themselves, by key or in person.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlsplit
+from uuid import uuid4
+
+from starlette.responses import Response
+
+from sederunt.api.access.sessions import note_deed
+from sederunt.api.call import Call
+from sederunt.api.failures import json_response, message_response
+from sederunt.api.resources.hosts import ask_a_host
+from sederunt.api.schemas.account_requests import SignInInputFields, SignInKeepFields, SignInWindowFields
+from sederunt.bus.connection import NoResponder
+from sederunt.bus.streams import window_subject, windows_subject
+from sederunt.errors import Conflict, NotFound
+
+OPEN_S, LOOK_S, ACT_S, KEEP_S = 60.0, 10.0, 15.0, 30.0
+
+
+async def open_window(call: Call) -> Response:
+    """Answer POST /sign-in-window: a browser on a host, at the service's sign-in."""
+    fields = await call.fields(SignInWindowFields)
+    window_id = str(uuid4())
+    wish = {**_who(call), "window_id": window_id, "service": fields.service, "email": fields.email}
+    answer = await ask_a_host(call.context, windows_subject, wish, within_s=OPEN_S)
+    if not answer.get("ok"):
+        raise Conflict(str(answer.get("message") or answer.get("error")))
+    return json_response({"id": window_id, "service": fields.service, "email": fields.email})
+
+
+async def look(call: Call) -> Response:
+    """Answer GET /sign-in-window/{id}/picture: the next after the one that is known; nulls while nothing changes."""
+    after = call.integer("after", default=0, least=0, most=2**31)
+    answer = await asked(call, "look", {"after": after}, LOOK_S)
+    if "jpeg" not in answer:
+        return json_response({"number": None, "address": None, "jpeg": None})
+    parts = urlsplit(answer["url"])
+    # A page's address may hold what it would not tell: its host and path say where a password goes.
+    shown = quote(f"{parts.scheme}://{parts.netloc}{parts.path}"[:300], safe=":/%")
+    return json_response({"number": answer["number"], "address": shown, "jpeg": answer["jpeg"]})
+
+
+async def act(call: Call) -> Response:
+    """Answer POST /sign-in-window/{id}/input: pointer and keys."""
+    fields = await call.fields(SignInInputFields)
+    answer = await asked(call, "act", {"inputs": fields.inputs}, ACT_S)
+    if not answer.get("ok"):
+        raise Conflict(str(answer.get("message")))
+    return message_response("The browser has it.")
+
+
+async def keep(call: Call) -> Response:
+    """Answer POST /sign-in-window/{id}/keep: what the browser remembers becomes the meeting account; it closes."""
+    fields = await call.fields(SignInKeepFields)
+    answer = await asked(call, "end", {"keep": True, "anyway": fields.anyway}, KEEP_S)
+    if answer.get("doubt"):
+        return json_response({"kept": False, "meeting_account_id": None, "message": answer["message"]})
+    if not answer.get("ok"):
+        raise Conflict(str(answer.get("message")))
+    await note_deed(call.context.stores.sign_ins, call.caller, "keepMeetingAccount", answer["id"])
+    said = "The account is signed in; bots can use it from now on."
+    return json_response({"kept": True, "meeting_account_id": answer["id"], "message": said})
+
+
+async def close(call: Call) -> Response:
+    """Answer DELETE /sign-in-window/{id}: nothing is kept."""
+    await asked(call, "end", {}, ACT_S)
+    return message_response("The browser was closed; nothing was kept.")
+
+
+async def asked(call: Call, what: str, more: Mapping[str, Any], within_s: float) -> Mapping[str, Any]:
+    """Ask the host of a window. Raises NotFound where this caller has none of this name, or none any more."""
+    subject = window_subject(str(call.id("sign-in window")), what)
+    try:
+        answer = await call.context.bus.request(subject, {**_who(call), **more}, within_s=within_s)
+    except NoResponder:
+        answer = {"gone": True}
+    if answer.get("gone") or answer.get("error"):
+        raise NotFound("There is no sign-in window with this id, or none any more: open another one.")
+    return answer
+
+
+def _who(call: Call) -> dict[str, str]:
+    return {"account_id": str(call.account_id), "opened_by": str(call.caller.person_id or call.caller.key_id)}

@@ -1,0 +1,227 @@
+"""Transcripts as people read them: put right, in every format; corrections; search over all of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from starlette.responses import Response
+
+from sederunt.api.call import Call
+from sederunt.api.failures import json_response, message_response
+from sederunt.api.schemas.account_requests import CorrectionFields
+from sederunt.api.schemas.faults import Faults, add, read
+from sederunt.api.schemas.views import moment
+from sederunt.database.ids import new_id
+from sederunt.database.outbox import Resource
+from sederunt.database.search import cursor_number
+from sederunt.database.transcripts import segments_text
+from sederunt.errors import Conflict, InvalidConfig
+from sederunt.model.correction import Correction, CorrectionKind, corrected, word_at
+from sederunt.model.participant import Participant
+from sederunt.model.terms import excerpt, phrases
+from sederunt.model.transcript import Segment, Transcript
+from sederunt.transcripts.export import FORMATS
+
+LONGEST_QUESTION = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Written:
+    """A transcript with what people put right in it."""
+
+    resource: Resource
+    resource_id: UUID
+    title: str
+    created_at: datetime
+    heard: Transcript
+    corrections: tuple[Correction, ...]
+    participants: tuple[Participant, ...]
+
+    @property
+    def read(self) -> Transcript:
+        """Return the transcript as it is to be read."""
+        return corrected(self.heard, self.corrections)
+
+
+async def get_bot_transcript(call: Call) -> Response:
+    """Answer GET /bot/{id}/transcript"""
+    return _answer(call, await written(call, "bot"))
+
+
+async def get_recording_transcript(call: Call) -> Response:
+    """Answer GET /recording/{id}/transcript"""
+    return _answer(call, await written(call, "recording"))
+
+
+async def correct_bot(call: Call) -> Response:
+    """Answer POST /bot/{id}/correction"""
+    return await _correct(call, "bot")
+
+
+async def correct_recording(call: Call) -> Response:
+    """Answer POST /recording/{id}/correction"""
+    return await _correct(call, "recording")
+
+
+async def take_back_in_bot(call: Call) -> Response:
+    """Answer DELETE /bot/{id}/correction/{correction}"""
+    return await _take_back(call, "bot")
+
+
+async def take_back_in_recording(call: Call) -> Response:
+    """Answer DELETE /recording/{id}/correction/{correction}"""
+    return await _take_back(call, "recording")
+
+
+async def search(call: Call) -> Response:
+    """Answer GET /search"""
+    return json_response(await search_values(call))
+
+
+async def search_values(call: Call) -> dict[str, Any]:
+    """Return what `q` finds among the account's transcripts, the newest first. Raises InvalidConfig."""
+    question = call.request.query_params.get("q", "")
+    if not question.strip() or len(question) > LONGEST_QUESTION or "\x00" in question:
+        raise InvalidConfig({"q": [f"q must be words to look for, up to {LONGEST_QUESTION} characters."]})
+    limit = call.integer("limit", default=20, least=1, most=100)
+    before = cursor_number(call.request.query_params.get("cursor") or None)
+    asked = phrases(question)
+    lines = await call.context.stores.search.find(call.account_id, asked, before=before, limit=limit + 1)
+    data = [
+        {
+            "resource": line.resource,
+            "id": str(line.resource_id),
+            "segment": line.segment,
+            "start": line.start_ms / 1000,
+            "end": line.end_ms / 1000,
+            "speaker_name": line.speaker,
+            "excerpt": [{"text": part.text, "match": part.is_match} for part in excerpt(line.text, asked)],
+        }
+        for line in lines[:limit]
+    ]
+    return {"data": data, "next_cursor": str(lines[limit - 1].id) if len(lines) > limit else None}
+
+
+async def written(call: Call, resource: Resource) -> Written:
+    """Return the transcript of the bot or recording in the path. Raises NotFound."""
+    resource_id = call.id(resource)
+    corrections = call.context.stores.corrections
+    if resource == "bot":
+        view = await call.context.bots.view(resource_id, call.account_id)
+        title, created_at, participants = view.bot.config.bot_name, view.bot.created_at, view.participants
+        heard = view.transcript
+    else:
+        seen = await call.context.recordings.view(resource_id, call.account_id)
+        title, created_at, participants = "Recording", seen.recording.created_at, ()
+        heard = seen.transcript
+    return Written(
+        resource=resource,
+        resource_id=resource_id,
+        title=title,
+        created_at=created_at,
+        heard=heard,
+        corrections=await corrections.of(resource_id),
+        participants=participants,
+    )
+
+
+def correction_values(correction: Correction) -> dict[str, Any]:
+    """Return a correction as callers see it."""
+    return {
+        "id": str(correction.id),
+        "kind": correction.kind.value,
+        "segment": correction.segment,
+        "word": correction.word,
+        "before": correction.before,
+        "after": correction.after,
+        "made_by": correction.made_by,
+        "created_at": moment(correction.created_at),
+    }
+
+
+def _answer(call: Call, found: Written) -> Response:
+    """Answer in the format that was asked for, as it was heard where `corrected=false` says so."""
+    wanted = call.request.query_params.get("format", "json")
+    as_heard = "corrected" in call.request.query_params and not call.flag("corrected")
+    transcript = found.heard if as_heard else found.read
+    if wanted == "json":
+        fields = json_response(
+            {
+                "id": str(found.resource_id),
+                "detected_lang": transcript.detected_lang,
+                "corrections": [correction_values(correction) for correction in found.corrections],
+            }
+        ).body
+        body = f'{bytes(fields).decode()[:-1]}, "transcript": {segments_text(transcript)}}}'
+        return Response(body, media_type="application/json")
+    if wanted not in FORMATS:
+        raise InvalidConfig({"format": [f"format must be one of: json, {', '.join(FORMATS)}."]})
+    media_type, write = FORMATS[wanted]
+    name = f"transcript-{str(found.resource_id)[:8]}.{wanted}"
+    title = f"{found.title}, {found.created_at:%Y-%m-%d %H:%M} UTC"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
+    return Response(write(transcript, title).encode("utf-8", "replace"), headers=headers, media_type=media_type)
+
+
+async def _correct(call: Call, resource: Resource) -> Response:
+    asked = read(CorrectionFields, await call.body())
+    _refuse(asked.faults)
+    found = await written(call, resource)
+    _check_place(asked.fields, found, asked.faults)
+    _refuse(asked.faults)
+    if not found.heard.segments:
+        raise Conflict("There is no transcript yet to put right.")
+    now = call.context.clock.now()
+    correction = Correction(
+        id=new_id(now),
+        kind=CorrectionKind(asked.fields.kind),
+        segment=None if asked.fields.kind == CorrectionKind.PARTICIPANT else asked.fields.segment,
+        word=asked.fields.word if asked.fields.kind == CorrectionKind.WORD else None,
+        before=_before(asked.fields, found.read.segments),
+        after=asked.fields.after,
+        made_by=call.caller.name,
+        created_at=now,
+    )
+    await call.context.stores.corrections.add(found.resource_id, correction)
+    return json_response(correction_values(correction))
+
+
+async def _take_back(call: Call, resource: Resource) -> Response:
+    found = await written(call, resource)
+    await call.context.stores.corrections.remove(found.resource_id, call.id("correction", "correction"))
+    return message_response("The correction was taken back.")
+
+
+def _refuse(faults: Faults) -> None:
+    if faults:
+        raise InvalidConfig(faults)
+
+
+def _check_place(fields: CorrectionFields, found: Written, faults: Faults) -> None:
+    """Raise unless there is something at the place that is to be put right."""
+    segments = found.read.segments
+    if fields.kind == CorrectionKind.PARTICIPANT:
+        known = {segment.speaker_name for segment in segments} | {person.name for person in found.participants}
+        if fields.before is None or fields.before not in known:
+            add(faults, "before", "before must be the name of a participant or speaker, as it stands.")
+        return
+    if fields.segment is None or (segments and fields.segment >= len(segments)):
+        add(faults, "segment", f"segment must be the place of a segment, from 0; there are {len(segments)}.")
+    elif fields.kind == CorrectionKind.WORD and segments:
+        count = sum(len(utterance.words) for utterance in segments[fields.segment].utterances)
+        if fields.word is None or fields.word >= count:
+            add(faults, "word", f"word must be the place of a word in the segment, from 0; there are {count}.")
+
+
+def _before(fields: CorrectionFields, segments: Sequence[Segment]) -> str | None:
+    if fields.kind == CorrectionKind.PARTICIPANT:
+        return fields.before
+    assert fields.segment is not None
+    segment = segments[fields.segment]
+    if fields.kind == CorrectionKind.SPEAKER:
+        return segment.speaker_name
+    assert fields.word is not None
+    word = word_at(segment, fields.word)
+    return word.word if word else None

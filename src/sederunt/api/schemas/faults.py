@@ -1,0 +1,86 @@
+"""From pydantic's findings to ours: all faults of a request at once, {field: [sentence, …]}, nested ones with dots."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from sederunt.api.schemas.requests import Body
+from sederunt.errors import InvalidConfig
+
+M = TypeVar("M", bound=Body)
+Faults = dict[str, list[str]]
+
+# pydantic's own error types that a request can cause → predicate. Everything else is said by `values`.
+_PREDICATES: Mapping[str, str] = {"missing": "is required", "model_type": "must be an object"}
+BODY = "body"  # the name under which a fault of the whole body stands
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Generic[M]):
+    """What could be read of a body: the good fields, and what is wrong with the others."""
+
+    fields: M
+    faults: Faults
+
+
+def read(model: type[M], body: object, *, partial: bool = False) -> Read[M]:
+    """Validate a parsed body. Fields with a fault are left at their default, so that the others can be judged further.
+
+    Args:
+        partial: whether fields that the model requires may be missing, as in a PATCH.
+    """
+    if not isinstance(body, Mapping):
+        return Read(model(), {BODY: ["The body must be a JSON object."]})
+    required = () if partial else model.REQUIRED
+    faults: Faults = {name: [_sentence(name, "is required")] for name in required if body.get(name) is None}
+    body = {name: value for name, value in body.items() if name not in faults}
+    try:
+        fields = model.model_validate(body)
+    except ValidationError as error:
+        found = _faults_of(error)
+        faulty = {name.partition(".")[0] for name in found}
+        fields = model.model_validate({name: value for name, value in body.items() if name not in faulty})
+        faults |= found
+    return Read(fields, in_order(model, faults))
+
+
+def valid(model: type[M], body: object) -> M:
+    """Return a body's fields. Raises InvalidConfig with all that is wrong with them at once."""
+    found = read(model, body)
+    if found.faults:
+        raise InvalidConfig(found.faults)
+    return found.fields
+
+
+def add(faults: Faults, name: str, sentence: str) -> None:
+    """Add a fault; a field that is faulty already keeps its first sentences in front."""
+    faults.setdefault(name, []).append(sentence)
+
+
+def _faults_of(error: ValidationError) -> Faults:
+    faults: Faults = {}
+    for finding in error.errors(include_url=False, include_input=False):
+        name = ".".join(str(part) for part in finding["loc"])
+        add(faults, name, _sentence(name, _predicate(finding)))
+    return faults
+
+
+def _predicate(finding: Mapping[str, Any]) -> str:
+    if finding["type"] == "refused":
+        return str(finding["ctx"]["predicate"])
+    return _PREDICATES.get(finding["type"], "is not valid")
+
+
+def _sentence(name: str, predicate: str) -> str:
+    return f"{name} {predicate}."
+
+
+def in_order(model: type[BaseModel], faults: Faults) -> Faults:
+    """Sort faults as the fields are declared, so that `message` is about the first field that is wrong, whoever
+    found it.
+    """
+    declared = {field.alias or name: place for place, (name, field) in enumerate(model.model_fields.items())}
+    last = len(declared)
+    return dict(sorted(faults.items(), key=lambda fault: declared.get(fault[0].partition(".")[0], last)))

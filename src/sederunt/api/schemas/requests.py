@@ -1,0 +1,294 @@
+"""What callers may send, field by field, and the configuration that the service makes of it.
+
+Unknown fields are ignored; null means "not given" where it is allowed. `model_fields_set` tells what was sent, and that
+is what a PATCH changes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.fields import FieldInfo
+
+from sederunt.api.schemas import values as v
+from sederunt.model.bot import STOP_OPTION_LIMITS, Authentication, BotConfig, Service, StopOptions
+from sederunt.model.history import TOLD_WHEN_ASKED
+from sederunt.model.recording import RecordingConfig
+from sederunt.platforms.registry import services, services_taking
+from sederunt.platforms.sign_in_pages import AccountKind
+from sederunt.transcription.models import batch_models, bot_models, find, recording_models
+
+MOST_FALLBACKS = 4
+
+
+# Fields that stand in the config under the name and with the value they have in the request.
+_PLAIN = (
+    "meeting_url",
+    "bot_name",
+    "transcription_model",
+    "transcription_credentials",
+    "transcription_fallback",
+    "bot_avatar_url",
+    "lang",
+    "video",
+    "webhook_url",
+    "store_recording_for_1_year",
+    "profanity_filter",
+    "initial_chat_message",
+    "realtime_audio",
+)
+
+
+_BotModel = Annotated[str, *v.word(bot_models())]
+_RecordingModel = Annotated[str, *v.word(recording_models())]
+_BotFallback = Annotated[tuple[str, ...], *v.words(batch_models(bot_models()), MOST_FALLBACKS)]
+_RecordingFallback = Annotated[tuple[str, ...], *v.words(recording_models(), MOST_FALLBACKS)]
+_WebhookEvents = Annotated[tuple[str, ...], *v.words(TOLD_WHEN_ASKED, len(TOLD_WHEN_ASKED))]
+_FALLBACK = "Models that transcribe, in this order, where the vendor of transcription_model fails for good."
+_Service = Annotated[str, *v.word(services())]
+_ACCOUNT = f"A meeting account kept here, for {' and '.join(services_taking(AccountKind.SESSION))}."
+_TOKEN = f"An access token of the site, for {' and '.join(services_taking(AccountKind.TOKEN))}."
+_Name = Annotated[str, *v.text(1000)]
+_Text = Annotated[str, *v.text()]
+_Secret = Annotated[str, *v.text(4096)]
+
+
+class Body(BaseModel):
+    """Frozen, unknown fields ignored. A flag or number that is null was not sent: clients write null for what they
+    leave out. Every field has a default; `REQUIRED` names those that have to be sent all the same.
+    """
+
+    REQUIRED: ClassVar[Sequence[str]] = ()
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, body: object) -> object:
+        if not isinstance(body, Mapping):
+            return body
+        fields = cls.model_fields
+        return {name: sent for name, sent in body.items() if not (sent is None and _is_plain(fields.get(name)))}
+
+
+def _is_plain(field: FieldInfo | None) -> bool:
+    return field is not None and field.annotation in (bool, int)
+
+
+class StopOptionFields(Body):
+    """When the bot leaves by itself, in minutes."""
+
+    time_limit: Annotated[int, *v.integer_or_null(*STOP_OPTION_LIMITS["time_limit"])] = Field(
+        240, description="Longest time the bot may be active."
+    )
+    waiting_room_timeout: Annotated[int, *v.integer_or_null(*STOP_OPTION_LIMITS["waiting_room_timeout"])] = Field(
+        10, description="How long to wait to be let in."
+    )
+    last_person_detection: Annotated[int, *v.integer_or_null(*STOP_OPTION_LIMITS["last_person_detection"])] = Field(
+        2, description="How long to stay when everyone else has left; 0 switches this off."
+    )
+    silence_detection: Annotated[int, *v.integer_or_null(*STOP_OPTION_LIMITS["silence_detection"])] = Field(
+        15, description="How long to stay when nothing is to be heard; 0 switches this off."
+    )
+
+
+class AuthenticationFields(Body):
+    """How to enter a private meeting."""
+
+    account_id: _Secret | None = Field(None, description=_ACCOUNT)
+    zoom_zak_token: _Secret | None = Field(None, description=_TOKEN)
+    always_authenticate: v.Flag = Field(False, description="Sign in at once instead of trying as a guest first.")
+
+
+class BotFields(Body):
+    """The configuration of a bot."""
+
+    REQUIRED = ("transcription_model", "service", "meeting_url", "bot_name")
+
+    transcription_model: _BotModel = Field("none", description="What transcribes; `none` records only.")
+    transcription_credentials: v.Id | None = Field(None, description="A credential of yours for the model's provider.")
+    transcription_fallback: _BotFallback | None = Field(None, description=_FALLBACK)
+    service: _Service = Field(services()[0], description="Where the meeting is held.")
+    meeting_url: v.MeetingUrl = Field("", description="The meeting to join; must be one of `service`.")
+    bot_name: _Name = Field("", description="The bot's name in the meeting, cut where the service allows less.")
+    bot_avatar_file: v.Picture = Field(
+        None, description="PNG, JPEG or WebP in base64, with or without a data URI, up to 5 MB. {} counts as absent."
+    )
+    bot_avatar_url: v.Url | None = Field(None, description="A picture; ignored when bot_avatar_file is given.")
+    lang: v.Language | None = Field(None, description="Spoken language: a tag such as `en`, or `multi`, or `auto`.")
+    video: v.Flag = Field(False, description="Record video too.")
+    webhook_url: v.Url | None = Field(None, description="Receives every change of status.")
+    webhook_events: _WebhookEvents | None = Field(None, description="What webhook_url receives besides.")
+    store_recording_for_1_year: v.Flag = Field(False, description="Keep the recording 1 year instead of 1 week.")
+    scheduled_start_time: v.Moment | None = Field(
+        None, description="When to join: Unix seconds, or milliseconds above 10^11. Past or null: now."
+    )
+    profanity_filter: v.Flag = Field(False, description="Mask profanity in the transcript.")
+    initial_chat_message: _Text | None = Field(None, description="Posted to the meeting's chat on joining.")
+    stop_options: StopOptionFields | None = Field(None, description="When the bot leaves by itself.")
+    authentication: AuthenticationFields | None = Field(None, description="How to enter a private meeting.")
+    custom_vocabulary: v.Vocabulary | None = Field(None, description="Words and phrases to expect.")
+    realtime_audio: v.Flag = Field(False, description="Open the realtime sockets for a model that is not realtime.")
+    time_limit: Annotated[int, *v.integer(*STOP_OPTION_LIMITS["time_limit"])] | None = Field(
+        None, json_schema_extra={"deprecated": True}, description="Use stop_options.time_limit."
+    )
+    custom_metadata: v.Metadata | None = Field(None, description="Yours; comes back with the bot and its webhooks.")
+    metadata: v.Metadata | None = Field(None, description="Another name of custom_metadata, which wins.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty_picture(cls, body: Mapping[str, object]) -> Mapping[str, object]:
+        """Drop a picture of {}, which is what a client's file becomes in JSON: it counts as not sent, so that a PATCH
+        leaves the picture.
+        """
+        if body.get("bot_avatar_file") != {}:
+            return body
+        return {name: value for name, value in body.items() if name != "bot_avatar_file"}
+
+
+class AvatarFields(Body):
+    """Another picture for the bot's camera."""
+
+    REQUIRED = ("avatar_url",)
+
+    avatar_url: v.Url = Field("", description="Where it is: PNG, JPEG or WebP.")
+
+
+class ChatFields(Body):
+    """A message for the meeting's chat."""
+
+    REQUIRED = ("message",)
+
+    message: _Text = Field("", description="What to post.")
+
+
+class CapacityFields(Body):
+    """Bots booked ahead."""
+
+    REQUIRED = ("count",)
+
+    count: Annotated[int, *v.integer(0, 1_000_000)] = Field(0, description="How many bots to book ahead.")
+
+
+class RecordingFields(Body):
+    """A recording to transcribe: exactly one of recording_file, recording_url, meeting_bot_id and recording_id."""
+
+    transcription_model: _RecordingModel | None = Field(
+        None, description="What transcribes. Required unless meeting_bot_id or recording_id is given."
+    )
+    recording_url: v.Url | None = Field(None, description="Where we fetch the recording.")
+    meeting_bot_id: v.Id | None = Field(None, description="A bot whose recording and settings to take.")
+    recording_id: v.Id | None = Field(None, description="A recording whose file and settings to take.")
+    lang: v.Language | None = Field(None, description="Spoken language: a tag such as `en`, or `multi`, or `auto`.")
+    webhook_url: v.Url | None = Field(None, description="Receives every change of status.")
+    store_recording_for_1_year: v.Flag = Field(False, description="Keep the recording 1 year instead of 1 day.")
+    profanity_filter: v.Flag = Field(False, description="Mask profanity in the transcript.")
+    custom_vocabulary: v.Vocabulary | None = Field(None, description="Words and phrases to expect.")
+    transcription_credentials: v.Id | None = Field(None, description="A credential of yours for the model's provider.")
+    transcription_fallback: _RecordingFallback | None = Field(None, description=_FALLBACK)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """When a bot is to join."""
+
+    at: datetime | None  # None: now
+
+    @property
+    def is_now(self) -> bool:
+        return self.at is None
+
+
+def new_config(fields: BotFields) -> BotConfig:
+    """Return the config of a new bot. `fields` are whole and without fault; an uploaded picture is stored elsewhere."""
+    return changed_config(
+        BotConfig(service=Service(fields.service), meeting_url="", bot_name="", transcription_model=""),
+        fields,
+        new=True,
+    )
+
+
+def changed_config(config: BotConfig, fields: BotFields, *, new: bool = False) -> BotConfig:
+    """Return the config with every field that was sent, the others as they are. Stop options are merged key by key."""
+    sent = fields.model_fields_set
+    changes: dict[str, Any] = {name: getattr(fields, name) for name in _PLAIN if name in sent}
+    if "service" in sent:
+        changes["service"] = Service(fields.service)
+    if "authentication" in sent:
+        changes["authentication"] = _authentication(fields.authentication)
+    if "webhook_events" in sent:
+        changes["webhook_events"] = fields.webhook_events or ()
+    if "custom_vocabulary" in sent:
+        changes["custom_vocabulary"] = fields.custom_vocabulary or ()
+    for name in ("metadata", "custom_metadata"):  # the second wins
+        if name in sent:
+            changes["custom_metadata"] = getattr(fields, name) or {}
+    if fields.bot_avatar_url and not fields.bot_avatar_file:  # a new picture instead of the one that was uploaded
+        changes["bot_avatar_object"] = None
+    changes["stop_options"] = _stop_options(config.stop_options, fields)
+    return replace(config, **changes)
+
+
+def start_of(fields: BotFields, now: datetime) -> Start:
+    """Return when to join, from scheduled_start_time: absent, null and past mean now."""
+    value = fields.scheduled_start_time
+    if value is None:
+        return Start(None)
+    seconds = value / 1000 if value > v.MILLISECONDS_FROM else value
+    if seconds <= now.timestamp():
+        return Start(None)
+    return Start(datetime.fromtimestamp(seconds, UTC))
+
+
+def recording_config(fields: RecordingFields, base: Mapping[str, Any] | None = None) -> RecordingConfig:
+    """Return the config of a recording. `base`: the settings of what is transcribed anew, to start from."""
+    sent = fields.model_dump(
+        include=fields.model_fields_set, exclude={"recording_url", "meeting_bot_id", "recording_id"}
+    )
+    given = {name: value for name, value in sent.items() if value is not None}
+    merged = {**(base or {}), **given}
+    if base and "transcription_credentials" not in given and not _same_provider(base, merged):
+        merged["transcription_credentials"] = None  # it is for the model that was replaced
+    if "transcription_fallback" not in given and merged.get("transcription_fallback"):
+        usable = set(recording_models()) - {merged["transcription_model"]}
+        merged["transcription_fallback"] = tuple(n for n in merged["transcription_fallback"] if n in usable)
+    merged["custom_vocabulary"] = tuple(merged.get("custom_vocabulary", ()))
+    return RecordingConfig(**merged)
+
+
+def _same_provider(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    rows = [find(settings["transcription_model"]) for settings in (one, other)]
+    return len({row.provider if row else None for row in rows}) == 1
+
+
+def settings_of_source(config: BotConfig | RecordingConfig) -> dict[str, Any]:
+    """Return what a recording takes over from the bot or recording that it transcribes anew."""
+    return {
+        "transcription_model": config.transcription_model,
+        "transcription_credentials": config.transcription_credentials,
+        "transcription_fallback": config.transcription_fallback,
+        "lang": config.lang,
+        "profanity_filter": config.profanity_filter,
+        "custom_vocabulary": config.custom_vocabulary,
+    }
+
+
+def _stop_options(current: StopOptions, fields: BotFields) -> StopOptions:
+    if "stop_options" in fields.model_fields_set and fields.stop_options is None:
+        current = StopOptions()
+    given = fields.stop_options
+    changes = {name: getattr(given, name) for name in given.model_fields_set} if given else {}
+    if fields.time_limit is not None:
+        changes.setdefault("time_limit", fields.time_limit)
+    return replace(current, **changes)
+
+
+def _authentication(fields: AuthenticationFields | None) -> Authentication | None:
+    if fields is None:
+        return None
+    return Authentication(
+        meeting_account_id=fields.account_id,
+        entry_token=fields.zoom_zak_token,
+        always_authenticate=fields.always_authenticate,
+    )

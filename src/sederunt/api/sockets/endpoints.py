@@ -1,0 +1,239 @@
+"""The three sockets of a bot: who may open them, what goes out, what comes in, and how each ends.
+
+A listener is refused before its handshake is answered, by the status and body that a REST request would get. After
+that it is told everything in frames, and sent away by a code of `realtime/messages`.
+"""
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from uuid import UUID
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from sederunt import log
+from sederunt.accounting import Rate
+from sederunt.api.context import ApiContext
+from sederunt.api.failures import answer_to
+from sederunt.api.schemas.views import is_realtime
+from sederunt.api.sockets.actions import ListenerAction, order_of
+from sederunt.bus import feeds
+from sederunt.bus.tasks import end
+from sederunt.errors import Conflict, InvalidConfig, LimitReached, NotFound, Unauthorized
+from sederunt.model.bot import Bot
+from sederunt.model.budgets import count_of
+from sederunt.model.status import ENDINGS, BotStatus
+from sederunt.realtime import messages
+from sederunt.realtime.addresses import SocketKind, holder_of, may_open
+from sederunt.realtime.messages import Closing
+from sederunt.realtime.snapshot import final_values
+
+PATH = "/realtime/{id}/{kind}/{token}"
+
+PATIENCE_S = 10.0  # a listener whose line takes nothing for so long is too slow
+BREATH = 50  # messages to one listener before others are served: sending does not wait while the line has room
+FRAMES_PER_MINUTE = count_of("frames")  # of one client; more of them wait to be read
+MOST_ORDERS = count_of("orders")  # actions of one client that wait for the one before
+
+# A challenged bot may be about to try again; of the others nothing more is to be heard.
+_OVER = ENDINGS - {BotStatus.BOT_DETECTED}
+
+logger = log.get(component="api")
+
+Outgoing = AsyncGenerator[str | bytes | Closing, None]
+
+
+async def realtime(websocket: WebSocket) -> None:
+    """Serve every socket of every bot."""
+    context: ApiContext = websocket.app.state.context
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            bot, kind = await _opened(context, websocket)
+            holder = holder_of(websocket.path_params["token"])
+            holding = context.socket_holders.hold(bot.account_id, holder, acts=kind is SocketKind.EVENTS)
+            over = await stack.enter_async_context(holding)
+            since = since_of(websocket.query_params.get("since"))
+            outgoing = await stack.enter_async_context(outgoing_of(context, bot, kind, since))
+        except Exception as error:
+            await websocket.send_denial_response(answer_to(error))
+            return
+        await websocket.accept()
+        stack.enter_context(context.metrics.listening(kind))
+        await _Connection(websocket, context, bot, kind).serve(outgoing, over)
+
+
+async def nowhere(websocket: WebSocket) -> None:
+    """Refuse every other path: the framework's own refusal would be a bare 403."""
+    await websocket.send_denial_response(answer_to(NotFound("There is no socket at this path.")))
+
+
+async def _opened(context: ApiContext, websocket: WebSocket) -> tuple[Bot, SocketKind]:
+    """Return which socket of which bot this address opens. Raises NotFound, Unauthorized."""
+    parts = websocket.path_params
+    try:
+        kind, bot_id = SocketKind(parts["kind"]), UUID(parts["id"])
+    except ValueError:
+        raise NotFound("There is no socket at this path.") from None
+    bot = await context.bots.get(bot_id)
+    if bot.delete_requested or not is_realtime(bot):
+        raise NotFound("There is no bot with this id, or it has no sockets.")
+    if not may_open(bot, kind, parts["token"], context.links("").derive):
+        raise Unauthorized
+    return bot, kind
+
+
+def since_of(text: str | None) -> int | None:
+    """Return the number after which a listener wants to read on. Raises InvalidConfig."""
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise InvalidConfig({"since": ["since must be a whole number: the seq of an event."]})
+    return int(text)
+
+
+@asynccontextmanager
+async def outgoing_of(context: ApiContext, bot: Bot, kind: SocketKind, since: int | None) -> AsyncIterator[Outgoing]:
+    """Open what a listener is to be sent. Raises BusAway."""
+    if bot.status in _OVER:
+        newest = await feeds.last_sequence(context.bus, bot.id)
+        if kind is SocketKind.AUDIO or since is None or not newest:
+            yield _afterwards(await _final(context, bot, newest) if kind is not SocketKind.AUDIO else None)
+            return
+    async with context.hub.channel(await context.bots.as_told(bot)) as channel:
+        outgoing: Outgoing = channel.audio() if kind is SocketKind.AUDIO else channel.events(since)
+        async with aclosing(outgoing):
+            yield outgoing
+
+
+async def _final(context: ApiContext, bot: Bot, newest: int) -> str:
+    return messages.connected(final_values(await context.bots.view(bot.id, bot.account_id)), newest)
+
+
+async def _afterwards(final: str | None) -> Outgoing:
+    if final is not None:
+        yield final
+    yield messages.ENDED
+
+
+async def _until_over(over: asyncio.Event) -> Closing:
+    await over.wait()
+    return messages.REVOKED
+
+
+class _Connection:
+    """One listener, from the handshake to the end."""
+
+    def __init__(self, websocket: WebSocket, context: ApiContext, bot: Bot, kind: SocketKind) -> None:
+        self._websocket, self._context, self._bot, self._kind = websocket, context, bot, kind
+        self._orders: asyncio.Queue[ListenerAction] = asyncio.Queue(MOST_ORDERS)
+        self._pace = Rate.per_minute(FRAMES_PER_MINUTE, context.clock.monotonic)
+        self._sent = 0
+
+    async def serve(self, outgoing: Outgoing, over: asyncio.Event) -> None:
+        """Returns when the socket is closed and what its client asked for is done.
+
+        Args:
+            over: set once the key, or the session, that the address belongs to is good for nothing any more.
+        """
+        opened, facts = time.monotonic(), {"bot_id": str(self._bot.id), "kind": self._kind.value}
+        logger.info("listener came", action="socket_opened", **facts)
+        acting = asyncio.create_task(self._act())
+        talks = [asyncio.create_task(act) for act in (self._talk(outgoing), self._listen(), _until_over(over))]
+        try:
+            done, _ = await asyncio.wait(talks, return_when=asyncio.FIRST_COMPLETED)
+            closing = self._closing(done.pop())
+            await end(*talks)
+            # Close from our side; where the other side was first, that is over already.
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+                await self._websocket.close(closing.code, closing.reason)
+            if closing is not messages.REVOKED:
+                await self._orders.join()  # whoever says goodbye after an order still means it
+        finally:
+            await end(acting, *talks)
+        self._context.metrics.socket_closed(self._kind, closing.code)
+        lasted_s = round(time.monotonic() - opened, 1)
+        logger.info(
+            "listener left", action="socket_closed", code=closing.code, sent=self._sent, seconds=lasted_s, **facts
+        )
+
+    # Out
+
+    async def _talk(self, outgoing: Outgoing) -> Closing:
+        async for item in outgoing:
+            if isinstance(item, Closing):
+                return item
+            await self._send(item)
+        return messages.ENDED
+
+    async def _send(self, item: str | bytes) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            if isinstance(item, str):
+                await self._websocket.send_text(item)
+            else:
+                await self._websocket.send_bytes(item)
+        self._sent += 1
+        if self._sent % BREATH == 0:
+            await asyncio.sleep(0)
+
+    # In
+
+    async def _listen(self) -> Closing:
+        while True:
+            message = await self._websocket.receive()
+            if message["type"] == "websocket.disconnect":
+                return Closing(message.get("code", 1005), "")
+            while wait_s := self._pace.wait_s(self):
+                await self._context.clock.sleep(wait_s)
+            await self._take(message.get("text") or message.get("bytes") or "")
+
+    async def _take(self, frame: str | bytes) -> None:
+        if self._kind is SocketKind.AUDIO:
+            return  # a frame of text would reach users of this socket as sound
+        try:
+            if self._kind is SocketKind.READ_ONLY:
+                raise Conflict("This socket is read-only: actions go to websocket_url.")
+            order = order_of(frame)
+            if order.action.at_once:
+                await order.carry_out(self._context, self._bot)
+            elif self._orders.full():
+                sentence = f"{MOST_ORDERS} actions wait to be carried out: try again when one is done."
+                raise LimitReached(sentence, "orders")
+            else:
+                self._orders.put_nowait(order)
+        except Exception as error:
+            await self._refuse(error)
+
+    async def _act(self) -> None:
+        """Carry out what was ordered, one after another: chat messages keep their order."""
+        while True:
+            order = await self._orders.get()
+            try:
+                await order.carry_out(self._context, self._bot)
+            except Exception as error:
+                with contextlib.suppress(WebSocketDisconnect, TimeoutError, RuntimeError):  # it left meanwhile
+                    await self._refuse(error)
+            finally:
+                self._orders.task_done()
+
+    async def _refuse(self, error: Exception) -> None:
+        """Say what a REST request would have been told."""
+        told = json.loads(bytes(answer_to(error).body))
+        await self._send(messages.error(told["message"]))
+
+    # The end
+
+    def _closing(self, talk: "asyncio.Task[Closing]") -> Closing:
+        """Return how it ends now that one of the two talks is over."""
+        match talk.exception():
+            case None:
+                return talk.result()
+            case WebSocketDisconnect(code=code):
+                return Closing(code, "")
+            case TimeoutError():
+                return messages.TOO_SLOW
+            case fault:
+                logger.error("listener lost", action="socket_failed", bot_id=str(self._bot.id), exc_info=fault)
+                return messages.OUR_FAULT

@@ -1,0 +1,73 @@
+"""What happens in a meeting by plain requests, for who cannot hold a socket open: the same events, in answers."""
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.responses import Response
+
+from sederunt.api.call import Call
+from sederunt.api.failures import json_response
+from sederunt.api.sockets.endpoints import Outgoing, outgoing_of, since_of
+from sederunt.errors import NotFound
+from sederunt.realtime.addresses import SocketKind
+from sederunt.realtime.messages import Closing
+
+LONGEST_WAIT_S = 25
+MOST_EVENTS = 500
+_TOGETHER_S = 0.1  # what comes so soon after the first goes into one answer
+
+
+@dataclass
+class _LiveHeard:
+    """What an answer will tell."""
+
+    since: int | None
+    events: list[dict[str, Any]] = field(default_factory=list)
+    is_over: bool = False
+
+    def take(self, item: str | bytes | Closing) -> bool:
+        """Take the next message; whether there is room for another."""
+        if isinstance(item, Closing):
+            self.is_over = True
+            return False
+        message: dict[str, Any] = json.loads(item)
+        is_known = message["type"] == "connected" and message.get("seq") == self.since
+        if "seq" in message and not is_known:  # without: of this moment only, such as a draft
+            self.events.append(message)
+        return len(self.events) < MOST_EVENTS
+
+    @property
+    def next(self) -> int:
+        """Return the number after which the next request goes on."""
+        return int(self.events[-1]["seq"]) if self.events else self.since or 0
+
+
+async def follow_bot(call: Call) -> Response:
+    """Answer GET /bot/{id}/live"""
+    bot = await call.context.bots.get(call.id("bot"), call.account_id)
+    if bot.delete_requested:
+        raise NotFound("There is no bot with this id.")
+    since = since_of(call.request.query_params.get("since"))
+    wait_s = call.integer("wait", default=0, least=0, most=LONGEST_WAIT_S)
+    heard = _LiveHeard(since)
+    async with outgoing_of(call.context, bot, SocketKind.READ_ONLY, since) as outgoing:
+        await _hear(heard, outgoing, wait_s)
+    if wait_s:
+        await call.context.socket_holders.refuse_who_is_over(call.caller)
+    return json_response({"data": heard.events, "next": heard.next, "ended": heard.is_over})
+
+
+async def _hear(heard: _LiveHeard, outgoing: Outgoing, wait_s: float) -> None:
+    """Take what is there, or where that is nothing, what comes within so long."""
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(wait_s) as patience:
+            async for item in outgoing:
+                if not heard.take(item):
+                    return
+                if heard.events:
+                    patience.reschedule(min(patience.when() or 0, loop.time() + _TOGETHER_S))
+    except TimeoutError:
+        pass

@@ -1,0 +1,113 @@
+"""Signed addresses of recordings, tracks, pictures and evidence: no key, ranges, no listing."""
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from uuid import UUID
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+
+from sederunt.api.context import ApiContext
+from sederunt.api.failures import message_response
+from sederunt.api.schemas.values import picture_type
+from sederunt.api.transport.ranges import ByteRange, Unsatisfiable, requested_span
+from sederunt.media.containers import media_type_of
+from sederunt.storage.objects import CONTENT_TYPES
+
+REDIRECT_S = 3600.0  # how long the address in a bucket is good: longer than a download takes to begin
+
+# Text from a meeting page must never run as a page of ours.
+_SAFE = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'; media-src 'self'",
+}
+_FIRST_BYTES = 4096
+
+
+async def get_file(context: ApiContext, request: Request) -> Response:
+    """Answer GET and HEAD /files/{resource}/{id}/{name}"""
+    key = _checked_key(context, request)
+    size = await context.objects.size(key) if key else None
+    if key is None or size is None:
+        # One answer for a wrong signature, an expired one and a file that is gone: nothing can be learned by trying.
+        return message_response("There is no such file, or its address has expired.", 404)
+    redirects = context.settings.storage.redirect and may_redirect(request.method, request.headers)
+    if redirects and (elsewhere := await context.objects.presigned(key, REDIRECT_S)):
+        return RedirectResponse(elsewhere, 302, headers={"Cache-Control": "no-store"})
+    try:
+        span = requested_span(request.headers.get("range"), size)
+    except Unsatisfiable:
+        headers = {"Content-Range": f"bytes */{size}", "Accept-Ranges": "bytes"}
+        return message_response(f"The file has only {size} bytes.", 416, headers)
+    headers = {**await _headers(context, key, size), **_SAFE}
+    return _answer(context, request, key, size, span, headers)
+
+
+def may_redirect(method: str, headers: Mapping[str, str]) -> bool:
+    """Return whether this request may be sent on to the bucket.
+
+    Not a HEAD, which the signature is not made for, and not the console's player: its content policy loads from its
+    own origin alone.
+    """
+    return method == "GET" and headers.get("sec-fetch-site") != "same-origin"
+
+
+def _answer(
+    context: ApiContext, request: Request, key: str, size: int, span: ByteRange | None, headers: Mapping[str, str]
+) -> Response:
+    whole = ByteRange(0, size)
+    part = span or whole
+    headers = {**headers, "Accept-Ranges": "bytes", "Content-Length": str(part.end - part.start)}
+    if span is not None:
+        headers["Content-Range"] = span.header(size)
+    status = 206 if span is not None else 200
+    if request.method == "HEAD" or size == 0:
+        return Response(status_code=status, headers=headers)
+    return StreamingResponse(_bytes(context, key, part), status, headers)
+
+
+async def _bytes(context: ApiContext, key: str, part: ByteRange) -> AsyncIterator[bytes]:
+    async for data in context.objects.stream(key, part.start, part.end):
+        yield data
+
+
+def _checked_key(context: ApiContext, request: Request) -> str | None:
+    """Return where the file lies, if this address was signed by us and still holds."""
+    resource, id_, name = (request.path_params[part] for part in ("resource", "id", "name"))
+    query = request.query_params
+    try:
+        links = context.links("")
+        good = links.check(
+            resource,
+            UUID(id_),
+            name,
+            until=query.get("until", ""),
+            signature=query.get("signature", ""),
+            now=context.clock.now(),
+        )
+    except ValueError:
+        return None
+    # Of an id the usual spelling alone: UUID() also takes braces, urn: and missing dashes.
+    return f"{resource}/{id_}/{name}" if good and id_ == str(UUID(id_)) else None
+
+
+async def _headers(context: ApiContext, key: str, size: int) -> dict[str, str]:
+    name = key.rsplit("/", 1)[1]
+    stem, extension = Path(name).stem, Path(name).suffix
+    kind = CONTENT_TYPES.get(extension)
+    if kind is None:
+        kind, extension = _sniffed(await context.objects.read_range(key, 0, min(size, _FIRST_BYTES)))
+    id_ = key.split("/")[1]
+    return {
+        "Content-Type": kind,
+        "Content-Disposition": f'inline; filename="{stem}-{id_[:8]}{extension}"',
+        "Cache-Control": "private, max-age=300",
+    }
+
+
+def _sniffed(first: bytes) -> tuple[str, str]:
+    """Return (media type, extension) of what was uploaded under a name of no meaning."""
+    picture = picture_type(first)
+    if picture:
+        return picture, "." + picture.partition("/")[2]
+    return media_type_of(first)

@@ -1,0 +1,178 @@
+"""The outermost layer: a request id, one log line and one count per request, and no answer that is not ours.
+
+Plain ASGI: a middleware of the framework's own kind costs more than this whole file.
+"""
+
+import math
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sederunt import log, tracing
+from sederunt.accounting import Ledger
+from sederunt.api.access.brakes import LONGEST_S, REFUSALS, Brakes, Holder
+from sederunt.api.failures import answer_to
+from sederunt.api.monitoring.metrics import Metrics
+from sederunt.api.transport.traffic import Traffic
+from sederunt.errors import TooManyRequests
+from sederunt.tracing import Origin
+
+logger = log.get(component="api")
+
+INFO = "sederunt.request_info"
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_UNKNOWN_ROUTE = "(none)"
+
+
+@dataclass(slots=True)
+class RequestInfo:
+    """What is known of one request while it lasts."""
+
+    request_id: str
+    traffic: Traffic
+    route: str = _UNKNOWN_ROUTE  # template of the path: the path itself may hold secrets
+    key_id: str | None = None
+    quiet: bool = False  # asked by machines all the time: not worth a line
+    status: int = 0
+
+
+class RequestMiddleware:
+    """Wraps the application. Who is turned away because of a budget is counted in the ledger."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, ledger: Ledger | None = None) -> None:
+        self._app = app
+        self._metrics, self._ledger = metrics, ledger or Ledger()
+        self._traffic = Traffic()
+        self._brakes = Brakes()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, _plainly(send))
+            return
+        holder = self._brakes.holder(scope)
+        if holder is not None and not await self._brakes.lets_pass(holder):
+            self._ledger.refuse(REFUSALS.name)
+            await _turn_away(scope, receive, send)
+            return
+        # Clients join a base address with one slash or two, and some end with one.
+        path = scope["path"]
+        if "//" in path:
+            path = re.sub(r"/{2,}", "/", path)
+        scope["path"] = path.rstrip("/") or "/"
+        if scope["type"] != "http":
+            await self._app(scope, receive, self._noting_refusal(scope, holder, send))
+            return
+        origin = _origin_of(scope)
+        info = scope[INFO] = RequestInfo(origin.request_id, self._traffic)
+        started = time.perf_counter()
+
+        async def send_noted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                info.status = message["status"]
+                message["headers"] += _always(info, message["headers"])
+            await send(message)
+
+        with tracing.continuing(origin), _traced(scope["method"], info):
+            try:
+                with self._traffic.answering():
+                    await self._app(scope, receive, send_noted)
+            except Exception as error:
+                response = answer_to(error)
+                if not info.status:
+                    await response(scope, receive, send_noted)
+            finally:
+                if holder is not None:
+                    self._brakes.answered(scope, holder, info.status, known=info.key_id is not None)
+                self._note(scope["method"], info, time.perf_counter() - started)
+
+    def _noting_refusal(self, scope: Scope, holder: Holder | None, send: Send) -> Send:
+        """Return what sends for a socket; one that is closed before it was opened is a refusal."""
+        opened = holder is None
+
+        async def send_noted(message: Message) -> None:
+            nonlocal opened
+            if not opened and holder is not None:
+                refusals = {"websocket.close": 403, "websocket.http.response.start": message.get("status", 403)}
+                self._brakes.answered(scope, holder, refusals.get(message["type"], 200), known=False)
+            opened = True
+            await send(message)
+
+        return send_noted
+
+    def _note(self, method: str, info: RequestInfo, seconds: float) -> None:
+        method = method if method in _METHODS else "OTHER"
+        self._metrics.answered(method, info.route, info.status, seconds)
+        if not info.quiet:
+            logger.info(
+                "request answered",
+                action="request_answered",
+                method=method,
+                route=info.route,
+                status=info.status,
+                ms=round(seconds * 1000, 2),
+                key_id=info.key_id,
+            )
+
+
+def _always(info: RequestInfo, headers: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield what every answer has: which request it was for, and that nothing in it is what it does not say."""
+    yield b"x-request-id", info.request_id.encode()
+    if all(name != b"x-content-type-options" for name, _ in headers):
+        yield b"x-content-type-options", b"nosniff"
+
+
+async def _turn_away(scope: Scope, receive: Receive, send: Send) -> None:
+    """Refuse who was refused too often, and hang up: no line is logged for it."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    sentence = "You were refused too often: try again in a moment."
+    answer = answer_to(TooManyRequests(sentence, math.ceil(LONGEST_S), REFUSALS.name))
+    answer.headers["Connection"] = "close"
+    await answer(scope, receive, send)
+
+
+def request_info_of(request: Request) -> RequestInfo:
+    """Return what is known of a request."""
+    info: RequestInfo = request.scope[INFO]
+    return info
+
+
+def _origin_of(scope: Scope) -> Origin:
+    """Return the caller's own request id and trace where they are harmless, else a fresh id and no trace."""
+    headers: list[tuple[bytes, Any]] = scope["headers"]
+    sent = {name: value.decode("latin-1") for name, value in headers if name in (b"x-request-id", b"traceparent")}
+    origin = tracing.origin_in({"request_id": sent.get(b"x-request-id"), "traceparent": sent.get(b"traceparent")})
+    return origin if origin.request_id else replace(origin, request_id=secrets.token_hex(12))
+
+
+@contextmanager
+def _traced(method: str, info: RequestInfo) -> Iterator[None]:
+    """Trace a request; what machines ask all the time is not known before it was answered, and costs a span."""
+    with tracing.span(method, kind="server", attributes={"http.request.method": method}) as span:
+        try:
+            yield
+        finally:
+            if span is not None:
+                span.update_name(f"{method} {info.route}")
+                span.set_attributes({"http.route": info.route, "http.response.status_code": info.status})
+
+
+def _plainly(send: Send) -> Send:
+    """Tell what keeps us from starting, by our own errors, as a sentence; the server would print a traceback."""
+
+    async def send_sentence(message: Message) -> None:
+        if message["type"] == "lifespan.startup.failed":
+            name, _, sentence = message["message"].strip().rpartition("\n")[2].partition(": ")
+            if name.startswith("sederunt.") and sentence:
+                message = {**message, "message": f"sederunt: {sentence}"}
+        await send(message)
+
+    return send_sentence

@@ -1,0 +1,196 @@
+"""uvicorn's protocols: what is no HTTP is answered in JSON too, and who does not read or does not send is let go.
+
+uvicorn waits for ever for room in the line, also before it says goodbye, and keeps a connection until everything was
+taken. Nothing in ASGI can cut one off.
+"""
+
+import asyncio
+import json
+import resource
+import socket
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
+
+from sederunt.accounting import Ledger, Rate
+from sederunt.api.transport.connections import RESERVED_FILES, ConnectionLimits, Connections
+from sederunt.model.budgets import BUDGETS
+
+LINE_BYTES = 256 * 1024  # what the system may hold for one listener: some seconds of sound, an hour of events
+GOODBYE_S = 5.0  # a listener may take so long to read what is on the line before its connection is cut
+HEAD_BYTES = 64 * 1024  # uvicorn with this parser has no limit: anybody could fill the memory
+KEEP_ALIVE_S = 75  # longer than clients and proxies keep a connection, or they send a request on one that just ended
+SLICE_BYTES = 1024  # of what came, read at once: a piece of a message may have six bytes
+FIRST_REQUEST_S = 2.0  # a connection that has just come may take so long to bring its request to an api that ends
+PIECES = BUDGETS["pieces"]
+FRAME_BYTES = 128 * 1024  # of an action; a chat message of the longest kind in escapes has half
+
+
+class SocketProtocol(WebSocketsSansIOProtocol):
+    """One connection that became a socket.
+
+    Pings and pieces of messages never reach the application, whose pace would hold them up: each ping is answered at
+    once, whether the other side reads or not. So all that comes is counted here, and read in slices.
+    """
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._pace = Rate(PIECES.default, PIECES.per_s, time.monotonic)
+        line = transport.get_extra_info("socket")
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LINE_BYTES)
+        super().connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        for at in range(0, len(data), SLICE_BYTES):
+            if not self.transport.is_closing():
+                super().data_received(data[at : at + SLICE_BYTES])
+
+    def handle_cont(self, event: Frame) -> None:
+        self._count()
+        super().handle_cont(event)
+
+    def handle_ping(self) -> None:
+        self._count()
+        super().handle_ping()
+
+    def send_receive_event_to_app(self) -> None:
+        self._count()
+        super().send_receive_event_to_app()
+
+    def _count(self) -> None:
+        """Cut the connection of who sends more pieces than anybody needs."""
+        if not self._pace.charge(self, 1):
+            self.transport.abort()
+
+    async def send(self, message: Any) -> None:
+        if message["type"] == "websocket.close":
+            self.writable.set()  # a goodbye does not wait for room
+            self._cut_later()
+        await super().send(message)
+
+    def keepalive_timeout(self) -> None:
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": 1011, "reason": "no answer to a ping"})
+        super().keepalive_timeout()
+        self._cut_later()
+
+    def _cut_later(self) -> None:
+        self.loop.call_later(GOODBYE_S, self.transport.abort)
+
+
+class HttpProtocol(HttpToolsProtocol):
+    """One connection, whose first fault is told like every other, and whose headers and bodies come to an end."""
+
+    known: Connections  # of the process
+    _brought_something = False
+    _idle_bytes = 0  # since something of a request was whole: its head, a piece of its body, itself
+    _ends = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)  # type: ignore[arg-type]
+        if not self.known.came(self, self.client[0] if self.client else ""):
+            self._refuse("503 Service Unavailable", "There are too many connections. Try again in a moment.")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.known.left(self)
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        self.known.left(self)  # a listener's account has a limit of its own
+        super().handle_websocket_upgrade()
+
+    def is_held_up(self) -> bool:
+        """Return whether it is us who do not read."""
+        return self.flow is not None and self.flow.read_paused
+
+    def cut(self) -> None:
+        """End it at once."""
+        self.transport.abort()
+
+    def time_out(self) -> None:
+        """End it with an answer, where none has begun."""
+        if self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete:
+            self.transport.abort()
+        elif not self.transport.is_closing():
+            self._refuse("408 Request Timeout", "The request took too long to arrive.")
+
+    def data_received(self, data: bytes) -> None:
+        self._brought_something = False
+        super().data_received(data)
+        self._idle_bytes = 0 if self._brought_something else self._idle_bytes + len(data)
+        if self._idle_bytes > HEAD_BYTES and not self.transport.is_closing():
+            self._refuse("431 Request Header Fields Too Large", f"The headers are larger than {HEAD_BYTES:,} bytes.")
+
+    def on_message_begin(self) -> None:
+        self._brought_something = True
+        self.known.begun(self)
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._brought_something = True
+        self.known.has_head(self)
+        super().on_headers_complete()
+        if self._ends and self.cycle is not None:
+            self.cycle.keep_alive = False
+
+    def on_body(self, body: bytes) -> None:
+        self._brought_something = True
+        self.known.has_body(self, len(body))
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self.known.is_whole(self)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        self.known.is_answered(self)
+        super().on_response_complete()
+
+    def shutdown(self) -> None:
+        """End with the server. Who was accepted and has asked nothing yet is answered: the request is on its way, and
+        callers are promised that a new program takes over without one being lost.
+        """
+        if self.cycle is not None:
+            super().shutdown()
+            return
+        self._ends = True
+        self.loop.call_later(FIRST_REQUEST_S, self._end_unasked)
+
+    def _end_unasked(self) -> None:
+        if self.cycle is None:
+            self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse("400 Bad Request", msg)
+
+    def _refuse(self, status: str, message: str) -> None:
+        body = json.dumps({"message": message}).encode()
+        head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
+        self.transport.close()
+
+
+# Small messages to many listeners: compressing each for each costs more than it saves.
+_SOCKETS: Mapping[str, Any] = {
+    "timeout_keep_alive": KEEP_ALIVE_S,
+    "ws": SocketProtocol,
+    "ws_max_size": FRAME_BYTES,
+    "ws_ping_interval": 20.0,
+    "ws_ping_timeout": 20.0,
+    "ws_per_message_deflate": False,
+}
+
+
+def protocols(limits: ConnectionLimits, ledger: Ledger | None = None) -> Mapping[str, Any]:
+    """Return what goes into uvicorn's configuration of one process, whose use of budgets is in the ledger."""
+    known = Connections(limits, time.monotonic, ledger or Ledger())
+    return {**_SOCKETS, "http": type("CountedHttpProtocol", (HttpProtocol,), {"known": known})}
+
+
+def connection_limits(connections: int) -> ConnectionLimits:
+    """Return the limits for so many connections, fewer where this process may not open so many files."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = connections if files == resource.RLIM_INFINITY else min(connections, max(files - RESERVED_FILES, 64))
+    return ConnectionLimits(most=most)
