@@ -11,6 +11,7 @@ import uvloop
 
 from sederunt import log, tracing
 from sederunt.bus import embedded
+from sederunt.cli import service_manager
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.run_files import REPLACED
 from sederunt.cli.terminal import tell, tell_json
@@ -86,8 +87,9 @@ def _explained() -> Iterator[None]:
 
 
 def _say_ready(role: str, facts: dict[str, object]) -> None:
-    """Write one line to standard output: what a supervisor waits for."""
+    """Write one line to standard output, and tell the service manager: what a supervisor waits for."""
     tell_json({"ready": role, **facts})
+    service_manager.say(service_manager.READY)
 
 
 def _until_signalled(run: Callable[[Drain], Awaitable[None]], drain_timeout_s: float) -> None:
@@ -106,8 +108,9 @@ def _until_signalled(run: Callable[[Drain], Awaitable[None]], drain_timeout_s: f
         # By custom a wish to begin anew, or a terminal that closed: whoever looks after the role starts the next one.
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, drain.asked.set)
         asyncio.get_running_loop().add_signal_handler(REPLACED, drain.replace)
-        with contextlib.suppress(asyncio.CancelledError):
-            await work
+        async with service_manager.watched():
+            with contextlib.suppress(asyncio.CancelledError):
+                await work
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(main())

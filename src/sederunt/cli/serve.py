@@ -18,6 +18,7 @@ import typer
 from sederunt import log
 from sederunt.bus import embedded, torn
 from sederunt.bus.tasks import end
+from sederunt.cli import service_manager
 from sederunt.cli.going_on import CAN_GO_ON, Inheritance, as_told, from_told, go_on, inherited, renewed, signals_wait
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
@@ -135,6 +136,12 @@ def _next(settings: Settings, before: Inheritance) -> Beginning:
 
 
 async def _run(settings: Settings, held: Held, drain_timeout_s: float, before: Inheritance | None = None) -> None:
+    """Serve until asked to end; see `_serve`."""
+    async with service_manager.watched():
+        await _serve(settings, held, drain_timeout_s, before)
+
+
+async def _serve(settings: Settings, held: Held, drain_timeout_s: float, before: Inheritance | None) -> None:
     """Serve until asked to end.
 
     Args:
@@ -157,6 +164,7 @@ async def _run(settings: Settings, held: Held, drain_timeout_s: float, before: I
     environment["SEDERUNT_API__HOST"] = settings.api.host
     environment["SEDERUNT_API__PORT"] = str(port)
     children = [supervisor.start(role) for role in _roles(environment, held.listener.fileno(), drain_timeout_s)]
+    service_manager.say(service_manager.READY)
     if beginning.opened is None:
         logger.info("serve goes on as the program that is installed now", action="serve_went_on")
         server = _renewed(supervisor, settings, server)

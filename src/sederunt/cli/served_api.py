@@ -12,6 +12,7 @@ from sederunt.accounting import Ledger, limits_of
 from sederunt.api.transport.protocols import connection_limits, protocols
 from sederunt.cli.listener import listen
 from sederunt.cli.run_files import REPLACED
+from sederunt.cli.service_manager import watched
 from sederunt.console.app import create_application
 from sederunt.jobs.drain import REPLACED_S
 from sederunt.settings import Settings
@@ -40,7 +41,12 @@ def serve_api(settings: Settings, fd: int | None, *, ready: Ready) -> None:
         proxy_headers=True,
     )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_AnnouncedServer(config, partial(ready, "api", {"port": port})).serve(sockets=[listener]))
+        runner.run(_serve(_AnnouncedServer(config, partial(ready, "api", {"port": port})), listener))
+
+
+async def _serve(server: uvicorn.Server, listener: socket.socket) -> None:
+    async with watched():
+        await server.serve(sockets=[listener])
 
 
 class _AnnouncedServer(uvicorn.Server):

@@ -29,6 +29,7 @@ from typing import TextIO
 import psutil
 
 from sederunt import log, tether
+from sederunt.cli import service_manager
 from sederunt.cli.role_process import Pipe, RoleProcess, RunningRole, Spawned, TakenOver, reader_of
 from sederunt.terminal import plain_but_colours
 
@@ -164,7 +165,7 @@ class Supervisor:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=output.write_end,
                 stderr=errors.write_end,
-                env={**os.environ, **role.environment},
+                env={**_handed_on(os.environ), **role.environment},
                 pass_fds=tuple(role.open_files),
                 # Ctrl-C goes to the foreground group: the children are to be drained by us, in our order.
                 start_new_session=True,
@@ -377,6 +378,10 @@ class Child:
         if self.pid is not None and self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(number)
+
+
+def _handed_on(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name not in service_manager.ADDRESSED}
 
 
 def _kill(stray: psutil.Process) -> None:
