@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from playwright.async_api import Browser
 from playwright.async_api import Error as DriverError
+from playwright.async_api import TimeoutError as DriverTimeout
 
 from sederunt import log
 from sederunt.browser.display import Display
@@ -22,7 +23,8 @@ RESERVED_MB = 2_200  # what a page's process sets aside at its start and does no
 NO_LIMIT = "{executable} opens no page within a limit of memory: one page may take all of this machine's."
 
 logger = log.get(component="browser")
-_bears: dict[tuple[Path, int], bool] = {}  # (program, limit in MB): whether a page was seen to open
+TOO_SLOW = "No page opened within {seconds:g} s: whether one opens within the limit of memory is tried again."
+_bears: dict[tuple[Path, int], bool] = {}  # (program, limit in MB): whether a page opens, once that is known
 
 
 @dataclass(kw_only=True)
@@ -56,12 +58,15 @@ class BrowserStart:
         if not most_mb or _bears.get((executable, most_mb)) is False:
             return await self._launch_with(0)
         browser = await self._launch_with(most_mb + RESERVED_MB)
-        if (executable, most_mb) not in _bears:
-            _bears[executable, most_mb] = await _opens_a_page(browser)
-            if not _bears[executable, most_mb]:
-                logger.warning(NO_LIMIT.format(executable=executable), action="page_memory_unlimited")
-                await browser.close()
-                return await self._launch_with(0)
+        opens = _bears.get((executable, most_mb)) or await _opens_a_page(browser)
+        if opens is None:  # a machine with too much to do says nothing about the limit
+            logger.warning(TOO_SLOW.format(seconds=START_S), action="page_memory_untried")
+            return browser
+        _bears[executable, most_mb] = opens
+        if not opens:
+            logger.warning(NO_LIMIT.format(executable=executable), action="page_memory_unlimited")
+            await browser.close()
+            return await self._launch_with(0)
         return browser
 
     async def _launch_with(self, most_mb: int) -> Browser:
@@ -103,13 +108,15 @@ class BrowserStart:
         return folder_for(self._user(), self.driver.folder)
 
 
-async def _opens_a_page(browser: Browser) -> bool:
-    """Return whether a page stands; what a program sets aside at its start changes with its versions."""
-    context = await browser.new_context()
+async def _opens_a_page(browser: Browser) -> bool | None:
+    """Return whether a page stands; None where time ran out. What a program sets aside changes with its versions."""
     try:
         async with asyncio.timeout(START_S):
-            await (await context.new_page()).goto("data:text/html,")
-    except (DriverError, TimeoutError):
+            context = await browser.new_context()
+            await (await context.new_page()).goto("data:text/html,", timeout=0)
+            await context.close()
+    except (DriverTimeout, TimeoutError):
+        return None
+    except DriverError:
         return False
-    await context.close()
     return True
