@@ -300,9 +300,9 @@ class Lane:
 
 
 class Turns:
-    """One thread's turns, a window each.
+    """One thread's turns, a window each, or one of a window's readings.
 
-    Between two windows the core is offered to whoever is next, in one step with the wish for another turn: given back
+    Between two of them the core is offered to whoever is next, in one step with the wish for another turn: given back
     before, it would go to a file of four hours while the next window of a short recording is being prepared.
     """
 
@@ -314,13 +314,14 @@ class Turns:
         rank: Rank,
         stopped: Callable[[], bool],
     ) -> None:
-        self._scheduler, self._workload, self._left_s, self._rank = scheduler, workload, left_s, rank
+        self._scheduler, self._workload, self._left_s, self.rank = scheduler, workload, left_s, rank
         self._stopped = stopped
         self._asked = scheduler.ask(workload, rank, left_s())
+        self._ended = False
 
     def offer(self) -> None:
         """Give the core back and stand in line again, without waiting."""
-        self._asked = self._scheduler.ask(self._workload, self._rank, self._left_s(), instead=True)
+        self._asked = self._scheduler.ask(self._workload, self.rank, self._left_s(), instead=True)
 
     def wait(self) -> None:
         """Wait for the core. Raises Cancelled where `stopped` says so; `end` is called all the same."""
@@ -335,8 +336,10 @@ class Turns:
         self.wait()
 
     def end(self) -> None:
-        """Give the core back."""
-        self._scheduler.withdraw(self._asked)
+        """Give the core back, unless that was done."""
+        if not self._ended:
+            self._ended = True
+            self._scheduler.withdraw(self._asked)
 
 
 def lane_alone(cores: int = 1) -> Lane:

@@ -13,8 +13,9 @@ from sederunt import log
 from sederunt.model.transcript import WORDLESS, Doubt, Utterance
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.provider import FinishedPart
-from sederunt.transcription.scheduler import Lane, Rank, lane_alone
+from sederunt.transcription.scheduler import Lane, Rank, Turns, lane_alone
 from sederunt.transcription.whisper import reading, speech, windows, wording
+from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions
 from sederunt.transcription.whisper.quality import BALANCED, Quality
 from sederunt.transcription.whisper.section_readers import SectionReaders
 from sederunt.transcription.whisper.sections import Sections, SoundSection, covered, reached
@@ -91,19 +92,15 @@ class Whisper:
         Parts come in no order then, one at a time. Raises Cancelled between two windows once `cancelled` is set.
         """
         lane, cancelled = lane or lane_alone(), cancelled or threading.Event()
-        named = primary_tag(lang) in self.languages
-        guess = None if named else self.detect_language([source], cancelled=cancelled, lane=lane)
-        plain = self.manner(chosen(self.languages, lang, guess, likely_lang), vocabulary)
-        manner = replace(plain, thorough=quality.thorough, beams=quality.beams, context=quality.context)
         per_window = (lang or "").lower() == "multi"
         finished = covered(resume)
         done_s = sum(end - start for start, end in finished)
         parts = list(resume)
 
-        def unread(section: SoundSection) -> Iterator[FinishedPart]:
+        def unread(section: SoundSection, pause: Callable[[], None]) -> Iterator[FinishedPart]:
             start_s = reached(finished, section.start_s)
             sound = UnreadSound(section.source, max(start_s, section.block.start_s))
-            return self._parts(sound, start_s, manner, per_window=per_window)
+            return self._parts(sound, start_s, manner, per_window=per_window, pause=pause)
 
         def keep(part: FinishedPart) -> None:
             nonlocal done_s
@@ -115,8 +112,15 @@ class Whisper:
             if on_progress:
                 on_progress(done_s)
 
-        sections = Sections(source, reached(finished, 0.0), known=[start for start, _ in finished])
-        SectionReaders(sections, unread, keep, lane, cancelled).run()
+        with lane.turns(cancelled.is_set, Rank.CHAIN) as turns:  # from the language to the end of the first section
+            guess = None
+            if primary_tag(lang) not in self.languages:
+                guess = self._heard_language([source], turns)
+                turns.pause()
+            plain = self.manner(chosen(self.languages, lang, guess, likely_lang), vocabulary)
+            manner = replace(plain, thorough=quality.thorough, beams=quality.beams, context=quality.context)
+            sections = Sections(source, reached(finished, 0.0), known=[start for start, _ in finished])
+            SectionReaders(sections, unread, keep, lane, cancelled).run(turns)
         parts.sort(key=lambda part: part.start)
         detected = guess.tag if guess is not None and guess.sure else None
         return HeardWords(
@@ -131,19 +135,22 @@ class Whisper:
         """Return the language of one or several tracks of the same talk; None without speech or a model that could
         tell.
         """
+        lane, cancelled = lane or lane_alone(), cancelled or threading.Event()
+        with lane.turns(cancelled.is_set, Rank.CHAIN) as turns:
+            return self._heard_language(sources, turns)
+
+    def _heard_language(self, sources: Iterable[PcmSource], turns: Turns) -> Language | None:
         network = self.network if self.network.multilingual else self._companion()
         if network is None:
             return None
-        lane, cancelled = lane or lane_alone(), cancelled or threading.Event()
         odds: list[dict[str, float]] = []
-        with lane.turns(cancelled.is_set, Rank.CHAIN) as turns:
-            for source in sources:
-                for samples in _speech_samples(source, turns.pause):
-                    odds.append(odds_of(network, samples))
-                    settled = len(odds) > 1 and pooled(odds).probability >= BEYOND_DOUBT
-                    if settled or len(odds) >= DETECTIONS:
-                        return pooled(odds)
-                    turns.pause()
+        for source in sources:
+            for samples in _speech_samples(source, turns.pause):
+                odds.append(odds_of(network, samples))
+                settled = len(odds) > 1 and pooled(odds).probability >= BEYOND_DOUBT
+                if settled or len(odds) >= DETECTIONS:
+                    return pooled(odds)
+                turns.pause()
         return pooled(odds) if odds else None
 
     def sure_language(
@@ -156,7 +163,13 @@ class Whisper:
         return guess.tag if guess is not None and guess.sure else None
 
     def _parts(
-        self, sound: UnreadSound, start: float, manner: reading.Manner, *, per_window: bool
+        self,
+        sound: UnreadSound,
+        start: float,
+        manner: reading.Manner,
+        *,
+        per_window: bool,
+        pause: Callable[[], None],
     ) -> Iterator[FinishedPart]:
         while True:
             sound.skip_silence()
@@ -164,12 +177,21 @@ class Whisper:
             if not len(samples):
                 yield FinishedPart(start=start, end=sound.position_s)
                 return
-            utterances, doubts = self._one_window(sound, samples, manner, last=last, per_window=per_window)
+            network = _InTurns(self.network, pause)
+            utterances, doubts = self._one_window(network, sound, samples, manner, last=last, per_window=per_window)
+            sound.skip_silence()
             yield FinishedPart(start=start, end=sound.position_s, utterances=tuple(utterances), doubts=doubts)
             start = sound.position_s
 
     def _one_window(
-        self, sound: UnreadSound, samples: Samples, manner: reading.Manner, *, last: bool, per_window: bool
+        self,
+        network: reading.Reads,
+        sound: UnreadSound,
+        samples: Samples,
+        manner: reading.Manner,
+        *,
+        last: bool,
+        per_window: bool,
     ) -> tuple[list[Utterance], tuple[Doubt, ...]]:
         """Read the next window and go behind it; no utterances where it holds no speech."""
         activity = speech.listen(samples)
@@ -186,7 +208,7 @@ class Whisper:
         piece = samples[first * speech.FRAME : stop * speech.FRAME]
         if per_window and self.network.multilingual:
             manner = self._in_its_language(piece, manner)
-        passage = reading.read(self.network, piece, inside, manner, clean=window.clean)
+        passage = reading.read(network, piece, inside, manner, clean=window.clean)
         at_s = sound.position_s + offset
         utterances = wording.utterances(passage.phrases, inside, at_s, manner.language)
         doubts = tuple(
@@ -213,6 +235,20 @@ class Whisper:
             tokens += more
             fitting.append(" ".join("".join(c if c.isalnum() else " " for c in entry.casefold()).split()))
         return reading.Manner(language=language, prompt=tuple(tokens), vocabulary=tuple(fitting))
+
+
+class _InTurns:
+    """A network that reads a window: hard sound is read several times, each of them in a turn of its own."""
+
+    def __init__(self, network: reading.Reads, pause: Callable[[], None]) -> None:
+        self._network, self._pause = network, pause
+        self._readings = 0
+
+    def read(self, samples: Samples, options: ReadingOptions, /) -> Decoded:
+        self._readings += 1
+        if self._readings > 1:
+            self._pause()
+        return self._network.read(samples, options)
 
 
 def odds_of(network: SpeechNetwork, samples: Samples) -> dict[str, float]:

@@ -2,17 +2,23 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 from sederunt.transcription.provider import FinishedPart
-from sederunt.transcription.scheduler import Lane, Rank
+from sederunt.transcription.scheduler import Lane, Rank, Turns
 from sederunt.transcription.whisper import memory
 from sederunt.transcription.whisper.sections import Sections, SoundSection
 
-Parts = Callable[[SoundSection], Iterator[FinishedPart]]
+# A section, and what goes between two readings of one window.
+Parts = Callable[[SoundSection, Callable[[], None]], Iterator[FinishedPart]]
 
 
 class SectionReaders:
     """As many threads as there are cores, the caller's among them.
+
+    A core that is given back goes to whoever is next, and may not come back before the end of a window. So the caller
+    hands over the turns that it has, a section is cut and read in the same ones, and nobody waits for a core in order
+    to find out that nothing is left.
 
     Args:
         parts: what a section is read by; each step of it is a window.
@@ -33,44 +39,70 @@ class SectionReaders:
         self._kept = 0
         self._fault: BaseException | None = None
 
-    def run(self) -> None:
-        """Read everything. Raises what the first thread that failed raised: Cancelled, MediaError."""
-        helpers = [
-            threading.Thread(target=self._work, name=f"section-{number}", daemon=True)
-            for number in range(1, self._lane.cores)
-        ]
-        for helper in helpers:
-            helper.start()
-        self._work()
+    def run(self, turns: Turns) -> None:
+        """Read everything, the first section in turns that the caller has; they are ended then.
+
+        Raises what the first thread that failed raised: Cancelled, MediaError.
+        """
+        helpers: list[threading.Thread] = []
+        try:
+            first = self._cut()
+            for number in range(1, 1 if self._ended else self._lane.cores):
+                helpers.append(threading.Thread(target=self._help, name=f"section-{number}", daemon=True))
+                helpers[-1].start()
+            if first is not None:
+                turns.pause()
+                self._read(first, turns)
+            turns.end()
+            self._read_rest()
+        except BaseException as fault:
+            self._fault = self._fault or fault
+            turns.end()
         for helper in helpers:
             helper.join()
         if self._fault is not None:
             raise self._fault
 
-    def _work(self) -> None:
+    def _help(self) -> None:
         try:
-            while (section := self._take()) is not None:
-                with self._lane.turns(self._stopped, Rank.BEGUN) as turns:
-                    for part in self._parts(section):
-                        self._kept += 1
-                        if self._kept % memory.WINDOWS == 0:
-                            memory.give_back()
-                        turns.offer()  # while the part is stored
-                        with self._keeping:
-                            self._keep(part)
-                        turns.wait()
-        except BaseException as fault:  # of a helper it would be nobody's
+            self._read_rest()
+        except BaseException as fault:  # it would be nobody's
             self._fault = self._fault or fault
 
-    def _take(self) -> SoundSection | None:
-        """Return the next section, cut while holding a core."""
-        with self._taking:
-            if self._ended or self._stopped():
-                return None
-            with self._lane.turns(self._stopped, Rank.NEXT):
-                section = self._sections.next()
-            self._ended = section is None
-            return section
+    def _read_rest(self) -> None:
+        """Read one section after another, as long as there are any."""
+        while True:
+            with ExitStack() as core:
+                with self._taking:
+                    if self._ended or self._stopped():
+                        return
+                    turns = core.enter_context(self._lane.turns(self._stopped, Rank.NEXT))
+                    section = self._cut()
+                if section is not None:
+                    self._read(section, turns)
+
+    def _cut(self) -> SoundSection | None:
+        """Return the next section; whoever calls it holds a core."""
+        section = self._sections.next()
+        self._ended = section is None or self._sections.over
+        return section
+
+    def _read(self, section: SoundSection, turns: Turns) -> None:
+        turns.rank = Rank.BEGUN
+        for part in self._parts(section, turns.pause):
+            self._kept += 1
+            if self._kept % memory.WINDOWS == 0:
+                memory.give_back()
+            last = part.end >= section.end_s
+            if last:
+                turns.end()
+            else:
+                turns.offer()  # while the part is stored
+            with self._keeping:
+                self._keep(part)
+            if last:
+                return
+            turns.wait()
 
     def _stopped(self) -> bool:
         return self._cancelled.is_set() or self._fault is not None

@@ -55,6 +55,7 @@ class Sections:
     def __init__(self, source: PcmSource, start_s: float = 0.0, *, known: Sequence[float] = ()) -> None:
         self._sound = UnreadSound(source, start_s)
         self._known = known
+        self.over = False  # known without asking for another
 
     def next(self) -> SoundSection | None:
         """Return the next section; None at the end of the source."""
@@ -68,6 +69,7 @@ class Sections:
             span_s = line * LINES_S - first_s
             samples, last = sound.look(span_s + PAUSE_WITHIN_S)
             if last:
+                self.over = True
                 break
             pause_s = self._pause(line * LINES_S, samples[round(span_s * RATE) :])
             if pause_s is not None:

@@ -1,7 +1,7 @@
 """A source cut into sections: at pauses, at places that depend on the sound alone, all of it and nothing twice."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from uuid import UUID
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 
 from sederunt.errors import BrokenMedia, Cancelled
 from sederunt.transcription.provider import FinishedPart
-from sederunt.transcription.scheduler import Scheduler, Urgency, lane_alone
+from sederunt.transcription.scheduler import Lane, Scheduler, Urgency, lane_alone
 from sederunt.transcription.whisper.section_readers import SectionReaders
 from sederunt.transcription.whisper.sections import (
     LINES_S,
@@ -110,7 +110,19 @@ def test_what_is_covered_is_joined_in_any_order() -> None:
     assert [reached(stretches, at) for at in (0.0, 25.0, 30.0, 119.99, 139.0, 200.0)] == [30, 30, 30.0, 140, 140, 200.0]
 
 
-def halves(section: SoundSection) -> Iterator[FinishedPart]:
+def read_all(
+    source: Noise,
+    parts: Callable[[SoundSection, Callable[[], None]], Iterator[FinishedPart]],
+    keep: Callable[[FinishedPart], None],
+    lane: Lane,
+    stop: threading.Event | None = None,
+) -> None:
+    stop = stop or threading.Event()
+    with lane.turns(stop.is_set) as turns:
+        SectionReaders(Sections(source), parts, keep, lane, stop).run(turns)
+
+
+def halves(section: SoundSection, _pause: Callable[[], None]) -> Iterator[FinishedPart]:
     """Read a section in two parts."""
     middle = (section.start_s + section.end_s) / 2
     yield part(section.start_s, middle)
@@ -120,7 +132,7 @@ def halves(section: SoundSection) -> Iterator[FinishedPart]:
 @pytest.mark.parametrize("cores", [1, 2, 5])
 def test_all_sections_are_read_whatever_the_number_of_cores(cores: int) -> None:
     kept: list[FinishedPart] = []
-    SectionReaders(Sections(Noise(270.0)), halves, kept.append, lane_alone(cores), threading.Event()).run()
+    read_all(Noise(270.0), halves, kept.append, lane_alone(cores))
     assert covered(kept) == [(0.0, 270.0)]
     assert len(kept) == 2 * len(all_of(Sections(Noise(270.0))))
 
@@ -128,27 +140,26 @@ def test_all_sections_are_read_whatever_the_number_of_cores(cores: int) -> None:
 def test_two_sections_are_read_at_once() -> None:
     meeting = threading.Barrier(2, timeout=60)
 
-    def met(section: SoundSection) -> Iterator[FinishedPart]:
+    def met(section: SoundSection, _pause: Callable[[], None]) -> Iterator[FinishedPart]:
         if section.start_s < 2 * LINES_S:
             meeting.wait()
         yield part(section.start_s, section.end_s)
 
     kept: list[FinishedPart] = []
-    SectionReaders(Sections(Noise(280.0)), met, kept.append, lane_alone(2), threading.Event()).run()
+    read_all(Noise(280.0), met, kept.append, lane_alone(2))
     assert covered(kept) == [(0.0, 280.0)]
 
 
 def test_the_fault_of_any_section_ends_all() -> None:
-    def breaks(section: SoundSection) -> Iterator[FinishedPart]:
+    def breaks(section: SoundSection, _pause: Callable[[], None]) -> Iterator[FinishedPart]:
         if section.start_s > LINES_S:
             raise BrokenMedia("The file ends in the middle.")
         yield part(section.start_s, section.end_s)
 
     scheduler = Scheduler(2)
     with scheduler.workload(UUID(int=1), Urgency.UPLOAD) as workload:
-        readers = SectionReaders(Sections(Noise(270.0)), breaks, lambda _: None, workload.lane(), threading.Event())
         with pytest.raises(BrokenMedia):
-            readers.run()
+            read_all(Noise(270.0), breaks, lambda _: None, workload.lane())
         assert (workload.running, workload.waiting) == (0, 0)
 
 
@@ -160,5 +171,44 @@ def test_a_stop_is_noticed_behind_the_window_and_the_part_is_kept() -> None:
         stop.set()
 
     with pytest.raises(Cancelled):
-        SectionReaders(Sections(Noise(270.0)), halves, keep, lane_alone(1), stop).run()
+        read_all(Noise(270.0), halves, keep, lane_alone(1), stop)
     assert len(kept) == 1
+
+
+def test_a_short_recording_keeps_the_core_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever gives a core back in order to cut, or to see whether more follows, waits for another's whole window."""
+    monkeypatch.setattr("sederunt.transcription.scheduler.OLDEST_EVERY", 1000)
+    order: list[str] = []
+    scheduler = Scheduler(1, cpu=lambda: 100.0 * order.count("long"))
+    began, over = threading.Event(), threading.Event()
+
+    def all_day() -> None:
+        with scheduler.workload(UUID(int=1), Urgency.UPLOAD) as workload, workload.lane().turns(lambda: False) as turns:
+            while not over.is_set():
+                order.append("long")
+                began.set()
+                turns.pause()
+
+    def told(section: SoundSection, pause: Callable[[], None]) -> Iterator[FinishedPart]:
+        order.append("read")
+        pause()  # between two readings of a window
+        order.append("read again")
+        for found in halves(section, pause):
+            order.append("part")
+            yield found
+
+    hog = threading.Thread(target=all_day, daemon=True)
+    hog.start()
+    assert began.wait(60)
+    with scheduler.workload(UUID(int=2), Urgency.UPLOAD) as workload:
+        workload.sound_s = 20.0
+        lane = workload.lane()
+        with lane.turns(lambda: False) as turns:
+            order.append("language")
+            SectionReaders(Sections(Noise(20.0)), told, lambda _: None, lane, threading.Event()).run(turns)
+            order.append("over")
+    over.set()
+    hog.join(60)
+    first = order.index("language")
+    assert order[first : first + 5] == ["language", "read", "read again", "part", "part"]
+    assert order[first + 5] in ("long", "over")
