@@ -17,7 +17,7 @@ from time import monotonic
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from sederunt import log, tally
+from sederunt import counters, log
 from sederunt.errors import SetupError
 from sederunt.settings import TraceSettings
 
@@ -159,7 +159,7 @@ def traced(
                 with span(name):
                     return await function(*args, **kwargs)
             finally:
-                tally.add("step_seconds", name, monotonic() - began)
+                counters.add("step_seconds", name, monotonic() - began)
 
         return call
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from sederunt.api.sockets.actions import order_of
 from sederunt.api.transport.bodies import parse_json
-from sederunt.browser.batches import BrokenBatch, read_batch
+from sederunt.browser.frame_batches import BrokenBatch, read_batch
 from sederunt.browser.launch import public_endpoints
 from sederunt.browser.signals import KINDS, BrokenSignal, Signal, read_signal, without_bulk
 from sederunt.errors import MediaError, RequestError

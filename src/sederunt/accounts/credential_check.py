@@ -9,7 +9,7 @@ from sederunt.errors import ProviderError, ProviderFault, SetupError
 from sederunt.settings import Settings
 from sederunt.transcription.access import Access
 from sederunt.transcription.models import providers
-from sederunt.transcription.plugs import provider
+from sederunt.transcription.plugins import provider
 
 logger = log.get(component="accounts")
 

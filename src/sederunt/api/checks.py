@@ -15,6 +15,7 @@ from sederunt.platforms.links import InvalidLink
 from sederunt.platforms.registry import parse_link, platform_of, services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
 from sederunt.settings import Settings
+from sederunt.transcription.model_options import option_faults
 from sederunt.transcription.models import (
     ModelRow,
     ProviderRow,
@@ -25,10 +26,9 @@ from sederunt.transcription.models import (
     missing_provider,
     provider_of,
 )
-from sederunt.transcription.plugs import is_installed
-from sederunt.transcription.plugs import provider as plug
+from sederunt.transcription.plugins import is_installed
+from sederunt.transcription.plugins import provider as plug
 from sederunt.transcription.realtime import live_fault
-from sederunt.transcription.wishes import wish_faults
 
 _LINK = frozenset({"service", "meeting_url"})
 _MODEL = frozenset({"transcription_model", "transcription_credentials"})
@@ -125,7 +125,7 @@ class Checks:
                 continue
             if lacking := self._lacking(row, provider, has_key=own == provider.name):
                 add(faults, "transcription_fallback", f"transcription_fallback cannot use {row.identifier}: {lacking}")
-            wishes = wish_faults(row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary)
+            wishes = option_faults(row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary)
             for sentence in wishes.values():
                 add(faults, "transcription_fallback", f"transcription_fallback cannot use {row.identifier}: {sentence}")
 
@@ -200,6 +200,6 @@ def _check_wishes(config: BotConfig | RecordingConfig, faults: Faults) -> None:
     provider = provider_of(row) if row else None
     if row is None or provider is None:
         return
-    wishes = wish_faults(row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary)
+    wishes = option_faults(row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary)
     for name, sentence in wishes.items():
         add(faults, name, sentence)

@@ -22,9 +22,9 @@ from sederunt.api.checks import Checks
 from sederunt.api.monitoring.gauges import GaugeSources
 from sederunt.api.monitoring.metrics import Metrics
 from sederunt.api.stores import ApiStores, open_stores
-from sederunt.api.transport.kept_bodies import KeptBodies
+from sederunt.api.transport.body_cache import BodyCache
 from sederunt.bus.connection import Bus
-from sederunt.bus.pulse import beating, hearing
+from sederunt.bus.heartbeat import beating, hearing
 from sederunt.bus.tasks import end
 from sederunt.clock import Clock
 from sederunt.database.accounts import Accounts
@@ -73,7 +73,7 @@ class ApiContext:
     ledger: Ledger
     readers: Readers  # of files that callers upload
     links_secret: bytes
-    bodies: KeptBodies
+    bodies: BodyCache
 
     @property
     def account_limits(self) -> AccountLimits:
@@ -127,7 +127,7 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
         await stack.enter_async_context(sharing(bus, SharedUse(requests, ledger, clock.monotonic)))
         await stack.enter_async_context(beating(bus, "api", f"api-{settings.host.name}", partial(_facts, ledger)))
         installation = GaugeSources(
-            pulses=await stack.enter_async_context(hearing(bus)),
+            heartbeats=await stack.enter_async_context(hearing(bus)),
             waiting=WaitingBots(database),
             deliveries=Deliveries(database),
             bus=bus,
@@ -154,12 +154,12 @@ async def open_context(settings: Settings, clock: Clock, metrics: Metrics, ledge
             installation=installation,
             hub=await stack.enter_async_context(_hub(bus, clock, bots)),
             links_secret=await installation_secret(database, sealer, LINKS),
-            bodies=KeptBodies(),
+            bodies=BodyCache(),
         )
 
 
 async def _facts(ledger: Ledger) -> Mapping[str, object]:
-    """Return what the pulse tells beside that this process is alive: what it can do, /ready says."""
+    """Return what the heartbeat tells beside that this process is alive: what it can do, /ready says."""
     return {"version": __version__, "budgets": ledger.told()}
 
 

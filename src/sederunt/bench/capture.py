@@ -23,9 +23,9 @@ from rich.table import Table
 
 from sederunt.bench.capture_cases import CASES, CLASSICAL, TOLD, CaptureCase, CaptureLimit
 from sederunt.bench.classical import classical_bot
+from sederunt.bench.host_process import SeatPlan
 from sederunt.bench.meter import TreeMeter
 from sederunt.bench.processes import child, practice_process, said
-from sederunt.bench.seated import SeatPlan
 from sederunt.errors import SetupError
 from sederunt.practice import clips
 from sederunt.practice import script as scripts
@@ -115,7 +115,7 @@ async def run_case(case: CaptureCase, practice: PracticeClient) -> CaptureResult
             **case.plan,
         }
     )
-    async with child("sederunt.bench.seated", json.dumps(asdict(plan))) as process:
+    async with child("sederunt.bench.host_process", json.dumps(asdict(plan))) as process:
         meter = TreeMeter([process.pid])
         seated = await said(process)
         meter.sample()

@@ -17,7 +17,7 @@ from sederunt.bench.start import one_start
 from sederunt.browser.costs import family_of, pss_of
 
 LIMIT_MIB = 250e6 / 2**20
-SETTLE_S = 15.0  # a self-test, a pulse and what starts beside them are over
+SETTLE_S = 15.0  # a self-test, a heartbeat and what starts beside them are over
 REST_S = 90.0  # within which browsers have ended
 ROLES = ("serve", "api", "host", "worker")
 # Row → words of a command line, of which the first that is found counts.

@@ -20,9 +20,9 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from sederunt.bench.api import Api, api_alone
 from sederunt.bench.caller import percentile
-from sederunt.bench.hooks import Hooks, hooks_received
 from sederunt.bench.meter import cpu_s_of, resident_mb_of
 from sederunt.bench.processes import child, said
+from sederunt.bench.webhook_receiver import Hooks, hooks_received
 from sederunt.database.bots import Bots
 from sederunt.database.engine import Database
 from sederunt.errors import SetupError

@@ -23,7 +23,7 @@ from rich.table import Table
 
 from sederunt.bench.attacks import ATTACKS, AttackTarget
 from sederunt.bench.hostile_files import tone
-from sederunt.bench.outside import Outside, outside
+from sederunt.bench.outside_servers import Outside, outside
 from sederunt.bench.processes import ServiceProcess, child, run_command, said, service_process
 
 KINDS = ("request", "fetch", "transcription", "webhook")

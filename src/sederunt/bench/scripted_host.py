@@ -14,8 +14,8 @@ from uuid import UUID
 
 from sederunt.bus import embedded
 from sederunt.bus.consume import Consumer
+from sederunt.bus.heartbeat import beating
 from sederunt.bus.held_job import Done, JobDelivery, Outcome
-from sederunt.bus.pulse import beating
 from sederunt.bus.streams import command_subject
 from sederunt.bus.tasks import end
 from sederunt.claims.claim import Extent, Source, Subject, here, speak
@@ -80,7 +80,7 @@ class ScriptedHost:
             await commands.wait(self.over.wait(), within_s=TICK_S)
 
     async def facts(self) -> Mapping[str, object]:
-        """Return what a host's pulse tells of its seats."""
+        """Return what a host's heartbeat tells of its seats."""
         held = self.consumer.held
         seats = {"total": self._seats, "held": held, "free": self._seats - held}
         return {"parts": {"browser": "ok"}, "seats": seats, "cores": 1, "load": 0.0, "draining": False}

@@ -23,9 +23,9 @@ from rich.table import Table
 from sederunt.bench.attribution import Scores, score
 from sederunt.bench.capture import SETTLE_S, window
 from sederunt.bench.capture_cases import CaptureCase
+from sederunt.bench.host_process import SeatPlan
 from sederunt.bench.meter import TreeMeter
 from sederunt.bench.processes import child, practice_process, said
-from sederunt.bench.seated import SeatPlan
 from sederunt.bench.served import ending, served
 from sederunt.practice import clips
 from sederunt.practice import script as scripts
@@ -264,7 +264,7 @@ async def _cost(practice: PracticeClient, kind: Media, people: int) -> float:
     """Return percent of a core that one bot takes in a meeting of so many."""
     meeting = await practice.open_meeting(talk(kind, people))
     plan = SeatPlan(urls=[meeting.url], host_rules=await practice.host_rules(), service=kind.service)
-    async with child("sederunt.bench.seated", json.dumps(asdict(plan))) as process:
+    async with child("sederunt.bench.host_process", json.dumps(asdict(plan))) as process:
         meter = TreeMeter([process.pid])
         await said(process)
         await asyncio.sleep(SETTLE_S)

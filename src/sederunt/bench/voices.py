@@ -29,8 +29,8 @@ from sederunt.settings import Settings, load
 from sederunt.transcription.diarization import weights
 from sederunt.transcription.diarization.clustering import linked
 from sederunt.transcription.diarization.diarizer import VoiceSpan, diarize
-from sederunt.transcription.diarization.following import VoiceFollower
 from sederunt.transcription.diarization.networks import Networks, load_networks
+from sederunt.transcription.diarization.online import VoiceFollower
 from sederunt.transcription.diarization.wording import by_voice
 from sederunt.transcription.whisper import speech
 from sederunt.transcription.whisper.live.track import OpenUtterance, Track, as_float

@@ -12,9 +12,9 @@ from playwright.async_api import Browser, BrowserContext, CDPSession
 from playwright.async_api import Error as DriverError
 
 from sederunt import log
+from sederunt.browser.document_origins import Places
 from sederunt.browser.driver import BrowserDriver
 from sederunt.browser.launch import Mode
-from sederunt.browser.places import Places
 from sederunt.browser.processes import kill, kill_launched, when_ended
 from sederunt.browser.start import START_S, BrowserStart
 from sederunt.errors import SetupError

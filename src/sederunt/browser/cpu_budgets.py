@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sederunt.accounting import Rate
-from sederunt.browser.stopped import ProcessState
+from sederunt.browser.stopped_processes import ProcessState
 
 NICENESS = 10
 NICE_SHARE = 0.5  # of the budget's rate and size

@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
+from sederunt.browser.browser_user import OtherUser
 from sederunt.browser.launch import child_environment
-from sederunt.browser.own_user import OtherUser
 from sederunt.errors import SetupError
 
 START_S = 30.0
@@ -50,12 +50,13 @@ class Display:
         told, tell = os.pipe()
         try:
             command = (
+                *_dying_with_parent(),
                 program,
                 *("-displayfd", str(tell), "-screen", "0", SCREEN, "-nolisten", "tcp", "-noreset"),
                 *("-auth", str(self.authority)),
             )
             self._process = await asyncio.create_subprocess_exec(
-                *(self._user.tied((*_tether(), *command)) if self._user else (*_tether(), *command)),
+                *(self._user.tied(command) if self._user else command),
                 pass_fds=(tell,),
                 env=child_environment(self._user, self._temporary),
                 stdout=asyncio.subprocess.DEVNULL,
@@ -104,7 +105,7 @@ def _cookie_file(user: OtherUser | None, folder: Path) -> Path:
     return Path(name)
 
 
-def _tether() -> tuple[str, ...]:
+def _dying_with_parent() -> tuple[str, ...]:
     """Return the command by which the kernel ends the display when we are killed, where util-linux is there to ask for
     it.
     """

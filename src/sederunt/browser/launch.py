@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 
-from sederunt.browser.own_user import OtherUser
+from sederunt.browser.browser_user import OtherUser
 from sederunt.browser.processes import OWNER_VARIABLE, owner_mark
 from sederunt.browser.sandbox import wants_sandbox
 from sederunt.errors import SetupError

@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from sederunt import log
-from sederunt.browser.batches import TRACKS_PER_REALM, BrokenBatch, read_batch
+from sederunt.browser.frame_batches import TRACKS_PER_REALM, BrokenBatch, read_batch
 from sederunt.browser.page_budget import (
     MOST_BROKEN,
     MOST_CONNECTIONS,

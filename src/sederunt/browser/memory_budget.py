@@ -5,7 +5,7 @@ A browser may take what one page may, and a quarter of that for each bot in it. 
 
 from collections.abc import Iterable, Mapping
 
-from sederunt.browser.stopped import ProcessState
+from sederunt.browser.stopped_processes import ProcessState
 
 SHARE_OF_A_BOT = 0.25
 

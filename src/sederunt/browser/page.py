@@ -19,8 +19,8 @@ from playwright.async_api import Error as DriverError
 from playwright.async_api import TimeoutError as DriverTimeout
 
 from sederunt.browser.costs import CostShare
+from sederunt.browser.isolated_world import IsolatedWorld, Place, ScriptFault
 from sederunt.browser.loopback import PageChannel
-from sederunt.browser.own_world import OwnWorld, Place, ScriptFault
 from sederunt.browser.scripts import gate_call
 from sederunt.browser.signals import Signal
 from sederunt.errors import PageCrashed, PageError, PageStuck
@@ -65,7 +65,7 @@ class MeetingPage:
         page: Page,
         context: BrowserContext,
         line: PageChannel,
-        world: OwnWorld,
+        world: IsolatedWorld,
         on_close: Callable[[bool], Awaitable[None]],
         on_trouble: Callable[[PageTrouble], None] = lambda trouble: None,
     ) -> None:
@@ -79,7 +79,7 @@ class MeetingPage:
         self._on_trouble = on_trouble
         self.cost: Callable[[], Awaitable[CostShare]] | None = None  # what this tab has cost until now
         # The CPU-seconds of its browser's busiest renderer in the last so many seconds.
-        self.spun_s: Callable[[float], float] = lambda within_s: 0.0
+        self.renderer_cpu_s: Callable[[float], float] = lambda within_s: 0.0
         self._closing = False
         self._blamed: tuple[float, PageTrouble] | None = None  # what may end it, and when that was heard
         self.gone = asyncio.Event()

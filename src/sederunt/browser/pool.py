@@ -22,20 +22,20 @@ from playwright.async_api import Error as DriverError
 from playwright.async_api import Page
 
 from sederunt import log
+from sederunt.browser.browser_user import browser_user_of
 from sederunt.browser.chromium import Chromium
 from sederunt.browser.costs import SharedCost
 from sederunt.browser.cpu_budgets import CpuBudgets
+from sederunt.browser.isolated_world import IsolatedWorld
 from sederunt.browser.kept_driver import KeptDriver
 from sederunt.browser.launch import Mode, find_executable, usual_mode
 from sederunt.browser.loopback import Loopback, PageChannel
-from sederunt.browser.own_user import own_user
-from sederunt.browser.own_world import OwnWorld
 from sederunt.browser.page import BROWSER_DIED, MeetingPage
 from sederunt.browser.page_times import PageTimes, wall_ms
 from sederunt.browser.process_watch import ProcessWatch
 from sederunt.browser.processes import sweep_orphans
 from sederunt.browser.sandbox import obstacle as sandbox_obstacle
-from sederunt.browser.scripts import own_world_scripts, page_scripts
+from sederunt.browser.scripts import isolated_world_scripts, page_scripts
 from sederunt.browser.signals import Signal
 from sederunt.errors import PageCrashed, PageError, PageStuck, SetupError
 from sederunt.model.audio import CapturedFrame
@@ -231,7 +231,9 @@ class BrowserPool:
             await context.add_init_script(page_scripts(_script_config(name, request)))
             tab = await context.new_page()
             context.on("page", windows.close)
-            world = OwnWorld(context, tab, own_world_scripts(name, self._loopback.address(line)), browser.places)
+            world = IsolatedWorld(
+                context, tab, isolated_world_scripts(name, self._loopback.address(line)), browser.places
+            )
             await world.prepare()
         except BaseException:
             with contextlib.suppress(DriverError):
@@ -253,7 +255,7 @@ class BrowserPool:
         shared = self._costs.setdefault(browser, SharedCost())
         since_s = await shared.settle(browser.pid, browser.seats - 1)
         page.cost = lambda: shared.of_one(browser.pid, browser.seats, since_s)
-        page.spun_s = lambda within_s: self._watch.spun.most_s(browser.pid, within_s)
+        page.renderer_cpu_s = lambda within_s: self._watch.renderer_cpu.most_s(browser.pid, within_s)
         browser.listeners.append(page.hear)
         watcher = asyncio.create_task(_follow(browser, page))
         return page
@@ -382,7 +384,7 @@ class BrowserPool:
             return
         with contextlib.suppress(SetupError):  # a browser that is missing is told by whoever needs it
             program = find_executable(self._settings, usual_mode(self._settings))
-            why = sandbox_obstacle(program, own_user(self._settings, program))
+            why = sandbox_obstacle(program, browser_user_of(self._settings, program))
             if why is not None:
                 logger.warning(why, action="sandbox_off")
 

@@ -14,8 +14,8 @@ from sederunt.browser.chromium import NETWORK_SERVICE, Chromium
 from sederunt.browser.cpu_budgets import CpuBudgets, give_way
 from sederunt.browser.memory_budget import largest_beyond
 from sederunt.browser.processes import kill
-from sederunt.browser.spun import SpunTimes
-from sederunt.browser.stopped import LOOKS_IN_A_ROW, ProcessState, SessionProcesses, StoppedProcesses, kind_of
+from sederunt.browser.renderer_cpu import RendererCpu
+from sederunt.browser.stopped_processes import LOOKS_IN_A_ROW, ProcessState, SessionProcesses, StoppedProcesses, kind_of
 from sederunt.model.trouble import PageTrouble, Recovery
 
 LOOK_EVERY_S = 1.0
@@ -71,7 +71,7 @@ class ProcessWatch:
         self._processes, self._stopped = SessionProcesses(), StoppedProcesses()
         self._kinds: dict[tuple[int, int], str] = {}  # of each process of these browsers
         self._gpu: dict[int, int] = {}  # the GPU process of each browser
-        self.spun = SpunTimes()
+        self.renderer_cpu = RendererCpu()
 
     async def run(self) -> None:
         """Look for ever."""
@@ -90,7 +90,7 @@ class ProcessWatch:
         ours = list((await asyncio.to_thread(self._processes.look, watched, outside)).values())
         self._look_at_gpu(watched, ours)
         renderers = self._renderers(watched, ours)
-        self.spun.look(renderers)
+        self.renderer_cpu.look(renderers)
         self._look_at_hogs(watched, renderers)
         for state in self._stopped.look(ours):
             if state.session in watched:

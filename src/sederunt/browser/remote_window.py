@@ -15,9 +15,9 @@ from playwright.async_api import BrowserContext, CDPSession, Frame, Page
 from playwright.async_api import Error as DriverError
 
 from sederunt.browser.chromium import Chromium
+from sederunt.browser.document_origins import Places
 from sederunt.browser.driver import running_driver
 from sederunt.browser.launch import usual_mode
-from sederunt.browser.places import Places
 from sederunt.errors import PageStuck, SetupError
 from sederunt.model.window_input import MOST_TEXT, WindowInput
 from sederunt.settings import BrowserSettings

@@ -7,7 +7,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from sederunt.browser.own_user import OtherUser
+from sederunt.browser.browser_user import OtherUser
 from sederunt.settings import BrowserSettings
 
 HELPER = "chrome-sandbox"  # beside the program; Debian's package chromium-sandbox installs it setuid root
@@ -24,7 +24,7 @@ def obstacle(executable: Path, user: OtherUser | None) -> str | None:
     """Return why the sandbox cannot run here as this user, as a sentence with the remedy; None where it can.
 
     Args:
-        user: as `own_user` gives it; None: who we are.
+        user: as `browser_user_of` gives it; None: who we are.
     """
     if os.geteuid() == 0 and user is None:
         return (

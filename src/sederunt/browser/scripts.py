@@ -73,7 +73,7 @@ def page_scripts(config: Mapping[str, Any]) -> str:
     }
 
 
-def own_world_scripts(name: str, address: str) -> str:
+def isolated_world_scripts(name: str, address: str) -> str:
     """Return the text that runs in our own world beside it; `address` is the loopback line's."""
     config = _embedded({"name": name, "address": address})
     return _OWN_WORLD % {"config": config, "scripts": _scripts(OWN_WORLD)}

@@ -10,10 +10,10 @@ from playwright.async_api import Error as DriverError
 from playwright.async_api import TimeoutError as DriverTimeout
 
 from sederunt import log
+from sederunt.browser.browser_user import OtherUser, browser_user_of, folder_for, program_for
 from sederunt.browser.display import Display
 from sederunt.browser.driver import BrowserDriver
 from sederunt.browser.launch import HEADFUL, Mode, find_executable, launch_profile
-from sederunt.browser.own_user import OtherUser, folder_for, own_user, program_for
 from sederunt.browser.processes import LAUNCH_VARIABLE
 from sederunt.errors import SetupError
 from sederunt.settings import BrowserSettings
@@ -102,7 +102,7 @@ class BrowserStart:
         """Return as whom it runs: nobody but us is let in to a person's display, who goes where they like."""
         if self.display_name is not None and self.display is None:
             return None
-        return own_user(self.settings, find_executable(self.settings, self.mode))
+        return browser_user_of(self.settings, find_executable(self.settings, self.mode))
 
     def _folder(self) -> Path:
         return folder_for(self._user(), self.driver.folder)

@@ -34,7 +34,7 @@ from sederunt import log
 from sederunt.bus import streams
 from sederunt.bus.connection import Bus, Subscription
 from sederunt.bus.held_job import Handler, HeldJob, JobDelivery, nak
-from sederunt.bus.silence import Holder, ask, wait_out
+from sederunt.bus.silent_holder import Holder, ask, wait_out
 from sederunt.bus.tasks import end
 
 logger = log.get(component="bus")
@@ -170,7 +170,7 @@ class Consumer:
     async def _offer(self, after_s: float, others: Callable[[], bool]) -> None:
         """Offer what runs to others, as soon as there are any."""
         await asyncio.sleep(max(after_s, 0.0))
-        while not others():  # noqa: ASYNC110  # asked, not told: pulses come by themselves
+        while not others():  # noqa: ASYNC110  # asked, not told: heartbeats come by themselves
             await asyncio.sleep(OTHERS_S)
         offered = await asyncio.gather(*(held.offer() for held in self._held.values()))
         logger.info("jobs offered", action="jobs_offered", kind=self.kind, count=sum(offered))

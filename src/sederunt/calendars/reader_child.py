@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sederunt.media.apart_child import give_up_rights
+from sederunt.media.sandboxed_reader_child import give_up_rights
 
 MOST_MEETINGS = 2_000  # in the stretch of time that is looked at
 _LONGEST_TEXT = 20_000

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 from sederunt.claims.changes import PersonLeft, PersonTracked, RosterChange
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
-from sederunt.claims.habit import Habit
+from sederunt.claims.list_habit import ListHabit
+from sederunt.claims.pending_writes import PendingWrites
 from sederunt.claims.presence import PresenceVerdict, picture
 from sederunt.claims.register import KnownPerson, Register
 from sederunt.claims.rules import DOUBT_MS, TRUST
 from sederunt.claims.speaking import Speaking
 from sederunt.claims.table import SourceTable, Statement
-from sederunt.claims.unwritten import Unwritten
 
 LOOK_AGAIN_MS = 5_000  # how often presence is weighed though nothing was claimed
 
@@ -19,10 +19,10 @@ LOOK_AGAIN_MS = 5_000  # how often presence is weighed though nothing was claime
 class Attendance:
     """Weighs the words of all sources on who is here, and enters whom they tell of into the register."""
 
-    def __init__(self, register: Register, speaking: Speaking, unwritten: Unwritten) -> None:
+    def __init__(self, register: Register, speaking: Speaking, unwritten: PendingWrites) -> None:
         self._register, self._speaking, self._unwritten = register, speaking, unwritten
         self._tables: dict[Source, SourceTable] = {row.source: SourceTable() for row in TRUST[Fact.HERE]}
-        self._habits: dict[Source, Habit] = defaultdict(Habit)
+        self._habits: dict[Source, ListHabit] = defaultdict(ListHabit)
         self._count = (0, 0)  # (when, how many) the page said last
         self._only_one_ms: int | None = None
         self._looked_ms = 0

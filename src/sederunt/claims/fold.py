@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from sederunt.claims.attendance import Attendance
 from sederunt.claims.changes import RosterChange
 from sederunt.claims.claim import Claim, Fact, Source
+from sederunt.claims.pending_writes import PendingWrites
 from sederunt.claims.presence import Reason
 from sederunt.claims.register import Register
 from sederunt.claims.rules import ORDER, TRUST
 from sederunt.claims.speaking import Speaking
 from sederunt.claims.table import SourceTable
-from sederunt.claims.unwritten import Unwritten
 from sederunt.model.participant import Participant
 
 
@@ -21,7 +21,7 @@ class Fold:
     """
 
     def __init__(self) -> None:
-        self._register, self._unwritten = Register(), Unwritten()
+        self._register, self._unwritten = Register(), PendingWrites()
         self._speaking = Speaking(self._register, self._unwritten)
         self._attendance = Attendance(self._register, self._speaking, self._unwritten)
         self._shares: dict[Source, SourceTable] = {row.source: SourceTable() for row in TRUST[Fact.SHARES]}

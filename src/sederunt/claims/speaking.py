@@ -7,18 +7,18 @@ from datetime import UTC, datetime
 from sederunt.claims.changes import PersonSpoke, RosterChange
 from sederunt.claims.claim import Claim, Fact, Source
 from sederunt.claims.marks import SpeechMarks
+from sederunt.claims.pending_writes import PendingWrites
 from sederunt.claims.presence import Reason
 from sederunt.claims.register import Register
 from sederunt.claims.rules import MOST_STRANGERS, MOST_UNBOUND, ORDER, REACH_MS
 from sederunt.claims.speech import Speech
-from sederunt.claims.unwritten import Unwritten
 from sederunt.model.participant import Participant
 
 
 class Speaking:
     """Keeps when each person spoke. Somebody who is listed nowhere yet is a stranger: their marks wait for them."""
 
-    def __init__(self, register: Register, unwritten: Unwritten) -> None:
+    def __init__(self, register: Register, unwritten: PendingWrites) -> None:
         self._register, self._unwritten = register, unwritten
         self._speech = Speech()
         self._marks = SpeechMarks()

@@ -11,7 +11,7 @@ import typer
 
 from sederunt.claims import journal
 from sederunt.claims.changes import RosterChange
-from sederunt.cli import bot_acts
+from sederunt.cli import bot_commands
 from sederunt.cli.context import (
     OF_DEFAULT,
     AccountName,
@@ -24,7 +24,7 @@ from sederunt.cli.context import (
     show,
     uuid_of,
 )
-from sederunt.cli.sentences import sentence_of
+from sederunt.cli.error_messages import sentence_of
 from sederunt.cli.terminal import plain, tell, tell_json
 from sederunt.database.bot_reading import BotReading
 from sederunt.database.bot_view import BotView
@@ -32,7 +32,7 @@ from sederunt.model.status import BotStatus
 from sederunt.storage.objects import open_objects
 
 app = typer.Typer(no_args_is_help=True)
-for act in (bot_acts.create, bot_acts.stop, bot_acts.watch):
+for act in (bot_commands.create, bot_commands.stop, bot_commands.watch):
     app.command()(act)
 
 
@@ -144,7 +144,7 @@ def _tell(view: BotView, why: Mapping[str, Any]) -> None:
     bot = view.bot
     reason = f" ({bot.stop_reason})" if bot.stop_reason else ""
     tell(f"{plain(bot.config.bot_name)}  {bot.status}{reason}\n{plain(bot.config.meeting_url)}")
-    for line in bot_acts.explained(_as_told(view)):
+    for line in bot_commands.explained(_as_told(view)):
         tell(line)
     for kind, stored in bot.evidence.items():
         tell(f"Evidence: {kind} ({plain(stored)})")

@@ -14,10 +14,10 @@ from uuid import uuid4
 
 from sederunt.bus import embedded, feeds
 from sederunt.bus.connection import Bus
-from sederunt.bus.promises import broken_promises, facts_of
+from sederunt.bus.lease_timing import broken_promises, facts_of
+from sederunt.die_with_parent import tied
 from sederunt.errors import SederuntError
 from sederunt.settings import BusSettings, Settings
-from sederunt.tether import tied
 
 LEAST_FREE_MB = 2000  # an hour of audio-only bot is 15 MB, of video some hundreds
 SLOW_FLUSH_MS = 50.0
@@ -156,8 +156,8 @@ async def check_storage(settings: Settings) -> str:
 
 async def check_browser(settings: Settings) -> str:
     """Prove that the browser starts, opens a page with a call in it, and the capture hears its tone."""
+    from sederunt.browser.browser_user import browser_user_of
     from sederunt.browser.launch import find_executable
-    from sederunt.browser.own_user import own_user
     from sederunt.browser.pool import BrowserPool, PageRequest
     from sederunt.browser.sandbox import obstacle
     from sederunt.model.audio import CapturedFrame, Codec
@@ -187,7 +187,7 @@ async def check_browser(settings: Settings) -> str:
     if abs(heard - TONE_HZ) > 5:
         raise Fault(f"A tone of {TONE_HZ} Hz was heard as {heard:.0f} Hz.", "Report this, with the browser's version.")
     program = find_executable(settings.browser, mode)
-    user = own_user(settings.browser, program)
+    user = browser_user_of(settings.browser, program)
     unsandboxed = obstacle(program, user) if settings.browser.sandbox == "auto" else None
     return f"{mode}: {len(payloads)} packets heard, the tone at {heard:.0f} Hz. {unsandboxed or ''}".rstrip()
 

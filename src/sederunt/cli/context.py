@@ -16,8 +16,8 @@ from rich.table import Table
 
 from sederunt import log
 from sederunt.accounts.sealing import Sealer, load_sealer
+from sederunt.cli.error_messages import plain_errors
 from sederunt.cli.formats import Output, OutputFormat, cell
-from sederunt.cli.sentences import plain_errors
 from sederunt.cli.terminal import plain, tell, tell_json
 from sederunt.database.accounts import Account, Accounts
 from sederunt.database.default_account import DEFAULT_ACCOUNT

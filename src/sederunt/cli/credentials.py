@@ -12,7 +12,7 @@ from sederunt.cli.context import OF_DEFAULT, AccountName, CommandContext, Data, 
 from sederunt.cli.terminal import tell
 from sederunt.settings import load
 from sederunt.transcription.models import providers
-from sederunt.transcription.plugs import provider
+from sederunt.transcription.plugins import provider
 
 app = typer.Typer(no_args_is_help=True)
 

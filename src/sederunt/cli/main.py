@@ -11,8 +11,8 @@ import typer
 from typer.exceptions import TyperException
 
 from sederunt import __version__
+from sederunt.cli.error_messages import sentence_of
 from sederunt.cli.hardening import harden
-from sederunt.cli.sentences import sentence_of
 from sederunt.cli.terminal import plain, tell
 from sederunt.terminal import plain_lines
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sederunt import log
-from sederunt.cli.sentences import plain_errors
+from sederunt.cli.error_messages import plain_errors
 from sederunt.errors import SetupError
 from sederunt.mcp.backend import Backend, service_at
 from sederunt.mcp.endpoint import is_installed

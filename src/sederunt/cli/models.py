@@ -10,8 +10,8 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 
 from sederunt import log
+from sederunt.cli.error_messages import plain_errors
 from sederunt.cli.formats import Output, OutputFormat, cell
-from sederunt.cli.sentences import plain_errors
 from sederunt.cli.terminal import tell, tell_json
 from sederunt.errors import SetupError
 from sederunt.settings import Settings, load

@@ -1,7 +1,7 @@
 """Replaces the roles of a running `serve`, one after another: the successor is there before its predecessor ends.
 
 An upgrade without a gap: the host's bots move to the new host, whose pages sit before the old ones leave; then the
-worker, and the api, which answers on the same socket; `serve` itself last (`going_on`).
+worker, and the api, which answers on the same socket; `serve` itself last (`self_exec`).
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from sederunt import log
-from sederunt.cli.opening import open_database
+from sederunt.cli.database_setup import open_database
 from sederunt.cli.run_files import REPLACED
 from sederunt.cli.supervisor import Supervisor
 from sederunt.errors import SetupError

@@ -16,16 +16,16 @@ from typing import IO
 import typer
 
 from sederunt import log
-from sederunt.bus import embedded, torn
+from sederunt.bus import embedded, torn_files
 from sederunt.bus.tasks import end
 from sederunt.cli import service_manager
-from sederunt.cli.going_on import CAN_GO_ON, Inheritance, as_told, from_told, go_on, inherited, renewed, signals_wait
+from sederunt.cli.database_setup import OpenedDatabase, open_database
 from sederunt.cli.hardening import keep_private
 from sederunt.cli.listener import listen
-from sederunt.cli.opening import OpenedDatabase, open_database
 from sederunt.cli.replacing import MARGIN_S, replace_when_asked, replacements_file
 from sederunt.cli.role_process import RunningRole
 from sederunt.cli.run_files import REPLACED, forget_address, note_address, write_private
+from sederunt.cli.self_exec import CAN_GO_ON, Inheritance, as_told, from_told, go_on, inherited, renewed, signals_wait
 from sederunt.cli.supervisor import Child, Role, Supervisor
 from sederunt.cli.terminal import tell
 from sederunt.cli.watch import end_frozen
@@ -285,7 +285,7 @@ def _nats(server: embedded.EmbeddedServer, bus: BusSettings) -> Role:
                     greeting = await reader.readline()
                     writer.close()
                 if greeting.startswith(b"INFO"):
-                    await torn.mend(server, bus)
+                    await torn_files.mend(server, bus)
                     return
             await asyncio.sleep(0.05)
 

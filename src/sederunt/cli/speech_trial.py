@@ -14,9 +14,9 @@ from sederunt import log
 from sederunt.bus.tasks import end
 from sederunt.cli.checks import Fault, check_whisper
 from sederunt.cli.terminal import tell
+from sederunt.die_with_parent import tied
 from sederunt.jobs.readiness import OK
 from sederunt.settings import Settings, load
-from sederunt.tether import tied
 
 logger = log.get(component="cli", role="worker")
 

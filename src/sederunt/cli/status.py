@@ -13,14 +13,14 @@ from rich.table import Table
 from sederunt import log
 from sederunt.bus import embedded
 from sederunt.bus.connection import Bus
-from sederunt.bus.pulse import EVERY_S, Pulse, hearing
+from sederunt.bus.heartbeat import EVERY_S, Heartbeat, hearing
 from sederunt.cli.formats import Output, OutputFormat, cell
 from sederunt.cli.terminal import tell, tell_json
 from sederunt.errors import SederuntError
 from sederunt.jobs.installation import NEEDED_ROLES, faults_of, seats_of
 from sederunt.settings import BusSettings, load
 
-LISTEN_S = 1.5 * EVERY_S  # everybody is asked at once; who is busy sends a pulse every second anyway
+LISTEN_S = 1.5 * EVERY_S  # everybody is asked at once; who is busy sends a heartbeat every second anyway
 LONGEST_S = 5.0  # for a needed role to be heard, on a machine that has more to do than it can
 _TABLE = ("role", "name", "pid", "state", "faults", "seats", "version")
 
@@ -37,8 +37,8 @@ def status(
     except SederuntError as error:
         tell(f"sederunt: {error}", err=True)
         raise typer.Exit(1) from None
-    rows = [row_of(pulse) for pulse in living]
-    seats = seats_of([pulse for pulse in living if pulse.role == "host"])
+    rows = [row_of(heartbeat) for heartbeat in living]
+    seats = seats_of([heartbeat for heartbeat in living if heartbeat.role == "host"])
     if output is OutputFormat.JSON:
         told = {"total": seats.total, "held": seats.held, "free": seats.free}
         tell_json({"processes": rows, "seats": told})
@@ -54,28 +54,28 @@ def is_complete(rows: Sequence[dict[str, Any]]) -> bool:
     return set(NEEDED_ROLES) <= {row["role"] for row in rows if row["state"] == "ok"}
 
 
-async def _living(bus_settings: BusSettings) -> list[Pulse]:
+async def _living(bus_settings: BusSettings) -> list[Heartbeat]:
     bus = await Bus.connect(bus_settings, name="status", within_s=10)
     try:
-        async with hearing(bus) as pulses:
+        async with hearing(bus) as heartbeats:
             await asyncio.sleep(LISTEN_S)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LONGEST_S - LISTEN_S):
-                    while not is_complete([row_of(pulse) for pulse in pulses.living()]):  # noqa: ASYNC110  # no event
+                    while not is_complete([row_of(heartbeat) for heartbeat in heartbeats.living()]):  # noqa: ASYNC110  # no event
                         await asyncio.sleep(EVERY_S / 4)
-            return pulses.living()
+            return heartbeats.living()
     finally:
         await bus.close()
 
 
-def row_of(pulse: Pulse) -> dict[str, Any]:
+def row_of(heartbeat: Heartbeat) -> dict[str, Any]:
     """Return what is shown of a process."""
-    faults, told = faults_of(pulse), pulse.facts
+    faults, told = faults_of(heartbeat), heartbeat.facts
     draining = bool(told.get("draining"))
     return {
-        "role": pulse.role,
-        "name": pulse.name,
-        "pid": pulse.pid,
+        "role": heartbeat.role,
+        "name": heartbeat.name,
+        "pid": heartbeat.pid,
         "state": "draining" if draining else "faulty" if faults else "ok",
         "faults": faults,
         "parts": told.get("parts", {}),

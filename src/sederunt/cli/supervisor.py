@@ -2,7 +2,7 @@
 
 A child is *ready* when it has printed a line {"ready": …} on its standard output, or when its own test says so. A
 child that ends is started again: at once the first time, then after pauses that double. Children die with this
-process even when it is killed (`tether`); what they leave behind when they are killed (browsers) comes to this
+process even when it is killed (`die_with_parent`); what they leave behind when they are killed (browsers) comes to this
 process, which is their "subreaper", and is killed before the successor starts.
 
 What this machine lacks for a moment (room on the disk, memory, someone who reads the log) must not cost a role: a start
@@ -28,7 +28,7 @@ from typing import TextIO
 
 import psutil
 
-from sederunt import log, tether
+from sederunt import die_with_parent, log
 from sederunt.cli import service_manager
 from sederunt.cli.role_process import Pipe, RoleProcess, RunningRole, Spawned, TakenOver, reader_of
 from sederunt.terminal import plain_but_colours
@@ -84,7 +84,7 @@ class Supervisor:
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         if sys.platform == "linux" and sys.version_info < (3, 12):
-            # As it is by itself from then on. A thread per child would take signals that are to wait (`going_on`).
+            # As it is by itself from then on. A thread per child would take signals that are to wait (`self_exec`).
             watcher = asyncio.PidfdChildWatcher()
             watcher.attach_loop(asyncio.get_running_loop())
             asyncio.set_child_watcher(watcher)
@@ -158,7 +158,7 @@ class Supervisor:
 
     async def spawn(self, role: Role) -> "Spawned":
         """Start a role's process."""
-        tied = tether.tied(list(role.command))
+        tied = die_with_parent.tied(list(role.command))
         async with self._one_at_a_time, Pipe() as output, Pipe() as errors:
             process = await asyncio.create_subprocess_exec(
                 *tied,

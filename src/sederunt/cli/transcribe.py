@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from sederunt import log
-from sederunt.cli.sentences import plain_errors
+from sederunt.cli.error_messages import plain_errors
 from sederunt.cli.terminal import plain, tell, tell_json
 from sederunt.media.probe import probe
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings, load
 from sederunt.transcription import profanity
 from sederunt.transcription.models import find
-from sederunt.transcription.plugs import provider
+from sederunt.transcription.plugins import provider
 from sederunt.transcription.provider import Task
 from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute
 

@@ -5,8 +5,8 @@ gives up waiting, so that callers see a slow answer and no refusal. So is one th
 successor has nothing to catch up on: however busy the machine, that one does not run because somebody stopped it. A
 host is waited for: its browsers go on, and what they hear is there when it goes on too.
 
-A role's pulse comes from its own event loop. `serve` hears everybody's, and its own: where it does not hear itself, the
-message server is what hangs.
+A role's heartbeat comes from its own event loop. `serve` hears everybody's, and its own: where it does not hear
+itself, the message server is what hangs.
 
 One that gets no core is not frozen: to end it would throw away what it did, and its successor would get no core either.
 """
@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from sederunt import log
-from sederunt.browser.stopped import StoppedProcesses, state_of
+from sederunt.browser.stopped_processes import StoppedProcesses, state_of
 from sederunt.bus.connection import Bus
-from sederunt.bus.pulse import SILENT_S, Pulse, Pulses, beating, hearing
+from sederunt.bus.heartbeat import SILENT_S, Heartbeat, Heartbeats, beating, hearing
 from sederunt.cli.supervisor import Supervisor
 from sederunt.database import locks
 from sederunt.settings import BusSettings
@@ -42,13 +42,13 @@ class FrozenRoles:
     """Decides which roles are frozen. Pure but for its memory of when it looked last.
 
     Args:
-        pulses: of all processes, our own among them.
+        heartbeats: of all processes, our own among them.
     """
 
-    def __init__(self, pulses: Pulses, now: Callable[[], float] = time.monotonic) -> None:
-        self._pulses, self._now = pulses, now
+    def __init__(self, heartbeats: Heartbeats, now: Callable[[], float] = time.monotonic) -> None:
+        self._heartbeats, self._now = heartbeats, now
         self._looked_at = self._awake_since = now()
-        self._last: dict[str, Pulse] = {}  # by role, the last pulse of a process of ours
+        self._last: dict[str, Heartbeat] = {}  # by role, the last heartbeat of a process of ours
         self._blocking: Counter[int] = Counter()  # process → looks in a row at which it kept the database locked
         self._starved: dict[int, float] = {}  # process → when it was found to wait for a core
 
@@ -71,23 +71,23 @@ class FrozenRoles:
             self._awake_since = now
         self._looked_at = now
         self._starved |= dict.fromkeys(starved, now)
-        for pulse in self._pulses.living():
-            if pulse.pid == pids.get(pulse.role) or pulse.role == OWN_ROLE:
-                self._last[pulse.role] = pulse
+        for heartbeat in self._heartbeats.living():
+            if heartbeat.pid == pids.get(heartbeat.role) or heartbeat.role == OWN_ROLE:
+                self._last[heartbeat.role] = heartbeat
         awake_s = now - self._awake_since
         silent = [
             role
-            for role, pulse in self._last.items()
-            if min(awake_s, self._pulses.age_s(pulse)) >= self._patience_s(pulse)
+            for role, heartbeat in self._last.items()
+            if min(awake_s, self._heartbeats.age_s(heartbeat)) >= self._patience_s(heartbeat)
         ]
         if OWN_ROLE in silent:
             return [BUS_ROLE] if pids.get(BUS_ROLE) is not None else []
         return [role for role in silent if pids.get(role) == self._last[role].pid]
 
-    def _patience_s(self, pulse: Pulse) -> float:
-        if self._blocking[pulse.pid] >= BLOCKING_LOOKS:
+    def _patience_s(self, heartbeat: Heartbeat) -> float:
+        if self._blocking[heartbeat.pid] >= BLOCKING_LOOKS:
             return SILENT_S
-        starved_s = self._looked_at - self._starved.get(pulse.pid, float("-inf"))
+        starved_s = self._looked_at - self._starved.get(heartbeat.pid, float("-inf"))
         return STARVED_S if starved_s < FROZEN_S else FROZEN_S
 
     def forget(self, role: str) -> None:
@@ -127,8 +127,8 @@ async def end_frozen(supervisor: Supervisor, bus_settings: BusSettings, database
     """
     bus = await Bus.connect(bus_settings, name="serve", within_s=3600)
     try:
-        async with hearing(bus) as pulses, beating(bus, OWN_ROLE, "serve", _nothing_more):
-            roles, stopped, waits = FrozenRoles(pulses), StoppedProcesses(), CoreWaits()
+        async with hearing(bus) as heartbeats, beating(bus, OWN_ROLE, "serve", _nothing_more):
+            roles, stopped, waits = FrozenRoles(heartbeats), StoppedProcesses(), CoreWaits()
             while True:
                 await asyncio.sleep(LOOK_EVERY_S)
                 pids = supervisor.pids()

@@ -16,7 +16,7 @@ from sederunt.api.access.permissions import Permission
 from sederunt.api.app import create_app
 from sederunt.api.transport.middleware import request_info_of
 from sederunt.clock import SYSTEM_CLOCK, Clock
-from sederunt.console.checkup import Checkup
+from sederunt.console.doctor import DoctorRun
 from sederunt.console.page import Handler, endpoint
 from sederunt.console.pages import account, bots, openid, recordings, sign_in_windows
 from sederunt.console.pages.entry import EntryPages, open_endpoint
@@ -97,7 +97,7 @@ def _routes() -> list[BaseRoute]:
 async def _children(app: Starlette) -> AsyncIterator[None]:
     """End what pages started on demand together with the application."""
     async with contextlib.AsyncExitStack() as stack:
-        for name, made in (("practice_sites", PracticeSites()), ("checkup", Checkup())):
+        for name, made in (("practice_sites", PracticeSites()), ("checkup", DoctorRun())):
             setattr(app.state, name, made)
             stack.push_async_callback(made.close)
         yield

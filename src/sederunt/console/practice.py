@@ -21,6 +21,7 @@ from sederunt.api.resources.bots import announce_created
 from sederunt.api.schemas.faults import Faults
 from sederunt.bus.tasks import end
 from sederunt.database.ids import new_id
+from sederunt.die_with_parent import tied
 from sederunt.errors import Conflict, LimitReached, TooManyRequests
 from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
 from sederunt.model.budgets import BUDGETS
@@ -28,7 +29,6 @@ from sederunt.model.status import BotStatus
 from sederunt.platforms.links import InvalidLink
 from sederunt.platforms.registry import parse_link, services
 from sederunt.practice.client import PracticeClient
-from sederunt.tether import tied
 
 logger = log.get(component="console")
 

@@ -10,7 +10,7 @@ from sederunt.database import tables as t
 from sederunt.database.bot_rows import bot_of, unknown_bot
 from sederunt.database.columns import moment_of
 from sederunt.database.engine import Database
-from sederunt.database.gathered import EVENT_COLUMNS, counted, events_of, gathered, rows_of, sliced
+from sederunt.database.json_rows import EVENT_COLUMNS, counted, events_of, gathered, rows_of, sliced
 from sederunt.database.paging import SegmentsPage
 from sederunt.database.queries import Row
 from sederunt.database.transcripts import transcript_of

@@ -17,7 +17,6 @@ from sederunt.database.columns import Moment, storable
 from sederunt.database.deliveries import enqueue
 from sederunt.database.engine import Database, OutboxRow
 from sederunt.database.first_answers import FirstAnswer, keep_first_answer
-from sederunt.database.gathered import EVENT_COLUMNS, counted, events_of, gathered, sliced
 from sederunt.database.holdings import (
     UNLIMITED,
     AccountLimits,
@@ -27,6 +26,7 @@ from sederunt.database.holdings import (
     refuse_flooded,
     refuse_overfull,
 )
+from sederunt.database.json_rows import EVENT_COLUMNS, counted, events_of, gathered, sliced
 from sederunt.database.paging import SegmentsPage, cursor_of, older_than
 from sederunt.database.queries import Row
 from sederunt.database.retention import kept_until, row_is_there, write_receipt

@@ -31,7 +31,7 @@ from sederunt.database.columns import storable
 from sederunt.database.engine import Database
 from sederunt.database.outbox import Resource
 from sederunt.errors import InvalidConfig
-from sederunt.model.terms import Phrase, terms
+from sederunt.model.search_terms import Phrase, terms
 from sederunt.model.transcript import Segment
 
 # Made by a migration, in each engine its own way. `rowid` is the line's number.

@@ -9,7 +9,7 @@ from sederunt import log
 from sederunt.accounting import Ledger
 from sederunt.accounts.meeting_accounts import MeetingAccounts
 from sederunt.bus.connection import Bus, BusAway, NoResponder
-from sederunt.bus.silence import ASK_S, MARGIN_S
+from sederunt.bus.silent_holder import ASK_S, MARGIN_S
 from sederunt.bus.streams import command_subject, place_subject
 from sederunt.clock import SteadyClock
 from sederunt.database.bots import Bots

@@ -10,9 +10,9 @@ from sederunt.jobs.job import Job
 from sederunt.model.bot import Bot
 from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
+from sederunt.transcription.model_options import option_faults
 from sederunt.transcription.models import ModelRow, find, provider_of
-from sederunt.transcription.plugs import is_installed
-from sederunt.transcription.wishes import wish_faults
+from sederunt.transcription.plugins import is_installed
 
 EVENT = "transcription_fallback"
 TRIES_EACH = 5  # of a vendor that is away, before the next model is asked: some eight minutes
@@ -93,6 +93,6 @@ def _rows_after(order: Bot | Recording, first: ModelRow, context: WorkerContext)
 def _can(row: ModelRow, order: Bot | Recording) -> bool:
     provider = provider_of(row)
     config = order.config
-    return provider is not None and not wish_faults(
+    return provider is not None and not option_faults(
         row, provider.title, lang=config.lang, vocabulary=config.custom_vocabulary
     )

@@ -8,13 +8,13 @@ from sederunt import log
 from sederunt.addresses import guarded_client
 from sederunt.database.holdings import Holding, refuse_stored
 from sederunt.errors import LimitReached, NotFound, SederuntError
+from sederunt.jobs.cancellation import while_wanted
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.holdings import measure
 from sederunt.jobs.job import GiveUp, Job
 from sederunt.jobs.scratch import scratch_of
-from sederunt.jobs.wanted import while_wanted
-from sederunt.media.apart import probe_apart
 from sederunt.media.probe import refuse_overlong
+from sederunt.media.sandboxed_reader import probe_sandboxed
 from sederunt.model.recording import Recording
 from sederunt.model.status import RecordingStatus, Trigger
 from sederunt.recordings.download import download
@@ -35,7 +35,7 @@ async def fetch(job: Job, context: WorkerContext) -> None:
         async with while_wanted(recording, context.recordings):
             await _bring(recording, path, context)
         async with context.readers.place(recording.account_id) as gives_way:
-            facts = await asyncio.to_thread(probe_apart, path, gives_way=gives_way)
+            facts = await asyncio.to_thread(probe_sandboxed, path, gives_way=gives_way)
         if recording.source_bot_id is None:  # our own are as long as their meetings were
             refuse_overlong(facts, context.settings.api.max_recording_hours)
         await context.objects.put_file(key, path)

@@ -1,9 +1,9 @@
-"""What the pulses of all processes say of the installation: which roles work, and how many seats there are. Pure."""
+"""Sum up the heartbeats of all processes: which roles work, and how many seats the installation has. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sederunt.bus.pulse import Pulse, Pulses
+from sederunt.bus.heartbeat import Heartbeat, Heartbeats
 from sederunt.jobs.readiness import OK
 
 # Without these no bot is seated, and nothing of it is worked on.
@@ -22,25 +22,25 @@ class Seats:
     cores: float = 0.0
 
 
-def seats_of(hosts: Iterable[Pulse]) -> Seats:
+def seats_of(hosts: Iterable[Heartbeat]) -> Seats:
     """Return the sum over hosts. One that cannot work, or is about to end, has none that are free."""
     sums = {"total": 0, "held": 0, "free": 0}
     cores = 0.0
-    for pulse in hosts:
-        told: Mapping[str, int] = pulse.facts.get("seats", {})
-        usable = not faults_of(pulse)
-        cores += float(pulse.facts.get("cores", 0)) if usable else 0.0
+    for heartbeat in hosts:
+        told: Mapping[str, int] = heartbeat.facts.get("seats", {})
+        usable = not faults_of(heartbeat)
+        cores += float(heartbeat.facts.get("cores", 0)) if usable else 0.0
         for name in sums:
             sums[name] += int(told.get(name, 0)) if usable or name == "held" else 0
     return Seats(**sums, cores=cores)
 
 
-def faults_of(pulse: Pulse) -> dict[str, str]:
+def faults_of(heartbeat: Heartbeat) -> dict[str, str]:
     """Return the parts of a process that failed their last test."""
-    return {part: str(word) for part, word in pulse.facts.get("parts", {}).items() if word != OK}
+    return {part: str(word) for part, word in heartbeat.facts.get("parts", {}).items() if word != OK}
 
 
-def role_words(pulses: Pulses, *, age_s: float) -> dict[str, str]:
+def role_words(heartbeats: Heartbeats, *, age_s: float) -> dict[str, str]:
     """Return a word for each needed role: "ok", or what is wrong with it.
 
     One process that works makes the role work; where none does, the first one's first fault is told.
@@ -48,13 +48,13 @@ def role_words(pulses: Pulses, *, age_s: float) -> dict[str, str]:
     Args:
         age_s: for how long this process has been listening.
     """
-    return {role: _word(pulses, role, age_s) for role in NEEDED_ROLES}
+    return {role: _word(heartbeats, role, age_s) for role in NEEDED_ROLES}
 
 
-def _word(pulses: Pulses, role: str, age_s: float) -> str:
-    faults = [faults_of(pulse) for pulse in pulses.living(role)]
+def _word(heartbeats: Heartbeats, role: str, age_s: float) -> str:
+    faults = [faults_of(heartbeat) for heartbeat in heartbeats.living(role)]
     if not faults:
-        return SILENT if pulses.silent(role) else STARTING if age_s < STARTING_S else NONE
+        return SILENT if heartbeats.silent(role) else STARTING if age_s < STARTING_S else NONE
     if not all(faults):
         return OK
     part, word = next(iter(faults[0].items()))

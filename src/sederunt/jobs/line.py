@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from sederunt import log
-from sederunt.bus.pulse import Pulses
+from sederunt.bus.heartbeat import Heartbeats
 from sederunt.clock import Clock
 from sederunt.database.bots import Bots
 from sederunt.database.waiting import LineEntry, WaitingBots, by_account, unclaimed
@@ -20,7 +20,7 @@ from sederunt.transcription.models import is_live_here
 logger = log.get(component="jobs")
 
 UNCLAIMED_S = 1.0  # so long a bot may lie in the queue of the hosts before it counts as waiting
-# Hosts of an older version send no pulses. Where no host was ever heard, bots are sent off after so long all the same.
+# Hosts of an older version send no heartbeats. Where no host was ever heard, bots are sent off after this time.
 UNHEARD_S = 15.0
 
 
@@ -37,7 +37,7 @@ class WaitingLine:
     """Walks along the line.
 
     Args:
-        pulses: of all processes; None to send every bot whose time has come.
+        heartbeats: of all processes; None to send every bot whose time has come.
         longest_wait_s: after which a bot that got no seat ends.
     """
 
@@ -49,10 +49,10 @@ class WaitingLine:
         *,
         limits: SeatLimits,
         longest_wait_s: float,
-        pulses: Pulses | None = None,
+        heartbeats: Heartbeats | None = None,
     ) -> None:
         self._bots, self._waiting, self._clock = bots, waiting, clock
-        self._limits, self._longest_wait_s, self._pulses = limits, longest_wait_s, pulses
+        self._limits, self._longest_wait_s, self._heartbeats = limits, longest_wait_s, heartbeats
         self._told: dict[UUID, int] = {}  # the place that each was told last, to spare the database
 
     async def walk(self) -> Walked:
@@ -79,10 +79,10 @@ class WaitingLine:
         return Walked(sent=len(sent), told=told, ended=len(ended))
 
     def _seats(self, due: Sequence[LineEntry], now: datetime) -> Seats | None:
-        if self._pulses is None:
+        if self._heartbeats is None:
             return None
-        hosts = self._pulses.living("host")
-        unheard = not hosts and not self._pulses.silent("host")
+        hosts = self._heartbeats.living("host")
+        unheard = not hosts and not self._heartbeats.silent("host")
         if unheard and due and now - due[0].wanted_at > timedelta(seconds=UNHEARD_S):
             return None
         return seats_of(hosts)

@@ -12,7 +12,7 @@ from sederunt import log
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.job import Job
 from sederunt.jobs.scratch import scratch_of
-from sederunt.media.apart import probe_apart, read_pcm_apart
+from sederunt.media.sandboxed_reader import probe_sandboxed, read_pcm_sandboxed
 from sederunt.storage.names import peaks_object
 
 logger = log.get(component="jobs")
@@ -36,8 +36,8 @@ async def peaks(job: Job, context: WorkerContext) -> None:
         path = scratch / "recording"
         await context.objects.get_file(stored, path)
         async with context.readers.place(owner.account_id) as gives_way:
-            facts = await asyncio.to_thread(probe_apart, path, gives_way=gives_way)
-            read = read_pcm_apart(path, duration_s=facts.duration_s, gives_way=gives_way)
+            facts = await asyncio.to_thread(probe_sandboxed, path, gives_way=gives_way)
+            read = read_pcm_sandboxed(path, duration_s=facts.duration_s, gives_way=gives_way)
             levels = await asyncio.to_thread(shape, (block.samples for block in read))
     found = {"duration": round(facts.duration_s, 3), "peaks": levels}
     await context.objects.put(key, json.dumps(found, separators=(",", ":")).encode())

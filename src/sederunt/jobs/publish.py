@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 
 from sederunt import log
 from sederunt.bus.connection import Bus, BusAway
-from sederunt.bus.promises import broken_promises, facts_of
+from sederunt.bus.lease_timing import broken_promises, facts_of
 from sederunt.bus.tasks import end, notice_cancellation
 from sederunt.clock import Clock
 from sederunt.database.engine import Database, OutboxRow, database_url

@@ -13,10 +13,11 @@ from uuid import UUID
 from sederunt import __version__, log
 from sederunt.bus.connection import Bus, BusAway, NoResponder
 from sederunt.bus.consume import Consumer
-from sederunt.bus.pulse import Pulses, beating, hearing
+from sederunt.bus.heartbeat import Heartbeats, beating, hearing
 from sederunt.bus.streams import holds_subject
 from sederunt.bus.tasks import end
 from sederunt.calendars.follower import CalendarFollower
+from sederunt.counters import COUNTERS
 from sederunt.database.calendars import CalendarFeeds
 from sederunt.database.holdings import AccountLimits
 from sederunt.database.seats import BookingLimits
@@ -31,16 +32,15 @@ from sederunt.jobs.housekeeping import Housekeeping, Stores
 from sederunt.jobs.installation import seats_of
 from sederunt.jobs.job import handler_of
 from sederunt.jobs.line import WaitingLine
+from sederunt.jobs.prewarm import prewarm
 from sederunt.jobs.readiness import PartCheck, Readiness
 from sederunt.jobs.scratch import folder_of
 from sederunt.jobs.seating import SeatLimits
 from sederunt.jobs.shares import JobSize, Shares
 from sederunt.jobs.vendor_deletion import VendorDeletion
-from sederunt.jobs.wake_ahead import wake_ahead
 from sederunt.meetings.record.leftovers import Leftovers
-from sederunt.meetings.record.own_spool import OwnSpool, own_spool
+from sederunt.meetings.record.spool_lock import LockedSpool, own_spool
 from sederunt.settings import Settings
-from sederunt.tally import TALLY
 from sederunt.transcription.models import check_fallback
 
 logger = log.get(component="jobs")
@@ -59,7 +59,7 @@ async def run_host(settings: Settings, drain: Drain, *, ready: Ready) -> None:
         await _run_host(settings.model_copy(update={"host": named}), spool, drain, ready)
 
 
-async def _run_host(settings: Settings, spool: OwnSpool, drain: Drain, ready: Ready) -> None:
+async def _run_host(settings: Settings, spool: LockedSpool, drain: Drain, ready: Ready) -> None:
     from sederunt.browser.pool import BrowserPool  # here, for a worker loads no browser
     from sederunt.jobs.account_checks import serving_account_checks
     from sederunt.jobs.sign_in_windows import serving_windows
@@ -138,10 +138,10 @@ async def run_worker(
 async def _alive(
     context: WorkerContext, role: str, parts: "TestedParts", more: Callable[[], Mapping[str, object]]
 ) -> AsyncIterator[None]:
-    """Send this process's pulse, with what its self-tests found, for as long as the block lasts."""
+    """Send this process's heartbeat, with what its self-tests found, for as long as the block lasts."""
 
     async def facts() -> Mapping[str, object]:
-        told = {"version": __version__, "tally": TALLY.told()}
+        told = {"version": __version__, "tally": COUNTERS.told()}
         return {**told, "parts": parts.last, "tested_at": parts.tested_at, **more()}
 
     testing = asyncio.create_task(parts.run(), name="self-test")
@@ -225,8 +225,8 @@ async def _work(
         async with AsyncExitStack() as hearing_others:
             others = None
             if moves is not None:
-                pulses = await hearing_others.enter_async_context(hearing(moves))
-                others = partial(_others_have_seats, pulses)
+                heartbeats = await hearing_others.enter_async_context(hearing(moves))
+                others = partial(_others_have_seats, heartbeats)
             draining = (
                 consumer.drain(
                     drain.within_s, others=others, offer_after_s=drain.offer_after_s, cut_short=drain.cut_short
@@ -237,9 +237,9 @@ async def _work(
         logger.info("role drained", action="role_drained", handed_back=sum(handed_back))
 
 
-def _others_have_seats(pulses: Pulses) -> bool:
+def _others_have_seats(heartbeats: Heartbeats) -> bool:
     """Return whether another host would take a bot; one that drains, as this one does, says that it has no seat."""
-    return seats_of(pulses.living("host")).free > 0
+    return seats_of(heartbeats.living("host")).free > 0
 
 
 async def _holds(consumers: Sequence[Consumer], asked: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -249,7 +249,7 @@ async def _holds(consumers: Sequence[Consumer], asked: Mapping[str, Any]) -> Map
 
 @asynccontextmanager
 async def _storing_leftovers(
-    context: WorkerContext, consumers: Sequence[Consumer], spool: OwnSpool
+    context: WorkerContext, consumers: Sequence[Consumer], spool: LockedSpool
 ) -> AsyncIterator[None]:
     """Store, beside the bots, what others left in the spool of this host."""
     leftovers = Leftovers(
@@ -272,7 +272,7 @@ async def _storing_leftovers(
 async def _waking_ahead(context: WorkerContext, wake: Callable[[], None]) -> AsyncIterator[None]:
     """Have browsers ready ahead of bots, for as long as the block lasts."""
     waiting = WaitingBots(context.database)
-    looking = asyncio.create_task(wake_ahead(waiting, context.clock, wake), name="wake ahead")
+    looking = asyncio.create_task(prewarm(waiting, context.clock, wake), name="wake ahead")
     try:
         yield
     finally:
@@ -293,14 +293,14 @@ async def _housekeeping(context: WorkerContext) -> AsyncIterator[None]:
         vendors=VendorDeletion(context.objects, context.vendor_access, context.settings, context.clock),
     )
     settings = context.settings
-    async with hearing(context.bus) as pulses:
+    async with hearing(context.bus) as heartbeats:
         line = WaitingLine(
             context.bots,
             WaitingBots(context.database),
             context.clock,
             limits=SeatLimits(per_account=settings.api.concurrent_bots, live=settings.live.most_bots),
             longest_wait_s=settings.host.seat_wait_minutes * 60,
-            pulses=pulses,
+            heartbeats=heartbeats,
         )
         keeping = asyncio.create_task(Housekeeping(stores, context.bus, context.clock, line).run(), name="housekeeping")
         try:

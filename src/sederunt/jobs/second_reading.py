@@ -19,13 +19,13 @@ from sederunt.recordings.spans import read_spans
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.live import LiveSegment
 from sederunt.transcription.models import ModelRow
-from sederunt.transcription.plugs import provider
+from sederunt.transcription.plugins import provider
 from sederunt.transcription.provider import Task
 from sederunt.transcription.scheduler import Workload
 from sederunt.transcripts.attribution import MeetingFacts
 from sederunt.transcripts.live_transcript import UNHEARD_S
 from sederunt.transcripts.revision import Revision, Stretch, revision, to_read, words_of
-from sederunt.transcripts.unheard import still_without, unheard_in
+from sederunt.transcripts.untranscribed import still_without, unheard_in
 
 # Lines that this reading added are told by their ids, so that a worker that comes back knows them.
 ADDED = "again-"

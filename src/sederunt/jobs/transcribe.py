@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from sederunt import log, tally
+from sederunt import counters, log
 from sederunt.errors import LimitReached, MediaError, NotFound, ProviderError, ProviderFault, SederuntError, SetupError
+from sederunt.jobs.cancellation import while_wanted
 from sederunt.jobs.context import WorkerContext
 from sederunt.jobs.fallback import chain_of
 from sederunt.jobs.job import GiveUp, Job
 from sederunt.jobs.scratch import scratch_of
 from sederunt.jobs.second_reading import ADDED, NOT_READ_AGAIN, SECOND_MODEL, SecondReading, TrackReader, tell
 from sederunt.jobs.time_limit import within_cpu, within_time
-from sederunt.jobs.wanted import while_wanted
 from sederunt.model.bot import Bot, Verdict
 from sederunt.model.recording import Recording
 from sederunt.model.status import BotStatus, RecordingStatus, Trigger
@@ -26,7 +26,7 @@ from sederunt.model.transcript import Doubt, LiveLine, Transcript
 from sederunt.recordings.spans import read_spans
 from sederunt.transcription.access import Access
 from sederunt.transcription.models import ModelRow, batch_twin, find, is_live_here, provider_of
-from sederunt.transcription.plugs import is_installed
+from sederunt.transcription.plugins import is_installed
 from sederunt.transcription.scheduler import Urgency, Workload
 from sederunt.transcripts.bot_transcript import BotTranscriptRequest, StoredRoster, transcribe_bot
 from sederunt.transcripts.live_transcript import doubt, transcript_of_lines
@@ -62,7 +62,7 @@ async def transcribe(job: Job, context: WorkerContext) -> None:
             await _transcribe_bot(job, context)
         else:
             await _transcribe_recording(job, context)
-    tally.add("transcribed_sound_seconds", job.resource, holding.sound_s if holding else 0.0)
+    counters.add("transcribed_sound_seconds", job.resource, holding.sound_s if holding else 0.0)
 
 
 async def _transcribe_bot(job: Job, context: WorkerContext) -> None:

@@ -12,7 +12,7 @@ from sederunt.errors import ProviderError, SetupError
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.transcription.models import providers
-from sederunt.transcription.plugs import provider
+from sederunt.transcription.plugins import provider
 from sederunt.transcripts.vendor_memory import VendorCopy, copies_of
 
 # A vendor that does not confirm is asked again after so long, twice as long each time.

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sederunt.model.explanations import VERDICTS, why
 from sederunt.model.history import deciding_row
-from sederunt.model.wording import VERDICTS, why
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,8 +12,8 @@ from operator import attrgetter
 from sederunt.errors import BrokenMedia
 from sederunt.media import opus
 from sederunt.media.anchor import Anchor
+from sederunt.media.duplicate_tracks import DuplicateTracks
 from sederunt.media.sequence import Counts, Reorder, unwrap
-from sederunt.media.twins import Twins
 from sederunt.media.worklet import RATES, Blocks
 from sederunt.model.audio import CapturedFrame, Codec, Packet
 
@@ -47,7 +47,7 @@ class Timeline:
         self._counts = Counts()
         self._streams: dict[tuple[int, int, bool], _OpusStream | Blocks] = {}
         self._track_end_ms: dict[int, float] = {}
-        self._twins = Twins()
+        self._twins = DuplicateTracks()
         self._mixed: set[int] = set()  # tracks on which several sources were heard at once
         self._sources: dict[str, int] = {}
         self._other = 0

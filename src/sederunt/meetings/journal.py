@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from sederunt import log, tally
+from sederunt import counters, log
 from sederunt.accounting import Ledger
 from sederunt.claims.changes import Change, PersonWrote
 from sederunt.clock import unix_ms
@@ -209,8 +209,8 @@ class Journal:
         gaps = (*self.bot.gaps, gap)
         await self.mark(gaps=gaps)
         self.bot = replace(self.bot, gaps=gaps)
-        tally.add("recording_gaps", cause)
-        tally.add("recording_gap_seconds", cause, gap.end - gap.start)
+        counters.add("recording_gaps", cause)
+        counters.add("recording_gap_seconds", cause, gap.end - gap.start)
         data = {"start": gap.start, "end": gap.end, "cause": cause}
         await self._bots.add_event(self.bot.id, RECORDING_GAP, data, epoch=self.bot.epoch)
 

@@ -9,7 +9,7 @@ on the row before the next step begins.
 import asyncio
 import itertools
 
-from sederunt import log, tally
+from sederunt import counters, log
 from sederunt.bus.tasks import end
 from sederunt.clock import unix_ms
 from sederunt.errors import PageError, Superseded
@@ -212,8 +212,8 @@ async def _keep_facts(context: BotContext, session: MeetingSession, outcome: Out
         await context.journal.keep_evidence(kept)
     if session.recorder is not None and not isinstance(outcome, CutOff):
         facts = await session.capture_facts(ask=session.answers)
-        tally.add("stays", str(facts.get("backend") or "none"))
+        counters.add("stays", str(facts.get("backend") or "none"))
         for state in ("packets", "lost"):
             if isinstance(count := facts.get(state), int):
-                tally.add("packets", "heard" if state == "packets" else state, count)
+                counters.add("packets", "heard" if state == "packets" else state, count)
         await context.journal.mark(capture=facts)

@@ -21,7 +21,7 @@ from sederunt.meetings.outcomes import (
     loss_of,
 )
 from sederunt.meetings.record.spool import PieceSpool
-from sederunt.meetings.record.stored import heard_until_s, store_rest, wait_until_stored
+from sederunt.meetings.record.stored_until import heard_until_s, store_rest, wait_until_stored
 from sederunt.meetings.session.stop_rules import Departure
 from sederunt.model.bot import Verdict
 from sederunt.model.status import BotStatus, StopReason, Trigger

@@ -22,7 +22,7 @@ from sederunt.model.status import ENDINGS, BotStatus
 from sederunt.realtime import messages
 from sederunt.realtime.audio import AudioFeed
 from sederunt.realtime.drafts import Drafts
-from sederunt.realtime.kept import Kept
+from sederunt.realtime.event_log import Kept
 from sederunt.realtime.messages import Closing
 
 TICK_S = 1.0

@@ -2,7 +2,7 @@
 
 An identifier is `vendor<n>` with a suffix; the ordinals are fixed for good (the specification's decision table).
 Plain names are aliases. What a response shows is the identifier that was sent, so nothing here rewrites one.
-The rows come with the plugs of this installation (see `plugs`); only "none" is written here.
+The rows come with the providers of this installation (see `plugins`); only "none" is written here.
 """
 
 import re
@@ -11,7 +11,7 @@ from functools import cache
 from types import MappingProxyType
 
 from sederunt.errors import SetupError
-from sederunt.transcription.plugs import plugs
+from sederunt.transcription.plugins import installed_providers
 from sederunt.transcription.rows import Can, ModelRow, ProviderRow
 
 # The model that transcribes nothing: a bot with it records only.
@@ -21,7 +21,7 @@ NONE = "none"
 @cache
 def providers() -> Mapping[str, ProviderRow]:
     """Return every provider, by name."""
-    rows = {plug.row.name: plug.row for plug in plugs().values()}
+    rows = {plug.row.name: plug.row for plug in installed_providers().values()}
     return MappingProxyType(dict(sorted(rows.items(), key=lambda item: _first_model(item[0]))))
 
 
@@ -29,7 +29,7 @@ def providers() -> Mapping[str, ProviderRow]:
 def models() -> tuple[ModelRow, ...]:
     """Return every model, "none" first, then in the order of their identifiers. Raises SetupError where two share a
     name."""
-    brought = [row for plug in plugs().values() for row in plug.models]
+    brought = [row for plug in installed_providers().values() for row in plug.models]
     rows = sorted(brought, key=lambda row: _natural(row.identifier))
     table = (ModelRow(identifier=NONE, aliases=(), provider=None), *rows)
     _refuse_doubles(table)

@@ -1,6 +1,6 @@
 """Define what the service asks of a transcription provider.
 
-Light to import: nothing here loads a model, a client or numpy. `plugs` tells where providers introduce themselves.
+Light to import: nothing here loads a model, a client or numpy. `plugins` tells where providers introduce themselves.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from sederunt.transcription.live import (
 )
 from sederunt.transcription.models import ModelRow
 from sederunt.transcription.pipeline import Pipeline
-from sederunt.transcription.plugs import realtime_provider
+from sederunt.transcription.plugins import realtime_provider
 from sederunt.transcription.sessions import Order
 
 

@@ -24,7 +24,7 @@ from sederunt.tracing import traced
 from sederunt.transcription.access import Access
 from sederunt.transcription.languages import primary_tag
 from sederunt.transcription.models import ModelRow
-from sederunt.transcription.plugs import provider
+from sederunt.transcription.plugins import provider
 from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Result, Task, TrackJoiner
 from sederunt.transcription.scheduler import Workload, workload_alone

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from sederunt.model.terms import terms
+from sederunt.model.search_terms import terms
 from sederunt.model.transcript import Segment, Transcript
 
 # A row goes on for so many seconds, then ends with the first pause of so many seconds.

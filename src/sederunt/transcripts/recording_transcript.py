@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from sederunt import log
-from sederunt.media.apart import probe_apart
 from sederunt.media.probe import refuse_overlong
 from sederunt.media.readers import Readers
+from sederunt.media.sandboxed_reader import probe_sandboxed
 from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
@@ -18,7 +18,7 @@ from sederunt.storage.objects import Objects
 from sederunt.tracing import traced
 from sederunt.transcription.access import Access
 from sederunt.transcription.models import ModelRow
-from sederunt.transcription.plugs import provider
+from sederunt.transcription.plugins import provider
 from sederunt.transcription.profanity import mask
 from sederunt.transcription.provider import Task
 from sederunt.transcription.scheduler import Workload, workload_alone
@@ -67,7 +67,7 @@ async def transcribe_recording(
     path = scratch / "source"
     await objects.get_file(recording.recording_object, path)
     async with request.readers.place(recording.account_id) as gives_way:
-        facts = await asyncio.to_thread(probe_apart, path, gives_way=gives_way)
+        facts = await asyncio.to_thread(probe_sandboxed, path, gives_way=gives_way)
     if recording.source_bot_id is None:
         refuse_overlong(facts, settings.api.max_recording_hours)  # an upload to a bucket was not judged whole before
     workload = workload or workload_alone()

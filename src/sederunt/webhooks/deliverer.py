@@ -8,7 +8,7 @@ from uuid import UUID
 
 import httpx2
 
-from sederunt import log, tally
+from sederunt import counters, log
 from sederunt.clock import Clock
 from sederunt.database.deliveries import Deliveries, Delivery, DeliveryState
 from sederunt.webhooks import schedule
@@ -77,7 +77,7 @@ class Deliverer:
         )
         await self.deliveries.record_attempt(delivery.id, result.attempt, state=state, next_attempt_at=again_at)
         if state is DeliveryState.DELIVERED:
-            tally.add("webhook_seconds", was, (self.clock.now() - delivery.created_at).total_seconds())
+            counters.add("webhook_seconds", was, (self.clock.now() - delivery.created_at).total_seconds())
         if is_back:
             await self.deliveries.hasten(delivery.url, delivery.account_id)
         logger.info(

@@ -8,7 +8,7 @@ import pytest
 
 from harness.api_room import ApiRoom, tone_wav
 from sederunt.api.failures import PIECE_BYTES
-from sederunt.api.transport.kept_bodies import LEAST_BYTES
+from sederunt.api.transport.body_cache import LEAST_BYTES
 from sederunt.model.status import Trigger
 from sederunt.model.transcript import Segment, Transcript
 

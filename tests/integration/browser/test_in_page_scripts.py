@@ -11,7 +11,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from harness.browser_room import CALL, Ear, OpenPage, Site, Stay
-from sederunt.browser.batches import read_batch
+from sederunt.browser.frame_batches import read_batch
 from sederunt.browser.page_times import wall_ms
 from sederunt.browser.scripts import _text
 from sederunt.model.audio import CapturedFrame, Codec

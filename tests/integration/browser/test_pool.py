@@ -19,10 +19,10 @@ from playwright.async_api import Browser
 from harness.browser_room import Ear
 from sederunt.browser import chromium, kept_driver
 from sederunt.browser import pool as pool_module
+from sederunt.browser.browser_user import OWN_NUMBER
 from sederunt.browser.chromium import Chromium
 from sederunt.browser.driver import BrowserDriver, running_driver
 from sederunt.browser.launch import Mode, find_executable
-from sederunt.browser.own_user import OWN_NUMBER
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.browser.processes import is_alive, owner_mark, sweep_orphans

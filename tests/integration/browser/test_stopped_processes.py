@@ -15,7 +15,7 @@ from harness.browser_room import Ear
 from sederunt.browser.page import MeetingPage
 from sederunt.browser.pool import BrowserPool, PageRequest
 from sederunt.browser.process_watch import ProcessWatch
-from sederunt.browser.stopped import kind_of
+from sederunt.browser.stopped_processes import kind_of
 from sederunt.bus.tasks import end
 from sederunt.model.trouble import PageTrouble
 from sederunt.settings import BrowserSettings
@@ -120,6 +120,6 @@ async def test_a_page_in_an_endless_loop_is_told_from_one_that_is_late_by_what_i
     async with page_of("shell") as (_, page):
         asked = asyncio.create_task(page.evaluate("() => { for (;;) {} }", deadline_s=3600))
         async with asyncio.timeout(600):
-            while page.spun_s(60.0) < RUNS_S:  # noqa: ASYNC110  # a watch that tells nobody
+            while page.renderer_cpu_s(60.0) < RUNS_S:  # noqa: ASYNC110  # a watch that tells nobody
                 await asyncio.sleep(0.2)
         await end(asked)

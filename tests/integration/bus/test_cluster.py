@@ -16,7 +16,7 @@ from sederunt.bus.connection import Bus, BusAway
 from sederunt.bus.consume import Consumer
 from sederunt.bus.embedded import OLDEST_SERVER, find_server
 from sederunt.bus.held_job import Done, JobDelivery, Outcome
-from sederunt.bus.promises import broken_promises, facts_of
+from sederunt.bus.lease_timing import broken_promises, facts_of
 from sederunt.bus.streams import QUEUES
 from sederunt.bus.tasks import end
 from sederunt.settings import BusSettings

@@ -13,8 +13,8 @@ from harness.nats import Connections, NatsServer
 from sederunt.bus.connection import Bus
 from sederunt.bus.consume import Consumer
 from sederunt.bus.held_job import Done, JobDelivery, Outcome, Redeliver
-from sederunt.bus.silence import Holder as Holding
-from sederunt.bus.silence import ask
+from sederunt.bus.silent_holder import Holder as Holding
+from sederunt.bus.silent_holder import ask
 from sederunt.bus.streams import QUEUES, held_subject
 
 # Of a busy machine's stalls the longest are seconds; a holder who is asleep for two of these is told so.

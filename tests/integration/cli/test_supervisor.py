@@ -320,7 +320,7 @@ def test_the_next_program_of_a_process_takes_over_its_roles_their_lines_and_its_
     done = supervise(
         """
     import os, signal
-    from sederunt.cli.going_on import Inheritance, go_on, inherited, signals_wait
+    from sederunt.cli.self_exec import Inheritance, go_on, inherited, signals_wait
     code = '''
 import os, sys, time
 print('{"ready": 1}', flush=True)
@@ -373,7 +373,7 @@ def test_a_program_that_cannot_be_replaced_goes_on(tmp_path: Path) -> None:
     done = supervise(
         """
     import os
-    from sederunt.cli.going_on import Inheritance, go_on, inherited
+    from sederunt.cli.self_exec import Inheritance, go_on, inherited
     kept = os.open("/dev/null", os.O_RDONLY)
     sys.executable = "/nowhere/python"
     print(go_on(Inheritance(lock=kept, listener=kept, database=None, replaced=0, roles={})))

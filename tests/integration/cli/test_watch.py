@@ -21,7 +21,7 @@ FREEZES = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from sederunt.bus.connection import Bus
-from sederunt.bus.pulse import beating, hearing
+from sederunt.bus.heartbeat import beating, hearing
 from sederunt.database.engine import Database
 from sederunt.settings import load
 
@@ -31,11 +31,11 @@ async def nothing_more():
 async def main():
     address, mark = sys.argv[1], Path(sys.argv[2])
     bus = await Bus.connect(load().bus, name="worker")
-    async with hearing(bus) as pulses:
-        while not pulses.living("serve"):
+    async with hearing(bus) as heartbeats:
+        while not heartbeats.living("serve"):
             await asyncio.sleep(0.05)
         async with beating(bus, "worker", "w", nothing_more):
-            while not pulses.living("worker"):
+            while not heartbeats.living("worker"):
                 await asyncio.sleep(0.05)
             if not mark.exists():
                 async with Database(address) as database, database.begin():

@@ -18,7 +18,7 @@ from sederunt.accounts.meeting_accounts import SignIn
 from sederunt.accounts.sign_in import MemberRole
 from sederunt.browser.pool import BrowserPool
 from sederunt.browser.remote_window import RemoteWindow, remote_window
-from sederunt.bus.pulse import beating
+from sederunt.bus.heartbeat import beating
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.jobs import account_checks, sign_in_windows
 from sederunt.jobs.attend import attend
@@ -83,7 +83,7 @@ async def known_to(room: ApiRoom, host: str) -> None:
     owner = await visitor(room)
     async with asyncio.timeout(120):
         while host not in (await owner.page("/operations")).text:  # noqa: ASYNC110
-            await asyncio.sleep(0.1)  # a pulse comes to the api, which tells nobody
+            await asyncio.sleep(0.1)  # a heartbeat comes to the api, which tells nobody
 
 
 @pytest.fixture

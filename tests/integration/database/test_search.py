@@ -16,8 +16,8 @@ from sederunt.database.transcripts import Transcripts
 from sederunt.errors import InvalidConfig, NotFound
 from sederunt.model.bot import Bot, BotConfig, Service
 from sederunt.model.correction import Correction, CorrectionKind
+from sederunt.model.search_terms import phrases
 from sederunt.model.status import BotStatus
-from sederunt.model.terms import phrases
 from sederunt.model.transcript import Segment, Transcript, Utterance, Word
 
 MakeBot = Callable[..., Bot]

@@ -12,7 +12,7 @@ import pytest
 
 from harness.fake_clock import FakeClock
 from sederunt.bus.connection import Bus
-from sederunt.bus.pulse import Pulses
+from sederunt.bus.heartbeat import Heartbeats
 from sederunt.bus.streams import QUEUES
 from sederunt.bus.tasks import end
 from sederunt.database.accounts import Accounts
@@ -60,15 +60,15 @@ def stores(database: Database, bots: Bots, outbox: Outbox, objects: Objects, tmp
 
 
 @pytest.fixture
-def pulses() -> Pulses:
+def heartbeats() -> Heartbeats:
     """Of no process yet."""
-    return Pulses()
+    return Heartbeats()
 
 
 @pytest.fixture
-def line(bots: Bots, database: Database, clock: FakeClock, pulses: Pulses) -> WaitingLine:
+def line(bots: Bots, database: Database, clock: FakeClock, heartbeats: Heartbeats) -> WaitingLine:
     limits = SeatLimits(per_account=3, live=2)
-    return WaitingLine(bots, WaitingBots(database), clock, limits=limits, longest_wait_s=900, pulses=pulses)
+    return WaitingLine(bots, WaitingBots(database), clock, limits=limits, longest_wait_s=900, heartbeats=heartbeats)
 
 
 @pytest.fixture
@@ -88,9 +88,9 @@ async def told(bots: Bots, bot: Bot) -> list[dict[str, Any]]:
 
 
 async def test_bots_without_a_seat_stay_scheduled_know_their_place_and_go_when_one_is_free(
-    housekeeping: Housekeeping, bots: Bots, clock: FakeClock, make_bot: MakeBot, pulses: Pulses
+    housekeeping: Housekeeping, bots: Bots, clock: FakeClock, make_bot: MakeBot, heartbeats: Heartbeats
 ) -> None:
-    pulses.hear(host_with(1))
+    heartbeats.hear(host_with(1))
     made = [
         await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()), job=False) for _ in range(4)
     ]
@@ -103,7 +103,7 @@ async def test_bots_without_a_seat_stay_scheduled_know_their_place_and_go_when_o
     assert (await housekeeping.quick_pass()).waiting == 0, "nobody is told twice"
     (gone,) = [bot for bot in made if bot not in waiting]
     await bots.claim(gone.id, "a")
-    pulses.hear(host_with(1, held=1))
+    heartbeats.hear(host_with(1, held=1))
     assert (await housekeeping.quick_pass()).due == 1
     assert (await bots.get(waiting[0].id)).status is BotStatus.BOOTING
 
@@ -113,10 +113,10 @@ async def test_an_account_at_its_limit_waits_and_keeps_nobody_else_from_a_seat(
     bots: Bots,
     clock: FakeClock,
     make_bot: MakeBot,
-    pulses: Pulses,
+    heartbeats: Heartbeats,
     database: Database,
 ) -> None:
-    pulses.hear(host_with(40))
+    heartbeats.hear(host_with(40))
     other = (await Accounts(database).create("other")).id
     many = [make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now()) for _ in range(5)]
     few = [make_bot(status=BotStatus.SCHEDULED, scheduled_for=clock.now(), account_id=other) for _ in range(2)]
@@ -176,9 +176,9 @@ async def test_a_bot_that_a_host_has_is_not_ended_for_lack_of_a_seat(
 
 
 async def test_a_scheduled_bot_is_sent_off_when_its_time_has_come(
-    housekeeping: Housekeeping, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot, pulses: Pulses
+    housekeeping: Housekeeping, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot, heartbeats: Heartbeats
 ) -> None:
-    pulses.hear(host_with(9))
+    heartbeats.hear(host_with(9))
     at = clock.now() + timedelta(minutes=5)
     bot = await bots.create(make_bot(status=BotStatus.SCHEDULED, scheduled_for=at), job=False)
     assert (await housekeeping.quick_pass()).due == 0

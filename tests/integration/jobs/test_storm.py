@@ -18,8 +18,8 @@ from harness.fake_clock import FakeClock
 from harness.nats import Connections
 from sederunt.bus.connection import Bus
 from sederunt.bus.consume import Consumer
+from sederunt.bus.heartbeat import Heartbeats
 from sederunt.bus.held_job import Done, JobDelivery, Outcome
-from sederunt.bus.pulse import Pulses
 from sederunt.bus.tasks import end
 from sederunt.database.accounts import Accounts
 from sederunt.database.bots import Bots
@@ -55,7 +55,7 @@ class ScriptedHost:
         await asyncio.Event().wait()
         return Done()
 
-    def pulse(self) -> dict[str, Any]:
+    def heartbeat(self) -> dict[str, Any]:
         held = self.consumer.held
         seats = {"total": SEATS, "held": held, "free": SEATS - held}
         return {"role": "host", "name": self.name, "pid": 1, "parts": {"browser": "ok"}, "seats": seats, "cores": 8}
@@ -80,7 +80,7 @@ async def statuses(bots: Bots, made: list[Bot]) -> dict[UUID, BotStatus]:
 async def test_of_two_hundred_bots_due_in_one_second_the_seats_are_full_by_then_and_the_others_know_why(
     connect: Connections, bots: Bots, outbox: Outbox, database: Database, clock: FakeClock, make_bot: MakeBot
 ) -> None:
-    pulses = Pulses(clock.monotonic)
+    heartbeats = Heartbeats(clock.monotonic)
     due = clock.now() + timedelta(seconds=LEAD_S + 5)
     other = (await Accounts(database).create("other")).id
     made = []
@@ -93,14 +93,14 @@ async def test_of_two_hundred_bots_due_in_one_second_the_seats_are_full_by_then_
         clock,
         limits=SeatLimits(per_account=150, live=0),
         longest_wait_s=900,
-        pulses=pulses,
+        heartbeats=heartbeats,
     )
     bus = await connect(name="worker")
     async with scripted_hosts(connect, bots) as hosts:
         sent = 0
         while clock.now() < due:
             for host in hosts:
-                pulses.hear(host.pulse())
+                heartbeats.hear(host.heartbeat())
             sent += (await line.walk()).sent
             await sweep(bus, outbox, older_than_s=0)
             async with asyncio.timeout(60):

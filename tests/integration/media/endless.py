@@ -1,6 +1,6 @@
 """A reader that never comes to an end: for the test of its limits."""
 
-from sederunt.media.apart_child import give_up_rights
+from sederunt.media.sandboxed_reader_child import give_up_rights
 
 
 def preload() -> None:

@@ -28,7 +28,7 @@ from sederunt.meetings.handover import HolderAnswer, Move
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.lifecycle import attend
 from sederunt.meetings.record.spool import PieceSpool
-from sederunt.meetings.record.stored import heard_until_s
+from sederunt.meetings.record.stored_until import heard_until_s
 from sederunt.meetings.session import meeting_session, watcher
 from sederunt.meetings.session.commands import Commands
 from sederunt.model.bot import Bot, BotConfig, Service, StopOptions
@@ -111,7 +111,7 @@ class Tab:
     def shows(self, *looks: Shown) -> None:
         self._looks = iter(looks)
 
-    def spun_s(self, within_s: float) -> float:
+    def renderer_cpu_s(self, within_s: float) -> float:
         return within_s if self.spins else 0.1
 
     def attach(self, clock: FakeClock, on_frames: Any, on_signal: Any) -> None:

@@ -25,7 +25,7 @@ from sederunt.media.timeline import Timeline
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.milestones import admit, conclude, depart, give_up_lost
 from sederunt.meetings.outcomes import Departed, Refused
-from sederunt.meetings.record import stored
+from sederunt.meetings.record import stored_until
 from sederunt.meetings.record.spool import PieceSpool
 from sederunt.meetings.session.stop_rules import Departure
 from sederunt.model.bot import Bot, BotConfig, Gap, Service
@@ -249,7 +249,7 @@ async def test_while_storage_is_away_a_gap_begins_when_the_bot_is_known_to_have_
 async def test_a_bot_that_came_back_does_not_wait_for_storage_that_keeps_silent(
     stay: Stay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stored, "ASK_STORAGE_S", 0.01)
+    monkeypatch.setattr(stored_until, "ASK_STORAGE_S", 0.01)
 
     async def never(prefix: str) -> list[str]:
         await asyncio.Event().wait()

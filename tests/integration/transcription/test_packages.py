@@ -62,8 +62,8 @@ def test_asking_whether_a_model_is_there_loads_nothing_heavy() -> None:
     program = (
         "import sys\n"
         "from sederunt.settings import Settings\n"
-        "from sederunt.transcription import models, plugs\n"
-        "plugs.provider('whisper').fault(Settings(), models.find('vendor1'))\n"
+        "from sederunt.transcription import models, plugins\n"
+        "plugins.provider('whisper').fault(Settings(), models.find('vendor1'))\n"
         "heavy = {'faster_whisper', 'ctranslate2', 'onnxruntime', 'numpy', 'av', 'huggingface_hub'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )

@@ -17,7 +17,7 @@ import pytest
 from sederunt.errors import Cancelled
 from sederunt.settings import Settings
 from sederunt.transcription import models as table
-from sederunt.transcription.plugs import provider
+from sederunt.transcription.plugins import provider
 from sederunt.transcription.provider import FinishedPart, Task
 from sederunt.transcription.scheduler import lane_alone
 from sederunt.transcription.whisper.decoding import Decoded, ReadingOptions

@@ -20,7 +20,7 @@ from sederunt.settings import Settings
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.client import Manners
 from sederunt.transcription.cloud.provider import CloudProvider
-from sederunt.transcription.plugs import is_installed, provider
+from sederunt.transcription.plugins import is_installed, provider
 from sederunt.transcription.provider import Task
 
 JFK = SHIPPED / "jfk.wav"

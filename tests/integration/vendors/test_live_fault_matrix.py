@@ -19,7 +19,7 @@ from sederunt.bench.words import word_error_rate
 from sederunt.practice.clips import SHIPPED, catalogue
 from sederunt.settings import Settings
 from sederunt.transcription.cloud.provider import CloudProvider
-from sederunt.transcription.plugs import is_installed, provider
+from sederunt.transcription.plugins import is_installed, provider
 
 JFK = SHIPPED / "jfk.wav"
 SAID = catalogue()["jfk"].text

@@ -15,7 +15,7 @@ from sederunt.practice.clips import SHIPPED
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.transcription.models import find, providers
-from sederunt.transcription.plugs import provider
+from sederunt.transcription.plugins import provider
 from sederunt.transcription.provider import Task
 from sederunt.transcripts.vendor_memory import Owner, VendorMemory, copies_of, keep_copies_only, prefix_of
 

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from sederunt.browser.cpu_budgets import NICENESS, CpuBudgets, CpuVerdict, give_way
-from sederunt.browser.stopped import ProcessState
+from sederunt.browser.stopped_processes import ProcessState
 
 
 def renderer(cpu_s: float, pid: int = 1, started: int = 1) -> ProcessState:

@@ -6,7 +6,7 @@ import psutil
 import pytest
 
 from sederunt.browser.memory_budget import largest_beyond
-from sederunt.browser.stopped import ProcessState, state_of
+from sederunt.browser.stopped_processes import ProcessState, state_of
 
 
 def renderer(pid: int, memory_mb: float, session: int = 9) -> ProcessState:

@@ -4,7 +4,7 @@ import json
 import re
 from importlib.resources import files
 
-from sederunt.browser.scripts import OWN_WORLD, PAGE, PCM_WORKLET, WORKER, own_world_scripts, page_scripts
+from sederunt.browser.scripts import OWN_WORLD, PAGE, PCM_WORKLET, WORKER, isolated_world_scripts, page_scripts
 
 FOLDER = files("sederunt.browser") / "js"
 CONFIG = {
@@ -30,7 +30,7 @@ def test_the_watch_plan_stands_in_the_text_as_data() -> None:
 
 
 def test_the_way_to_the_host_is_known_in_our_own_world_alone() -> None:
-    assert json.dumps("ws://127.0.0.1:1/t") in own_world_scripts("n", "ws://127.0.0.1:1/t")
+    assert json.dumps("ws://127.0.0.1:1/t") in isolated_world_scripts("n", "ws://127.0.0.1:1/t")
     assert "address" not in json.loads(page_scripts(CONFIG).partition("const config = ")[2].partition(";\n")[0])
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sederunt.bus.pulse import SILENT_S, Pulses
+from sederunt.bus.heartbeat import SILENT_S, Heartbeats
 from sederunt.cli.watch import FROZEN_S, LOOK_EVERY_S, STARVED_S, CoreWaits, FrozenRoles
 
 PIDS = {"nats": 1, "api": 2, "host": 3, "worker": 4}
@@ -13,8 +13,8 @@ class Evening:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.pulses = Pulses(lambda: self.now)
-        self.roles = FrozenRoles(self.pulses, lambda: self.now)
+        self.heartbeats = Heartbeats(lambda: self.now)
+        self.roles = FrozenRoles(self.heartbeats, lambda: self.now)
         self.pids: dict[str, int | None] = dict(PIDS)
         self.blocking: frozenset[int] = frozenset()
         self.starved: frozenset[int] = frozenset()
@@ -28,7 +28,7 @@ class Evening:
             self.now = until if asleep else self.now + LOOK_EVERY_S
             for role, pid in self.beating.items():
                 if not asleep:
-                    self.pulses.hear({"role": role, "name": "a", "pid": pid})
+                    self.heartbeats.hear({"role": role, "name": "a", "pid": pid})
             if roles := self.roles.found(self.pids, self.blocking, self.starved):
                 found.append(roles)
                 for role in roles:

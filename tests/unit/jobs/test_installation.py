@@ -1,10 +1,10 @@
-"""What pulses say of an installation."""
+"""What heartbeats say of an installation."""
 
 from typing import Any
 
 import pytest
 
-from sederunt.bus.pulse import FORGOTTEN_S, SILENT_S, Pulses
+from sederunt.bus.heartbeat import FORGOTTEN_S, SILENT_S, Heartbeats
 from sederunt.jobs.installation import STARTING_S, Seats, role_words, seats_of
 
 
@@ -13,13 +13,13 @@ class Hall:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.pulses = Pulses(lambda: self.now)
+        self.heartbeats = Heartbeats(lambda: self.now)
 
     def told(self, role: str, name: str = "a", *, pid: int = 1, **facts: Any) -> None:
-        self.pulses.hear({"role": role, "name": name, "pid": pid, **facts})
+        self.heartbeats.hear({"role": role, "name": name, "pid": pid, **facts})
 
     def words(self) -> dict[str, str]:
-        return role_words(self.pulses, age_s=self.pulses.listening_s)
+        return role_words(self.heartbeats, age_s=self.heartbeats.listening_s)
 
 
 FINE = {"browser": "ok", "storage": "ok"}
@@ -42,7 +42,7 @@ def test_a_process_that_falls_silent_is_told_and_one_that_said_goodbye_is_not_mi
     hall.now = SILENT_S
     assert hall.words() == {"host": "silent", "worker": "silent"}
     hall.told("host", last=True)
-    assert hall.pulses.silent("host") == []
+    assert hall.heartbeats.silent("host") == []
     hall.now = FORGOTTEN_S + 1
     assert hall.words() == {"host": "none", "worker": "none"}
 
@@ -53,7 +53,7 @@ def test_a_killed_process_whose_successor_is_there_is_not_missed() -> None:
     hall.now = SILENT_S + 1
     hall.told("host", pid=2, parts=FINE)
     assert hall.words()["host"] == "ok"
-    assert hall.pulses.silent("host") == []
+    assert hall.heartbeats.silent("host") == []
 
 
 @pytest.mark.parametrize(("age_s", "word"), [(0.0, "starting"), (STARTING_S, "none")])
@@ -67,4 +67,4 @@ def test_seats_are_those_of_hosts_that_can_work() -> None:
     hall = Hall()
     hall.told("host", "a", parts=FINE, seats={"total": 40, "held": 3, "free": 20}, cores=2)
     hall.told("host", "b", parts=NO_BROWSER, seats={"total": 40, "held": 1, "free": 30}, cores=8)
-    assert seats_of(hall.pulses.living("host")) == Seats(total=40, held=4, free=20, cores=2)
+    assert seats_of(hall.heartbeats.living("host")) == Seats(total=40, held=4, free=20, cores=2)

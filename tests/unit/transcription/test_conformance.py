@@ -8,7 +8,7 @@ import pytest
 
 from harness import plugin
 from sederunt.settings import ProviderSettings, Settings
-from sederunt.transcription import models, plugs
+from sederunt.transcription import models, plugins
 from sederunt.transcription.access import Access
 from sederunt.transcription.cloud.calls import VendorCall, joined
 from sederunt.transcription.cloud.provider import CloudProvider
@@ -25,7 +25,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9./_-]*")
 
 
 def forget() -> None:
-    for each in [*vars(plugs).values(), *vars(models).values()]:
+    for each in [*vars(plugins).values(), *vars(models).values()]:
         if hasattr(each, "cache_clear"):
             each.cache_clear()
 
@@ -42,18 +42,18 @@ def plugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(params=[*BUILT_IN, *PLUGGED])
 def provider(request: pytest.FixtureRequest, plugged: None) -> Provider:
-    return plugs.provider(request.param)
+    return plugins.provider(request.param)
 
 
 @pytest.fixture(params=[*(name for name in BUILT_IN if name != "whisper"), *PLUGGED])
 def cloud(request: pytest.FixtureRequest, plugged: None) -> CloudProvider:
-    found = plugs.provider(request.param)
+    found = plugins.provider(request.param)
     assert isinstance(found, CloudProvider)
     return found
 
 
 def test_exactly_these_introduce_themselves(plugged: None) -> None:
-    assert set(plugs.plugs()) == {*BUILT_IN, *PLUGGED}
+    assert set(plugins.installed_providers()) == {*BUILT_IN, *PLUGGED}
 
 
 def test_its_rows_name_it(provider: Provider) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from sederunt.errors import SetupError
 from sederunt.model.transcript import Doubt, Utterance, Word
-from sederunt.transcription.plugs import is_installed, provider
+from sederunt.transcription.plugins import is_installed, provider
 from sederunt.transcription.provider import FinishedPart
 
 

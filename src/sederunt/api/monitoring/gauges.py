@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from prometheus_client import CollectorRegistry, Gauge
 
 from sederunt import log
-from sederunt.api.monitoring.tallies import TallyCollector
+from sederunt.api.monitoring.process_counters import ProcessCountersCollector
 from sederunt.bus.connection import Bus
-from sederunt.bus.pulse import Pulse, Pulses
+from sederunt.bus.heartbeat import Heartbeat, Heartbeats
 from sederunt.bus.streams import QUEUES
 from sederunt.clock import Clock
 from sederunt.database.deliveries import Deliveries
@@ -30,7 +30,7 @@ BOOKED_AHEAD = timedelta(minutes=10)  # a machine that is ordered now is there b
 class GaugeSources:
     """What the gauges are read from."""
 
-    pulses: Pulses
+    heartbeats: Heartbeats
     waiting: WaitingBots
     deliveries: Deliveries
     bus: Bus
@@ -58,20 +58,20 @@ class InstallationGauges:
         self._late = gauge("bots_waiting_seconds", "For how long the first in the line has waited.")
         self._browser_cpu = gauge("browser_cpu_seconds", "CPU that a host's living browsers have used.", "name")
         self._browser_memory = gauge("browser_resident_bytes", "Memory of a host's browsers.", "name")
-        self._tallies = TallyCollector(registry)
+        self._counters = ProcessCountersCollector(registry)
         self._use: dict[str, float] = {}
         self._jobs = gauge("jobs", "Jobs in a queue, by state.", "kind", "state")
         self._job_age = gauge("oldest_job_seconds", "Age of the oldest job of a queue, at work or not.", "kind")
         self._webhooks = gauge("webhooks_pending", "Webhooks that are not delivered yet.")
         self._webhook_age = gauge("oldest_webhook_seconds", "Age of the oldest of them.")
 
-    def hear(self, pulses: Pulses) -> None:
+    def hear(self, heartbeats: Heartbeats) -> None:
         """Take what the processes told last."""
         self._use = {}
-        seats = seats_of(pulses.living("host"))
+        seats = seats_of(heartbeats.living("host"))
         for state, count in (("total", seats.total), ("held", seats.held), ("free", seats.free)):
             self._seats.labels(state).set(count)
-        self._tallies.hear(pulses.living())
+        self._counters.hear(heartbeats.living())
         self._parts.clear()
         for labelled in (
             self._resident,
@@ -84,24 +84,24 @@ class InstallationGauges:
         ):
             labelled.clear()
         for role in ROLES:
-            living = pulses.living(role)
+            living = heartbeats.living(role)
             self._processes.labels(role, "alive").set(len(living))
-            self._processes.labels(role, "silent").set(len(pulses.silent(role)))
-            for pulse in living:
-                self._tell(pulse)
+            self._processes.labels(role, "silent").set(len(heartbeats.silent(role)))
+            for heartbeat in living:
+                self._tell(heartbeat)
 
-    def _tell(self, pulse: Pulse) -> None:
-        who = (pulse.role, pulse.name)
-        for part in faults_of(pulse):
-            self._parts.labels(pulse.role, part).inc()
-        self._resident.labels(*who).set(pulse.facts.get("resident", 0))
-        self._cpu.labels(*who).set(pulse.facts.get("cpu_s", 0))
-        if "load" in pulse.facts:
-            self._load.labels(pulse.name).set(pulse.facts["load"])
-        if browsers := pulse.facts.get("browsers"):
-            self._browser_cpu.labels(pulse.name).set(browsers["cpu_s"])
-            self._browser_memory.labels(pulse.name).set(browsers["resident"])
-        for name, told in pulse.facts.get("budgets", {}).items():
+    def _tell(self, heartbeat: Heartbeat) -> None:
+        who = (heartbeat.role, heartbeat.name)
+        for part in faults_of(heartbeat):
+            self._parts.labels(heartbeat.role, part).inc()
+        self._resident.labels(*who).set(heartbeat.facts.get("resident", 0))
+        self._cpu.labels(*who).set(heartbeat.facts.get("cpu_s", 0))
+        if "load" in heartbeat.facts:
+            self._load.labels(heartbeat.name).set(heartbeat.facts["load"])
+        if browsers := heartbeat.facts.get("browsers"):
+            self._browser_cpu.labels(heartbeat.name).set(browsers["cpu_s"])
+            self._browser_memory.labels(heartbeat.name).set(browsers["resident"])
+        for name, told in heartbeat.facts.get("budgets", {}).items():
             self._budget_refusals.labels(*who, name).set(told["refused"])
             self._budget_limit.labels(name).set(told["most"])
             share = told["used"] / told["most"] if told["most"] else 0.0
@@ -110,7 +110,7 @@ class InstallationGauges:
 
     async def read(self, sources: GaugeSources) -> None:
         """Read everything. What does not answer leaves its last values: /ready says that it is away."""
-        self.hear(sources.pulses)
+        self.hear(sources.heartbeats)
         now = sources.clock.now()
         await _tried(self._read_line(sources, now))
         await _tried(self._read_webhooks(sources, now))
@@ -127,7 +127,7 @@ class InstallationGauges:
         oldest = min((entry.wanted_at for entry in line), default=now)
         self._late.set(max((now - oldest).total_seconds(), 0))
         soon = await waiting.due(now + timedelta(seconds=1))
-        held = seats_of(sources.pulses.living("host")).held
+        held = seats_of(sources.heartbeats.living("host")).held
         self._seats.labels("wanted").set(held + len(soon) + len(unclaimed(at_work)))
         booked = await waiting.due(now + BOOKED_AHEAD)
         self._seats.labels("booked").set(held + len(booked) + len(unclaimed(at_work)))

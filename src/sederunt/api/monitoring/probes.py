@@ -17,13 +17,13 @@ async def health(context: ApiContext, _request: Request) -> Response:
     counts = {
         role: {
             "status": words[role],
-            "alive": len(context.installation.pulses.living(role)),
-            "silent": len(context.installation.pulses.silent(role)),
+            "alive": len(context.installation.heartbeats.living(role)),
+            "silent": len(context.installation.heartbeats.silent(role)),
         }
         for role in NEEDED_ROLES
     }
     is_well = all(word in _FINE for word in words.values())
-    seats = seats_of(context.installation.pulses.living("host"))
+    seats = seats_of(context.installation.heartbeats.living("host"))
     return json_response(
         {
             "status": "ok" if is_well else "degraded",
@@ -52,4 +52,4 @@ async def metrics(context: ApiContext, _request: Request) -> Response:
 
 
 def _roles(context: ApiContext) -> dict[str, str]:
-    return role_words(context.installation.pulses, age_s=context.installation.pulses.listening_s)
+    return role_words(context.installation.heartbeats, age_s=context.installation.heartbeats.listening_s)

@@ -5,7 +5,7 @@ from typing import Any
 
 from sederunt.api.context import ApiContext
 from sederunt.bus.connection import BusAway, NoResponder
-from sederunt.bus.pulse import Pulse
+from sederunt.bus.heartbeat import Heartbeat
 from sederunt.errors import Conflict
 
 
@@ -13,7 +13,7 @@ async def ask_a_host(
     context: ApiContext, subject_of: Callable[[str], str], wish: Mapping[str, Any], *, within_s: float
 ) -> Mapping[str, Any]:
     """Return what the first host said that could be asked, of the least busy one first. Raises Conflict for none."""
-    hosts = sorted(context.installation.pulses.living("host"), key=_free_seats, reverse=True)
+    hosts = sorted(context.installation.heartbeats.living("host"), key=_free_seats, reverse=True)
     for host in hosts:
         try:
             return await context.bus.request(subject_of(host.name), wish, within_s=within_s)
@@ -22,6 +22,6 @@ async def ask_a_host(
     raise Conflict("No host can open a browser right now: see Operations.")
 
 
-def _free_seats(host: Pulse) -> int:
+def _free_seats(host: Heartbeat) -> int:
     seats = host.facts.get("seats")
     return int(seats.get("free", 0)) if isinstance(seats, Mapping) else 0

@@ -20,7 +20,7 @@ from sederunt.database.transcripts import segments_text
 from sederunt.errors import Conflict, InvalidConfig
 from sederunt.model.correction import Correction, CorrectionKind, corrected, word_at
 from sederunt.model.participant import Participant
-from sederunt.model.terms import excerpt, phrases
+from sederunt.model.search_terms import excerpt, phrases
 from sederunt.model.transcript import Segment, Transcript
 from sederunt.transcripts.export import FORMATS
 

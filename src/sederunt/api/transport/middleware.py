@@ -17,10 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sederunt import log, tracing
 from sederunt.accounting import Ledger
-from sederunt.api.access.brakes import LONGEST_S, REFUSALS, Brakes, Holder
+from sederunt.api.access.refusal_delay import LONGEST_S, REFUSALS, Holder, RefusalDelay
 from sederunt.api.failures import answer_to
 from sederunt.api.monitoring.metrics import Metrics
-from sederunt.api.transport.traffic import Traffic
+from sederunt.api.transport.fair_uploads import Traffic
 from sederunt.errors import TooManyRequests
 from sederunt.tracing import Origin
 
@@ -50,7 +50,7 @@ class RequestMiddleware:
         self._app = app
         self._metrics, self._ledger = metrics, ledger or Ledger()
         self._traffic = Traffic()
-        self._brakes = Brakes()
+        self._brakes = RefusalDelay()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

@@ -16,10 +16,10 @@ from starlette.requests import Request
 from sederunt.api.transport.bodies import refuse_declared, too_large
 from sederunt.api.transport.middleware import request_info_of
 from sederunt.errors import InvalidConfig, UnsupportedMedia
-from sederunt.media.apart import probe_apart
 from sederunt.media.containers import HEAD_BYTES, kind_of_head
 from sederunt.media.probe import refuse_overlong
 from sederunt.media.readers import Readers
+from sederunt.media.sandboxed_reader import probe_sandboxed
 from sederunt.storage.objects import Objects
 
 FORM_SLACK_BYTES = 1_000_000  # of boundaries, headers and the other fields, beside the file
@@ -50,7 +50,7 @@ class Upload:
         path = self.objects.local_path(self.key)
         if path is not None:
             async with readers.place(account_id) as gives_way:
-                facts = await asyncio.to_thread(probe_apart, path, gives_way=gives_way)
+                facts = await asyncio.to_thread(probe_sandboxed, path, gives_way=gives_way)
             refuse_overlong(facts, most_hours)
             return facts.duration_s
         kind_of_head(await self.objects.read_range(self.key, 0, min(self.size, HEAD_BYTES)))

@@ -16,8 +16,8 @@ from sederunt.api.resources.transcripts import search_values
 from sederunt.api.resources.usage import usage_values
 from sederunt.api.resources.webhooks import deliveries_values, secret_values
 from sederunt.api.schemas.account_requests import KEYED_PROVIDERS
-from sederunt.bus.pulse import Pulse
-from sederunt.console.checkup import Checkup
+from sederunt.bus.heartbeat import Heartbeat
+from sederunt.console.doctor import DoctorRun
 from sederunt.console.page import Page
 from sederunt.database.deliveries import DeliveryState
 from sederunt.database.identities import Identities
@@ -51,7 +51,7 @@ const event = new Webhook("whsec_…")
 async def start(page: Page) -> Response:
     """GET /: where to begin."""
     latest = await page.context.bots.find(page.account_id, limit=_LATEST)
-    doctor: Checkup = page.request.app.state.checkup
+    doctor: DoctorRun = page.request.app.state.checkup
     checked = page.caller.manages and (doctor.was_asked or not latest.bots)
     findings = doctor.look(page.context.settings) if checked else None
     return page.render("start.html", bots=latest.bots, findings=findings)
@@ -59,7 +59,7 @@ async def start(page: Page) -> Response:
 
 async def check_up(page: Page) -> Response:
     """GET /checkup: the doctor's quick checks with their remedies, as a part of the first page."""
-    doctor: Checkup = page.request.app.state.checkup
+    doctor: DoctorRun = page.request.app.state.checkup
     findings = doctor.look(page.context.settings, again="again" in page.request.query_params)
     return page.render("checkup.html", findings=findings)
 
@@ -156,7 +156,7 @@ async def operations(page: Page) -> Response:
     context = page.context
     if page.account_id != context.database.default_account_id:
         return page.render("operations.html", facts=None)
-    pulses, waiting = context.installation.pulses, context.installation.waiting
+    heartbeats, waiting = context.installation.heartbeats, context.installation.waiting
     seated = {status: len(await context.bots.with_status(status)) for status in BotStatus if status in AT_WORK}
     working = {
         status: len(await context.bots.with_status(status)) for status in (BotStatus.PROCESSING, BotStatus.TRANSCRIBING)
@@ -168,11 +168,13 @@ async def operations(page: Page) -> Response:
     facts = {
         "at_work": seated | working,
         "queues": queues,
-        "processes": [_process(pulse) for role in ("host", "worker", "api") for pulse in pulses.living(role)],
-        "silent": [f"{pulse.role} {pulse.name}" for pulse in pulses.silent()],
+        "processes": [
+            _process(heartbeat) for role in ("host", "worker", "api") for heartbeat in heartbeats.living(role)
+        ],
+        "silent": [f"{heartbeat.role} {heartbeat.name}" for heartbeat in heartbeats.silent()],
         "line": await waiting.due(context.clock.now()),
         "unclaimed": sum(one.unclaimed for one in await waiting.at_work()),
-        "seats": seats_of(pulses.living("host")),
+        "seats": seats_of(heartbeats.living("host")),
         "load": [round(value, 2) for value in load],
         "cores": psutil.cpu_count() or 1,
         "memory_used": memory.total - memory.available,
@@ -186,17 +188,17 @@ async def operations(page: Page) -> Response:
     return page.render("operations.html", facts=facts)
 
 
-def _process(pulse: Pulse) -> dict[str, Any]:
-    """Return one process as its last pulse told of it."""
-    seats = pulse.facts.get("seats") or {}
-    work = pulse.facts.get("at_work") or {}
+def _process(heartbeat: Heartbeat) -> dict[str, Any]:
+    """Return one process as its last heartbeat told of it."""
+    seats = heartbeat.facts.get("seats") or {}
+    work = heartbeat.facts.get("at_work") or {}
     return {
-        "role": pulse.role,
-        "name": pulse.name,
+        "role": heartbeat.role,
+        "name": heartbeat.name,
         "held": seats.get("held", sum(work.values()) if work else None),
         "total": seats.get("total"),
-        "load": pulse.facts.get("load"),
-        "resident": pulse.facts.get("resident", 0),
-        "draining": bool(pulse.facts.get("draining")),
-        "faults": faults_of(pulse),
+        "load": heartbeat.facts.get("load"),
+        "resident": heartbeat.facts.get("resident", 0),
+        "draining": bool(heartbeat.facts.get("draining")),
+        "faults": faults_of(heartbeat),
     }

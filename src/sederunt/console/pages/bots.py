@@ -19,10 +19,10 @@ from sederunt.api.resources.tracks import track_values
 from sederunt.api.resources.transcripts import correction_values
 from sederunt.api.schemas.views import event_values
 from sederunt.bus.connection import BusAway, NoResponder
+from sederunt.console.bot_summary import summary_of
+from sederunt.console.calendar_view import VIEWS, moments_of, span_of, timetable, zone_of
 from sederunt.console.page import Page
-from sederunt.console.same_sound import same_sound
-from sederunt.console.story import story_of
-from sederunt.console.timetable import VIEWS, moments_of, span_of, timetable, zone_of
+from sederunt.console.sibling_transcripts import sibling_transcripts
 from sederunt.console.transcript_pages import page_of
 from sederunt.console.waveform import waveform
 from sederunt.database.bot_view import BotView
@@ -115,7 +115,7 @@ async def one_bot(page: Page) -> Response:
         pricing=pricing_of(bot, page.context.settings.pricing),
         models=[row for row in models() if row.for_recordings],
         tracks=await track_values(page, view),
-        sound=await same_sound(page, bot.id),
+        sound=await sibling_transcripts(page, bot.id),
     )
 
 
@@ -223,7 +223,7 @@ def _common(page: Page, view: BotView) -> dict[str, Any]:
     return {
         "bot": bot,
         "view": view,
-        "story": story_of(view),
+        "story": summary_of(view),
         "stoppable": bot.status in STOPPABLE,
         "deletable": bot.status not in ACTIVE,
         "chat": [event for event in view.events if event.event == CHAT_MESSAGE],

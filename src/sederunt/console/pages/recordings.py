@@ -6,7 +6,7 @@ from sederunt.api.resources.recordings import recordings_page
 from sederunt.api.resources.transcripts import correction_values
 from sederunt.console.page import Page
 from sederunt.console.pages.bots import player_response
-from sederunt.console.same_sound import same_sound
+from sederunt.console.sibling_transcripts import sibling_transcripts
 from sederunt.console.waveform import waveform
 from sederunt.model.status import RecordingStatus
 from sederunt.transcription.models import models
@@ -38,14 +38,14 @@ async def one_recording(page: Page) -> Response:
         recording_url=page.addresses.link(stored, until) if stored else None,
         trouble=next((e.data["message"] for e in reversed(view.events) if e.data.get("message")), None),
         models=[row for row in models() if row.for_recordings],
-        sound=await same_sound(page, recording.id),
+        sound=await sibling_transcripts(page, recording.id),
     )
 
 
 async def compare(page: Page) -> Response:
     """GET /compare: two transcripts side by side; the script asks for what differs."""
     first = page.uuid("first")
-    transcripts = (await same_sound(page, first)).transcripts if first else ()
+    transcripts = (await sibling_transcripts(page, first)).transcripts if first else ()
     others = [one.id for one in transcripts if one.id != first]
     second = page.uuid("second") or next(iter(others), None)
     return page.render("compare.html", first=first, second=second, transcripts=transcripts)

@@ -7,7 +7,7 @@ from sederunt import log
 from sederunt.addresses import guarded_client, opened
 from sederunt.errors import BrokenMedia, DestinationError, MediaError
 from sederunt.media.readers import Readers
-from sederunt.media.still_apart import still_apart
+from sederunt.media.sandboxed_image import sandboxed_image
 from sederunt.model.bot import Bot
 from sederunt.storage.objects import Objects
 
@@ -53,7 +53,7 @@ async def _drawn(data: bytes, account_id: UUID, readers: Readers) -> bytes:
     """Return a picture as the camera shows it. It may be anything, so another process reads it."""
     try:
         async with asyncio.timeout(DRAW_S), readers.place(account_id) as gives_way:
-            return await still_apart(data, gives_way=gives_way)
+            return await sandboxed_image(data, gives_way=gives_way)
     except TimeoutError:
         raise BrokenMedia(f"The picture was not drawn within {DRAW_S:g} s.") from None
 

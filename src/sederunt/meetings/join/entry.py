@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Coroutine
 from dataclasses import replace
 from typing import Any
 
-from sederunt import log, tally
+from sederunt import counters, log
 from sederunt.browser.page import MeetingPage
 from sederunt.errors import NotFound, PageError
 from sederunt.meetings.context import BotContext
@@ -65,7 +65,7 @@ async def enter(
         if reading.state is PageState.LOBBY:
             waits_since = context.clock.monotonic() if waits_since is None else waits_since
         elif waits_since is not None:
-            tally.add("lobby_seconds", str(reading.state), context.clock.monotonic() - waits_since)
+            counters.add("lobby_seconds", str(reading.state), context.clock.monotonic() - waits_since)
             waits_since = None
         logger.info("standing", action="standing_changed", bot_id=str(bot.id), to=reading.state, row=reading.row)
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sederunt import log, tally
+from sederunt import counters, log
 from sederunt.errors import NotFound, Superseded
 from sederunt.meetings.journal import Journal
 from sederunt.meetings.live.lines import LiveLines
@@ -125,7 +125,9 @@ class LineWriter:
                 self._journal.tell_line(line)
                 began = self._journal.bot.recording_started_at
                 if began is not None and not line.revision:
-                    tally.add("live_lag_seconds", "line", max(time.time() - began.timestamp() - line.segment.end, 0.0))
+                    counters.add(
+                        "live_lag_seconds", "line", max(time.time() - began.timestamp() - line.segment.end, 0.0)
+                    )
         for segment in drafts.values():
             await self._journal.tell_draft({"type": "ts-draft", "data": self._lines.draft(segment, meeting)})
 

@@ -193,23 +193,25 @@ class PageLooks:
             last_ms = self._recorder.last_frame_ms
             is_fed = last_ms is not None and unix_ms(self._clock.now()) - last_ms <= FED_S * 1000
             unanswered_s = self._clock.monotonic() - since
-            spun_s = self._page.spun_s(unanswered_s + 1)
-            if unanswered_s >= patience_s(is_fed=is_fed, spun_s=spun_s):
-                raise PageStuck(f"{error} Its browser's busiest renderer ran for {spun_s:.1f} s meanwhile.") from error
+            renderer_cpu_s = self._page.renderer_cpu_s(unanswered_s + 1)
+            if unanswered_s >= patience_s(is_fed=is_fed, renderer_cpu_s=renderer_cpu_s):
+                raise PageStuck(
+                    f"{error} Its browser's busiest renderer ran for {renderer_cpu_s:.1f} s meanwhile."
+                ) from error
             logger.warning("look not answered", action="look_unanswered", bot_id=self._bot_id, why=str(error))
             return None
         self._unanswered_since = None
         return reading
 
 
-def patience_s(*, is_fed: bool, spun_s: float) -> float:
+def patience_s(*, is_fed: bool, renderer_cpu_s: float) -> float:
     """Return for how many seconds a page may answer no look.
 
     Args:
         is_fed: whether its frames keep coming.
-        spun_s: CPU-seconds of its renderer meanwhile.
+        renderer_cpu_s: CPU-seconds of its renderer meanwhile.
     """
-    if spun_s >= LOOP_CPU_S:
+    if renderer_cpu_s >= LOOP_CPU_S:
         return LOOPING_FED_S if is_fed else LOOPING_S
     return BUSY_S if is_fed else FROZEN_S
 

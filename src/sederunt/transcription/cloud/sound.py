@@ -17,9 +17,9 @@ import av
 import numpy as np
 
 from sederunt.errors import Cancelled
-from sederunt.media.apart import probe_apart, read_pcm_apart
 from sederunt.media.pcm import RATE, Block, Samples, read_pcm
 from sederunt.media.probe import MediaFacts, probe
+from sederunt.media.sandboxed_reader import probe_sandboxed, read_pcm_sandboxed
 from sederunt.transcription.cloud.plan import BETWEEN_S, STEP_S, Levels, PlannedFile
 
 BITS_PER_S = 40_000
@@ -41,7 +41,7 @@ class TaskSound:
 
     def facts(self) -> MediaFacts:
         """Return what the one file holds. Raises MediaError."""
-        return probe(self.paths[0]) if self._caller_file_s is None else probe_apart(self.paths[0])
+        return probe(self.paths[0]) if self._caller_file_s is None else probe_sandboxed(self.paths[0])
 
     def read(self, source: int, start_s: float = 0.0, end_s: float | None = None) -> Iterator[Samples]:
         """Return the samples of a source between two moments. Raises Cancelled, MediaError."""
@@ -49,7 +49,7 @@ class TaskSound:
         if length_s is None:
             blocks = read_pcm(path, start_s=start_s, end_s=end_s)
         else:
-            blocks = read_pcm_apart(path, duration_s=length_s, start_s=start_s)
+            blocks = read_pcm_sandboxed(path, duration_s=length_s, start_s=start_s)
         wanted = float("inf") if end_s is None else round((end_s - start_s) * RATE)
         with closing(cast(Generator[Block, None, None], blocks)):
             for block in blocks:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sederunt.transcription.diarization.stretches import Vector, VoiceStretch, unit
+from sederunt.transcription.diarization.voice_stretches import Vector, VoiceStretch, unit
 
 # Cosines. At 3 s, two stretches of one person have 0.71 in the middle, of two people 0.03 (99 of 100 below 0.46).
 ALIKE = 0.40

@@ -13,7 +13,7 @@ from sederunt.transcription.diarization import segmentation
 from sederunt.transcription.diarization.clustering import clustered
 from sederunt.transcription.diarization.passages import Hear, passages
 from sederunt.transcription.diarization.segmentation import FIRST_S, FRAME_S, RATE
-from sederunt.transcription.diarization.stretches import Cutter, HearsVoice, Samples, VoiceStretch
+from sederunt.transcription.diarization.voice_stretches import Cutter, HearsVoice, Samples, VoiceStretch
 from sederunt.transcription.whisper.live.detector import SpeechDetector
 
 # A pause shorter than this does not end what a voice says.

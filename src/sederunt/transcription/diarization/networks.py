@@ -11,7 +11,7 @@ from sederunt import log
 from sederunt.settings import Settings
 from sederunt.transcription.diarization import weights
 from sederunt.transcription.diarization.fbank import features
-from sederunt.transcription.diarization.stretches import Samples, Vector, unit
+from sederunt.transcription.diarization.voice_stretches import Samples, Vector, unit
 
 logger = log.get(component="transcription")
 

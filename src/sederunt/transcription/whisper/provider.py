@@ -149,8 +149,8 @@ def model_for(settings: Settings, task: Task, quality: Quality) -> str | None:
 
 def _reader(task: Task) -> Callable[[float], Iterator[Block]]:
     """Return what reads the task's sound from a second on."""
-    from sederunt.media.apart import read_pcm_apart
     from sederunt.media.pcm import read_pcm
+    from sederunt.media.sandboxed_reader import read_pcm_sandboxed
 
     if task.stretches:
         return lambda start_s: (
@@ -161,5 +161,5 @@ def _reader(task: Task) -> Callable[[float], Iterator[Block]]:
         )
     if task.caller_file_s is None:
         return lambda start_s: read_pcm(task.path, start_s=start_s)
-    apart = partial(read_pcm_apart, task.path, duration_s=task.caller_file_s)
+    apart = partial(read_pcm_sandboxed, task.path, duration_s=task.caller_file_s)
     return lambda start_s: apart(start_s=start_s)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sederunt.api.monitoring.metrics import Metrics
-from sederunt.bus.pulse import Pulses
+from sederunt.bus.heartbeat import Heartbeats
 
 ROOT = Path(__file__).parents[4]
 _OF_HISTOGRAMS = re.compile("_(bucket|count|sum)$")
@@ -32,17 +32,19 @@ def test_the_page_for_operators_names_exactly_what_is_served() -> None:
 
 def test_what_processes_tell_is_served_and_forgotten_with_them() -> None:
     metrics, now = Metrics(), [0.0]
-    pulses = Pulses(lambda: now[0])
+    heartbeats = Heartbeats(lambda: now[0])
     seats = {"total": 9, "held": 2, "free": 7}
-    pulses.hear({"role": "host", "name": "a", "pid": 1, "parts": {"browser": "missing"}, "seats": seats, "load": 0.5})
-    metrics.installation.hear(pulses)
+    heartbeats.hear(
+        {"role": "host", "name": "a", "pid": 1, "parts": {"browser": "missing"}, "seats": seats, "load": 0.5}
+    )
+    metrics.installation.hear(heartbeats)
     text = metrics.text().decode()
     assert 'sederunt_part_faults{part="browser",role="host"} 1.0' in text
     assert 'sederunt_host_load{name="a"} 0.5' in text
     assert 'sederunt_seats{state="held"} 2.0' in text
     assert 'sederunt_seats{state="free"} 0.0' in text
     now[0] = 60.0
-    metrics.installation.hear(pulses)
+    metrics.installation.hear(heartbeats)
     text = metrics.text().decode()
     assert "sederunt_host_load{" not in text
     assert 'sederunt_processes{role="host",state="silent"} 1.0' in text

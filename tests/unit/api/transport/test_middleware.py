@@ -10,7 +10,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from harness.fake_clock import FakeClock
 from sederunt.accounting import Ledger
-from sederunt.api.access.brakes import LONGEST_S, REFUSALS, Brakes
+from sederunt.api.access.refusal_delay import LONGEST_S, REFUSALS, RefusalDelay
 from sederunt.api.monitoring.metrics import Metrics
 from sederunt.api.transport.middleware import RequestMiddleware
 from sederunt.errors import SetupError
@@ -72,7 +72,7 @@ async def test_who_is_refused_without_end_is_turned_away_before_anything_is_look
 
     ledger = Ledger()
     door = RequestMiddleware(refuse, Metrics(), ledger)
-    door._brakes = Brakes(clock.monotonic, pause)
+    door._brakes = RefusalDelay(clock.monotonic, pause)
     scope = {"type": kind, "method": "GET", "path": "/api/v1/bot", "headers": [], "client": ("192.0.2.1", 1)}
     within = int(REFUSALS.default + LONGEST_S * REFUSALS.per_s) + 1
     for _ in range(within + 2):

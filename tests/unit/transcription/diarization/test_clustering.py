@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sederunt.transcription.diarization import clustering
 from sederunt.transcription.diarization.clustering import clustered, linked
-from sederunt.transcription.diarization.stretches import VoiceStretch, unit
+from sederunt.transcription.diarization.voice_stretches import VoiceStretch, unit
 
 rng = np.random.default_rng(5)
 PEOPLE = [unit(rng.normal(size=192).astype(np.float32)) for _ in range(4)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sederunt import log
 from sederunt.transcription import text
 from sederunt.transcription.diarization.diarizer import Ears, VoiceSpan
-from sederunt.transcription.diarization.following import VoiceFollower
+from sederunt.transcription.diarization.online import VoiceFollower
 from sederunt.transcription.diarization.wording import by_voice
 from sederunt.transcription.sessions import Said
 from sederunt.transcription.whisper.live.track import OpenUtterance, as_float

@@ -1,0 +1,90 @@
+"""Delay answers to callers that are refused again and again, before anything is looked up for them.
+
+A refusal costs nearly as much as an answer, and is charged to nobody's budget of requests: a flood of them took a core.
+They are counted by the caller's key, or cookie, where that was good lately; so an address that others attack from as
+well, such as a proxy's, costs those nothing who have a key. All others are counted by their address.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from ipaddress import ip_address
+from time import monotonic
+
+from starlette.types import Scope
+
+from sederunt.accounting import Rate
+from sederunt.model.budgets import BUDGETS, Budget
+
+LONGEST_S = 5.0  # nobody is kept waiting longer; then the answer is 429, and the connection's end
+MOST_WAITING = 1_000  # callers of one process; beyond that nobody is kept
+MOST_KNOWN = 10_000  # keys and cookies
+REFUSALS: Budget = BUDGETS["refusals"]
+
+_CREDENTIALS = (b"authorization", b"cookie")
+_REFUSED = frozenset({401, 403, 404, 405, 429})
+
+Holder = str | int  # an address, or the hash of what was good lately
+
+
+class RefusalDelay:
+    """Counts refusals for one process.
+
+    Args:
+        now: monotonic seconds.
+        pause: waits for so many seconds.
+    """
+
+    def __init__(
+        self, now: Callable[[], float] = monotonic, pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self._rate = Rate(REFUSALS.default, REFUSALS.per_s, now)
+        self._pause = pause
+        self._good: dict[int, None] = {}  # hashes of credentials
+        self._waiting = 0
+
+    def holder(self, scope: Scope) -> Holder | None:
+        """Return by what a request's refusals are counted; None for one that comes from this process itself."""
+        if not scope.get("client"):
+            return None
+        shown = _credential(scope)
+        return shown if shown in self._good else _network(scope["client"][0])
+
+    async def lets_pass(self, holder: Holder) -> bool:
+        """Wait until it is the holder's turn, where it was refused too often; False where that is too far away."""
+        behind_s = self._rate.behind_s(holder)
+        if not behind_s:
+            return True
+        if self._waiting < MOST_WAITING:
+            self._waiting += 1
+            try:
+                await self._pause(min(behind_s, LONGEST_S))
+            finally:
+                self._waiting -= 1
+        return behind_s <= LONGEST_S
+
+    def answered(self, scope: Scope, holder: Holder, status: int, *, known: bool) -> None:
+        """Count an answer; `known` says that a key or a session was found good."""
+        if status in _REFUSED:
+            self._rate.charge(holder, 1)
+        shown = holder if isinstance(holder, int) else _credential(scope)
+        if status == 401:
+            self._good.pop(shown, None)
+        elif known and shown not in self._good:
+            if len(self._good) >= MOST_KNOWN:
+                self._good.clear()
+            self._good[shown] = None
+
+
+def _credential(scope: Scope) -> int:
+    """Return a number for what a request shows; nothing secret is kept."""
+    return hash(tuple(value for name, value in scope["headers"] if name in _CREDENTIALS))
+
+
+def _network(address: str) -> str:
+    """Return an address as refusals are counted: one caller has 2^64 of the sixth version."""
+    if ":" not in address:
+        return address
+    try:
+        return ip_address(address.partition("%")[0]).exploded[:19]
+    except ValueError:
+        return address

@@ -1,0 +1,54 @@
+"""Cache the rendered bodies of bots and recordings that have ended.
+
+A body is known by its entity tag, which stands for everything that it is made of, the caller's own addresses included:
+see `etags`. So nothing kept here is ever out of date, and nobody is sent what another caller may see.
+"""
+
+from collections import Counter, OrderedDict
+from uuid import UUID
+
+# Smaller bodies are made as fast as they are found; one that takes a quarter of all is not kept.
+LEAST_BYTES, MOST_BYTES = 32_000, 32_000_000
+
+
+class BodyCache:
+    """The bodies of one process that were asked for last."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._bodies: OrderedDict[str, tuple[UUID, bytes]] = OrderedDict()
+        self._resources: Counter[UUID] = Counter()
+        self._bytes = 0
+
+    def has(self, resource_id: UUID) -> bool:
+        """Return whether there is any body of a bot or recording."""
+        return self._resources[resource_id] > 0
+
+    def get(self, etag: str) -> bytes | None:
+        """Return the body of a tag, where it is here."""
+        if etag not in self._bodies:
+            return None
+        self._bodies.move_to_end(etag)
+        return self._bodies[etag][1]
+
+    def keep(self, resource_id: UUID, etag: str, body: bytes) -> None:
+        """Keep a body; those that nobody has asked for the longest make room."""
+        if etag in self._bodies or not LEAST_BYTES <= len(body) <= self._most_bytes / 4:
+            return
+        self._bodies[etag] = (resource_id, body)
+        self._resources[resource_id] += 1
+        self._bytes += len(body)
+        while self._bytes > self._most_bytes:
+            self._drop(next(iter(self._bodies)))
+
+    def forget(self, resource_id: UUID) -> None:
+        """Drop all of a bot or recording: it was deleted."""
+        for etag in [etag for etag, (owner, _) in self._bodies.items() if owner == resource_id]:
+            self._drop(etag)
+
+    def _drop(self, etag: str) -> None:
+        owner, body = self._bodies.pop(etag)
+        self._bytes -= len(body)
+        self._resources[owner] -= 1
+        if not self._resources[owner]:
+            del self._resources[owner]

@@ -1,0 +1,58 @@
+"""Let short requests go first while large uploads are read."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Iterator
+
+# An upload waits no longer than this for others before it takes its next chunk (256 KiB from a fast caller): requests
+# that wait themselves, such as one that posts to a chat, must not hold it up.
+LONGEST_S = 0.01
+# As long as others ask, it leaves a pause after each chunk: a new request needs some turns of the event loop before it
+# is known here. That is some 130 MB/s; alone, an upload goes as fast as it can.
+PAUSE_S = 0.001
+OTHERS_S = 1.0  # others are around for so long after the last of them was answered
+
+
+class Traffic:
+    """The requests of one process. Belongs to its event loop."""
+
+    def __init__(self) -> None:
+        self._answering = 0
+        self._nobody = asyncio.Event()
+        self._nobody.set()
+        self._around_until = 0.0
+
+    @contextlib.contextmanager
+    def answering(self) -> Iterator[None]:
+        """Provide a request that others make way for."""
+        self._count(+1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+            self._around_until = time.monotonic() + OTHERS_S
+
+    @contextlib.contextmanager
+    def making_way(self) -> Iterator[None]:
+        """Keep others from making way for this request for so long; used inside of `answering`."""
+        self._count(-1)
+        try:
+            yield
+        finally:
+            self._count(+1)
+
+    async def let_pass(self) -> None:
+        """Wait until nobody is being answered, or a short while."""
+        await asyncio.sleep(PAUSE_S if time.monotonic() < self._around_until else 0)
+        if not self._nobody.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LONGEST_S):
+                    await self._nobody.wait()
+
+    def _count(self, change: int) -> None:
+        self._answering += change
+        if self._answering:
+            self._nobody.clear()
+        else:
+            self._nobody.set()

@@ -1,0 +1,118 @@
+"""The unprivileged user that browsers run as where the service is root.
+
+Chromium's sandbox does not run as root; and a page that leaves the sandbox is then whoever the browser is, which must
+not be the owner of the recordings and the keys.
+"""
+
+import os
+import pwd
+import shlex
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from sederunt.errors import SetupError
+from sederunt.settings import BrowserSettings
+
+OWN_NAME = "sederunt-browser"
+OWN_NUMBER = 65_530  # handed out by no distribution, nor by systemd; within the numbers that containers map
+TRIAL_S = 10.0
+
+# The driver makes a profile that is root's, and starts this: the profile and the browser become the other user's.
+_GIVE_AWAY = """for argument; do
+  case "$argument" in --user-data-dir=*) chown {uid}:{gid} "${{argument#*=}}" ;; esac
+done
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OtherUser:
+    """A user and a group of this machine, by their numbers."""
+
+    uid: int
+    gid: int
+
+    def tied(self, command: tuple[str, ...]) -> tuple[str, ...]:
+        """Return a command that runs another one as this user, in no group but its own."""
+        return ("setpriv", f"--reuid={self.uid}", f"--regid={self.gid}", "--clear-groups", "--", *command)
+
+
+def browser_user_of(settings: BrowserSettings, executable: Path) -> OtherUser | None:
+    """Return as whom this program is started; None: as whoever we are, for we are not root, or nobody else can start
+    it, or the setting says root.
+
+    Raises SetupError where the setting names nobody.
+    """
+    if os.geteuid() != 0 or settings.user == "root":
+        return None
+    user = _named(settings.user)
+    return user if _can_start(user, executable, tempfile.gettempdir()) else None
+
+
+def folder_for(user: OtherUser | None, folder: Path) -> Path:
+    """Return where browsers of this user write, within the driver's folder; made where it is missing."""
+    if user is None:
+        return folder
+    folder.chmod(0o711)  # passed through, not listed
+    own = folder / "browsers"
+    own.mkdir(mode=0o700, exist_ok=True)
+    os.chown(own, user.uid, user.gid)
+    return own
+
+
+def program_for(user: OtherUser | None, folder: Path, executable: Path, most_mb: int) -> Path:
+    """Return what the driver starts so that this program runs as the user, with a limit for each of its processes.
+
+    Args:
+        folder: the driver's; no browser may write there, since root starts what lies in it.
+        most_mb: memory of a process; 0 for no limit.
+    """
+    script = folder / f"start-{executable.name}-{most_mb}"
+    if not script.exists():
+        command = (str(executable),)
+        draft = script.with_suffix(f".{os.getpid()}")
+        draft.write_text(
+            "#!/bin/sh\n"
+            + (f"ulimit -d {most_mb * 1_000_000 // 1024}\n" if most_mb else "")
+            + (_GIVE_AWAY.format(uid=user.uid, gid=user.gid) if user else "")
+            + f'exec {shlex.join(user.tied(command) if user else command)} "$@"\n',
+            encoding="utf-8",
+        )
+        draft.chmod(0o700)
+        draft.replace(script)  # whole: another browser may be starting by it
+    return script
+
+
+def _named(name: str) -> OtherUser:
+    """Return the user of this name or number. Raises SetupError."""
+    if name == "auto":
+        try:
+            known = pwd.getpwnam(OWN_NAME)
+        except KeyError:
+            return OtherUser(uid=OWN_NUMBER, gid=OWN_NUMBER)
+        return OtherUser(uid=known.pw_uid, gid=known.pw_gid)
+    if name.isdigit() and int(name):
+        return OtherUser(uid=int(name), gid=int(name))
+    try:
+        known = pwd.getpwnam(name)
+    except KeyError:
+        raise SetupError(
+            f"SEDERUNT_BROWSER__USER is {name!r}, and this machine has no such user. Add it (useradd --system {name}), "
+            "or leave the setting out."
+        ) from None
+    return OtherUser(uid=known.pw_uid, gid=known.pw_gid)
+
+
+@cache
+def _can_start(user: OtherUser, executable: Path, temporary: str) -> bool:
+    """Return whether the user reaches the program and the folder of temporary files."""
+    if shutil.which("setpriv") is None:
+        return False
+    reaches = ("sh", "-c", 'test -x "$1" && test -x "$2"', "sh", str(executable), temporary)
+    try:
+        return subprocess.run(user.tied(reaches), capture_output=True, timeout=TRIAL_S, cwd="/").returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False

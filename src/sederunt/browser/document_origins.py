@@ -1,0 +1,79 @@
+"""Decide where documents of a browser may come from: public addresses, our own navigations, host rules.
+
+A page that opened something on this machine or its network, in its tab, a frame or a window, would speak there with
+our voice and read with our eyes: what stands on a bot's page is kept as evidence, and shown to whoever made the bot.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from playwright.async_api import CDPSession
+from playwright.async_api import Error as DriverError
+
+from sederunt.addresses import leads_into_private
+
+WEB = ("http", "https")
+WEB_PORTS = (None, 80, 443)
+
+
+class Places:
+    """What the tabs of one browser may open, and the frames and windows in them.
+
+    Args:
+        host_rules: Chromium's --host-resolver-rules; a host that they map is never looked up.
+    """
+
+    def __init__(self, host_rules: str | None) -> None:
+        rules = [rule.split() for rule in (host_rules or "").split(",")]
+        mapped = [rule[1:] for rule in rules if len(rule) == 3 and rule[0].upper() == "MAP"]
+        # A rule with a port leads there whatever port is asked for; one without it means the web's own.
+        self._anywhere = [pattern.lower() for pattern, target in mapped if _has_port(target)]
+        self._on_web_ports = [pattern.lower() for pattern, target in mapped if not _has_port(target)]
+        self._sent: set[str] = set()
+        self._judging: set[asyncio.Task[None]] = set()
+
+    def sent(self, url: str) -> None:
+        """Note that we send a tab to this address: its host and port may be opened from now on."""
+        self._sent.add(urlsplit(url).netloc.lower())
+
+    async def may_open(self, url: str) -> bool:
+        """Return whether a document may come from an address; resolves its host where that is not known."""
+        parts = urlsplit(url)
+        if parts.scheme not in WEB:
+            return True  # about:blank and the like; files are kept from pages by the browser itself
+        if parts.netloc.lower() in self._sent or self._is_mapped(parts):
+            return True
+        return not await leads_into_private(url)
+
+    def _is_mapped(self, parts: SplitResult) -> bool:
+        host = (parts.hostname or "").lower()
+        patterns = self._anywhere + (self._on_web_ports if parts.port in WEB_PORTS else [])
+        return any(fnmatchcase(host, pattern) or fnmatchcase(parts.netloc.lower(), pattern) for pattern in patterns)
+
+    async def guard(self, session: CDPSession) -> None:
+        """Have the browser of this session ask here before it requests a document, also for windows that a page opens
+        and that are not ours yet. Raises the driver's errors.
+        """
+
+        async def judge(paused: Mapping[str, Any]) -> None:
+            refused = not await self.may_open(str(paused["request"]["url"]))
+            failing = {"errorReason": "Aborted"} if refused else {}
+            with contextlib.suppress(DriverError):  # the page is gone, or went on
+                what = "Fetch.failRequest" if refused else "Fetch.continueRequest"
+                await session.send(what, {"requestId": paused["requestId"], **failing})
+
+        def paused(event: Mapping[str, Any]) -> None:
+            task = asyncio.create_task(judge(event))
+            self._judging.add(task)
+            task.add_done_callback(self._judging.discard)
+
+        session.on("Fetch.requestPaused", paused)
+        await session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
+
+
+def _has_port(target: str) -> bool:
+    return target.rpartition(":")[2].isdigit() and not target.endswith("]")

@@ -1,0 +1,147 @@
+"""Heartbeats: each process says every second that it is alive, what it can do and what it holds.
+
+Nothing is stored: each process keeps the last heartbeats that it heard. They are sent by the process's own event loop,
+so one that is frozen, overloaded or cut off falls silent by itself, whatever the message server believes of its
+connection.
+"""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+from nats.aio.msg import Msg
+
+from sederunt import log
+from sederunt.bus.connection import Bus
+from sederunt.bus.tasks import end
+
+logger = log.get(component="bus")
+
+EVERY_S = 1.0
+SILENT_S = 6.0  # a process not heard for so long can do nothing for anybody now
+FORGOTTEN_S = 600.0  # … and for so long is not waited for any more
+
+# The subjects keep their first name: processes of earlier versions are heard while an installation is upgraded.
+_SUBJECT = "pulse.{}"
+_CALL = "pulses.call"  # whoever hears it sends a heartbeat at once
+
+Facts = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heartbeat:
+    """What a process told last."""
+
+    role: str
+    name: str
+    pid: int
+    facts: Facts
+    heard_at: float  # monotonic, of whoever heard it
+
+
+class Heartbeats:
+    """Everybody's last heartbeats, as one process hears them."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._last: dict[tuple[str, str, int], Heartbeat] = {}
+        self._began_at = now()
+
+    @property
+    def listening_s(self) -> float:
+        """Return for how many seconds heartbeats have been heard here."""
+        return self._now() - self._began_at
+
+    def hear(self, told: Facts) -> None:
+        """Take one heartbeat; a last one takes its process from the list."""
+        key = (str(told["role"]), str(told["name"]), int(told["pid"]))
+        if told.get("last"):
+            self._last.pop(key, None)
+            return
+        role, name, pid = key
+        self._last[key] = Heartbeat(role=role, name=name, pid=pid, facts=told, heard_at=self._now())
+
+    def living(self, role: str | None = None) -> list[Heartbeat]:
+        """Return the processes that were heard just now, by role and name."""
+        return [heartbeat for heartbeat in self._known(role) if self.age_s(heartbeat) < SILENT_S]
+
+    def silent(self, role: str | None = None) -> list[Heartbeat]:
+        """Return the processes that said no last word and are not heard any more. One whose successor has its name is
+        not among them.
+        """
+        alive = {(heartbeat.role, heartbeat.name) for heartbeat in self.living(role)}
+        return [p for p in self._known(role) if self.age_s(p) >= SILENT_S and (p.role, p.name) not in alive]
+
+    def age_s(self, heartbeat: Heartbeat) -> float:
+        """Return the seconds since a heartbeat was heard."""
+        return self._now() - heartbeat.heard_at
+
+    def _known(self, role: str | None) -> Iterable[Heartbeat]:
+        for key in [key for key, heartbeat in self._last.items() if self.age_s(heartbeat) > FORGOTTEN_S]:
+            del self._last[key]
+        return sorted(
+            (heartbeat for heartbeat in self._last.values() if role in (None, heartbeat.role)),
+            key=lambda p: (p.role, p.name, p.pid),
+        )
+
+
+@asynccontextmanager
+async def hearing(bus: Bus) -> AsyncIterator[Heartbeats]:
+    """Hear everybody's heartbeats for as long as the block lasts, from everybody at once at its beginning."""
+    heartbeats = Heartbeats()
+
+    async def on_message(message: Msg) -> None:
+        try:
+            heartbeats.hear(json.loads(message.data))
+        except (ValueError, KeyError, TypeError):
+            logger.warning("heartbeat not understood", action="heartbeat_odd", subject=message.subject)
+
+    subscription = await bus.subscribe(_SUBJECT.format("*"), on_message)
+    await bus.tell(_CALL, b"{}")
+    try:
+        yield heartbeats
+    finally:
+        await subscription.close()
+
+
+@asynccontextmanager
+async def beating(bus: Bus, role: str, name: str, facts: Callable[[], Awaitable[Facts]]) -> AsyncIterator[None]:
+    """Send this process's heartbeat every second for as long as the block lasts, and a last one at its end.
+
+    Args:
+        facts: what to tell beside role, name and process; asked each time, and must be quick.
+    """
+    who = {"role": role, "name": name, "pid": os.getpid()}
+    process = psutil.Process()
+
+    async def send(**more: object) -> None:
+        used = process.cpu_times()
+        own = {"resident": process.memory_info().rss, "cpu_s": round(used.user + used.system, 2)}
+        told = {**who, **own, **await facts(), **more}
+        await bus.tell(_SUBJECT.format(role), json.dumps(told).encode())
+
+    async def beat() -> None:
+        while True:
+            try:
+                await send()
+            except Exception:
+                logger.exception("heartbeat not sent", action="heartbeat_failed")
+            await asyncio.sleep(EVERY_S)
+
+    async def on_call(_message: Msg) -> None:
+        await send()
+
+    subscription = await bus.subscribe(_CALL, on_call)
+    beats = asyncio.create_task(beat(), name="heartbeat")
+    try:
+        yield
+    finally:
+        await subscription.close()
+        await end(beats)
+        await bus.tell(_SUBJECT.format(role), json.dumps({**who, "last": True}).encode())

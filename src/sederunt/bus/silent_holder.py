@@ -1,0 +1,63 @@
+"""Wait for a job's holder that does not answer while the message server still believes it connected.
+
+A machine that loses its power or its network says no goodbye: the server keeps its subscriptions for minutes, so a
+question to it is not refused at once ("no responders") but lost. The server's belief therefore decides nothing here.
+Whoever is given such a job keeps it by confirmed acknowledgements, asks the holder again and again, and takes the job
+when the holder has been silent for longer than the two ack waits after which that one leaves by itself.
+
+Only a wait in which the server confirms each round counts. While the server is down or frozen a living holder cannot
+answer either, and nobody else can have been given anything.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from sederunt.bus.connection import Bus, BusAway, NoResponder
+
+ASK_S = 1.0  # how long a holder may take to say that it holds a job
+ASK_PAUSE_S = 1.0  # between two questions to a holder that did not answer
+MARGIN_S = 1.0  # that a holder may take to notice that its two ack waits are over
+
+
+class Holder(StrEnum):
+    """What was learned of the holder of a job."""
+
+    ADOPTED = "adopted"  # it is at this very job, and hears about it from now on by our delivery
+    HANDING_OVER = "handing_over"  # it works on until whoever asks has taken its place
+    BUSY = "busy"  # it is at another job of this resource
+    GONE = "gone"  # nobody answers for the resource
+    SILENT = "silent"  # somebody is connected for it, but did not answer
+    UNKNOWN = "unknown"  # the server did not confirm that we have the job
+
+
+async def ask(bus: Bus, subject: str, question: Mapping[str, Any]) -> Holder:
+    """Ask the holder of a job once."""
+    try:
+        answer = await bus.request(subject, question, within_s=ASK_S)
+    except NoResponder:
+        return Holder.GONE
+    except BusAway:
+        return Holder.SILENT
+    if answer.get("handing_over"):
+        return Holder.HANDING_OVER
+    return Holder.ADOPTED if answer.get("adopted") else Holder.BUSY
+
+
+async def wait_out(bus: Bus, subject: str, question: Mapping[str, Any], *, proven_s: float) -> Holder:
+    """Ask until somebody answers, or the holder has been silent for two ack waits (SILENT).
+
+    Args:
+        proven_s: how long it had been silent before: that a job is given out again proves one ack wait.
+    """
+    loop = asyncio.get_running_loop()
+    until = loop.time() + 2 * bus.settings.ack_wait_s + MARGIN_S - proven_s
+    while True:
+        if not await bus.confirm(str(question["handle"]), b"+WPI", within_s=bus.settings.ack_wait_s / 3):
+            return Holder.UNKNOWN
+        if loop.time() >= until:
+            return Holder.SILENT
+        await asyncio.sleep(ASK_PAUSE_S)
+        if (found := await ask(bus, subject, question)) is not Holder.SILENT:
+            return found

@@ -1,0 +1,44 @@
+"""Learn from earlier messages whether a list of people names everybody or only some."""
+
+from dataclasses import dataclass, field
+
+from sederunt.claims.claim import Claim
+from sederunt.claims.rules import FULL_LISTS, REPEATED_MS
+
+
+@dataclass(slots=True)
+class ListHabit:
+    """Of one source. A message that leaves somebody out is a full list where those before it left out nobody, the bot
+    itself is in it, and it is said again: a change of one person, be it the bot, looks alike once."""
+
+    full_lists: int = 0
+    last_ms: int | None = None  # of the last full list
+    left_out: dict[str, int] = field(default_factory=dict)  # whom messages with the bot in them leave out, since when
+    left_out_ms: int = 0  # the last of these messages
+
+    def omitted_ms(self, token: str) -> int | None:
+        """Return since when messages with the bot in them leave somebody out, more than once; None where none does."""
+        since_ms = self.left_out.get(token)
+        return since_ms if since_ms is not None and self.left_out_ms - since_ms >= REPEATED_MS else None
+
+    def is_whole(self, claim: Claim, held: frozenset[str], own: frozenset[str]) -> bool:
+        """Return whether a message names everybody. `held`: whom the source has here; `own`: the bot, by the source's
+        keys."""
+        told = frozenset(subject.token for subject in claim.subjects)
+        if not told.isdisjoint(self.left_out):
+            self.left_out.clear()
+        if held <= told:
+            if len(told) > 1 and (self.last_ms is None or claim.at_ms - self.last_ms >= 1000):
+                self.full_lists, self.last_ms = self.full_lists + 1, claim.at_ms
+            return False
+        are_full = self.full_lists >= FULL_LISTS
+        if not are_full:
+            self.full_lists = 0
+        if not own & told:
+            return False
+        self.left_out |= {token: claim.at_ms for token in held - told if token not in self.left_out}
+        self.left_out_ms = claim.at_ms
+        if not are_full or self.left_out_ms - min(self.left_out.values()) < REPEATED_MS:
+            return False
+        self.left_out.clear()
+        return True

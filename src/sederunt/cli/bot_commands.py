@@ -1,0 +1,147 @@
+"""`sederunt bots create`, `stop` and `watch`: what is asked of a running service."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from sederunt import log
+from sederunt.cli.context import OF_DEFAULT, AccountName, Data, Output, OutputFormat
+from sederunt.cli.error_messages import plain_errors
+from sederunt.cli.running_service import Key, ServicePlace, Url, service_of
+from sederunt.cli.terminal import plain, tell, tell_json
+from sederunt.errors import InvalidConfig
+from sederunt.mcp.backend import Backend
+from sederunt.mcp.content import happened
+from sederunt.mcp.explanation import explain
+from sederunt.mcp.tools import service_of_link
+
+_WAIT_S = 25
+_MOST = 1_000_000  # characters; a terminal takes as many as there are
+
+BotId = Annotated[str, typer.Argument(help="The bot's id.")]
+
+
+def create(
+    meeting_url: Annotated[str, typer.Argument(help="The meeting's link.")],
+    name: Annotated[str, typer.Option(help="Its name in the meeting.")] = "Minutes",
+    service: Annotated[str | None, typer.Option(help="where the meeting is held; absent: told from the link.")] = None,
+    model: Annotated[str, typer.Option(help="What transcribes; `none` records only.")] = "whisper",
+    at: Annotated[datetime | None, typer.Option(help="When to join, in UTC: 2026-03-02T09:00:00. Absent: now.")] = None,
+    lang: Annotated[str | None, typer.Option(help="Spoken language, such as en.")] = None,
+    webhook: Annotated[str | None, typer.Option(help="Receives every change of status.")] = None,
+    greeting: Annotated[str | None, typer.Option(help="Posted to the meeting's chat on joining.")] = None,
+    video: Annotated[bool, typer.Option("--video", help="Record video too.")] = False,
+    watch_it: Annotated[bool, typer.Option("--watch", help="Stay, and tell what happens until it has ended.")] = False,
+    url: Url = None,
+    key: Key = None,
+    data: Data = None,
+    account: AccountName = OF_DEFAULT,
+) -> None:
+    """Send a bot into a meeting and print its id, alone, on standard output."""
+
+    async def act(backend: Backend) -> None:
+        body = {
+            "meeting_url": meeting_url,
+            "bot_name": name,
+            "service": service or service_of_link(meeting_url),
+            "transcription_model": model,
+            "scheduled_start_time": None if at is None else int(at.replace(tzinfo=UTC).timestamp()),
+            "lang": lang,
+            "webhook_url": webhook,
+            "initial_chat_message": greeting,
+            "video": video,
+        }
+        bot = await backend.ask("POST", "/bot", body={name: sent for name, sent in body.items() if sent is not None})
+        tell(plain(bot["id"]))
+        if watch_it:
+            await _watch(backend, bot["id"])
+
+    _ask(act, ServicePlace(url=url, key=key, data=data, account=account))
+
+
+def stop(bot_id: BotId, url: Url = None, key: Key = None, data: Data = None, account: AccountName = OF_DEFAULT) -> None:
+    """Let a bot leave its meeting; what it recorded is kept."""
+
+    async def act(backend: Backend) -> None:
+        answer = await backend.ask("POST", f"/bot/{_id(bot_id)}/stop")
+        tell(plain(answer["message"]), err=True)
+
+    _ask(act, ServicePlace(url=url, key=key, data=data, account=account))
+
+
+def watch(
+    bot_id: BotId,
+    url: Url = None,
+    key: Key = None,
+    data: Data = None,
+    account: AccountName = OF_DEFAULT,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Tell what happens to a bot until it has ended, and why it did. Exit code 1 unless it finished."""
+
+    async def act(backend: Backend) -> None:
+        await _watch(backend, _id(bot_id), as_json=output is OutputFormat.JSON)
+
+    _ask(act, ServicePlace(url=url, key=key, data=data, account=account))
+
+
+def _ask(act: Callable[[Backend], Awaitable[None]], place: ServicePlace) -> None:
+    log.configure("lines", "warning")
+
+    async def acted() -> None:
+        async with service_of(place) as backend:
+            await act(backend)
+
+    with plain_errors():
+        asyncio.run(acted())
+
+
+async def _watch(backend: Backend, bot_id: str, *, as_json: bool = False) -> None:
+    since: int | None = None
+    while True:
+        query = {"since": since, "wait": 0 if since is None else _WAIT_S}
+        told = await backend.ask("GET", f"/bot/{bot_id}/live", query=query)
+        for event in told["data"]:
+            if as_json:
+                tell_json(event)
+            else:
+                _tell(event)
+        since = told["next"]
+        if told["ended"]:
+            break
+    bot = await backend.ask("GET", f"/bot/{bot_id}")
+    if not as_json:
+        for line in explained(bot):
+            tell(line)
+    if bot["status"] != "finished":
+        raise typer.Exit(1)
+
+
+def explained(bot: Mapping[str, Any]) -> list[str]:
+    """Return why a bot is where it is, as lines."""
+    told = explain(bot)
+    facts = (
+        ("Why", told.summary),
+        ("Verdict", bot.get("verdict")),
+        ("Cause", told.cause),
+        ("Decided by", told.decided_by),
+        ("What helps", told.advice),
+    )
+    return [f"{name}: {plain(value)}" for name, value in facts if value]
+
+
+def _tell(event: Mapping[str, Any]) -> None:
+    lines, _ = happened([event], _MOST)
+    for line in lines:
+        who = line.get("speaker") or line.get("name")
+        parts = [line.get("at"), line["what"], f"{who}:" if who and "text" in line else who, line.get("text")]
+        tell(plain("  ".join(str(part) for part in parts if part)))
+
+
+def _id(text: str) -> str:
+    if text and all(character.isalnum() or character == "-" for character in text):
+        return text
+    raise InvalidConfig({"id": [f"'{plain(text)}' is not the id of a bot: ids look like 018f2c3e-…."]})

@@ -1,0 +1,90 @@
+"""Open and migrate the database before the roles do, and make the first account and key.
+
+A process of its own, so that the one that supervises roles loads no database and no cryptography: 40 MB less for as
+long as the service runs.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sederunt import die_with_parent, log
+from sederunt.cli.terminal import tell_json
+from sederunt.errors import SetupError
+from sederunt.settings import Settings, load
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenedDatabase:
+    """A database that is ready, and how to get in: None where somebody was let in before."""
+
+    file: Path | None  # of SQLite; None: another engine
+    key: str | None  # an API key, to be shown at once: nobody can see it later
+    link: str | None  # the token of a link into the console
+
+
+async def open_database(settings: Settings) -> OpenedDatabase:
+    """Migrate the database and give it its secrets, in a process of its own, before four roles see to it at once.
+
+    Raises SetupError where it cannot be opened.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *die_with_parent.tied([sys.executable, "-m", "sederunt.cli.database_setup"]),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "SEDERUNT_DATA": str(settings.data.resolve())},
+        start_new_session=True,  # Ctrl-C is ours to answer
+    )
+    output, _ = await process.communicate()
+    try:
+        told: Mapping[str, str | None] = json.loads(output)
+    except ValueError:
+        raise SetupError(f"The database was not opened: the process for it ended with {process.returncode}.") from None
+    if (why := told.get("error")) is not None:
+        raise SetupError(why)
+    file = told["file"]
+    return OpenedDatabase(file=Path(file) if file else None, key=told["key"], link=told["link"])
+
+
+async def _opened(settings: Settings) -> OpenedDatabase:
+    from sederunt.accounts.keys import Keys
+    from sederunt.accounts.sealing import load_sealer
+    from sederunt.accounts.sign_in import MemberRole, SignIns
+    from sederunt.bus.embedded import find_server
+    from sederunt.database.engine import Database, database_url, sqlite_file
+    from sederunt.transcription.models import check_fallback
+
+    check_fallback(settings.transcription.fallback)  # here too: a worker's own word would be one line among many
+    if settings.bus.url is None:
+        find_server()  # before a `serve` that runs becomes this program
+    async with Database(database_url(settings)) as database:
+        account_id = database.default_account_id
+        keys, sign_ins = await Keys.open(database, load_sealer(settings)), SignIns(database)
+        key = None if await keys.of(account_id) else (await keys.create(account_id, "first"))[0]
+        link = None if await sign_ins.people.any() else await sign_ins.invite(account_id, MemberRole.OWNER)
+        return OpenedDatabase(file=sqlite_file(settings), key=key, link=link)
+
+
+def main() -> None:
+    """Write what was opened, or why it was not, to standard output as one JSON object."""
+    from sederunt.cli.error_messages import sentence_of
+    from sederunt.cli.hardening import harden
+
+    harden()
+    settings = load()
+    log.configure(settings.log.style, settings.log.level)
+    try:
+        told: Mapping[str, object] = asdict(asyncio.run(_opened(settings)))
+    except Exception as error:
+        if (why := sentence_of(error)) is None:
+            raise
+        told = {"error": why}
+    tell_json(told, default=str)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""Print errors at the terminal as one sentence instead of a traceback."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from sederunt.cli.terminal import plain, tell
+from sederunt.errors import SederuntError
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn what is the caller's or the machine's fault into its sentence on standard error and exit code 1."""
+    try:
+        yield
+    except Exception as error:
+        told = sentence_of(error)
+        if told is None:
+            raise
+        tell(f"Error: {plain(told)}", err=True)
+        raise typer.Exit(1) from None
+
+
+def sentence_of(error: BaseException) -> str | None:
+    """Return what to tell of an error: ours, a file's, a connection's; None for what is a fault of the program."""
+    if isinstance(error, SederuntError):
+        return str(error)
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error) or type(error).__name__
+        return f"{error.filename}: {reason}." if error.filename else f"{reason}."
+    if type(error).__module__.partition(".")[0] in ("httpx2", "httpcore2"):
+        return f"It cannot be reached: {error or type(error).__name__}."
+    from sederunt.database.faults import is_away  # not for those who never come here
+
+    return f"The database cannot be reached: {str(error).splitlines()[0]}" if is_away(error) else None

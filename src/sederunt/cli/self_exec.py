@@ -1,0 +1,120 @@
+"""Replace the program of a running `serve` by the installed one, without ending its process (exec).
+
+The process keeps its id, so its children stay its children, and those that are tied to its life live on. What it
+holds goes on by number: the lock on the data directory, the listening socket, and the pipes of the children's lines,
+in which what they say meanwhile waits. Signals wait too: one that asks for the end must not find a program that does
+not listen yet, for it would end everything at once.
+"""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from sederunt import log
+from sederunt.bus import embedded
+from sederunt.bus.embedded import EmbeddedServer
+from sederunt.cli.role_process import RunningRole
+from sederunt.errors import SetupError
+
+logger = log.get(component="cli", role="serve")
+
+CAN_GO_ON = sys.platform == "linux"  # elsewhere a process that was not started here cannot be waited for
+HEARD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR2)
+_PLACE = "_SEDERUNT_GOES_ON"  # of the environment; no setting, and gone before a role is started
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inheritance:
+    """What one program of a `serve` leaves to the next; files by their numbers."""
+
+    lock: int
+    listener: int
+    database: str | None  # file of SQLite
+    replaced: int  # how often roles have been replaced
+    roles: Mapping[str, RunningRole]
+    server: Mapping[str, str] = field(default_factory=dict)  # the message server, where it is ours
+
+    @property
+    def file(self) -> Path | None:
+        """Return SQLite's file; None with another database."""
+        return Path(self.database) if self.database is not None else None
+
+    @property
+    def files(self) -> list[int]:
+        """Return what has to stay open."""
+        return [
+            self.lock,
+            self.listener,
+            *(file for role in self.roles.values() for file in (role.output, role.errors)),
+        ]
+
+
+def inherited() -> Inheritance | None:
+    """Return what the program before this one left; None where this one was started by somebody else."""
+    text = os.environ.pop(_PLACE, None)
+    if text is None:
+        return None
+    told = json.loads(text)
+    roles = {name: RunningRole(**role) for name, role in told.pop("roles").items()}
+    found = Inheritance(roles=roles, **told)
+    for file in found.files:
+        os.set_inheritable(file, False)
+    return found
+
+
+def go_on(inheritance: Inheritance) -> str:
+    """Run the program that is installed now in place of this one. Returns only where that cannot be had: the reason.
+
+    Signals have to wait (`signals_wait`) from before the roles were counted.
+    """
+    for file in inheritance.files:
+        os.set_inheritable(file, True)
+    os.environ[_PLACE] = json.dumps(asdict(inheritance))
+    sys.stdout.flush()
+    try:
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  # our own command
+    except OSError as error:
+        return f"`serve` itself goes on as it was: {error.strerror or error}."
+    finally:
+        os.environ.pop(_PLACE, None)
+        for file in inheritance.files:
+            os.set_inheritable(file, False)
+
+
+def signals_wait(wait: bool) -> None:
+    """Have signals that ask something of `serve` wait, or come."""
+    signal.pthread_sigmask(signal.SIG_BLOCK if wait else signal.SIG_UNBLOCK, HEARD)
+
+
+def as_told(server: EmbeddedServer) -> dict[str, str]:
+    """Return a message server as text."""
+    told = {name: str(getattr(server, name)) for name in ("executable", "config", "store", "port")}
+    return told | {"token": server.token.get_secret_value()}
+
+
+def from_told(told: Mapping[str, str]) -> EmbeddedServer:
+    """Return the message server that the program before this one told of."""
+    paths = {name: Path(told[name]) for name in ("executable", "config", "store")}
+    return EmbeddedServer(**paths, port=int(told["port"]), token=SecretStr(told["token"]))
+
+
+def renewed(data: Path, server: EmbeddedServer, pid: int | None) -> tuple[EmbeddedServer, bool]:
+    """Return the message server as this program would start it, and whether the one that runs differs from it.
+
+    Args:
+        pid: its process.
+    """
+    try:
+        before = server.config.read_text(encoding="utf-8")
+        new = embedded.prepare(data, keep=server)
+        same = pid is not None and Path(f"/proc/{pid}/exe").samefile(new.executable)
+        return new, not same or before != new.config.read_text(encoding="utf-8")
+    except (OSError, SetupError) as error:
+        logger.warning("the message server stays as it is", action="message_server_kept", why=str(error))
+        return server, False

@@ -1,0 +1,74 @@
+"""Explain in one sentence what happened to a bot, and what decided it. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sederunt.database.bot_view import BotView
+from sederunt.model.bot import Verdict
+from sederunt.model.explanations import VERDICTS, why
+from sederunt.model.history import STATUS_UPDATE, deciding_row
+from sederunt.model.status import BotStatus
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryStep:
+    """One status, since when, and what led to it."""
+
+    status: str
+    at: datetime
+    cause: str | None
+    evidence: str | None  # the row that decided
+    is_now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BotSummary:
+    """What happened."""
+
+    sentence: str
+    advice: str | None  # what would help another time
+    steps: tuple[SummaryStep, ...]
+
+
+def summary_of(view: BotView) -> BotSummary:
+    """Return the story of a bot so far."""
+    changes = [event for event in view.events if event.event == STATUS_UPDATE]
+    first = changes[0].data["old_status"] if changes else view.bot.status.value
+    steps = [SummaryStep(str(first), view.bot.created_at, None, None, is_now=not changes)]
+    for number, event in enumerate(changes, 1):
+        data = event.data
+        evidence = data.get("evidence")
+        steps.append(
+            SummaryStep(
+                str(data["new_status"]),
+                event.created_at,
+                data.get("cause") or data.get("stop_reason"),
+                deciding_row(evidence),
+                is_now=number == len(changes),
+            )
+        )
+    sentence, advice = _told(view)
+    return BotSummary(sentence, advice, tuple(steps))
+
+
+def _told(view: BotView) -> tuple[str, str | None]:
+    """Return the sentence, and what would help."""
+    bot = view.bot
+    last = next((e.data for e in reversed(view.events) if e.event == STATUS_UPDATE), {})
+    told, advice = why(bot.status, bot.stop_reason, cause=last.get("cause"), message=last.get("message"))
+    if bot.status is BotStatus.FINISHED:
+        advice = None if bot.verdict in (None, Verdict.HEALTHY) else advice  # nobody asks why all went well
+        people = len(view.participants)
+        met = f"with {people} {'person' if people == 1 else 'people'}" if people else "alone"
+        told = f"Recorded {_minutes(view)} {met}. {told}"
+    # What is as it should be, or was said just before, is not said again.
+    verdict = bot.verdict if bot.verdict not in (None, Verdict.HEALTHY, Verdict.NEVER_ADMITTED) else None
+    return f"{told} {VERDICTS[verdict]}" if verdict else told, advice
+
+
+def _minutes(view: BotView) -> str:
+    began, ended = view.bot.recording_started_at, view.bot.recording_ended_at or view.bot.finished_at
+    if began is None or ended is None:
+        return "nothing"
+    seconds = round((ended - began).total_seconds())
+    return f"{seconds} seconds" if seconds < 90 else f"{round(seconds / 60)} minutes"

@@ -1,0 +1,66 @@
+"""Run `sederunt doctor` as a child process and parse its findings: it costs seconds of CPU."""
+
+import asyncio
+import json
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from sederunt.bus.tasks import end
+from sederunt.settings import Settings
+
+LONGEST_S = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What came of it; empty while it is still at work."""
+
+    rows: tuple[dict[str, Any], ...] = ()
+    fault: str = ""
+    under_way: bool = False
+
+
+class DoctorRun:
+    """Runs when somebody first asks, and again when somebody wants it."""
+
+    def __init__(self) -> None:
+        self._findings = Findings()
+        self._running: asyncio.Task[None] | None = None
+
+    @property
+    def was_asked(self) -> bool:
+        """Return whether there is, or will soon be, something to show."""
+        return self._running is not None
+
+    def look(self, settings: Settings, *, again: bool = False) -> Findings:
+        """Return the findings so far; a check-up is begun where there was none, or another one is wanted."""
+        idle = self._running is None or self._running.done()
+        if idle and (again or not (self._findings.rows or self._findings.fault)):
+            self._findings = Findings(under_way=True)
+            self._running = asyncio.create_task(self._run(settings))
+        return self._findings
+
+    async def close(self) -> None:
+        """End the check-up: nobody waits for it any more."""
+        if self._running is not None:
+            await end(self._running)
+
+    async def _run(self, settings: Settings) -> None:
+        command = ("-m", "sederunt.cli.main", "doctor", "--json", "--data", str(settings.data))
+        child = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            said, _ = await asyncio.wait_for(child.communicate(), LONGEST_S)
+            self._findings = Findings(rows=tuple(json.loads(said)))
+        except (TimeoutError, ValueError):
+            self._findings = Findings(fault="The check-up did not end. Run `sederunt doctor` on the machine.")
+        finally:
+            if child.returncode is None:
+                child.kill()
+                await child.wait()

@@ -1,0 +1,37 @@
+"""Decode callers' pictures in a sandboxed process: a small file may unpack to gigabytes."""
+
+import asyncio
+import sys
+import threading
+from asyncio.subprocess import PIPE
+
+from sederunt.media.reader_processes import end_where_stopped
+from sederunt.media.sandboxed_reader import READER_ENVIRONMENT, raise_fault
+from sederunt.model.budgets import count_of
+
+CPU_S = count_of("picture_cpu_s")  # the largest picture that is taken needs 1.4 s (measured)
+_CHILD = "sederunt.media.sandboxed_image_child"
+
+
+async def sandboxed_image(data: bytes, *, gives_way: int = 0) -> bytes:
+    """Return what `still` makes of a picture. Raises UnsupportedMedia and BrokenMedia.
+
+    Args:
+        gives_way: how much the process gives way to others, as nice(2) counts it.
+    """
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", _CHILD, str(CPU_S), str(gives_way)),
+        env=READER_ENVIRONMENT,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    threading.Thread(target=end_where_stopped, args=[child.pid], daemon=True).start()
+    try:
+        made, told = await child.communicate(data)
+    finally:
+        if child.returncode is None:
+            child.kill()
+            await child.wait()
+    raise_fault(child.returncode or 0, told, CPU_S)
+    return made

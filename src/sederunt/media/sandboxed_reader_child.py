@@ -1,0 +1,88 @@
+"""The process behind `sandboxed_reader`: gives up its rights, then reads one file."""
+
+import contextlib
+import ctypes
+import dataclasses
+import json
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+
+from sederunt.media.landlock import see_only
+
+MEMORY_BYTES = 3 << 30  # of addresses; the libraries alone map 0.7 GB, frames of 8K video 0.5 GB
+_NEW_NETWORK, _NEW_USER = 0x4000_0000, 0x1000_0000
+_DIE_WITH_PARENT, _NO_NEW_PRIVILEGES = 1, 38  # prctl(2)
+
+
+def preload() -> None:
+    """Load what readers need, in the process that they are forked from."""
+    import sederunt.media.pcm
+    import sederunt.media.probe  # noqa: F401
+
+
+def main(act: str, path: str, cpu_s: str, gives_way: str, *moments: str) -> None:
+    """Run one act: `probe` writes facts as JSON; `pcm`, between two moments, writes 16-bit samples at 16 kHz.
+
+    What is wrong with the file is the last line of standard error, as JSON, and the exit status is 1.
+    """
+    os.nice(int(gives_way))
+    give_up_rights(int(cpu_s), Path(path))
+    from sederunt.errors import MediaError
+
+    try:
+        if act == "probe":
+            _probe(Path(path))
+        else:
+            _decode(Path(path), float(moments[0]), float(moments[1]))
+    except MediaError as error:
+        tell(type(error).__name__, str(error))
+    except MemoryError:
+        tell("BrokenMedia", "The file takes more memory to read than it may: it is damaged, or made to do harm.")
+
+
+def give_up_rights(cpu_s: int, *readable: Path, memory_bytes: int = MEMORY_BYTES) -> None:
+    """Limit CPU and memory, forbid writing, leave the network, see these files alone, and end with the parent."""
+    limits = {
+        resource.RLIMIT_CPU: cpu_s,
+        resource.RLIMIT_AS: memory_bytes,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_NOFILE: 64,
+    }
+    for limit, most in limits.items():
+        _, hard = resource.getrlimit(limit)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(limit, (most, most))
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    # Some kernels and containers allow neither; the list of protocols in `containers` then keeps it off the network.
+    libc.unshare(_NEW_NETWORK if os.geteuid() == 0 else _NEW_USER | _NEW_NETWORK)
+    see_only(*readable)
+
+
+def _probe(path: Path) -> None:
+    from sederunt.media.probe import probe
+
+    sys.stdout.write(json.dumps(dataclasses.asdict(probe(path))))
+
+
+def _decode(path: Path, start_s: float, end_s: float) -> None:
+    import numpy as np
+
+    from sederunt.media.pcm import read_pcm
+
+    with contextlib.suppress(BrokenPipeError):  # the reader has heard enough
+        for block in read_pcm(path, start_s=start_s, end_s=end_s, block_s=5.0):
+            sys.stdout.buffer.write(np.rint(block.samples * 32_768).clip(-32_768, 32_767).astype("<i2").tobytes())
+        sys.stdout.buffer.flush()
+
+
+def tell(error: str, message: str) -> None:
+    """End this process with what is wrong with the file, for whoever started it."""
+    sys.stderr.write("\n" + json.dumps({"error": error, "message": message}))
+    sys.stderr.flush()
+    os._exit(1)

@@ -1,0 +1,67 @@
+"""How far a bot's sound is in storage: where a gap begins, and what the end of a stay waits for."""
+
+import asyncio
+
+from sederunt import log
+from sederunt.clock import Clock, unix_ms
+from sederunt.meetings.journal import Journal
+from sederunt.meetings.record.spool import PieceSpool, pauses
+
+ASK_STORAGE_S = 5.0  # while a bot that came back waits to record
+# By how much a speaking mark may be later than the last piece that was kept: what was in memory when the host died,
+# while storage took its time to refuse a piece.
+UNSURE_S = 120.0
+
+logger = log.get(component="meetings")
+
+
+async def heard_until_s(journal: Journal, spool: PieceSpool) -> float:
+    """Return the second of the recording up to which the bot heard: earlier than the truth at most, never later.
+
+    The bot sits in the meeting already and records nothing yet, so storage is not waited for. Where it does not answer,
+    this host's spool and the rows tell less exactly.
+    """
+    gaps = journal.bot.gaps
+    known_s = max(await spool.waiting_until_s(), gaps[-1].end if gaps else 0.0)
+    try:
+        async with asyncio.timeout(ASK_STORAGE_S):
+            return max(known_s, await spool.stored_until_s())
+    except Exception:
+        logger.exception("storage not asked when the bot came back", action="gap_guessed", bot_id=str(journal.bot.id))
+        # The bot was there for certain when somebody's speech was marked later.
+        assert journal.bot.recording_started_at is not None, "a bot that came back was inside before"
+        people = await journal.participants(with_events=True)
+        marked_ms = max((event.timestamp for person in people for event in person.events), default=0)
+        return max(known_s, (marked_ms - unix_ms(journal.bot.recording_started_at)) / 1000 - UNSURE_S)
+
+
+async def store_rest(spool: PieceSpool, clock: Clock) -> None:
+    """Store every piece of a host whose bot another one has by now, for as long as it takes, or until cancelled: then
+    what is left waits on this disk for the next start here.
+    """
+    for pause_s in pauses():
+        if await spool.sweep() == 0:
+            return
+        await clock.sleep(pause_s)
+
+
+async def wait_until_stored(journal: Journal, spool: PieceSpool, clock: Clock) -> float:
+    """Wait until storage has every piece of this host; returns the second up to which the bot heard.
+
+    To go on without would cut the recording short, and nobody would know. Raises Superseded where another host took the
+    bot over meanwhile. A bot whose deletion was asked for is not waited for: its pieces are removed here.
+    """
+    has_failed = False
+    for pause_s in pauses():
+        try:
+            if await spool.sweep() == 0:
+                return await spool.stored_until_s()
+        except Exception:
+            if not has_failed:
+                logger.exception("storage does not answer", action="storage_awaited", bot_id=str(journal.bot.id))
+            has_failed = True
+        await clock.sleep(pause_s)
+        if (await journal.refresh()).delete_requested:
+            await spool.discard()
+            break
+    return 0.0

@@ -1,0 +1,125 @@
+"""Split text into search terms: of what is searched, of the question, and where an answer stands.
+
+Both database engines are given these words ready-made, so that the same question finds the same lines in each, in
+every script: marks belong to their letters, and scripts that are written without spaces are searched by character.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+MOST_PHRASES = 16
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_PIECE = re.compile(r'"([^"]*)"|(\S+)')
+# Han, kana, Thai, Lao, Khmer, Myanmar: no spaces between words.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_AROUND = 12  # words of an excerpt on each side of what was found
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One word of a text: as it is compared, and where it stands."""
+
+    word: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words that must follow one another; the last may go on where it was not put in quotes."""
+
+    words: tuple[str, ...]
+    may_go_on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of an excerpt, and whether it is what was asked for."""
+
+    text: str
+    is_match: bool
+
+
+def terms(text: str) -> Iterator[Term]:
+    """Yield every word of a text, in order."""
+    start: int | None = None
+    for place, character in enumerate(text):
+        kind = unicodedata.category(character)[0]
+        if _UNSPACED.match(character) and kind in "LN":
+            if start is not None:
+                yield _term(text, start, place)
+            start = place
+        elif kind in "LN":
+            if start is not None and _UNSPACED.match(text[start]):
+                yield _term(text, start, place)
+                start = place
+            start = place if start is None else start
+        elif kind != "M" and start is not None:
+            yield _term(text, start, place)
+            start = None
+    if start is not None:
+        yield _term(text, start, len(text))
+
+
+def _term(text: str, start: int, end: int) -> Term:
+    folded = unicodedata.normalize("NFKD", text[start:end]).casefold()
+    plain = "".join(c for c in _ACCENTS.sub("", folded) if unicodedata.category(c)[0] in "LNM")
+    return Term(unicodedata.normalize("NFC", plain) or text[start:end], start, end)
+
+
+def phrases(question: str) -> tuple[Phrase, ...]:
+    """Return what a question asks for: all of its words, begun ones too, and what stands in quotes as it stands
+    there.
+    """
+    found: list[Phrase] = []
+    for quoted, bare in _PIECE.findall(question):
+        words = tuple(term.word for term in terms(quoted or bare))
+        if words:
+            found.append(Phrase(words, may_go_on=not quoted))
+    return tuple(found[:MOST_PHRASES])
+
+
+def excerpt(text: str, asked: Sequence[Phrase]) -> list[Part]:
+    """Return the words around the first place that was asked for, cut into what matches and what does not."""
+    words = list(terms(text))
+    hits = _hits(words, asked)
+    middle = min(hits, default=0)
+    shown = range(max(middle - _AROUND, 0), min(middle + 2 * _AROUND, len(words)))
+    if not words:
+        return [Part(text, is_match=False)]
+    begin = words[shown[0]].start if shown[0] else 0
+    end = words[shown[-1]].end if shown[-1] < len(words) - 1 else len(text)
+    parts: list[Part] = []
+    place = begin
+    for number in shown:
+        if number in hits:
+            word = words[number]
+            _add(parts, text[place : word.start], is_match=False)
+            _add(parts, text[word.start : word.end], is_match=True)
+            place = word.end
+    _add(parts, text[place:end], is_match=False)
+    return [
+        *([Part("… ", is_match=False)] if begin else []),
+        *parts,
+        *([Part(" …", is_match=False)] if end < len(text) else []),
+    ]
+
+
+def _hits(words: Sequence[Term], asked: Sequence[Phrase]) -> set[int]:
+    """Return the places of the words that belong to a phrase that was found."""
+    hits: set[int] = set()
+    for phrase in asked:
+        length = len(phrase.words)
+        for first in range(len(words) - length + 1):
+            found = [term.word for term in words[first : first + length]]
+            last_fits = found[-1].startswith(phrase.words[-1]) if phrase.may_go_on else found[-1] == phrase.words[-1]
+            if last_fits and tuple(found[:-1]) == phrase.words[:-1]:
+                hits.update(range(first, first + length))
+    return hits
+
+
+def _add(parts: list[Part], text: str, *, is_match: bool) -> None:
+    if text:
+        parts.append(Part(text, is_match))

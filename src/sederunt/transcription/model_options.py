@@ -1,0 +1,54 @@
+"""Check what a caller asks of a model against the model's row, before a bot joins a meeting. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sederunt.transcription.languages import DETECT, primary_tag
+from sederunt.transcription.rows import Can, ModelRow, VocabularyRule
+
+
+def option_faults(model: ModelRow, title: str, *, lang: str | None, vocabulary: Sequence[str]) -> Mapping[str, str]:
+    """Return field → what this model cannot do of it, and what to do instead; empty where it can do all of it.
+
+    Args:
+        title: the vendor's name, as people write it.
+    """
+    name = f"{model.identifier} ({title})"
+    found = {"lang": _lang(model, name, lang), "custom_vocabulary": _vocabulary(model, name, vocabulary)}
+    return {field: sentence for field, sentence in found.items() if sentence}
+
+
+def _lang(model: ModelRow, name: str, lang: str | None) -> str:
+    tag = (lang or "").strip()
+    if not tag:
+        return ""
+    if tag.lower() in DETECT:
+        can = Can.DETECT_LANGUAGE in model.can or model.default_lang == "multi"
+        return "" if can else f"lang is '{tag}', but {name} cannot find the language: name it, such as 'en'."
+    known = model.languages
+    if known is None or tag.lower() in known or primary_tag(tag) in known:
+        return ""
+    return f"lang is '{tag}', which {name} does not transcribe; it knows {', '.join(sorted(known))}."
+
+
+def _vocabulary(model: ModelRow, name: str, vocabulary: Sequence[str]) -> str:
+    if not vocabulary:
+        return ""
+    if Can.VOCABULARY not in model.can:
+        return f"custom_vocabulary was sent, but {name} takes none: leave it out, or choose another model."
+    rule = model.vocabulary
+    if rule.terms is not None and len(vocabulary) > rule.terms:
+        return f"custom_vocabulary has {len(vocabulary)} terms; {name} takes at most {rule.terms}."
+    return next((sentence for term in vocabulary if (sentence := _term(rule, name, term))), "")
+
+
+def _term(rule: VocabularyRule, name: str, term: str) -> str:
+    words = len(term.split())
+    if rule.words is not None and words > rule.words:
+        return f"custom_vocabulary has '{term}', {words} words; {name} takes at most {rule.words} in a term."
+    if rule.letters is not None and len(term) > rule.letters:
+        return f"custom_vocabulary has '{term}', {len(term)} characters; {name} takes at most {rule.letters}."
+    if not rule.digits and any(letter.isdigit() for letter in term):
+        return f"custom_vocabulary has '{term}'; {name} takes no digits: write them as words."
+    return ""

@@ -1,0 +1,59 @@
+"""Where transcription providers introduce themselves: the entry points of the group "sederunt.transcribers".
+
+Built-in providers and those of other packages are found in the same way. A provider brings its rows (`Provider.row`,
+`Provider.models`), so a package that is installed beside this one adds models, and nothing here has to know of it.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from types import MappingProxyType
+
+from sederunt import log
+from sederunt.errors import SetupError
+from sederunt.transcription.provider import Provider
+from sederunt.transcription.sessions import RealtimeProvider
+
+GROUP = "sederunt.transcribers"
+
+logger = log.get(component="transcription")
+
+
+@cache
+def installed_providers() -> Mapping[str, Provider]:
+    """Return every installed provider, by name. One that cannot be loaded is logged and left out: the others shall
+    work."""
+    found: dict[str, Provider] = {}
+    for entry in entry_points(group=GROUP):
+        try:
+            plug: Provider = entry.load()
+            if plug.row.name != entry.name:
+                raise SetupError(f"The entry point '{entry.name}' brings the rows of '{plug.row.name}'.")
+        except Exception as error:
+            logger.error("transcriber not loaded", action="plug_failed", name=entry.name, why=repr(error))
+            continue
+        found.setdefault(entry.name, plug)
+    return MappingProxyType(found)
+
+
+def provider(name: str) -> Provider:
+    """Return the installed provider of this name. Raises SetupError where there is none."""
+    try:
+        return installed_providers()[name]
+    except KeyError:
+        raise SetupError(
+            f"{name} is not part of this installation: no entry point '{name}' in the group '{GROUP}'."
+        ) from None
+
+
+def realtime_provider(name: str) -> RealtimeProvider:
+    """Return the live half of the installed provider of this name. Raises SetupError where there is none."""
+    found = provider(name)
+    if found.realtime is None:
+        raise SetupError(f"{found.row.title} does not transcribe live in this installation.")
+    return found.realtime
+
+
+def is_installed(name: str) -> bool:
+    """Return whether a provider of this name introduces itself."""
+    return name in installed_providers()

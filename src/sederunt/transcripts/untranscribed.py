@@ -1,0 +1,52 @@
+"""Find loud sound of a track that has no words: what a live transcript may lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sederunt.model.transcript import Word
+
+if TYPE_CHECKING:  # brings numpy
+    from sederunt.transcription.whisper.sound import PcmSource
+
+# So much is judged at once: both witnesses need surroundings.
+LOOK_S = 20.0
+
+
+def unheard_in(path: Path, words: Iterable[Word]) -> list[tuple[float, float]]:
+    """Return what `unheard` finds in a recorded track."""
+    from sederunt.media.pcm import read_pcm
+
+    return unheard(lambda start_s: read_pcm(path, start_s=start_s), words)
+
+
+def unheard(source: PcmSource, words: Iterable[Word]) -> list[tuple[float, float]]:
+    """Return where (seconds) a track sounds like speech, to the detector or by its loudness, and has no word.
+
+    `words` are those that were told of the track. Blocks: decodes and judges the track, about 0.01 CPU-seconds per
+    audible second.
+    """
+    from sederunt.transcription.whisper import speech
+    from sederunt.transcription.whisper.sound import UnreadSound
+
+    told, sound, found = list(words), UnreadSound(source), list[tuple[float, float]]()
+    while True:
+        sound.skip_silence()
+        samples, _ = sound.look(LOOK_S)
+        if not len(samples):
+            return found
+        at_s = sound.position_s
+        stretches = [(at_s + start, at_s + end) for start, end in speech.listen(samples).audible()]
+        found += still_without(stretches, told)
+        sound.skip(LOOK_S)
+
+
+def still_without(stretches: Sequence[tuple[float, float]], words: Iterable[Word]) -> list[tuple[float, float]]:
+    """Return which parts of stretches of sound lack words."""
+    from sederunt.transcription.whisper import reading
+    from sederunt.transcription.whisper.decoding import TimedWord
+
+    told = [TimedWord(word.word, word.start, word.end, word.confidence) for word in words]
+    return reading.uncovered(stretches, told)

@@ -1,0 +1,22 @@
+"""Why a bot is where it is, in words."""
+
+from sederunt.model.bot import Verdict
+from sederunt.model.explanations import ENDED, REASONS, UNDER_WAY, VERDICTS, why
+from sederunt.model.status import BotStatus, StopReason
+
+
+def test_every_status_reason_and_verdict_has_its_words() -> None:
+    assert set(UNDER_WAY) | set(ENDED) | {"finished", "not_admitted"} == set(BotStatus)
+    assert set(REASONS) == set(StopReason)
+    assert set(VERDICTS) == set(Verdict)
+
+
+def test_a_limit_says_which_wish_was_meant_and_an_error_what_it_was() -> None:
+    assert why("finished", None, cause="time_limit", message=None) == (
+        "Its time was up.",
+        "Raise stop_options.time_limit.",
+    )
+    told, advice = why("failed", None, cause=None, message="The disk is full.")
+    assert told.endswith("The disk is full.")
+    assert advice
+    assert why("recording", "kicked", cause=None, message=None)[1] is None

@@ -1,0 +1,56 @@
+"""What cannot be had is told before a meeting is joined, by field."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from sederunt.transcription.model_options import option_faults
+from sederunt.transcription.rows import Can, ModelRow, VocabularyRule
+
+ALL = ModelRow(
+    identifier="vendor77",
+    aliases=(),
+    provider="acme",
+    can=frozenset(Can),
+    languages=frozenset({"de", "en", "zh-tw"}),
+    vocabulary=VocabularyRule(terms=3, words=2, letters=10, digits=False),
+)
+NOTHING = ModelRow(identifier="vendor78", aliases=(), provider="acme")
+
+
+def faults(row: ModelRow, lang: str | None = None, vocabulary: Sequence[str] = ()) -> dict[str, str]:
+    return dict(option_faults(row, "Acme", lang=lang, vocabulary=vocabulary))
+
+
+@pytest.mark.parametrize("lang", [None, "", "auto", "multi", "de", "de-CH", "EN", "zh-TW"])
+def test_what_the_model_can_is_no_fault(lang: str | None) -> None:
+    assert faults(ALL, lang, ["one", "two words"]) == {}
+
+
+def test_a_language_it_does_not_know_is_told_with_those_it_does() -> None:
+    assert faults(ALL, "fr") == {
+        "lang": "lang is 'fr', which vendor77 (Acme) does not transcribe; it knows de, en, zh-tw."
+    }
+
+
+def test_detection_that_was_asked_for_must_be_possible_and_a_language_left_out_is_no_wish() -> None:
+    assert "cannot find the language" in faults(NOTHING, "auto")["lang"]
+    assert faults(NOTHING, None) == {}
+    assert faults(NOTHING, "any") == {}
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "told"),
+    [
+        (["a", "b", "c", "d"], "has 4 terms; vendor77 (Acme) takes at most 3"),
+        (["one two three"], "'one two three', 3 words"),
+        (["incomprehensible"], "16 characters"),
+        (["agent 7"], "no digits"),
+    ],
+)
+def test_custom_words_beyond_the_vendors_limits_are_told(vocabulary: list[str], told: str) -> None:
+    assert told in faults(ALL, None, vocabulary)["custom_vocabulary"]
+
+
+def test_custom_words_for_a_model_that_takes_none_are_told() -> None:
+    assert "takes none" in faults(NOTHING, None, ["a"])["custom_vocabulary"]
