@@ -74,6 +74,7 @@ class Attendance:
             heard={register.canonical_of(key): moment for key, moment in speaking.heard_ms.items()},
             only_one_ms=self._only_one_ms,
             own=register.own.found,
+            goes_by=register.told_first_as,
             omitted_ms=self._habits[Source.PROTOCOL].omitted_ms,
             now_ms=at_ms,
         )

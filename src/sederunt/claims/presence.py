@@ -172,17 +172,20 @@ def picture(
     heard: Mapping[str, int],
     only_one_ms: int | None,
     own: frozenset[str],
+    goes_by: Mapping[str, str],
     omitted_ms: Callable[[str], int | None],
     now_ms: int,
 ) -> Presence:
     """Weigh everything. `heard`: person → when their own sound was captured last. `own`: the bot itself.
+    `goes_by`: a page's token under which a person of the protocol was told of first → that person.
     `omitted_ms`: person → since when the protocol's messages leave them out."""
     protocol, listing, tiles = tables[Source.PROTOCOL], tables[Source.LIST], tables[Source.TILES]
     list_as = matched(protocol, (word.subject for word in listing.words.values()))
     strangers = [word.subject for token, word in tiles.words.items() if token not in list_as]
-    tiles_as = list_as | matched(protocol, strangers)
-    listed = _by_person(listing, list_as)
-    shown = _by_person(tiles, tiles_as)
+    # Whoever is called otherwise by now was meant by their former name, too.
+    known_as = {token: goes_by.get(person, person) for token, person in (list_as | matched(protocol, strangers)).items()}
+    listed = _by_person(listing, known_as)
+    shown = _by_person(tiles, known_as)
     read = sum(word.holds for word in listed.values())
     rows = read if listing.is_open else 0
     holds = sum(word.holds for word in protocol.words.values()) if protocol.words else -1
@@ -214,7 +217,7 @@ def picture(
             _holds_until(listing, on_list, now_ms),
             _holds_until(tiles, shown.get(person), now_ms),
         )
-    return Presence(verdicts=found, known_as=tiles_as, confirmed_ms=confirmed_ms)
+    return Presence(verdicts=found, known_as=known_as, confirmed_ms=confirmed_ms)
 
 
 def _holds_until(table: SourceTable, word: Statement | None, now_ms: int | None) -> int:

@@ -136,6 +136,11 @@ class Register:
                 return frozenset(marked | {self.canonical_of(first)})
         return frozenset(marked)
 
+    @property
+    def told_first_as(self) -> Mapping[str, str]:
+        """Return the key under which somebody was told of first → their canonical key, where it is another."""
+        return self._canonicals
+
     # --- what follows --------------------------------------------------------------------------------------------
 
     @property
