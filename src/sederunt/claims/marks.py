@@ -40,9 +40,12 @@ class SpeechMarks:
         return self._marks.keys()
 
     def start(self, person: str, source: Source, at_ms: int) -> int:
-        """Begin a mark, after all that is told of the person already; returns when it begins."""
+        """Begin a mark, after all that is told of the person already; returns when it begins.
+
+        No two events of a person share a moment: who pairs them would take a mark without length for one without end.
+        """
         marks = self._marks.setdefault(person, [])
-        start_ms = max(at_ms, (marks[-1].stop_ms or 0) if marks else at_ms)
+        start_ms = max(at_ms, (marks[-1].stop_ms or 0) + 1 if marks else at_ms)
         marks.append(Mark(source, start_ms))
         if len(marks) > MOST_MARKS:
             del marks[0]
@@ -52,7 +55,7 @@ class SpeechMarks:
     def stop(self, person: str, at_ms: int) -> int:
         """End the mark that goes on; returns when it ends."""
         mark = self._marks[person][-1]
-        mark.stop_ms = max(at_ms, mark.start_ms)
+        mark.stop_ms = max(at_ms, mark.start_ms + 1)
         self._speaking.discard(person)
         return mark.stop_ms
 

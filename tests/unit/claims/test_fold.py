@@ -6,6 +6,7 @@ from dataclasses import replace
 from sederunt.claims.changes import PersonLeft, PersonSpoke, PersonTracked, RosterChange
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject
 from sederunt.claims.fold import Fold
+from sederunt.claims.marks import SpeechMarks
 from sederunt.claims.register import is_bot_name
 from sederunt.claims.rules import CONTRADICTED_MS, DOUBT_MS, MOST_PEOPLE, ONLY_ONE_MS
 from sederunt.model.participant import SpeakingKind
@@ -128,6 +129,31 @@ def test_whoever_is_large_before_the_protocol_tells_of_speakers_keeps_no_marks_o
 def test_whom_the_stronger_source_names_too_keeps_the_mark_without_a_break() -> None:
     fold = folded(here("1=Ada", "2=Bob"), large("Ada", 1), sound("mix", True, 5), speaks("1", at=5.6), speaks(at=9))
     assert spoken(fold) == {"Ada": [(5, 9)]}
+
+
+def test_whom_a_page_told_of_first_and_who_is_renamed_is_one_person_who_stays() -> None:
+    """Zoom: tiles, known by name alone, came before the roster; then the one tile was gone, as was the person."""
+    fold = folded(
+        here("Ada", "Bob", source=Source.TILES),
+        here("1=Ada", "2=Bob", at=1, kind=Extent.SEVERAL),
+        speaks("2", at=5),
+        speaks(at=9),
+        here("2=Robert (he/him)", at=10, kind=Extent.SEVERAL),
+        here("Ada", "Robert (he/him)", at=10.3, source=Source.TILES),
+    )
+    changes = play(fold, [speaks("2", at=12), speaks(at=14)], until=30)
+    assert spoken(fold) == {"Robert (he/him)": [(5, 9), (12, 14)]}
+    assert names_here(fold) == ["Ada", "Robert (he/him)"]
+    assert not [change for change in changes if isinstance(change, PersonTracked | PersonLeft)]
+
+
+def test_no_two_events_of_a_person_share_a_moment() -> None:
+    """Meet: of a start and a stop of one moment the store kept the start alone, so the mark had no end."""
+    marks = SpeechMarks()
+    for start_ms, stop_ms in ((5, 9), (8, 8), (20, 20)):
+        marks.start("Ada", Source.CAPTURE, start_ms)
+        marks.stop("Ada", stop_ms)
+    assert [event.timestamp for event in marks.events("Ada")] == [5, 9, 10, 11, 20, 21]
 
 
 def test_a_full_list_that_leaves_somebody_out_means_that_they_left() -> None:
