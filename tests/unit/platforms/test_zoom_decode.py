@@ -242,10 +242,17 @@ def test_another_node_of_a_user_is_the_same_person(control: Make, signal: Make, 
     assert (named["track-0"], named["track-1"]) == (str(told), str(GRACE))
 
 
-def test_small_numbers_that_share_no_bits_are_nobodys(control: Make) -> None:
+def test_small_numbers_that_share_no_bits_are_two_people(control: Make) -> None:
     decoder = ZoomDecoder()
     decoder.decode(control(7937, {"add": [{"id": 7, "dn2": encoded("Small")}]}))
-    assert decoder.decode(control(12033, {"asn1": 8})) == []
+    assert decoder.decode(control(12033, {"asn1": 8})) == [speak(Source.PROTOCOL, ["8"], 1_000)]
+
+
+def test_who_speaks_before_the_roster_tells_of_them_is_told_by_the_id_that_it_will_tell(control: Make) -> None:
+    decoder = ZoomDecoder()
+    assert decoder.decode(control(12033, {"asn1": ADA + 1})) == [speak(Source.PROTOCOL, [str(ADA)], 1_000)]
+    listed = decoder.decode(control(7937, {"add": [{"id": ADA, "dn2": encoded("Ada")}]}))
+    assert [subject.key for claim in listed for subject in claim.subjects if isinstance(claim, Claim)] == [str(ADA)]
 
 
 @given(

@@ -126,7 +126,8 @@ class ZoomDecoder:
 
     def _speakers(self, body: Mapping[str, Any], at_ms: int) -> list[Told]:
         nodes = [value for name, value in sorted(body.items()) if name.startswith("asn") and isinstance(value, int)]
-        now = {key for node in nodes if (key := self._key_of(node))}
+        # Somebody may speak before the roster tells who they are: their user id, which it will tell them by.
+        now = {self._key_of(node) or str(node >> _NODE_BITS << _NODE_BITS or node) for node in nodes}
         if now == self._speaking:
             return []
         self._speaking = now
