@@ -183,7 +183,9 @@ def picture(
     list_as = matched(protocol, (word.subject for word in listing.words.values()))
     strangers = [word.subject for token, word in tiles.words.items() if token not in list_as]
     # Whoever is called otherwise by now was meant by their former name, too.
-    known_as = {token: goes_by.get(person, person) for token, person in (list_as | matched(protocol, strangers)).items()}
+    known_as = {
+        token: goes_by.get(person, person) for token, person in (list_as | matched(protocol, strangers)).items()
+    }
     listed = _by_person(listing, known_as)
     shown = _by_person(tiles, known_as)
     read = sum(word.holds for word in listed.values())

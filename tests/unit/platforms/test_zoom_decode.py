@@ -252,7 +252,7 @@ def test_who_speaks_before_the_roster_tells_of_them_is_told_by_the_id_that_it_wi
     decoder = ZoomDecoder()
     assert decoder.decode(control(12033, {"asn1": ADA + 1})) == [speak(Source.PROTOCOL, [str(ADA)], 1_000)]
     listed = decoder.decode(control(7937, {"add": [{"id": ADA, "dn2": encoded("Ada")}]}))
-    assert [subject.key for claim in listed for subject in claim.subjects if isinstance(claim, Claim)] == [str(ADA)]
+    assert listed == [here(Source.PROTOCOL, [Subject(key=str(ADA), name="Ada")], 1_000)]
 
 
 @given(
