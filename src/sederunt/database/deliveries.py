@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Integer, bindparam, exists, func, insert, literal_column, select, update
+from sqlalchemy import ColumnElement, Integer, bindparam, exists, func, insert, literal_column, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt.database import tables as t
@@ -179,12 +179,20 @@ class Deliveries:
 
     async def hasten(self, url: str, account_id: UUID) -> None:
         """Make all that is pending for an address due now: its receiver is back."""
+        await self._hasten(t.deliveries.c.url == url, t.deliveries.c.account_id == account_id)
+
+    async def hasten_all(self) -> int:
+        """Make all that is pending due now: the clock was set back, and the times that are written are of the one
+        before. Returns how many had a time to come.
+        """
+        return await self._hasten()
+
+    async def _hasten(self, *which: ColumnElement[bool]) -> int:
         now = self._database.clock.now()
-        mine = update(t.deliveries).where(
-            t.deliveries.c.url == url, t.deliveries.c.account_id == account_id, t.IS_PENDING
-        )
+        waiting = update(t.deliveries).where(*which, t.IS_PENDING, t.deliveries.c.next_attempt_at > now)
         async with self._database.begin() as connection:
-            await connection.execute(mine.where(t.deliveries.c.next_attempt_at > now).values(next_attempt_at=now))
+            hastened: int = (await connection.execute(waiting.values(next_attempt_at=now))).rowcount
+        return hastened
 
     async def pending(self) -> tuple[int, datetime | None]:
         """Return how many are still to be delivered, and when the oldest of them was made."""

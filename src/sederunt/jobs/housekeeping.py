@@ -13,7 +13,7 @@ from uuid import UUID
 from sederunt import log
 from sederunt.bus.connection import Bus, BusAway
 from sederunt.bus.erasure import erase_events
-from sederunt.clock import Clock
+from sederunt.clock import Clock, SteadyClock
 from sederunt.database.bots import Bots
 from sederunt.database.deliveries import Deliveries
 from sederunt.database.holdings import Holdings
@@ -34,6 +34,7 @@ logger = log.get(component="jobs")
 UNSENT_AFTER_S = 5.0  # by then the writer has published its rows, or is dead, or NATS is away
 QUICK_EVERY_S = 1.0
 SLOW_EVERY_S = 30.0  # lost jobs, old media, deletions
+LEAST_SET_S = 2.0  # less than this is the network's time service at work
 SOON_S = 5.0  # … once more after a start and after the message server was away: it may have lost jobs
 
 
@@ -75,7 +76,7 @@ class Housekeeping:
     def __init__(self, stores: Stores, bus: Bus, clock: Clock, line: WaitingLine) -> None:
         self._stores, self._line = stores, line
         self._bus = bus
-        self._clock = clock
+        self._clock, self._counted = clock, SteadyClock(clock)
         self._suspects: frozenset[Lost] = frozenset()
         self._back = asyncio.Event()  # the message server was away
         self._log_holds_deleted = True  # who was here before us may have died in between
@@ -112,6 +113,7 @@ class Housekeeping:
     async def quick_pass(self) -> Tidied:
         """Do what callers wait for: due bots, due webhooks, and messages that a crash left unsent."""
         walked = await self._line.walk()
+        await self._heed_clock()
         # Called for each second anew: a queue takes one delivery job per resource.
         due = await self._stores.deliveries.due(self._clock.now())
         deliveries = 0
@@ -119,6 +121,18 @@ class Housekeeping:
             deliveries += await self._publish("deliver", resource, resource_id, occasion=f"due-{self._now_ms()}")
         unsent = await sweep(self._bus, self._stores.outbox, older_than_s=UNSENT_AFTER_S)
         return Tidied(due=walked.sent, waiting=walked.told, unseated=walked.ended, deliveries=deliveries, unsent=unsent)
+
+    async def _heed_clock(self) -> None:
+        """Try all webhooks that wait where the clock was set back: to wait for the time that is written would be to
+        wait by as much longer, and all later ones of their bots with them.
+        """
+        back_s = (self._counted.now() - self._clock.now()).total_seconds()
+        if abs(back_s) < LEAST_SET_S:
+            return
+        if back_s > 0:
+            hastened = await self._stores.deliveries.hasten_all()
+            logger.warning("the clock was set back", action="clock_set_back", by_s=round(back_s), webhooks=hastened)
+        self._counted = SteadyClock(self._clock)
 
     async def slow_pass(self) -> Tidied:
         """Do what nobody waits for."""

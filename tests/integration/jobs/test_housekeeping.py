@@ -201,6 +201,22 @@ async def test_a_due_webhook_is_called_for_once_however_often_housekeeping_looks
     assert (await bus.js.stream_info(QUEUES["deliver"].stream)).state.messages == 1
 
 
+async def test_webhooks_do_not_wait_for_the_time_that_was_before_the_clock_was_set_back(
+    housekeeping: Housekeeping, stores: Stores, bus: Bus, bots: Bots, clock: FakeClock, make_bot: MakeBot
+) -> None:
+    bot = await bots.create(make_bot(webhook_url="https://receiver.example/"))
+    await bots.record_transition(bot.id, Trigger.LAUNCHED)
+    (delivery,) = await stores.deliveries.of(bot.id, bot.account_id)
+    await stores.deliveries.postpone(delivery.id, clock.now() + timedelta(seconds=30))
+    assert (await housekeeping.quick_pass()).deliveries == 0
+    clock.set_wall(3600)
+    clock.set_wall(-3600 - 1.9)
+    assert (await housekeeping.quick_pass()).deliveries == 0, "the time service at work"
+    clock.set_wall(-600)
+    assert (await housekeeping.quick_pass()).deliveries == 1
+    assert await bus.queued("deliver") == {str(bot.id)}
+
+
 async def test_a_job_that_the_queue_lost_is_put_back_after_it_was_missed_twice(
     housekeeping: Housekeeping, bus: Bus, bots: Bots, outbox: Outbox, make_bot: MakeBot
 ) -> None:
