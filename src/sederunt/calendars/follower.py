@@ -129,8 +129,9 @@ class CalendarFollower:
             # Without news too: time goes on, and brings what was too far ahead.
             if fetched.data is not None:
                 now = self._clock.now()
+                choice = FeedChoice(rule=FeedRule(feed.rule), keyword=feed.keyword, attendee=feed.attendee)
                 async with self._readers:
-                    found = await read_calendar(fetched.data, since=now, until=now + AHEAD)
+                    found = await read_calendar(fetched.data, since=now, until=now + AHEAD, choice=choice)
                 await self._follow(feed, found, now)
         except (DestinationError, LimitReached) as error:
             later = self._clock.now() + AFTER_A_FAULT
@@ -166,10 +167,9 @@ class CalendarFollower:
             raise DestinationError(f"The calendar did not come within {WHOLE_S:g} s.", retryable=True) from None
 
     async def _follow(self, feed: FeedRow, found: list[CalendarMeeting], now: datetime) -> None:
-        choice = FeedChoice(rule=FeedRule(feed.rule), keyword=feed.keyword, attendee=feed.attendee)
         rows = {row.key: row for row in await self._feeds.meetings(feed.id)}
         plan = plan_of(
-            [meeting for meeting in found if choice.takes(meeting)],
+            found,
             [
                 KnownMeeting(
                     key=row.key,

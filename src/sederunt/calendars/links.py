@@ -9,6 +9,7 @@ from sederunt.platforms.registry import parse_link, services
 
 _ADDRESS = re.compile(r"https://[^\s<>\"'\\]+")
 _MOST = 60  # addresses of one event: a description may be a newsletter
+_LONGEST = 2_000  # characters of one
 
 
 def meeting_link(texts: Iterable[str]) -> tuple[str, str] | None:
@@ -19,6 +20,8 @@ def meeting_link(texts: Iterable[str]) -> tuple[str, str] | None:
             looked_at += 1
             if looked_at > _MOST:
                 return None
+            if len(found) > _LONGEST:
+                continue
             address = html.unescape(found).rstrip(").,;]>")
             for service in services():
                 try:

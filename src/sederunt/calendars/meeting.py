@@ -26,8 +26,6 @@ class CalendarMeeting:
     starts_at: datetime
     service: str
     meeting_url: str
-    people: tuple[str, ...]  # addresses in small letters: the organiser, and attendees who have not declined
-    text: str  # title and description
 
     @property
     def key(self) -> str:
@@ -43,13 +41,18 @@ class FeedChoice:
     keyword: str = ""
     attendee: str = ""
 
-    def takes(self, meeting: CalendarMeeting) -> bool:
-        """Return whether a meeting gets a bot."""
+    def takes(self, people: Iterable[str], text: str) -> bool:
+        """Return whether a meeting gets a bot.
+
+        Args:
+            people: addresses in small letters: the organiser, and attendees who have not declined.
+            text: title and description.
+        """
         match self.rule:
             case FeedRule.MINE:
-                return self.attendee.casefold() in meeting.people
+                return self.attendee.casefold() in people
             case FeedRule.KEYWORD:
-                return self.keyword.casefold() in meeting.text.casefold()
+                return self.keyword.casefold() in text.casefold()
             case _:
                 return True
 

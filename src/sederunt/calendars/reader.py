@@ -1,28 +1,31 @@
 """Reading a calendar (iCalendar, RFC 5545) in a process of its own: recurrences are programs that somebody else wrote.
 
 A rule may ask for an event every second since the year 1, and a file may be anything. The reader gets the file and a
-stretch of time, has little memory, some seconds of CPU and no network, and knows no secret. What it prints is judged
-again on the other side.
+stretch of time, has little memory, some seconds of CPU and no network, and knows no secret. It prints those meetings
+alone that are to have a bot, without their people and their text: some kilobytes that repeat say hundreds of megabytes.
 """
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sederunt.calendars.meeting import CalendarMeeting
+from sederunt.calendars.meeting import CalendarMeeting, FeedChoice
 from sederunt.errors import DestinationError
 
 CPU_S = 20
 STALLED_S = 120.0  # for a machine that is busy; CPU is what is limited
+MOST_SAID = 16_000_000  # bytes; two thousand meetings with the longest ids and titles are 12 MB
 _CHILD = "sederunt.calendars.reader_child"
 _REFUSED = "This is no calendar that we can read: {why}."
 
 
-async def read_calendar(data: bytes, *, since: datetime, until: datetime) -> list[CalendarMeeting]:
-    """Return the meetings with links that begin between two moments. Raises DestinationError (not retryable)."""
+async def read_calendar(data: bytes, *, since: datetime, until: datetime, choice: FeedChoice) -> list[CalendarMeeting]:
+    """Return the chosen meetings with links that begin between two moments. Raises DestinationError (not retryable)."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", _CHILD, since.isoformat(), until.isoformat(), str(CPU_S)),
@@ -33,7 +36,8 @@ async def read_calendar(data: bytes, *, since: datetime, until: datetime) -> lis
     )
     try:
         async with asyncio.timeout(STALLED_S):
-            said, _ = await child.communicate(data)
+            said = await _said(child, json.dumps(asdict(choice)).encode() + b"\n" + data)
+            await child.wait()
     except TimeoutError:
         raise _refused("it takes too long") from None
     finally:
@@ -48,10 +52,25 @@ async def read_calendar(data: bytes, *, since: datetime, until: datetime) -> lis
     return [_meeting(row) for row in found["meetings"]]
 
 
+async def _said(child: asyncio.subprocess.Process, told: bytes) -> bytes:
+    """Return what a child answers to what it is told. Raises DestinationError where that has no end."""
+    assert child.stdin is not None
+    assert child.stdout is not None
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its answer, or its end, says why
+        child.stdin.write(told)
+        await child.stdin.drain()
+        child.stdin.close()
+    said = bytearray()
+    while block := await child.stdout.read(1 << 16):
+        said += block
+        if len(said) > MOST_SAID:
+            raise _refused("its meetings have too much text")
+    return bytes(said)
+
+
 def _refused(why: str) -> DestinationError:
     return DestinationError(_REFUSED.format(why=why), retryable=False)
 
 
 def _meeting(row: Mapping[str, Any]) -> CalendarMeeting:
-    values = {**row, "starts_at": datetime.fromisoformat(row["starts_at"]), "people": tuple(row["people"])}
-    return CalendarMeeting(**values)
+    return CalendarMeeting(**{**row, "starts_at": datetime.fromisoformat(row["starts_at"])})

@@ -3,31 +3,38 @@
 import json
 import os
 import sys
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from sederunt.calendars.meeting import CalendarMeeting, FeedChoice, FeedRule
 from sederunt.media.sandboxed_reader_child import give_up_rights
 
 MOST_MEETINGS = 2_000  # in the stretch of time that is looked at
 _LONGEST_TEXT = 20_000
-_LONGEST_UID = 1_000
+_UNSHOWN = frozenset({"Cc", "Cs"})  # controls, halves of characters
+_LONGEST_UID, _LONGEST_TITLE = 1_000, 200
 MEMORY_BYTES = 1 << 30  # of addresses; 10 MB of single events take half of it (measured)
 GIVES_WAY = 10  # nice(2): no meeting and no transcript waits for a calendar
 
 
 def main() -> None:
-    """Run as `SINCE UNTIL CPU_S`, two moments in ISO 8601; prints {"meetings": […]} or {"fault": why}."""
+    """Run as `SINCE UNTIL CPU_S`, two moments in ISO 8601; prints {"meetings": […]} or {"fault": why}.
+
+    Standard input has a line of JSON, the choice, and then the calendar.
+    """
     since, until, cpu_s = sys.argv[1:]
     os.nice(GIVES_WAY)
     give_up_rights(int(cpu_s), memory_bytes=MEMORY_BYTES)
-    sys.stdout.write(
-        json.dumps(told(sys.stdin.buffer.read(), datetime.fromisoformat(since), datetime.fromisoformat(until)))
-    )
+    asked = json.loads(sys.stdin.buffer.readline())
+    choice = FeedChoice(**{**asked, "rule": FeedRule(asked["rule"])})
+    stretch = datetime.fromisoformat(since), datetime.fromisoformat(until)
+    sys.stdout.write(json.dumps(told(sys.stdin.buffer.read(), *stretch, choice)))
 
 
-def told(data: bytes, since: datetime, until: datetime) -> dict[str, Any]:
+def told(data: bytes, since: datetime, until: datetime, choice: FeedChoice) -> dict[str, Any]:
     """Return what is printed."""
     import icalendar  # heavy, and to be limited as the rest
     import recurring_ical_events  # type: ignore[import-untyped]
@@ -40,20 +47,33 @@ def told(data: bytes, since: datetime, until: datetime) -> dict[str, Any]:
         return {"fault": "it is empty"}
     meetings: list[dict[str, Any]] = []
     for calendar in calendars:
+        calendar.subcomponents = [part for part in calendar.subcomponents if not _is_broken(part)]
         # Events with one of these happen more than once.
         several = ("RRULE", "RDATE", "RECURRENCE-ID")
         recurring = {
             str(event.get("UID")) for event in calendar.walk("VEVENT") if any(name in event for name in several)
         }
         for event in recurring_ical_events.of(calendar, skip_bad_series=True).between(since, until):
-            meetings += _meetings(event, recurring)
+            meetings += _meetings(event, recurring, choice)
             if len(meetings) > MOST_MEETINGS:
                 return {"fault": f"it has more than {MOST_MEETINGS:,} meetings in two weeks"}
     return {"meetings": meetings}
 
 
-def _meetings(event: Any, recurring: set[str]) -> Iterator[dict[str, Any]]:
-    """Yield the meeting of an occurrence; nothing for one without a link, cancelled, or of a whole day."""
+def _is_broken(part: Any) -> bool:
+    """Return whether an event has no time that can be computed with: it would take all others with it."""
+    if part.name != "VEVENT":
+        return False
+    try:
+        begins = part["DTSTART"].dt
+        length = part["DURATION"].dt if "DURATION" in part else timedelta()
+        return not isinstance(begins, date) or begins + length is None
+    except (KeyError, AttributeError, TypeError, ValueError, OverflowError):
+        return True
+
+
+def _meetings(event: Any, recurring: set[str], choice: FeedChoice) -> Iterator[dict[str, Any]]:
+    """Yield the meeting of an occurrence; nothing for one not chosen, without a link, cancelled, or of a whole day."""
     from sederunt.calendars.links import meeting_link
 
     uid = str(event.get("UID") or "")
@@ -72,17 +92,15 @@ def _meetings(event: Any, recurring: set[str]) -> Iterator[dict[str, Any]]:
     service, address = link
     named = event.get("RECURRENCE-ID")
     title = _text(event, "SUMMARY")
-    from sederunt.calendars.meeting import CalendarMeeting
-
+    if not choice.takes(_people(event), f"{title}\n{_text(event, 'DESCRIPTION')}"):
+        return
     meeting = CalendarMeeting(
         uid=uid,
         occurrence=_moment(named.dt) if named is not None and uid in recurring else "",
-        title=title[:200],
+        title=_shown(title)[:_LONGEST_TITLE],
         starts_at=begins.astimezone(UTC) if begins.tzinfo else begins.replace(tzinfo=UTC),
         service=service,
         meeting_url=address,
-        people=tuple(_people(event)),
-        text=f"{title}\n{_text(event, 'DESCRIPTION')}",
     )
     yield {**asdict(meeting), "starts_at": meeting.starts_at.isoformat()}
 
@@ -105,6 +123,11 @@ def _text(event: Any, name: str) -> str:
     if isinstance(value, list):
         value = " ".join(str(one) for one in value[:20])
     return "" if value is None else str(value)[:_LONGEST_TEXT]
+
+
+def _shown(text: str) -> str:
+    """Return a text without controls: no database stores all of them, and what is stored is compared with it."""
+    return "".join(letter for letter in " ".join(text.split()) if unicodedata.category(letter) not in _UNSHOWN)
 
 
 def _people(event: Any) -> Iterator[str]:
