@@ -28,3 +28,12 @@ async def test_a_driver_that_is_not_there_is_named(tmp_path: Path, monkeypatch: 
     with pytest.raises(SetupError, match="nowhere"):
         async with driver.running_driver():
             pass
+
+
+async def test_a_driver_sees_no_secret_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SEDERUNT_BUS__TOKEN", "AWS_SECRET_ACCESS_KEY", "odd.name"):
+        monkeypatch.setenv(name, "planted")
+    async with driver.running_driver() as started:
+        seen = Path(f"/proc/{started.pid}/environ").read_bytes().split(b"\0")
+        assert not [one for one in seen if b"planted" in one]
+        assert b"TMPDIR=" + str(started.folder).encode() in seen
