@@ -17,7 +17,7 @@ A job may last four hours. Four rules make that safe:
 5. A process that drains offers its jobs to others and works on: it refuses the job, so that the server gives it out
    again, and answers for it that it hands it over. Whoever is given it begins beside the holder (`beside`), and it is
    theirs from then on; when one takes whose place is between the two handlers, who know what they do.
-6. A holder that does not answer, though the server believes it connected, is waited out: see `silence`.
+6. A holder that does not answer, though the server believes it connected, is waited out: see `silent_holder`.
 """
 
 import asyncio

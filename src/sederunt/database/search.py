@@ -1,4 +1,4 @@
-"""Full-text search over transcripts: FTS5 in SQLite, `tsvector` in PostgreSQL, over words that `model.terms` made.
+"""Full-text search in transcripts: FTS5 in SQLite, `tsvector` in PostgreSQL; its words come from `model.search_terms`.
 
 Lines are ordinary rows of `transcript_lines`, one per segment. The index beside it holds their words: a virtual table
 with the line's number as row id, or a table with a vector per line. Neither engine takes a text apart by itself.

@@ -1,8 +1,8 @@
 """Two transcripts of the same sound side by side: rows by time, what differs, error rates against a reference. Pure.
 
-Words are compared as search compares them (`model.terms`): without case, accents and punctuation, scripts without
-spaces by character. Rows end where both transcripts pause, so each is aligned by itself and four hours cost what their
-minutes cost.
+Words are compared as search compares them (`model.search_terms`): without case, accents and punctuation; scripts
+without spaces by character. Rows end where both transcripts pause, so each is aligned by itself and four hours cost
+what their minutes cost.
 """
 
 from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ from sederunt.database import columns
 revision = "0003"
 down_revision = "0002"
 
-# Marks belong to words: `model.terms` has judged that already.
+# Marks belong to words: `model.search_terms` has judged that already.
 _INDEX = {
     "sqlite": (
         "CREATE VIRTUAL TABLE transcript_words USING fts5"
