@@ -380,7 +380,8 @@ async def test_a_bot_comes_back_through_the_door_however_long_it_was_inside(make
     [
         ("about:blank", PageState.LOADING, 4),
         ("https://meet.example/home", PageState.PREJOIN, 4),
-        ("https://meet.example/abc?authuser=0", PageState.PREJOIN, 10),  # loaded anew: it may find back by itself
+        ("https://meet.example/abc?authuser=0", PageState.PREJOIN, 4),  # loaded anew, and asks to be joined again
+        ("https://meet.example/abc?authuser=0", PageState.LOADING, 10),  # … or still loads: it may find back by itself
     ],
 )
 async def test_a_page_in_which_another_document_stands_is_replaced_soon(

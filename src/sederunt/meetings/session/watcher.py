@@ -26,8 +26,9 @@ HASTE_S = 2.0  # … and so much sooner where another document stands in it
 ASK_ROW_EVERY_S = 5.0  # a stop whose command was lost stands on the row
 RECONNECT_S = 60.0  # a site may show "reconnecting" this long
 LOST_S = 60.0  # a page that is none we know may stay so this long before it is tried anew
-# … where another document stands there, whose address is the meeting's: it may find back by itself. Else it has left.
+# … where another document stands there, whose address is the meeting's, and that loads: it may find back by itself.
 RELOADED_S = 10.0
+# … where it stands at another address, or asks to be joined: no site joins again for a guest.
 LEFT_S = 4.0
 FROZEN_S = 15.0  # a page that answers no look for so long is dead: three of them
 BUSY_S = 25.0  # … and so long while its frames keep coming: a fresh page costs a gap, and a guest another knock
@@ -165,8 +166,11 @@ class PageLooks:
             lasts = now - since >= (RECONNECT_S if state is PageState.RECONNECTING else LOST_S)
             return Broken(cause="connection_lost", seen=seen) if lasts else None
         place = place_of(self._page.url)
-        limit_s = RELOADED_S if place == self._place else LEFT_S
-        if now - min(self._trouble_since.values()) < limit_s:
+        if place == self._place and state is PageState.PREJOIN:
+            lasts = now - since >= LEFT_S
+        else:
+            lasts = now - min(self._trouble_since.values()) >= (RELOADED_S if place == self._place else LEFT_S)
+        if not lasts:
             return None
         return Broken(cause="page_left", seen=f"Another document stands in the page, at {place}, and no call is in it.")
 
