@@ -22,6 +22,8 @@ PAUSE_S = 0.3
 # Nobody speaks below this share of the way (in dB) from a clip's noise to its loudest tenth, nor so far below that.
 NOISE_SHARE, QUIETER_DB = 0.35, 30.0
 SAYING_S, LONGEST_S = 2.0, 9.0
+# A part with less speech than this has none: a click, a breath.
+LEAST_S = 0.4
 LONGEST_TEXT_S = 30.0
 OVERLAP_S, GAP_S = 1.0, 0.6
 LEVEL = 0.06  # root mean square of the speech of every clip
@@ -29,6 +31,8 @@ NOISE = 0.0004
 FASTER = (1.0, 1.2, 0.83)
 # Made by one synthetic voice, whatever the set calls its speakers (cosines of 0.73 to 0.79, as within one person).
 ONE_VOICE = {"tts_pl": "tts_es", "tts_pt": "tts_es"}
+# Its text is the task that its speaker was given, "quiet during this recording": four seconds of hum, no word.
+NOBODY_SPEAKS = frozenset({"sv_u16001.wav"})
 
 Samples = NDArray[np.float32]
 Interval = tuple[float, float]
@@ -40,6 +44,7 @@ class Saying:
 
     voice: str
     samples: Samples
+    spoken: tuple[Interval, ...]  # seconds of the samples
     text: str | None
 
 
@@ -91,7 +96,7 @@ def compose(voices: Mapping[str, Sequence[Saying]], *, people: int, turns: int, 
         used[who] += 1
         start = max(0.0, at - OVERLAP_S if number % 2 and people > 1 else at + GAP_S)
         parts.append((round(start * RATE), saying.samples))
-        spoken = tuple((start + begin, start + end) for begin, end in speech_in(saying.samples))
+        spoken = tuple((start + begin, start + end) for begin, end in saying.spoken)
         told.append(ComposedTurn(who=who, start=start, spoken=spoken, text=saying.text))
         at = start + len(saying.samples) / RATE
     samples = np.random.default_rng(seed).normal(0, NOISE, round((at + 1) * RATE)).astype(np.float32)
@@ -105,6 +110,7 @@ def voices_of(folder: Path, *, least: int, texts_only: bool) -> dict[str, list[S
     listed = json.loads((folder / "transcripts.json").read_text(encoding="utf-8"))
     in_parts = {clip["file"] for clip in listed if "start_s" in clip}
     clips = [clip for clip in listed if clip.get("speaker") and not clip.get("rttm")]
+    clips = [clip for clip in clips if clip["file"] not in NOBODY_SPEAKS]
     clips = [clip for clip in clips if "start_s" in clip or clip["file"] not in in_parts]
     if texts_only:
         clips = [clip for clip in clips if clip.get("text") and clip.get("lang", "en") == "en"]
@@ -118,16 +124,23 @@ def voices_of(folder: Path, *, least: int, texts_only: bool) -> dict[str, list[S
             speaker = ONE_VOICE.get(clip["speaker"], clip["speaker"])
             name = speaker if speed == 1.0 else f"{speaker} at {speed}"
             samples = _evened(_played(_samples(folder / clip["file"])[part], speed))
-            pieces = [samples] if texts_only else sayings_of(samples)
+            # A part has too little of the clip's noise, or of its speech, to tell by itself which is which.
+            level = speech_level(samples)
+            pieces = [samples] if texts_only else sayings_of(samples, level)
+            heard = [(piece, tuple(speech_in(piece, level))) for piece in pieces]
             text = clip["text"] if texts_only else None
-            voices.setdefault(name, []).extend(Saying(voice=name, samples=piece, text=text) for piece in pieces)
+            voices.setdefault(name, []).extend(
+                Saying(voice=name, samples=piece, spoken=spoken, text=text)
+                for piece, spoken in heard
+                if sum(end - begin for begin, end in spoken) >= LEAST_S
+            )
     return voices
 
 
-def sayings_of(samples: Samples) -> list[Samples]:
-    """Return a clip cut in pauses into parts of a few seconds; whole where it is short."""
+def sayings_of(samples: Samples, level: float) -> list[Samples]:
+    """Return a clip cut in pauses into parts of a few seconds; whole where it is short. `level`: of its speech."""
     cuts, begin = [], 0.0
-    spoken = speech_in(samples, 0.15)
+    spoken = speech_in(samples, level, 0.15)
     for (_, end), (start, _) in itertools.pairwise(spoken):
         middle = (end + start) / 2
         if middle - begin >= SAYING_S and (middle - begin >= LONGEST_S or start - end >= PAUSE_S):
@@ -139,13 +152,15 @@ def sayings_of(samples: Samples) -> list[Samples]:
     return [samples[first:last] for first, last in itertools.pairwise(edges)]
 
 
-def speech_in(samples: Samples, pause_s: float = PAUSE_S) -> list[Interval]:
-    """Return where a clean clip is loud, shorter pauses included."""
-    whole = len(samples) // FRAME * FRAME
-    levels = np.sqrt((samples[:whole].reshape(-1, FRAME) ** 2).mean(axis=1) + 1e-12)
-    loud = 20 * np.log10(np.convolve(levels, np.ones(3) / 3, "same"))
-    noise, high = (float(np.percentile(loud, share)) for share in (5, 90))
-    active = loud > max(noise + NOISE_SHARE * (high - noise), high - QUIETER_DB)
+def speech_level(samples: Samples) -> float:
+    """Return the level (dB) from which on a clean clip is speech, by its noise and its loudest tenth."""
+    noise, high = (float(np.percentile(_levels(samples), share)) for share in (5, 90))
+    return max(noise + NOISE_SHARE * (high - noise), high - QUIETER_DB)
+
+
+def speech_in(samples: Samples, level: float, pause_s: float = PAUSE_S) -> list[Interval]:
+    """Return where sound is louder than `level` (dB), shorter pauses included."""
+    active = _levels(samples) > level
     edges = np.flatnonzero(np.diff(np.concatenate(([False], active, [False])).astype(np.int8))).reshape(-1, 2)
     joined: list[Interval] = []
     for first, last in edges:
@@ -157,8 +172,17 @@ def speech_in(samples: Samples, pause_s: float = PAUSE_S) -> list[Interval]:
     return joined
 
 
+def _levels(samples: Samples) -> NDArray[np.floating]:
+    """Return the level of each frame (dB), a little smoothed."""
+    whole = len(samples) // FRAME * FRAME
+    levels = np.sqrt((samples[:whole].reshape(-1, FRAME) ** 2).mean(axis=1) + 1e-12)
+    return np.asarray(20 * np.log10(np.convolve(levels, np.ones(3) / 3, "same")))
+
+
 def _evened(samples: Samples) -> Samples:
-    spoken = np.concatenate([samples[round(a * RATE) : round(b * RATE)] for a, b in speech_in(samples)] or [samples])
+    spoken = np.concatenate(
+        [samples[round(a * RATE) : round(b * RATE)] for a, b in speech_in(samples, speech_level(samples))] or [samples]
+    )
     return np.asarray(samples * (LEVEL / float(np.sqrt(np.mean(spoken**2) + 1e-12))), np.float32)
 
 

@@ -1,7 +1,8 @@
 """Which stretches are one person's, by their voices. Pure.
 
 Average linkage over the stretches that were heard well, from the most alike pair on, until nothing is alike enough;
-then every other stretch joins the voice it is nearest to, or is a voice of its own.
+short ones that are like none of these make up voices together; then every other stretch joins the voice it is nearest
+to, or is a voice of its own.
 """
 
 from collections.abc import Sequence
@@ -17,8 +18,11 @@ ALIKE = 0.40
 NARROW = 0.15
 # A stretch heard for less (seconds) says too little to found a voice while there are others.
 WELL_HEARD_S = 1.2
-# It is somebody new if it is less alike to everybody, and was heard for so long.
-STRANGE, STRANGE_S = 0.36, 0.8
+# So many that are less alike than the second to everybody, and so much alike each other, found one if they are that
+# long together: there are people who say nothing but short sentences. Short sound varies, so less is asked of it.
+SEVERAL, STRANGE, TOGETHER = 3, 0.36, 0.3
+# One by itself is somebody new if it is less alike to everybody, and was heard for so long.
+STRANGER, STRANGER_S = 0.28, 0.8
 # What going on in the same thread adds, if it was so few seconds ago.
 SAME_THREAD, RECENT_S = 0.12, 10.0
 # Who speaks until, or from, so near to the moment when two speak at once is one of them.
@@ -34,13 +38,14 @@ def clustered(stretches: Sequence[VoiceStretch]) -> Labels:
     single: list[int | None] = [None] * len(stretches)
     bar = narrow_bar(stretches)
     groups = _founded(stretches, ALIKE + bar)
+    groups += _founded_together(stretches, groups, bar)
     for number, members in enumerate(groups):
         for member in members:
             single[member] = number
     centres = [_centre([stretches[n] for n in members]) for members in groups]
     heard = [n for n, each in enumerate(stretches) if each.voice is not None and single[n] is None]
     for n in sorted(heard, key=lambda n: -stretches[n].heard_s):
-        single[n] = _nearest(stretches, n, single, centres, STRANGE + bar)
+        single[n] = _nearest(stretches, n, single, centres, STRANGER + bar)
     return [who or (0,) for who in completed(stretches, single)]
 
 
@@ -74,6 +79,19 @@ def _founded(stretches: Sequence[VoiceStretch], alike: float) -> list[list[int]]
         merged = linked(centres @ centres.T, alike)
         groups = [[n for place in places for n in groups[place]] for places in merged]
     return groups
+
+
+def _founded_together(stretches: Sequence[VoiceStretch], groups: list[list[int]], bar: float) -> list[list[int]]:
+    """Return the further groups that short stretches make up which are like nobody in `groups`."""
+    taken = {n for members in groups for n in members}
+    short = [n for n, each in enumerate(stretches) if each.voice is not None and n not in taken]
+    if not short:
+        return []
+    centres = np.stack([_centre([stretches[n] for n in members]) for members in groups])
+    strange = [n for n in short if float((centres @ _voice(stretches[n])).max()) < STRANGE + bar]
+    found = _grouped(stretches, strange, TOGETHER + bar) if strange else []
+    several = [group for group in found if len(group) >= SEVERAL]
+    return [group for group in several if sum(stretches[n].heard_s for n in group) >= WELL_HEARD_S]
 
 
 def _grouped(stretches: Sequence[VoiceStretch], known: Sequence[int], alike: float) -> list[list[int]]:
@@ -116,7 +134,7 @@ def _voice(stretch: VoiceStretch) -> Vector:
 
 
 def _nearest(
-    stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None], centres: list[Vector], strange: float
+    stretches: Sequence[VoiceStretch], n: int, single: Sequence[int | None], centres: list[Vector], stranger: float
 ) -> int:
     """Whose a stretch is by its voice; a new one is added to `centres` where it is nobody's."""
     voice = _voice(stretches[n])
@@ -124,7 +142,7 @@ def _nearest(
     for other in _same_thread(stretches, n, single):
         scores[single[other]] += SAME_THREAD
         break
-    if not centres or (stretches[n].heard_s >= STRANGE_S and float(scores.max()) < strange):
+    if not centres or (stretches[n].heard_s >= STRANGER_S and float(scores.max()) < stranger):
         centres.append(voice)
         return len(centres) - 1
     return int(scores.argmax())

@@ -48,6 +48,20 @@ def test_a_stranger_who_says_little_is_somebody_new() -> None:
     assert len({*found}) == 3
 
 
+def test_somebody_who_says_nothing_but_short_sentences_is_one_more_voice() -> None:
+    order = [0, 1, 2, 0, 2, 1, 2]
+    found = clustered([said(who, 3.0 * n, heard_s=0.5 if who == 2 else 2, thread=n) for n, who in enumerate(order)])
+    assert len({*found}) == 3
+    assert found[2] == found[4] == found[6]
+
+
+def test_short_sound_that_is_a_little_off_is_nobody_new() -> None:
+    at_an_angle = unit(PEOPLE[0] * np.float32(0.33) + PEOPLE[3] * np.float32(0.94))
+    short = replace(said(0, 6, heard_s=1.0, thread=2), voice=at_an_angle)
+    found = clustered([said(0, 0), said(1, 3, thread=1), short])
+    assert found[2] == found[0]
+
+
 def test_what_was_not_heard_at_all_goes_with_its_thread() -> None:
     found = clustered([said(0, 0, thread=4), said(1, 3, thread=5), said(0, 6, heard_s=0, thread=4)])
     assert found[2] == found[0]
