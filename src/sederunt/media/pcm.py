@@ -19,6 +19,7 @@ from sederunt.media.containers import kind_of, open_media
 RATE = 16_000
 GAP_S = 0.05  # timestamps this far ahead of the sound mean that something is missing; less is rounding
 RUN_UP_S = 1.0  # decoded before a position that was sought, so that the decoder has settled
+_LAYOUTS = {1: "mono", 2: "stereo"}
 LEAST_DECODED = 0.05  # frames per packet that was refused; of noise, as encrypted sound is, one in hundreds decodes
 
 Samples = npt.NDArray[np.float32]
@@ -31,16 +32,22 @@ class Block:
     """A stretch of sound; blocks follow each other without a gap."""
 
     start_s: float  # seconds: from the start of the recording for our own files, of the file for others
-    samples: Samples  # mono, 16 kHz, -1 to 1
+    samples: Samples  # 16 kHz, -1 to 1; mono, unless channels were asked for
 
 
-def read_pcm(path: Path, *, start_s: float = 0.0, end_s: float | None = None, block_s: float = 30.0) -> Iterator[Block]:
+def read_pcm(
+    path: Path, *, start_s: float = 0.0, end_s: float | None = None, block_s: float = 30.0, channels: int = 1
+) -> Iterator[Block]:
     """Yield the sound of a file between two moments, in blocks of `block_s` (the last one may be shorter).
+
+    `channels` may be 2: samples then have a column for each.
 
     What the file leaves out is silence. Damaged packets are silence too, and logged; BrokenMedia where nothing can be
     decoded at all, UnsupportedMedia where there is no sound.
     """
-    cutter = _Cutter(round(start_s * RATE), None if end_s is None else round(end_s * RATE), round(block_s * RATE))
+    cutter = _Cutter(
+        round(start_s * RATE), None if end_s is None else round(end_s * RATE), round(block_s * RATE), channels
+    )
     kind = kind_of(path)
     with open_media(path, kind) as container:
         if not container.streams.audio:
@@ -51,7 +58,7 @@ def read_pcm(path: Path, *, start_s: float = 0.0, end_s: float | None = None, bl
                 container.seek(int((origin_s + start_s - RUN_UP_S) * av.time_base))
             except av.FFmpegError:  # a file without an index is read from its beginning
                 container.seek(0)
-        for at_s, samples in _runs(_frames(container, sought=start_s > 0), origin_s):
+        for at_s, samples in _runs(_frames(container, sought=start_s > 0), origin_s, channels):
             yield from cutter.put(round(at_s * RATE), samples)
             if cutter.is_full:
                 break
@@ -87,7 +94,7 @@ def _next(packets: Iterator[Any]) -> Any:  # the media library's own generic pac
         return None
 
 
-def _runs(frames: Iterator[AudioFrame], origin_s: float) -> Iterator[tuple[float, Samples]]:
+def _runs(frames: Iterator[AudioFrame], origin_s: float, channels: int) -> Iterator[tuple[float, Samples]]:
     """Resampled stretches with the second at which each begins. A gap in the timestamps begins a new run."""
     run: _ResampledRun | None = None
     given, refused = 0, ""
@@ -96,7 +103,7 @@ def _runs(frames: Iterator[AudioFrame], origin_s: float) -> Iterator[tuple[float
         if run is None or not run.takes(frame, at_s):
             if run is not None:
                 yield from run.end()
-            run = _ResampledRun(frame, at_s if at_s is not None else run.input_end_s if run else 0.0)
+            run = _ResampledRun(frame, at_s if at_s is not None else run.input_end_s if run else 0.0, channels)
         try:
             stretches = list(run.add(frame))
         except av.FFmpegError as error:  # damage that decodes into an impossible form
@@ -113,11 +120,12 @@ def _runs(frames: Iterator[AudioFrame], origin_s: float) -> Iterator[tuple[float
 class _ResampledRun:
     """Frames that follow each other, through one resampler."""
 
-    def __init__(self, first: AudioFrame, start_s: float) -> None:
+    def __init__(self, first: AudioFrame, start_s: float, channels: int) -> None:
         self._start_s, self._rate, self._form = start_s, first.sample_rate, _form(first)
         self._taken = self._given = 0
+        self._channels = channels
         # 16 bit, because only then does the resampler keep a sum of channels from exceeding full scale.
-        self._resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+        self._resampler = av.AudioResampler(format="s16", layout=_LAYOUTS[channels], rate=RATE)
 
     @property
     def input_end_s(self) -> float:
@@ -136,7 +144,9 @@ class _ResampledRun:
 
     def _given_by(self, frame: AudioFrame | None) -> Iterator[tuple[float, Samples]]:
         for made in self._resampler.resample(frame):
-            samples = np.multiply(made.to_ndarray()[0], np.float32(1 / 32_768), dtype=np.float32)
+            plain = made.to_ndarray()[0]  # of two channels by turns
+            samples = np.multiply(plain, np.float32(1 / 32_768), dtype=np.float32)
+            samples = samples if self._channels == 1 else samples.reshape(-1, self._channels)
             yield self._start_s + self._given / RATE, samples
             self._given += len(samples)
 
@@ -148,8 +158,9 @@ def _form(frame: AudioFrame) -> tuple[int, str, str]:
 class _Cutter:
     """Puts samples at their place and cuts what is wanted into blocks."""
 
-    def __init__(self, start: int, end: int | None, block: int) -> None:
+    def __init__(self, start: int, end: int | None, block: int, channels: int) -> None:
         self._at, self._end, self._block = start, end, block  # samples; `_at` is where the next block begins
+        self._columns = () if channels == 1 else (channels,)
         self._parts: list[Samples] = []
         self._length = 0
 
@@ -165,7 +176,7 @@ class _Cutter:
         if self._length == 0 and at < reached:
             samples = samples[reached - at :]
         while at > (reached := self._at + self._length) and not self.is_full:
-            yield from self._append(np.zeros(min(at - reached, self._block), dtype=np.float32))
+            yield from self._append(np.zeros((min(at - reached, self._block), *self._columns), dtype=np.float32))
         yield from self._append(samples)
 
     def rest(self) -> Iterator[Block]:

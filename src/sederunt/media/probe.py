@@ -29,6 +29,7 @@ class MediaFacts:
     has_audio: bool
     has_video: bool
     codec: str  # of the sound
+    channels: int  # of it
 
 
 def probe(path: Path) -> MediaFacts:
@@ -57,6 +58,7 @@ def probe(path: Path) -> MediaFacts:
                 not stream.disposition & av.stream.Disposition.attached_pic for stream in container.streams.video
             ),
             codec=container.streams.audio[0].codec_context.codec.canonical_name,
+            channels=container.streams.audio[0].codec_context.channels,
         )
 
 

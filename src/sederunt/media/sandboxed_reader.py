@@ -13,6 +13,7 @@ import numpy as np
 
 from sederunt import errors
 from sederunt.errors import BrokenMedia, MediaError
+from sederunt.media.channels import Channel
 from sederunt.media.pcm import RATE, Block
 from sederunt.media.probe import MediaFacts
 from sederunt.media.reader_processes import ReaderLost, ReaderServer
@@ -57,8 +58,40 @@ def _probed(path: Path, gives_way: int) -> MediaFacts:
     return MediaFacts(**facts)  # type: ignore[arg-type]  # written by the reader out of the same record
 
 
+def separate_channels_sandboxed(path: Path, *, duration_s: float, gives_way: int = 0) -> tuple[Channel, ...]:
+    """Return both channels of a file in which different people speak, else none; read in a process of its own.
+    Blocks.
+    """
+    for losses_left in reversed(range(LOSSES + 1)):
+        try:
+            return _channels(path, duration_s, gives_way)
+        except ReaderLost:  # no fault of the file
+            if not losses_left:
+                raise
+    raise AssertionError("the last loss is raised")
+
+
+def _channels(path: Path, duration_s: float, gives_way: int) -> tuple[Channel, ...]:
+    cpu_s = _decoding_cpu_s(duration_s)
+    end_s = str(duration_s + SLACK_S)
+    with READERS.reader("channels", str(path.absolute()), str(cpu_s), str(gives_way), end_s) as reader:
+        try:
+            status = reader.wait(STALLED_S, cpu_s=cpu_s)
+        except TimeoutError:
+            raise BrokenMedia(_TOO_DEAR.format(cpu_s=cpu_s)) from None
+        raise_fault(status, reader.errors.read(), cpu_s)
+        told = json.loads(reader.output.read())
+    return tuple(Channel(number=each["number"], levels_db=tuple(each["levels_db"])) for each in told)
+
+
 def read_pcm_sandboxed(
-    path: Path, *, duration_s: float, start_s: float = 0.0, block_s: float = 30.0, gives_way: int = 0
+    path: Path,
+    *,
+    duration_s: float,
+    start_s: float = 0.0,
+    block_s: float = 30.0,
+    gives_way: int = 0,
+    channel: Channel | None = None,
 ) -> Iterator[Block]:
     """Yield what `read_pcm` yields, decoded in a process of its own, up to the length that probing found.
 
@@ -67,7 +100,7 @@ def read_pcm_sandboxed(
     at_s = start_s
     for losses_left in reversed(range(LOSSES + 1)):
         try:
-            for block in _decoded(path, at_s, duration_s, block_s, gives_way):
+            for block in _decoded(path, at_s, duration_s, block_s, gives_way, channel):
                 yield block
                 at_s = block.start_s + len(block.samples) / RATE
             return
@@ -76,9 +109,12 @@ def read_pcm_sandboxed(
                 raise
 
 
-def _decoded(path: Path, start_s: float, duration_s: float, block_s: float, gives_way: int) -> Iterator[Block]:
-    cpu_s = DECODE_CPU_S + math.ceil(DECODE_CPU_SHARE * duration_s)
-    moments = (str(start_s), str(duration_s + SLACK_S))
+def _decoded(
+    path: Path, start_s: float, duration_s: float, block_s: float, gives_way: int, channel: Channel | None
+) -> Iterator[Block]:
+    cpu_s = _decoding_cpu_s(duration_s)
+    moments = [str(start_s), str(duration_s + SLACK_S)]
+    moments += [] if channel is None else map(str, (channel.number, *channel.levels_db))
     with READERS.reader("pcm", str(path.absolute()), str(cpu_s), str(gives_way), *moments) as reader:
         at_s = start_s
         while data := reader.output.read(round(block_s * RATE) * 2):
@@ -86,6 +122,10 @@ def _decoded(path: Path, start_s: float, duration_s: float, block_s: float, give
             yield Block(start_s=at_s, samples=np.multiply(samples, np.float32(1 / 32_768), dtype=np.float32))
             at_s += len(samples) / RATE
         raise_fault(reader.wait(STALLED_S, cpu_s=cpu_s), reader.errors.read(), cpu_s)
+
+
+def _decoding_cpu_s(duration_s: float) -> int:
+    return DECODE_CPU_S + math.ceil(DECODE_CPU_SHARE * duration_s)
 
 
 def raise_fault(status: int, told: bytes, cpu_s: int) -> None:

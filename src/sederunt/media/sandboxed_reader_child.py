@@ -8,9 +8,15 @@ import os
 import resource
 import signal
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sederunt.media.landlock import see_only
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MEMORY_BYTES = 3 << 30  # of addresses; the libraries alone map 0.7 GB, frames of 8K video 0.5 GB
 _NEW_NETWORK, _NEW_USER = 0x4000_0000, 0x1000_0000
@@ -19,12 +25,14 @@ _DIE_WITH_PARENT, _NO_NEW_PRIVILEGES = 1, 38  # prctl(2)
 
 def preload() -> None:
     """Load what readers need, in the process that they are forked from."""
+    import sederunt.media.channels
     import sederunt.media.pcm
     import sederunt.media.probe  # noqa: F401
 
 
 def main(act: str, path: str, cpu_s: str, gives_way: str, *moments: str) -> None:
-    """Run one act: `probe` writes facts as JSON; `pcm`, between two moments, writes 16-bit samples at 16 kHz.
+    """Run one act: `probe` writes facts as JSON; `pcm`, between two moments, writes 16-bit samples at 16 kHz, of one
+    channel where three more words tell of it; `channels` tells as JSON whether two have different people.
 
     What is wrong with the file is the last line of standard error, as JSON, and the exit status is 1.
     """
@@ -35,8 +43,10 @@ def main(act: str, path: str, cpu_s: str, gives_way: str, *moments: str) -> None
     try:
         if act == "probe":
             _probe(Path(path))
+        elif act == "channels":
+            _judge_channels(Path(path), float(moments[0]))
         else:
-            _decode(Path(path), float(moments[0]), float(moments[1]))
+            _decode(Path(path), *map(float, moments))
     except MediaError as error:
         tell(type(error).__name__, str(error))
     except MemoryError:
@@ -70,15 +80,34 @@ def _probe(path: Path) -> None:
     sys.stdout.write(json.dumps(dataclasses.asdict(probe(path))))
 
 
-def _decode(path: Path, start_s: float, end_s: float) -> None:
+def _decode(path: Path, start_s: float, end_s: float, *channel: float) -> None:
     import numpy as np
 
+    with contextlib.suppress(BrokenPipeError):  # the reader has heard enough
+        for samples in _sound(path, start_s, end_s, channel):
+            sys.stdout.buffer.write(np.rint(samples * 32_768).clip(-32_768, 32_767).astype("<i2").tobytes())
+        sys.stdout.buffer.flush()
+
+
+def _sound(path: Path, start_s: float, end_s: float, channel: Sequence[float]) -> "Iterator[NDArray[np.float32]]":
+    from sederunt.media.channels import Channel, one_channel
     from sederunt.media.pcm import read_pcm
 
-    with contextlib.suppress(BrokenPipeError):  # the reader has heard enough
-        for block in read_pcm(path, start_s=start_s, end_s=end_s, block_s=5.0):
-            sys.stdout.buffer.write(np.rint(block.samples * 32_768).clip(-32_768, 32_767).astype("<i2").tobytes())
-        sys.stdout.buffer.flush()
+    blocks = read_pcm(path, start_s=start_s, end_s=end_s, block_s=5.0, channels=2 if channel else 1)
+    stretches = (block.samples for block in blocks)
+    if not channel:
+        return stretches
+    number, *levels_db = channel
+    return one_channel(stretches, Channel(number=int(number), levels_db=(levels_db[0], levels_db[1])))
+
+
+def _judge_channels(path: Path, end_s: float) -> None:
+    from sederunt.media.channels import separate_channels
+    from sederunt.media.pcm import read_pcm
+
+    blocks = (block.samples for block in read_pcm(path, end_s=end_s, block_s=5.0, channels=2))
+    found = separate_channels(blocks)
+    sys.stdout.write(json.dumps([dataclasses.asdict(channel) for channel in found or ()]))
 
 
 def tell(error: str, message: str) -> None:

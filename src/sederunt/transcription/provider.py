@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from sederunt.model.transcript import Doubt, Utterance, Word
 from sederunt.settings import Settings
@@ -17,6 +17,9 @@ from sederunt.transcription.access import Access
 from sederunt.transcription.rows import ModelRow, ProviderRow
 from sederunt.transcription.scheduler import Lane, lane_alone
 from sederunt.transcription.sessions import RealtimeProvider
+
+if TYPE_CHECKING:  # brings numpy
+    from sederunt.media.channels import Channel
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,6 +84,7 @@ class Task:
     likely_lang: str | None = None  # where it is to be found, and the file does not surely tell
     vocabulary: Sequence[str] = ()
     mask_profanity: bool = False
+    channel: Channel | None = None  # of the caller's file; only what is said there is wanted
     stretches: Sequence[tuple[float, float]] = ()  # only these are read (seconds); empty: all there is
     several_voices: bool = False  # more than one person may speak in it, and nothing else tells them apart
     access: Access | None = None  # the caller's credential, or the operator's

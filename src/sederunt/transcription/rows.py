@@ -56,6 +56,7 @@ class ProviderRow:
     title: str  # as people write it
     needs_key: bool = True
     needs_organisation: bool = False  # the credential names one, beside the key
+    reads_channels: bool = False  # a channel of a file by itself
     max_audio_minutes: int | None = None  # longest file taken in one piece; None where a 10 h file is taken
     max_file_bytes: int | None = None
     url: str = ""  # where the vendor is, unless the settings or a credential's region say otherwise

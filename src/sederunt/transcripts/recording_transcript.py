@@ -1,26 +1,31 @@
-"""A standalone recording's transcript: one file, piece by piece, in bounded memory; the voices have no names."""
+"""A standalone recording's transcript: one file, piece by piece, in bounded memory; the voices have no names.
+
+Two channels with different people, as in a recorded telephone call, are read apart: each is one voice.
+"""
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from sederunt import log
+from sederunt.media.channels import Channel
 from sederunt.media.probe import refuse_overlong
 from sederunt.media.readers import Readers
-from sederunt.media.sandboxed_reader import probe_sandboxed
+from sederunt.media.sandboxed_reader import probe_sandboxed, separate_channels_sandboxed
 from sederunt.model.recording import Recording
 from sederunt.model.transcript import Transcript
 from sederunt.settings import Settings
 from sederunt.storage.objects import Objects
 from sederunt.tracing import traced
 from sederunt.transcription.access import Access
-from sederunt.transcription.models import ModelRow
+from sederunt.transcription.languages import primary_tag
+from sederunt.transcription.models import ModelRow, provider_of
 from sederunt.transcription.plugins import provider
 from sederunt.transcription.profanity import mask
-from sederunt.transcription.provider import Task
+from sederunt.transcription.provider import Result, Task
 from sederunt.transcription.scheduler import Workload, workload_alone
 from sederunt.transcripts.attribution import MeetingFacts, SourceSpeech, attribute, in_language
 from sederunt.transcripts.parts import PartStore
@@ -68,20 +73,16 @@ async def transcribe_recording(
     await objects.get_file(recording.recording_object, path)
     async with request.readers.place(recording.account_id) as gives_way:
         facts = await asyncio.to_thread(probe_sandboxed, path, gives_way=gives_way)
-    if recording.source_bot_id is None:
-        refuse_overlong(facts, settings.api.max_recording_hours)  # an upload to a bucket was not judged whole before
+        if recording.source_bot_id is None:
+            # An upload to a bucket was not judged whole before.
+            refuse_overlong(facts, settings.api.max_recording_hours)
+        channels: Sequence[Channel | None] = (None,)
+        row = provider_of(request.model)
+        if facts.channels == 2 and row is not None and row.reads_channels:
+            judge = partial(separate_channels_sandboxed, path, duration_s=facts.duration_s, gives_way=gives_way)
+            channels = await asyncio.to_thread(judge) or channels
     workload = workload or workload_alone()
-    workload.sound_s = facts.duration_s
-    parts = PartStore(objects, f"recordings/{recording.id}/transcript/parts.json")
-    finished = await parts.read()
-    if finished:
-        logger.info(
-            "transcription resumed",
-            action="transcription_resumed",
-            recording_id=str(recording.id),
-            parts=len(finished),
-            seconds=round(sum(part.end - part.start for part in finished), 1),
-        )
+    workload.sound_s = facts.duration_s * len(channels)
     task = Task(
         path=path,
         caller_file_s=facts.duration_s,
@@ -89,24 +90,103 @@ async def transcribe_recording(
         lang=recording.config.lang,
         vocabulary=recording.config.custom_vocabulary,
         mask_profanity=recording.config.profanity_filter,
-        several_voices=True,
+        several_voices=len(channels) == 1,
         access=request.access,
         reference=str(recording.id),
         memory=VendorMemory(objects, recording.id, request.model.identifier, owner_of(request)),
         cancelled=cancelled,
-        resume=finished,
-        on_part=parts.writer(),
-        on_progress=_occasionally(on_progress, facts.duration_s),
-        lane=workload.lane(sound_s=facts.duration_s, length_s=facts.duration_s),
+        lane=workload.lane(),
     )
-    assert request.model.provider is not None, "the model 'none' transcribes nothing"
-    result = await workload.run(partial(provider(request.model.provider).transcribe, settings, task))
-    said = in_language(result.utterances, result.detected_lang or recording.config.lang)
-    speech = SourceSpeech(source="file", utterances=said, mixed=True, diarized=result.diarized)
-    transcript = attribute([speech], MeetingFacts(duration_s=facts.duration_s), detected_lang=result.detected_lang)
-    if recording.config.profanity_filter and not result.masked:
+    progress = _together(_occasionally(on_progress, facts.duration_s), len(channels))
+    transcriber = _FileTranscriber(task, settings=settings, objects=objects, recording=recording, workload=workload)
+    if len(channels) > 1 and primary_tag(task.lang) is None:
+        transcriber.likely_lang = await transcriber.language(channels)
+    work = [transcriber.transcribe(channel, heard) for channel, heard in zip(channels, progress, strict=True)]
+    results = await asyncio.gather(*work)
+    return _transcript(recording, channels, results, facts.duration_s)
+
+
+class _FileTranscriber:
+    """One file and the provider: the whole of it, or each of its channels."""
+
+    def __init__(
+        self, task: Task, *, settings: Settings, objects: Objects, recording: Recording, workload: Workload
+    ) -> None:
+        assert task.model.provider is not None, "the model 'none' transcribes nothing"
+        self._provider = provider(task.model.provider)
+        self._task, self._settings, self._objects = task, settings, objects
+        self._recording, self._workload = recording, workload
+        self.likely_lang: str | None = None
+
+    async def language(self, channels: Iterable[Channel | None]) -> str | None:
+        """Return the first sure language among the channels; None where none is."""
+        for channel in channels:
+            task = replace(self._task, channel=channel)
+            found = await self._workload.run(partial(self._provider.language, self._settings, task))
+            if found is not None:
+                return found
+        return None
+
+    async def transcribe(self, channel: Channel | None, on_progress: Callable[[float], None]) -> Result:
+        length_s = self._task.caller_file_s
+        assert length_s is not None
+        name = "parts" if channel is None else channel.name
+        parts = PartStore(self._objects, f"recordings/{self._recording.id}/transcript/{name}.json")
+        finished = await parts.read()
+        if finished:
+            logger.info(
+                "transcription resumed",
+                action="transcription_resumed",
+                recording_id=str(self._recording.id),
+                parts=len(finished),
+                seconds=round(sum(part.end - part.start for part in finished), 1),
+            )
+        task = replace(
+            self._task,
+            channel=channel,
+            likely_lang=self.likely_lang,
+            resume=finished,
+            on_part=parts.writer(),
+            on_progress=on_progress,
+            lane=self._workload.lane(sound_s=length_s, length_s=length_s),
+        )
+        return await self._workload.run(partial(self._provider.transcribe, self._settings, task))
+
+
+def _transcript(
+    recording: Recording, channels: Sequence[Channel | None], results: Sequence[Result], duration_s: float
+) -> Transcript:
+    """Return one transcript of all channels; whoever speaks in one of several is one voice."""
+    most = max(results, key=lambda result: (result.detected_lang is not None, _words(result)))
+    speeches = [
+        SourceSpeech(
+            source="file" if channel is None else channel.name,
+            utterances=in_language(result.utterances, result.detected_lang or recording.config.lang),
+            mixed=channel is None,
+            diarized=result.diarized,
+        )
+        for channel, result in zip(channels, results, strict=True)
+    ]
+    transcript = attribute(speeches, MeetingFacts(duration_s=duration_s), detected_lang=most.detected_lang)
+    if recording.config.profanity_filter and not all(result.masked for result in results):
         transcript = mask(transcript, transcript.detected_lang or recording.config.lang)
-    return replace(transcript, doubts=result.doubts)
+    doubts = sorted((doubt for result in results for doubt in result.doubts), key=lambda doubt: doubt.start)
+    return replace(transcript, doubts=tuple(doubts))
+
+
+def _words(result: Result) -> int:
+    return sum(len(utterance.words) for utterance in result.utterances)
+
+
+def _together(on_progress: Callable[[float], None], channels: int) -> list[Callable[[float], None]]:
+    """Return what passes on the progress of each channel, as the mean of all."""
+    done = [0.0] * channels
+
+    def heard(number: int, done_s: float) -> None:
+        done[number] = done_s
+        on_progress(sum(done) / channels)
+
+    return [partial(heard, number) for number in range(channels)]
 
 
 def owner_of(request: RecordingTranscriptRequest) -> Owner:

@@ -21,7 +21,7 @@ from sederunt.media import reader_processes, sandboxed_reader
 from sederunt.media.pcm import RATE, Block, read_pcm
 from sederunt.media.probe import probe
 from sederunt.media.reader_processes import ReaderServer, end_where_stopped
-from sederunt.media.sandboxed_reader import probe_sandboxed, read_pcm_sandboxed
+from sederunt.media.sandboxed_reader import probe_sandboxed, read_pcm_sandboxed, separate_channels_sandboxed
 
 TONE = ("-f", "lavfi", "-i", "sine=440:duration=4:sample_rate=44100")
 YEARS_S = 20 * 365 * 86_400
@@ -31,6 +31,21 @@ def test_it_finds_what_the_parser_finds(make_file: Make) -> None:
     for name in ("a.mp3", "a.webm", "a.m4a"):
         path = make_file(name, *TONE)
         assert probe_sandboxed(path) == probe(path)
+
+
+def test_two_people_in_two_channels_are_read_apart(make_file: Make) -> None:
+    turns = "aevalsrc='0.3*sin(2764*t)*lt(mod(t,4),2)|0.3*sin(2073*t)*gte(mod(t,4),2)':d=8:s=44100"
+    path = make_file("call.mp3", "-f", "lavfi", "-i", turns)
+    assert probe_sandboxed(path).channels == 2
+    left, right = separate_channels_sandboxed(path, duration_s=8.0)
+    sound = [
+        np.concatenate([b.samples for b in read_pcm_sandboxed(path, duration_s=8.0, channel=c)]) for c in (left, right)
+    ]
+    loud = [[bool(np.abs(each[s * RATE : (s + 1) * RATE]).max() > 0.1) for s in (0, 2, 4, 6)] for each in sound]
+    assert loud == [[True, False, True, False], [False, True, False, True]]
+    (block,) = read_pcm_sandboxed(path, duration_s=8.0, start_s=5.0, channel=left)
+    assert np.array_equal(block.samples[:RATE], sound[0][5 * RATE : 6 * RATE])
+    assert not separate_channels_sandboxed(make_file("room.mp3", *TONE, "-ac", "2"), duration_s=4.0)
 
 
 def test_samples_are_the_same_to_the_bit(make_file: Make) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # brings numpy
     from sederunt.media.pcm import Block
     from sederunt.transcription.diarization.diarizer import VoiceSpan
     from sederunt.transcription.whisper.engine import HeardWords, Whisper
-ROW = ProviderRow(name="whisper", title="Whisper", needs_key=False)
+ROW = ProviderRow(name="whisper", title="Whisper", needs_key=False, reads_channels=True)
 
 _LIVE = frozenset({Can.DETECT_LANGUAGE, Can.VOCABULARY})
 MODELS = (
@@ -161,5 +161,5 @@ def _reader(task: Task) -> Callable[[float], Iterator[Block]]:
         )
     if task.caller_file_s is None:
         return lambda start_s: read_pcm(task.path, start_s=start_s)
-    apart = partial(read_pcm_sandboxed, task.path, duration_s=task.caller_file_s)
+    apart = partial(read_pcm_sandboxed, task.path, duration_s=task.caller_file_s, channel=task.channel)
     return lambda start_s: apart(start_s=start_s)
