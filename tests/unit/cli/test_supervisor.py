@@ -1,6 +1,7 @@
 """When a child that ended is started again, and what becomes of its lines."""
 
 import json
+from importlib.util import find_spec
 from itertools import accumulate, repeat
 
 import pytest
@@ -29,3 +30,22 @@ def test_after_a_healthy_life_the_successor_comes_at_once() -> None:
 def test_lines_of_other_programs_are_json_too(line: str, level: str, event: str) -> None:
     told = json.loads(as_json("nats", line))
     assert (told["role"], told["level"], told["event"]) == ("nats", level, event)
+
+
+# After an upgrade a `serve` of the version before starts these by the names that it knew: its database step, its roles,
+# their tie to it, and the readers and pictures of a worker or api that is still at work. A rename waits for a version
+# in which nothing starts them by the old name.
+STARTED_BY_NAME = (
+    "sederunt.cli.database_setup",
+    "sederunt.cli.main",
+    "sederunt.cli.speech_trial",
+    "sederunt.die_with_parent",
+    "sederunt.media.reader_server",
+    "sederunt.media.sandboxed_image_child",
+    "sederunt.calendars.reader_child",
+)
+
+
+@pytest.mark.parametrize("name", STARTED_BY_NAME)
+def test_what_a_serve_of_the_version_before_starts_by_name_is_there(name: str) -> None:
+    assert find_spec(name) is not None
