@@ -46,6 +46,8 @@ WEB_PORTS = frozenset({80, 443})
 MOST_REDIRECTS = 3
 NOT_MODIFIED = 304
 HEAD_S = 30.0  # until the headers of an answer are there
+# Of an answer up to its headers, preliminary answers included: they are parsed one by one, while everybody else waits.
+MOST_HEAD_BYTES, HEAD_STEP_BYTES = 64_000, 4_096
 CRUMB_BYTES, MOST_CRUMBS = 64, 10_000  # pieces of a body that are smaller on average, and how many are put up with
 AS_IT_IS = "identity"  # the content encoding that packs nothing
 
@@ -224,7 +226,8 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
             raise DestinationError("This address leads into a private network.", retryable=False)
         for address in allowed:
             try:
-                return await self._inner.connect_tcp(str(address), port, timeout, local_address, socket_options)
+                opened = self._inner.connect_tcp(str(address), port, timeout, local_address, socket_options)
+                return HeadLimited(await opened)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 fault = error
         raise fault
@@ -239,6 +242,43 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+
+class HeadLimited(httpcore2.AsyncNetworkStream):
+    """A connection over which an answer must begin within so many bytes of the question."""
+
+    def __init__(self, inner: httpcore2.AsyncNetworkStream) -> None:
+        self._inner = inner
+        self._head: int | None = None  # bytes that came of an answer whose headers are not whole
+
+    def answered(self) -> None:
+        """Note that the headers are there: the body has limits of its own."""
+        self._head = None
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if self._head is None:
+            return await self._inner.read(max_bytes, timeout)
+        found = await self._inner.read(min(max_bytes, HEAD_STEP_BYTES), timeout)
+        self._head += len(found)
+        if self._head > MOST_HEAD_BYTES:
+            sentence = f"The address sends more than {MOST_HEAD_BYTES:,} bytes before its answer begins."
+            raise DestinationError(sentence, retryable=False)
+        return found
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._head = self._head or 0
+        await self._inner.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.AsyncNetworkStream:
+        return HeadLimited(await self._inner.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> typing.Any:
+        return self._inner.get_extra_info(info)
 
 
 async def _resolve(host: str, port: int, timeout_s: float | None) -> list[Address]:
@@ -267,6 +307,12 @@ class _GuardedTransport(httpx2.AsyncHTTPTransport):
             max_keepalive_connections=20,
             network_backend=_GuardedBackend(allow_private=allow_private),
         )
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await super().handle_async_request(request)
+        if isinstance(stream := response.extensions.get("network_stream"), HeadLimited):
+            stream.answered()
+        return response
 
 
 @cache

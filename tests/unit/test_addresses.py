@@ -1,8 +1,10 @@
 """The guard for callers' addresses: what is let through, what is not, and where the check is made."""
 
+import asyncio
 import gzip
 from ipaddress import ip_address
 
+import httpcore2
 import httpx2
 import pytest
 from hypothesis import given
@@ -151,3 +153,46 @@ async def test_no_cookie_of_one_address_comes_to_another() -> None:
             again = await client.get(files.url + "/")
     assert "cookie" not in again.request.headers
     assert not client.cookies
+
+
+class ScriptedStream(httpcore2.AsyncNetworkStream):
+    """A connection that answers with one text again and again."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return (self._text * (max_bytes // len(self._text) + 1))[:max_bytes]
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        pass
+
+    async def aclose(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("text", [b"HTTP/1.1 102 Processing\r\n\r\n", b"HTTP/1.1 200 OK\r\nx: " + b"y" * 4_000])
+async def test_an_answer_that_does_not_begin_within_some_kilobytes_is_given_up(
+    text: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A receiver that sent preliminary answers for its ten seconds kept the worker's loop from everything else."""
+
+    async def connect(*_: object) -> ScriptedStream:
+        return ScriptedStream(text)
+
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect)
+    async with guarded_client(allow_private=True, timeout_s=60) as client:
+        with pytest.raises(DestinationError, match="before its answer begins") as caught:
+            async with asyncio.timeout(60):
+                await client.post("http://127.0.0.1:9/", content=b"{}")
+    assert not caught.value.retryable
+
+
+async def test_a_body_may_be_as_long_as_it_likes_for_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def connect(*_: object) -> ScriptedStream:
+        return ScriptedStream(b"HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n" + b"x" * 300_000)
+
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect)
+    async with guarded_client(allow_private=True, timeout_s=60) as client:
+        answer = await client.get("http://127.0.0.1:9/")
+    assert len(answer.content) == 200_000
