@@ -8,11 +8,13 @@ on the row before the next step begins.
 
 import asyncio
 import itertools
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from sederunt import counters, log
 from sederunt.bus.tasks import end
 from sederunt.clock import unix_ms
-from sederunt.errors import PageError, Superseded
+from sederunt.errors import NotFound, PageError, Superseded
 from sederunt.meetings.context import BotContext
 from sederunt.meetings.diagnostics import keep_claims, keep_diagnostics
 from sederunt.meetings.handover import Move, relieved
@@ -42,6 +44,11 @@ from sederunt.platforms.limits import EntryLimits
 from sederunt.platforms.links import InvalidLink, MeetingLink
 from sederunt.platforms.platform import Platform
 from sederunt.platforms.registry import platform_of
+
+_Told = TypeVar("_Told")
+
+# A minute and a half together: a database that is started anew, or a disk that is given room.
+WRITE_PAUSES_S = (1.0, 2.0, 5.0, 5.0, 5.0, 10.0, 10.0, 10.0, 20.0, 20.0)
 
 logger = log.get(component="meetings")
 
@@ -132,7 +139,8 @@ async def _try_page(plan: StayPlan, number: int, identity: Identity) -> TriedPag
                 return TriedPage(outcome=outcome, identity=session.identity, sat_s=session.sat_s)
             if isinstance(outcome, Departed):
                 await session.secure()  # a host that dies while it leaves shall take nothing along
-                await depart(journal, context.clock, outcome.departure)
+                departure = outcome.departure
+                await _written(plan, lambda: depart(journal, context.clock, departure))
             await _keep_facts(context, session, outcome)
             if isinstance(outcome, Departed):
                 await renew(journal.bot, session.identity, session.page, context.accounts)
@@ -162,7 +170,8 @@ async def _sit(plan: StayPlan, session: MeetingSession) -> Outcome:
     """Record; a bot that is another's still is claimed first, and that one leaves when this one records."""
     context, journal = plan.context, plan.context.journal
     if (move := plan.pending) is None:
-        zero = await admit(journal, context.spool(), context.clock, _away_cause(plan))
+        away_cause = _away_cause(plan)
+        zero = await _written(plan, lambda: admit(journal, context.spool(), context.clock, away_cause))
         return await session.sit(started_ms=unix_ms(zero))
     await session.settle()
     await move.take_place()
@@ -182,6 +191,23 @@ async def _sit(plan: StayPlan, session: MeetingSession) -> Outcome:
         return outcome
     finally:
         await end(*relieving)
+
+
+async def _written(plan: StayPlan, write: Callable[[], Awaitable[_Told]]) -> _Told:
+    """Write to the row, and again where the database takes nothing: who gives up its seat for that has to knock once
+    more, and who cannot say that it leaves would come back into a meeting that is over, or threw it out.
+    """
+    for pause_s in WRITE_PAUSES_S:
+        try:
+            return await write()
+        except (Superseded, NotFound):
+            raise
+        except Exception:
+            if plan.commands.cut_off.is_set():  # others have the bot by now
+                raise
+            logger.exception("row not written", action="row_unwritten", bot_id=str(plan.context.journal.bot.id))
+        await plan.commands.wait(plan.context.clock.sleep(pause_s))
+    return await write()
 
 
 def _away_cause(plan: StayPlan) -> str:

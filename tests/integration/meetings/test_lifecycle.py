@@ -1,11 +1,13 @@
 """A bot's life over several pages, with a real database. Browser, site and time are the test's script."""
 
 import asyncio
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -457,6 +459,24 @@ async def test_what_was_heard_is_durable_before_a_bot_is_said_to_leave(
     monkeypatch.setattr("sederunt.meetings.lifecycle.depart", killed_then)
     await stage.play(Tab([Shown(takes_s=60), Shown(frames=True), Shown(PageState.OVER)]))
     assert kept == [pytest.approx(65.05, abs=0.06)]
+
+
+@pytest.mark.parametrize("refused", [Trigger.ADMITTED, Trigger.ENDED])
+async def test_a_bot_keeps_its_seat_while_the_database_takes_nothing(
+    make_stage: MakeStage, monkeypatch: pytest.MonkeyPatch, refused: Trigger
+) -> None:
+    stage, refusals, write = await make_stage(BotStatus.JOINING), iter(range(3)), Bots.record_transition
+
+    async def full(bots: Bots, bot_id: UUID, trigger: Trigger, **more: Any) -> Bot | None:
+        if trigger is refused and next(refusals, None) is not None:
+            raise sqlite3.OperationalError("database or disk is full")
+        return await write(bots, bot_id, trigger, **more)
+
+    monkeypatch.setattr(Bots, "record_transition", full)
+    bot = await stage.play(ended())
+    assert (bot.status, bot.stop_reason) == (BotStatus.FINISHED, StopReason.MEETING_ENDED)
+    assert next(refusals, None) is None
+    assert bot.gaps == ()
 
 
 async def test_a_refusal_without_a_word_why_is_tried_again_after_growing_pauses_and_then_believed(
