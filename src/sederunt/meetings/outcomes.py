@@ -78,6 +78,13 @@ class Moved:
 Outcome = Departed | Refused | SignInNeeded | SignInRejected | Challenged | Broken | CutOff | Moved
 
 
+def known_until_ms(outcome: Outcome | None, *, last_frame_ms: float | None, now_ms: int) -> int:
+    """Return until when a page that is left was a witness: one that broke told of nothing after its last sound."""
+    if not isinstance(outcome, Broken) or last_frame_ms is None:
+        return now_ms
+    return min(now_ms, round(last_frame_ms))
+
+
 _REFUSALS: dict[PageState, Callable[[Reading], Outcome | None]] = {
     PageState.IN_CALL: lambda reading: None,
     PageState.REFUSED: lambda reading: Refused(reason=reading.reason, row=reading.row),

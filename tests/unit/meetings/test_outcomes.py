@@ -3,7 +3,7 @@
 import pytest
 
 from sederunt.errors import PageChanged, PageCrashed, PageError, PageStuck
-from sederunt.meetings.outcomes import broken
+from sederunt.meetings.outcomes import Broken, CutOff, broken, known_until_ms
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,11 @@ from sederunt.meetings.outcomes import broken
 )
 def test_a_fault_has_its_cause(error: PageError, cause: str) -> None:
     assert broken(error).cause == cause
+
+
+def test_of_a_page_that_broke_nobody_is_known_to_have_spoken_after_its_last_sound() -> None:
+    """Zoom: who spoke as the page loaded itself anew was said to speak until it was given up, and named a voice so."""
+    left = Broken(cause="page_left", seen="Another document stands in the page.")
+    assert known_until_ms(left, last_frame_ms=5_000.4, now_ms=16_000) == 5_000
+    assert known_until_ms(left, last_frame_ms=None, now_ms=16_000) == 16_000
+    assert known_until_ms(CutOff(), last_frame_ms=5_000, now_ms=16_000) == 16_000

@@ -17,7 +17,7 @@ from sederunt.meetings.join.entry import enter, until_entered
 from sederunt.meetings.join.identity import Identity
 from sederunt.meetings.join.page_request import batch_ms, page_request
 from sederunt.meetings.live.live_session import LiveSession, open_live_session
-from sederunt.meetings.outcomes import Departed, Outcome, broken, ended_by
+from sederunt.meetings.outcomes import Departed, Outcome, broken, ended_by, known_until_ms
 from sederunt.meetings.record.capture_fallback import CaptureFallback
 from sederunt.meetings.record.recorder import Recorder, stay_name
 from sederunt.meetings.session.commands import Commands
@@ -217,7 +217,8 @@ class MeetingSession:
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError, PageError):
                     await task
-            self.observer.end_speech(unix_ms(clock.now()))
+            now_ms, last_ms = unix_ms(clock.now()), recorder.last_frame_ms
+            self.observer.end_speech(known_until_ms(outcome, last_frame_ms=last_ms, now_ms=now_ms))
             with contextlib.suppress(Superseded):
                 await self.observer.write()
         return outcome

@@ -48,9 +48,9 @@ class MeetingObserver:
             self.recorder.tick(now_ms)
         self._note(self.roster.pass_time(now_ms))
 
-    def end_speech(self, now_ms: int) -> None:
-        """Note that the stay is over: nobody is heard to speak any more."""
-        self._note(self.roster.hush(now_ms))
+    def end_speech(self, at_ms: int) -> None:
+        """Note that the stay is over: nobody is known to have spoken after this moment."""
+        self._note(self.roster.hush(at_ms))
 
     async def write(self) -> None:
         """Write what changed since the last call, and tell the listeners. Raises Superseded."""
