@@ -1,7 +1,9 @@
 """One window read with care: read again where the first reading loops, guesses, or leaves speech without words."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Protocol
 
 from sederunt.transcription.whisper.decoding import (
@@ -222,14 +224,13 @@ def _merged(phrases: tuple[TokenPhrase, ...], more: tuple[TokenPhrase, ...]) -> 
         return phrases
     first, last = more[0].words[0].start - NEAR_S, more[-1].words[-1].end + NEAR_S
     again = {_folded(word.text) for word in _words(more)}
+    starts = [phrase.words[0].start for phrase in more]
     kept: list[TokenPhrase] = []
     for phrase in phrases:
-        for part in (
-            [word for word in phrase.words if word.start < first],
-            [word for word in phrase.words if word.start >= first and not _is_twice(word, last, again)],
-        ):
-            if part:
-                kept.append(replace(phrase, words=tuple(part)))
+        words = (word for word in phrase.words if word.start < first or not _is_twice(word, last, again))
+        # One word near the seam may begin before the second reading; what follows it comes behind that.
+        for _, part in groupby(words, key=lambda word: bisect_right(starts, word.start)):
+            kept.append(replace(phrase, words=tuple(part)))
     return tuple(sorted((*kept, *more), key=lambda phrase: phrase.words[0].start))
 
 

@@ -97,6 +97,13 @@ def test_speech_without_a_word_in_the_middle_is_read_by_itself() -> None:
     assert script.lengths[1] == pytest.approx(3.0 + 2 * reading.AROUND_S, abs=0.1)
 
 
+def test_what_follows_a_word_at_the_seam_comes_behind_the_second_reading() -> None:
+    first = heard(word("but", 0.1, 0.5), word("cares", 0.6, 1.1), word("we", 7.2, 7.6), word("say", 7.6, 8.0))
+    # Read by itself from 0.75 s on, it begins 0.2 s behind the beginning of the word at the seam.
+    script = Script(first, heard(word("this", 0.05, 1.2), word("is", 1.2, 3.0), word("slow", 3.0, 6.0)))
+    assert read(script, 8.2, (0.0, 8.1))[0] == ["but", "cares", "this", "is", "slow", "we", "say"]
+
+
 def test_a_second_reading_that_guesses_adds_nothing() -> None:
     script = Script(heard(word("one", 0.5, 1.0)), heard(word("eh", 1.0, 2.0), score=-1.6))
     assert read(script, 10, (0.4, 1.1), (1.6, 4.0), (8.0, 8.3))[0] == ["one"]
