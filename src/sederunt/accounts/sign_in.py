@@ -23,8 +23,9 @@ from sederunt.accounting import Rate
 from sederunt.accounts.keys import EVERYTHING, Caller, Scope
 from sederunt.clock import Clock
 from sederunt.database.engine import Database
+from sederunt.database.identities import Identities
 from sederunt.database.people import Link, People, Person
-from sederunt.errors import InvalidConfig, NotFound
+from sederunt.errors import Forbidden, InvalidConfig, NotFound
 from sederunt.model.budgets import count_of
 
 logger = log.get(component="accounts")
@@ -81,7 +82,7 @@ class SignIns:
     """Lets people in and out. Tokens go out in the clear once, to their owner."""
 
     def __init__(self, database: Database) -> None:
-        self.people = People(database)
+        self.people, self._identities = People(database), Identities(database)
         self._clock: Clock = database.clock
         self._tries = Rate.per_minute(count_of("sign_in_tries"), self._clock.monotonic)  # per person who is signed in
 
@@ -109,12 +110,14 @@ class SignIns:
         logger.info("Somebody came by a link.", action="link_used", person_id=str(person_id))
         return await self.begin(person_id, link.account_id)
 
-    async def sign_in(self, email: str, password: str) -> str:
+    async def sign_in(self, email: str, password: str, *, issuer: str | None = None) -> str:
         """Begin a session and return its token. Raises InvalidConfig; nothing tells an unknown address from a wrong
-        password."""
+        password, or from somebody who came by the OpenID provider `issuer`.
+        """
         found = await self.people.password_hash(_address(email))
         good = await asyncio.to_thread(_verified, found[1] if found else _nobodys_hash(), password)
-        accounts = await self.people.of_person(found[0]) if found and good else []
+        may = found is not None and good and not await self.came_by(issuer, found[0])
+        accounts = await self.people.of_person(found[0]) if found and may else []
         if not accounts:
             logger.info("A sign-in was refused.", action="sign_in_refused")
             raise InvalidConfig({"password": ["Address and password do not fit together."]})
@@ -131,13 +134,23 @@ class SignIns:
         person = await self.people.of_session(session)
         return _SCOPES[MemberRole(person.role)] if person and person.account_id == account_id else frozenset()
 
-    async def set_password(self, visitor: SignedIn, email: str, name: str, password: str, current: str) -> None:
+    async def came_by(self, issuer: str | None, person_id: UUID) -> bool:
+        """Return whether a person is here by an OpenID provider alone: whom it lets in no more has no other door."""
+        if issuer is None:
+            return False
+        return any(one.made and one.issuer == issuer for one in await self._identities.of(person_id))
+
+    async def set_password(
+        self, visitor: SignedIn, email: str, name: str, password: str, current: str, *, issuer: str | None = None
+    ) -> None:
         """Store a person's address, name and password, and end their other sessions.
 
         Raises InvalidConfig for what cannot be an address or a password, and for a wrong current one, where that is
-        needed.
+        needed; Forbidden for who came by the OpenID provider `issuer`.
         """
         person = visitor.person
+        if await self.came_by(issuer, person.id):
+            raise Forbidden("You came by your organisation's sign-in: it lets you in, and no password does beside it.")
         if await self.needs_password(visitor):
             await self._check_password(person, current)
         faults: dict[str, list[str]] = {}

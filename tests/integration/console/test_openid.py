@@ -9,13 +9,14 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import oidc_provider_mock  # type: ignore[import-untyped]
 import pytest
+from argon2 import PasswordHasher
 from playwright.async_api import expect
 
 from harness.api_room import ApiRoom, api_room, on_a_socket
 from harness.console_browser import chromium, signed_in
-from harness.console_room import BASE, Visitor, link_for, visitor
+from harness.console_room import BASE, Visitor, link_for, people_of, visitor
 from harness.openid_provider import CLIENT, SECRET, openid_provider
-from sederunt.accounts.sign_in import MemberRole
+from sederunt.accounts.sign_in import MemberRole, SignIns
 from sederunt.clock import SYSTEM_CLOCK
 from sederunt.settings import BusSettings
 
@@ -222,6 +223,25 @@ async def test_a_sign_in_is_connected_by_its_owner_alone(tmp_path: Path, bus_set
         assert (await owner.client.delete("/profile/identity", headers=headers)).status_code == 404
         async with somebody(room) as ada:
             assert (await enter(ada)).status_code == 403
+
+
+async def test_who_came_by_the_provider_has_no_password_beside_it(tmp_path: Path, bus_settings: BusSettings) -> None:
+    """It would let in whom the provider knows no more."""
+    profile = {"name": "Ada", "email": "ada@example.org", "password": "a long enough one"}
+    async with (
+        openid_provider() as provider,
+        rooms(tmp_path / "data", bus_settings, provider.issuer, first_role="member") as room,
+    ):
+        async with somebody(room) as ada:
+            await enter(ada)
+            token = await Visitor(ada).csrf()
+            refused = await ada.post("/profile", json=profile, headers={"X-CSRF-Token": token})
+            assert refused.status_code == 403
+        [person] = await people_of(room)
+        of_before = PasswordHasher().hash(profile["password"])  # that was refused
+        await SignIns(room.database).people.change(person, email=profile["email"], password_hash=of_before)
+        async with somebody(room) as ada:
+            assert (await ada.post("/sign-in", data=profile)).status_code == 400
 
 
 async def connect(one: Visitor) -> int:

@@ -147,7 +147,9 @@ async def save_profile(page: Page) -> Response:
     body = await page.body()
     sent = body if isinstance(body, dict) else {}
     email, name, password, current = (str(sent.get(field) or "") for field in _PROFILE)
-    await page.context.stores.sign_ins.set_password(page.visitor, email, name, password, current)
+    await page.context.stores.sign_ins.set_password(
+        page.visitor, email, name, password, current, issuer=page.context.settings.oidc.issuer
+    )
     return json_response({"message": "Saved. From now on you can sign in with this address and password."})
 
 

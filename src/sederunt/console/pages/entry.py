@@ -63,7 +63,9 @@ class EntryPages:
         if context.settings.oidc.issuer and not context.settings.oidc.passwords:
             raise Forbidden(f"People sign in by {context.settings.oidc.name} here, not by password.")
         try:
-            token = await context.stores.sign_ins.sign_in(email, form.get("password", ""))
+            token = await context.stores.sign_ins.sign_in(
+                email, form.get("password", ""), issuer=context.settings.oidc.issuer
+            )
         except InvalidConfig as error:
             return page_response("sign_in.html", _values(context, request, str(error), email=email[:320]), 400)
         return signed_in(request, context, token, path_of_ours(form.get("next")))
