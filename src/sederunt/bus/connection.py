@@ -31,6 +31,8 @@ logger = log.get(component="bus")
 RETRY_S = 0.25  # between two tries to reconnect
 FLUSH_S = 2.0
 PONG_S = 60  # longer than a connection is kept over which no answer comes
+STORES_NO_JOBS = "stores no jobs"  # how self-tests call it
+UNSTORED_S = 5.0  # between two jobs in a row that the server did not store: then it is not one that was late
 CONFIRM_S = 5.0  # how long one confirmation may take before it is asked for again
 
 OnMessage = Callable[[Msg], Awaitable[None]]
@@ -79,6 +81,7 @@ class Bus:
         self._on_back: list[Callable[[], None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._pings: set[asyncio.Task[None]] = set()
+        self._unstored: dict[str, tuple[float, float]] = {}  # queue → first and last job in a row that was not stored
         self._up = asyncio.Event()
         self.ack_wait_before_s: float | None = None  # as whoever was here before had declared it
         self._refused = ""  # what the server said when the streams were declared last
@@ -149,15 +152,18 @@ class Bus:
 
         Repeats until the server has confirmed it; raises BusAway past `within_s`, and then it may be stored or not.
         """
+        queue = subject.rpartition(".")[0]
         unanswered = False  # a try that may have been stored all the same: what the next one repeats is ours
         try:
             async with asyncio.timeout(within_s):
                 while True:
                     try:
                         ack = await self.js.publish(subject, payload, headers={"Nats-Msg-Id": message_id})
+                        self._unstored.pop(queue, None)
                         return not ack.duplicate or unanswered
                     except APIError as error:
                         if error.err_code == streams.ALREADY_QUEUED:
+                            self._unstored.pop(queue, None)
                             return False
                         logger.warning("publish refused", action="publish_refused", subject=subject, error=str(error))
                     except (NatsError, NoStreamResponseError) as error:
@@ -165,7 +171,17 @@ class Bus:
                         logger.debug("publish unanswered", action="publish_unanswered", error=str(error))
                     await asyncio.sleep(RETRY_S)
         except TimeoutError:
+            if self.connected and subject.startswith("job."):
+                now = asyncio.get_running_loop().time()
+                self._unstored[queue] = (self._unstored.get(queue, (now, now))[0], now)
             raise BusAway(f"NATS did not confirm a message to {subject} within {within_s:g} s.") from None
+
+    @property
+    def stores_jobs(self) -> bool:
+        """Return False where the server is there and a queue of it takes nothing, again and again: a file that could
+        not be made on a full disk keeps a stream from storing until the server is started anew.
+        """
+        return all(last - first < UNSTORED_S for first, last in self._unstored.values())
 
     async def publish_job(self, kind: str, resource_id: UUID | str, payload: bytes, message_id: str) -> bool:
         """Put a job into its queue."""
@@ -307,6 +323,7 @@ class Bus:
 
     async def _on_disconnected(self) -> None:
         self._up.clear()
+        self._unstored.clear()
         if not self._closing:
             logger.warning("connection to NATS lost", action="bus_lost")
 

@@ -8,6 +8,9 @@ host is waited for: its browsers go on, and what they hear is there when it goes
 A role's heartbeat comes from its own event loop. `serve` hears everybody's, and its own: where it does not hear
 itself, the message server is what hangs.
 
+A message server that hears everybody and stores no job any more is as good as frozen: nothing but a start mends it. It
+is left alone while the disk is full, for it would not start then.
+
 One that gets no core is not frozen: to end it would throw away what it did, and its successor would get no core either.
 """
 
@@ -21,7 +24,7 @@ from typing import NoReturn
 
 from sederunt import log
 from sederunt.browser.stopped_processes import StoppedProcesses, state_of
-from sederunt.bus.connection import Bus
+from sederunt.bus.connection import STORES_NO_JOBS, Bus
 from sederunt.bus.heartbeat import SILENT_S, Heartbeat, Heartbeats, beating, hearing
 from sederunt.cli.supervisor import Supervisor
 from sederunt.database import locks
@@ -80,9 +83,13 @@ class FrozenRoles:
             for role, heartbeat in self._last.items()
             if min(awake_s, self._heartbeats.age_s(heartbeat)) >= self._patience_s(heartbeat)
         ]
-        if OWN_ROLE in silent:
+        if OWN_ROLE in silent or (awake_s >= FROZEN_S and self._stores_no_jobs()):
             return [BUS_ROLE] if pids.get(BUS_ROLE) is not None else []
         return [role for role in silent if pids.get(role) == self._last[role].pid]
+
+    def _stores_no_jobs(self) -> bool:
+        found = [heartbeat.facts.get("parts", {}) for heartbeat in self._heartbeats.living()]
+        return any(parts.get("bus") == STORES_NO_JOBS and parts.get("data") == "ok" for parts in found)
 
     def _patience_s(self, heartbeat: Heartbeat) -> float:
         if self._blocking[heartbeat.pid] >= BLOCKING_LOOKS:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sederunt import log
-from sederunt.bus.connection import Bus
+from sederunt.bus.connection import STORES_NO_JOBS, Bus
 from sederunt.clock import SYSTEM_CLOCK, Clock
 from sederunt.database.accounts import Accounts
 from sederunt.database.engine import Database
@@ -57,12 +57,17 @@ class Readiness:
         data = await asyncio.to_thread(state_of, self._data) if self._data is not None else OK
         return {
             "database": await self._database_state(),
-            "bus": OK if self._bus.connected else AWAY,
+            "bus": self._bus_state(),
             "data": data,
             # A trial would make a folder anew that somebody took away, and hide that.
             "storage": await self._tried("storage", self._write_object) if data != "missing" else AWAY,
             **{part: look() for part, look in self._own.items()},
         }
+
+    def _bus_state(self) -> str:
+        if not self._bus.connected:
+            return AWAY
+        return OK if self._bus.stores_jobs else STORES_NO_JOBS
 
     async def _database_state(self) -> str:
         if self._database.is_sqlite and not Path(self._database.url.database or "").exists():

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from harness.nats import Connections, NatsServer
+from sederunt.bus import connection, streams
 from sederunt.bus.connection import Bus, BusAway, NoResponder
 from sederunt.bus.streams import command_subject
 
@@ -127,3 +128,19 @@ async def test_whoever_gives_up_waiting_for_a_flush_leaves_the_connection_whole(
         flushing.cancel()
     await bus.flush()
     assert await bus.request("echo", {"n": 1}, within_s=30) == {"n": 1}
+
+
+async def test_a_queue_that_takes_nothing_is_told_from_one_that_was_late_until_it_takes_a_job(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "UNSTORED_S", 0.05)
+    await bus.js.delete_stream(streams.QUEUES["deliver"].stream)
+    told = []
+    for _ in range(2):
+        with pytest.raises(BusAway):
+            await bus.publish("job.deliver.a", b"{}", "first", within_s=0.1)
+        told.append(bus.stores_jobs)
+    assert told == [True, False]
+    await streams.declare(bus.js, ack_wait_s=bus.settings.ack_wait_s, replicas=bus.settings.replicas)
+    await bus.publish("job.deliver.a", b"{}", "second")
+    assert bus.stores_jobs

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sederunt.bus.connection import STORES_NO_JOBS
 from sederunt.bus.heartbeat import SILENT_S, Heartbeats
 from sederunt.cli.watch import FROZEN_S, LOOK_EVERY_S, STARVED_S, CoreWaits, FrozenRoles
 
@@ -18,6 +19,7 @@ class Evening:
         self.pids: dict[str, int | None] = dict(PIDS)
         self.blocking: frozenset[int] = frozenset()
         self.starved: frozenset[int] = frozenset()
+        self.parts = {"bus": "ok", "data": "ok"}
         self.beating = {"serve": 9, "api": 2, "host": 3, "worker": 4}
 
     def pass_time(self, seconds: float, *, asleep: bool = False) -> list[list[str]]:
@@ -28,7 +30,7 @@ class Evening:
             self.now = until if asleep else self.now + LOOK_EVERY_S
             for role, pid in self.beating.items():
                 if not asleep:
-                    self.heartbeats.hear({"role": role, "name": "a", "pid": pid})
+                    self.heartbeats.hear({"role": role, "name": "a", "pid": pid, "parts": self.parts})
             if roles := self.roles.found(self.pids, self.blocking, self.starved):
                 found.append(roles)
                 for role in roles:
@@ -52,6 +54,16 @@ def test_a_role_that_beats_no_more_is_frozen_and_its_successor_has_time_to_start
     evening.pass_time(10)
     del evening.beating["host"]
     assert evening.pass_time(FROZEN_S + LOOK_EVERY_S) == [["host"]]
+
+
+def test_a_message_server_that_stores_no_jobs_is_started_anew_once_there_is_room() -> None:
+    evening = Evening()
+    evening.parts = {"bus": STORES_NO_JOBS, "data": "full"}
+    assert evening.pass_time(120) == []
+    evening.parts = {"bus": STORES_NO_JOBS, "data": "ok"}
+    assert evening.pass_time(LOOK_EVERY_S) == [["nats"]]
+    assert evening.pass_time(FROZEN_S - LOOK_EVERY_S) == [], "it has its time to start, and to be tried"
+    assert evening.pass_time(LOOK_EVERY_S) == [["nats"]]
 
 
 def test_a_process_that_ended_is_not_frozen() -> None:
