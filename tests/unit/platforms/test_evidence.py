@@ -99,3 +99,12 @@ def test_the_tables_hold_together(service: Service) -> None:
     steps = [step.id for step in site.journey.steps]
     assert len(set(steps)) == len(steps)
     assert set(site.journey.load_again) <= set(ids)
+
+
+def test_a_zoom_page_that_asks_to_be_joined_again_is_known_unless_it_is_in_the_call() -> None:
+    site = platform_of(Service("zoom"))
+    assert isinstance(site, Site)
+    asks = {"zoom.prejoin": ["#input-for-name"], "zoom.prejoin_again": ["#input-for-name"]}
+    assert decide(site.rows, PageSnapshot(matches=asks), joined=True).state is PageState.PREJOIN
+    inside = asks | {"zoom.in_call": ["Leave"]}
+    assert decide(site.rows, PageSnapshot(matches=inside), joined=True).state is PageState.IN_CALL

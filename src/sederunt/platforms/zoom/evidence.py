@@ -326,6 +326,14 @@ _WAY_IN = (
         unless=("zoom.join_button", "zoom.name_field"),
         settle_s=1.5,
     ),
+    # A page that was loaded anew asks to be joined again. In a call its card may linger, so this stands last.
+    _seen.selector(
+        "prejoin_again",
+        (",".join(JOIN_BUTTONS), ",".join(NAME_FIELDS)),
+        "A V B2 LMA S J MB Z",
+        state=PageState.PREJOIN,
+        phase=Phase.AFTER,
+    ),
 )
 
 ROWS: tuple[EvidenceRow, ...] = (*_WITNESSES, *_REFUSALS, *_ENDINGS, *_WAY_IN)
