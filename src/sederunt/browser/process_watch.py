@@ -6,13 +6,13 @@ network service or the main process the browser, and a GPU process is started an
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from sederunt import log
 from sederunt.browser.chromium import NETWORK_SERVICE, Chromium
 from sederunt.browser.cpu_budgets import CpuBudgets, give_way
-from sederunt.browser.memory_budget import largest_beyond
+from sederunt.browser.memory_budget import beyond_memory
 from sederunt.browser.processes import kill
 from sederunt.browser.renderer_cpu import RendererCpu
 from sederunt.browser.stopped_processes import LOOKS_IN_A_ROW, ProcessState, SessionProcesses, StoppedProcesses, kind_of
@@ -20,6 +20,8 @@ from sederunt.model.trouble import PageTrouble, Recovery
 
 LOOK_EVERY_S = 1.0
 GPU, RENDERER, ZYGOTE = "gpu-process", "renderer", "zygote"
+FILLING_S = 10.0  # whoever ran most for so long filled the browser's own process
+FREED_S = 5.0  # after a renderer was ended, for the browser to free what was its page's
 PAGE_CPU_SPENT = PageTrouble(
     cause="page_cpu_spent",
     seen="The page took more CPU than a meeting needs; it was ended.",
@@ -28,7 +30,7 @@ PAGE_CPU_SPENT = PageTrouble(
 
 PAGE_MEMORY_SPENT = PageTrouble(
     cause="page_memory_spent",
-    seen="The page's processes took more memory than a meeting needs; the largest was ended.",
+    seen="The page, or what it stored, took more memory than a meeting needs; it was ended.",
     recovery=Recovery.FRESH_PAGE,
 )
 
@@ -71,6 +73,9 @@ class ProcessWatch:
         self._processes, self._stopped = SessionProcesses(), StoppedProcesses()
         self._kinds: dict[tuple[int, int], str] = {}  # of each process of these browsers
         self._gpu: dict[int, int] = {}  # the GPU process of each browser
+        self._freeing: dict[
+            int, float
+        ] = {}  # browsers of which a page was ended for its memory → until when they free it
         self.renderer_cpu = RendererCpu()
 
     async def run(self) -> None:
@@ -91,7 +96,8 @@ class ProcessWatch:
         self._look_at_gpu(watched, ours)
         renderers = self._renderers(watched, ours)
         self.renderer_cpu.look(renderers)
-        self._look_at_hogs(watched, renderers)
+        mains_mb = {state.pid: state.memory_mb for state in ours if state.pid in watched}
+        self._look_at_hogs(watched, renderers, mains_mb)
         for state in self._stopped.look(ours):
             if state.session in watched:
                 _end(watched[state.session], state, kind_of(state.pid))
@@ -110,14 +116,22 @@ class ProcessWatch:
             state for state in ours if self._kinds[state.pid, state.started] == RENDERER and state.session in watched
         ]
 
-    def _look_at_hogs(self, watched: Mapping[int, Chromium], renderers: Iterable[ProcessState]) -> None:
+    def _look_at_hogs(
+        self, watched: Mapping[int, Chromium], renderers: Sequence[ProcessState], mains_mb: Mapping[int, float]
+    ) -> None:
         """Let pages that take too much CPU give way to others; end them where they go on, or take too much memory."""
-        verdict = self._budgets.look(renderers, time.monotonic())
+        now = time.monotonic()
+        verdict = self._budgets.look(renderers, now)
         for state in verdict.give_way:
             logger.warning("a page takes much CPU and gives way", action="page_gives_way", pid=state.pid)
             give_way(state.pid)
         bots = {session: browser.seats for session, browser in watched.items()}
-        large = largest_beyond(renderers, bots, self._page_memory_mb)
+        self._freeing = {session: until for session, until in self._freeing.items() if until > now}
+        settled = [state for state in renderers if state.session not in self._freeing]
+        large = beyond_memory(
+            settled, mains_mb, bots, self._page_memory_mb, lambda state: self.renderer_cpu.used_s(state, FILLING_S)
+        )
+        self._freeing |= {state.session: now + FREED_S for state in large}
         for trouble, ended in ((PAGE_CPU_SPENT, verdict.end), (PAGE_MEMORY_SPENT, large)):
             for state in ended:
                 logger.error(trouble.seen, action=trouble.cause, pid=state.pid)

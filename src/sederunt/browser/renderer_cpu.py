@@ -29,6 +29,11 @@ class RendererCpu:
             kept = self._looks[key] = before.get(key, (state.session, deque(maxlen=KEPT_LOOKS)))
             kept[1].append((self._now(), state.cpu_s))
 
+    def used_s(self, state: ProcessState, within_s: float) -> float:
+        """Return the CPU-seconds that a renderer used in the last so many seconds."""
+        _, looks = self._looks.get((state.pid, state.started), (0, ()))
+        return _used(looks, self._now() - within_s)
+
     def most_s(self, browser: int, within_s: float) -> float:
         """Return the CPU-seconds of the renderer of a browser that used most in the last so many seconds."""
         since = self._now() - within_s

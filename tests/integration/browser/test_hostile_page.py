@@ -241,6 +241,29 @@ async def test_a_page_cannot_take_all_of_the_machines_memory(open_page: OpenPage
     assert 500 < taken_mb < 1.5 * BrowserSettings().page_memory_mb
 
 
+STORES = """async () => {
+  window.stored = [];
+  for (let n = 0; n < 150; n++) {
+    window.stored.push(new Blob([crypto.getRandomValues(new Uint8Array(65536)), new Uint8Array(16e6)]));
+    await new Promise((on) => setTimeout(on, 5));
+  }
+}"""
+
+
+async def test_what_a_page_stores_in_the_browsers_own_process_counts_as_its_memory(pool: BrowserPool) -> None:
+    settings = pool._settings.model_copy(update={"page_memory_mb": 1000, "warm": 0})
+    async with BrowserPool(settings) as strict:
+        request = PageRequest(bot_id=uuid4(), mode="shell", watch={}, hosts=())
+        greedy, quiet = [
+            await strict.open(request, on_frames=lambda _: None, on_signal=lambda _: None) for _ in range(2)
+        ]
+        storing = asyncio.create_task(greedy.evaluate(STORES, deadline_s=120))
+        await asyncio.wait_for(greedy.gone.wait(), 300)
+        assert greedy.gone_by.cause == "page_memory_spent"
+        await asyncio.gather(storing, return_exceptions=True)
+        assert await quiet.evaluate("() => 7", deadline_s=60) == 7
+
+
 LOOPS = """() => {
   const text = URL.createObjectURL(new Blob(["for (;;);"]));
   window.loops = [1, 2, 3].map(() => new Worker(text));

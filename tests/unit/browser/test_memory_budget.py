@@ -5,12 +5,17 @@ import os
 import psutil
 import pytest
 
-from sederunt.browser.memory_budget import largest_beyond
+from sederunt.browser.memory_budget import beyond_memory
 from sederunt.browser.stopped_processes import ProcessState, state_of
 
 
 def renderer(pid: int, memory_mb: float, session: int = 9) -> ProcessState:
     return ProcessState(pid=pid, parent=0, session=session, started=1, is_stopped=False, memory_mb=memory_mb)
+
+
+def ran_s(state: ProcessState) -> float:
+    """Return that the first renderer ran most."""
+    return -state.pid
 
 
 @pytest.mark.parametrize(
@@ -28,13 +33,24 @@ def test_the_largest_process_of_a_browser_that_takes_too_much_ends(
     memory_mb: list[float], bots: int, ended: list[int]
 ) -> None:
     renderers = [renderer(pid, size) for pid, size in enumerate(memory_mb)]
-    assert [state.pid for state in largest_beyond(renderers, {9: bots}, 3000)] == ended
+    assert [state.pid for state in beyond_memory(renderers, {}, {9: bots}, 3000, ran_s)] == ended
 
 
 def test_each_browser_has_its_own_limit_and_none_where_the_operator_wants_none() -> None:
     renderers = [renderer(1, 2000, 7), renderer(2, 2000, 8), renderer(3, 4000, 9)]
-    assert [state.pid for state in largest_beyond(renderers, {7: 1, 8: 1, 9: 1}, 3000)] == [3]
-    assert largest_beyond(renderers, {}, 0) == []
+    assert [state.pid for state in beyond_memory(renderers, {}, {7: 1, 8: 1, 9: 1}, 3000, ran_s)] == [3]
+    assert beyond_memory(renderers, {}, {}, 0, ran_s) == []
+
+
+@pytest.mark.parametrize(("main_mb", "ended"), [(2900, []), (3000, [1]), (800, [])])
+def test_what_lies_in_the_main_process_counts_and_ends_whoever_ran(main_mb: float, ended: list[int]) -> None:
+    renderers = [renderer(1, 300), renderer(2, 500)]
+    assert [state.pid for state in beyond_memory(renderers, {9: main_mb}, {9: 1}, 3000, ran_s)] == ended
+
+
+def test_the_largest_ends_where_the_main_process_is_not_what_is_large() -> None:
+    renderers = [renderer(1, 300), renderer(2, 3200)]
+    assert [state.pid for state in beyond_memory(renderers, {9: 400}, {9: 1}, 3000, ran_s)] == [2]
 
 
 def test_the_kernel_tells_what_a_process_takes() -> None:
