@@ -6,6 +6,7 @@ import typer
 
 from sederunt.accounts.sign_in import MemberRole, SignIns
 from sederunt.cli.context import OF_DEFAULT, AccountName, CommandContext, Data, Output, OutputFormat, run, show
+from sederunt.cli.run_files import noted_address
 from sederunt.cli.terminal import tell
 from sederunt.settings import load
 
@@ -20,7 +21,7 @@ def invite(
     account: AccountName = OF_DEFAULT,
 ) -> None:
     """Print a link that lets somebody into the console, once, within a week."""
-    api = load(**({} if data is None else {"data": data})).api
+    settings = load(**({} if data is None else {"data": data}))
 
     async def act(context: CommandContext) -> None:
         owner = await context.account(account)
@@ -28,8 +29,9 @@ def invite(
         known = {person.name: person for person in await sign_ins.people.of_account(owner.id)}
         person_id = known[name].id if name in known else None
         token = await sign_ins.invite(owner.id, role, name=name, person_id=person_id)
-        base = (api.public_url or f"http://{api.host}:{api.port}").rstrip("/")
-        tell(f"{base}/welcome?token={token}")
+        api = settings.api
+        base = api.public_url or noted_address(settings.data) or f"http://{api.host}:{api.port}"
+        tell(f"{base.rstrip('/')}/welcome?token={token}")
 
     run(act, data, makes=True)
 

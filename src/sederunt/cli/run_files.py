@@ -17,6 +17,14 @@ def note_address(data: Path, address: str) -> None:
     address_file(data).write_text(address + "\n", encoding="utf-8")
 
 
+def noted_address(data: Path) -> str | None:
+    """Return where the service on this data directory listens; None where none runs."""
+    try:
+        return address_file(data).read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+
+
 def forget_address(data: Path) -> None:
     """Take that back: nobody listens there any more."""
     address_file(data).unlink(missing_ok=True)

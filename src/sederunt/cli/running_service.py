@@ -15,7 +15,7 @@ import typer
 
 from sederunt.accounts.keys import Keys
 from sederunt.cli.context import open_context
-from sederunt.cli.run_files import address_file, write_private
+from sederunt.cli.run_files import noted_address, write_private
 from sederunt.errors import SetupError, Unauthorized
 from sederunt.mcp.backend import Backend, service_at
 from sederunt.settings import Settings, load
@@ -54,13 +54,12 @@ async def service_of(place: ServicePlace) -> AsyncIterator[Backend]:
 
 
 def _address(settings: Settings) -> str:
-    try:
-        return address_file(settings.data).read_text(encoding="utf-8").strip()
-    except OSError:
-        raise SetupError(
-            f"No service runs on {settings.data.resolve()}: start one with `sederunt serve`, name its directory with "
-            "--data, or give --url and --key."
-        ) from None
+    if (address := noted_address(settings.data)) is not None:
+        return address
+    raise SetupError(
+        f"No service runs on {settings.data.resolve()}: start one with `sederunt serve`, name its directory with "
+        "--data, or give --url and --key."
+    )
 
 
 async def _own_key(place: ServicePlace) -> str:

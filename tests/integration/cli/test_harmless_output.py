@@ -13,6 +13,7 @@ import pytest
 from sederunt import log
 from sederunt.cli import main as command
 from sederunt.cli.main import COMMANDS
+from sederunt.cli.run_files import note_address
 
 # Clears the screen, sets the title, goes up a line, turns the text around, ends the line, an 8-bit control.
 EVIL = "Min\x1b[2J\x1b]0;owned\x07\x1b[1Autes\u202e\r\u2066\x9b31m"
@@ -125,3 +126,13 @@ def test_what_only_reads_creates_nothing(run: Run, monkeypatch: pytest.MonkeyPat
         code, shown = run(*arguments)
         assert (nowhere.exists(), "Traceback" in shown, "Errno" in shown) == (False, False, False), (arguments, shown)
         assert code == (0 if arguments[0] in ("models", "config") else 1), (arguments, shown)
+
+
+def test_an_invitation_leads_to_where_the_service_listens(run: Run, tmp_path: Path) -> None:
+    data = str(tmp_path)
+    code, shown = run("people", "invite", "Anna", "--data", data)
+    assert (code, shown.startswith("http://127.0.0.1:8080/welcome?token=")) == (0, True)
+    (tmp_path / "run").mkdir(exist_ok=True)
+    note_address(tmp_path, "http://127.0.0.1:8461")
+    code, shown = run("people", "invite", "Anna", "--data", data)
+    assert (code, shown.startswith("http://127.0.0.1:8461/welcome?token=")) == (0, True)
