@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # What sites append to names; none of it is part of the name.
 _SUFFIX = re.compile(
-    r"\s*[(\[](?:you|me|host|co-host|guest|unverified|external|meeting host|organi[sz]er|presenting|presenter|"
+    r",? ?[(\[](?:you|me|host|co-host|guest|unverified|external|meeting host|organi[sz]er|presenting|presenter|"
     r"host, me|me, host|me, guest|co-host, me)[)\]]\s*$",
     re.IGNORECASE,
 )

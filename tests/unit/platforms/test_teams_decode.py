@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sederunt.claims.claim import Claim, Extent, Fact, Source, Subject, gone, here, owns, said, speak
 from sederunt.model.events import ChatReceived
+from sederunt.platforms.dom_signals import bare_name
 from sederunt.platforms.teams.decode import TeamsDecoder
 
 ADA, GRACE, OWN = "8:orgid:ada", "8:guest:grace", "8:teamsvisitor:own"
@@ -142,6 +143,11 @@ def test_the_end_of_a_conversation_says_how(frame: Make, body: dict[str, Any], e
 
 def test_an_end_before_any_roster_is_no_end_of_a_meeting(frame: Make) -> None:
     assert TeamsDecoder().decode(frame("/x/conversation/conversationEnd/", {"subCode": 0})) == []
+
+
+@pytest.mark.parametrize("shown", ["Bob (Guest)", "Bob, (Guest)", "Bob,(guest) (You)", " Bob  [External]"])
+def test_remarks_of_a_site_are_no_part_of_a_name(shown: str) -> None:
+    assert bare_name(shown) == "Bob"
 
 
 def test_chat_comes_from_the_page_with_a_bare_name(signal: Make) -> None:
