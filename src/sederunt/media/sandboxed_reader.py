@@ -13,7 +13,7 @@ import numpy as np
 
 from sederunt import errors
 from sederunt.errors import BrokenMedia, MediaError
-from sederunt.media.channels import Channel
+from sederunt.media.channels import CallChannel
 from sederunt.media.pcm import RATE, Block
 from sederunt.media.probe import MediaFacts
 from sederunt.media.reader_processes import ReaderLost, ReaderServer
@@ -58,7 +58,7 @@ def _probed(path: Path, gives_way: int) -> MediaFacts:
     return MediaFacts(**facts)  # type: ignore[arg-type]  # written by the reader out of the same record
 
 
-def separate_channels_sandboxed(path: Path, *, duration_s: float, gives_way: int = 0) -> tuple[Channel, ...]:
+def separate_channels_sandboxed(path: Path, *, duration_s: float, gives_way: int = 0) -> tuple[CallChannel, ...]:
     """Return both channels of a file in which different people speak, else none; read in a process of its own.
     Blocks.
     """
@@ -71,7 +71,7 @@ def separate_channels_sandboxed(path: Path, *, duration_s: float, gives_way: int
     raise AssertionError("the last loss is raised")
 
 
-def _channels(path: Path, duration_s: float, gives_way: int) -> tuple[Channel, ...]:
+def _channels(path: Path, duration_s: float, gives_way: int) -> tuple[CallChannel, ...]:
     cpu_s = _decoding_cpu_s(duration_s)
     end_s = str(duration_s + SLACK_S)
     with READERS.reader("channels", str(path.absolute()), str(cpu_s), str(gives_way), end_s) as reader:
@@ -81,7 +81,7 @@ def _channels(path: Path, duration_s: float, gives_way: int) -> tuple[Channel, .
             raise BrokenMedia(_TOO_DEAR.format(cpu_s=cpu_s)) from None
         raise_fault(status, reader.errors.read(), cpu_s)
         told = json.loads(reader.output.read())
-    return tuple(Channel(number=each["number"], levels_db=tuple(each["levels_db"])) for each in told)
+    return tuple(CallChannel(number=each["number"], levels_db=tuple(each["levels_db"])) for each in told)
 
 
 def read_pcm_sandboxed(
@@ -91,7 +91,7 @@ def read_pcm_sandboxed(
     start_s: float = 0.0,
     block_s: float = 30.0,
     gives_way: int = 0,
-    channel: Channel | None = None,
+    channel: CallChannel | None = None,
 ) -> Iterator[Block]:
     """Yield what `read_pcm` yields, decoded in a process of its own, up to the length that probing found.
 
@@ -110,7 +110,7 @@ def read_pcm_sandboxed(
 
 
 def _decoded(
-    path: Path, start_s: float, duration_s: float, block_s: float, gives_way: int, channel: Channel | None
+    path: Path, start_s: float, duration_s: float, block_s: float, gives_way: int, channel: CallChannel | None
 ) -> Iterator[Block]:
     cpu_s = _decoding_cpu_s(duration_s)
     moments = [str(start_s), str(duration_s + SLACK_S)]

@@ -90,7 +90,7 @@ def _decode(path: Path, start_s: float, end_s: float, *channel: float) -> None:
 
 
 def _sound(path: Path, start_s: float, end_s: float, channel: Sequence[float]) -> "Iterator[NDArray[np.float32]]":
-    from sederunt.media.channels import Channel, one_channel
+    from sederunt.media.channels import CallChannel, one_channel
     from sederunt.media.pcm import read_pcm
 
     blocks = read_pcm(path, start_s=start_s, end_s=end_s, block_s=5.0, channels=2 if channel else 1)
@@ -98,7 +98,7 @@ def _sound(path: Path, start_s: float, end_s: float, channel: Sequence[float]) -
     if not channel:
         return stretches
     number, *levels_db = channel
-    return one_channel(stretches, Channel(number=int(number), levels_db=(levels_db[0], levels_db[1])))
+    return one_channel(stretches, CallChannel(number=int(number), levels_db=(levels_db[0], levels_db[1])))
 
 
 def _judge_channels(path: Path, end_s: float) -> None:

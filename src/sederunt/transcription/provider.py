@@ -19,7 +19,7 @@ from sederunt.transcription.scheduler import Lane, lane_alone
 from sederunt.transcription.sessions import RealtimeProvider
 
 if TYPE_CHECKING:  # brings numpy
-    from sederunt.media.channels import Channel
+    from sederunt.media.channels import CallChannel
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +84,7 @@ class Task:
     likely_lang: str | None = None  # where it is to be found, and the file does not surely tell
     vocabulary: Sequence[str] = ()
     mask_profanity: bool = False
-    channel: Channel | None = None  # of the caller's file; only what is said there is wanted
+    channel: CallChannel | None = None  # of the caller's file; only what is said there is wanted
     stretches: Sequence[tuple[float, float]] = ()  # only these are read (seconds); empty: all there is
     several_voices: bool = False  # more than one person may speak in it, and nothing else tells them apart
     access: Access | None = None  # the caller's credential, or the operator's

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from sederunt import log
-from sederunt.media.channels import Channel
+from sederunt.media.channels import CallChannel
 from sederunt.media.probe import refuse_overlong
 from sederunt.media.readers import Readers
 from sederunt.media.sandboxed_reader import probe_sandboxed, separate_channels_sandboxed
@@ -76,7 +76,7 @@ async def transcribe_recording(
         if recording.source_bot_id is None:
             # An upload to a bucket was not judged whole before.
             refuse_overlong(facts, settings.api.max_recording_hours)
-        channels: Sequence[Channel | None] = (None,)
+        channels: Sequence[CallChannel | None] = (None,)
         row = provider_of(request.model)
         if facts.channels == 2 and row is not None and row.reads_channels:
             judge = partial(separate_channels_sandboxed, path, duration_s=facts.duration_s, gives_way=gives_way)
@@ -118,7 +118,7 @@ class _FileTranscriber:
         self._recording, self._workload = recording, workload
         self.likely_lang: str | None = None
 
-    async def language(self, channels: Iterable[Channel | None]) -> str | None:
+    async def language(self, channels: Iterable[CallChannel | None]) -> str | None:
         """Return the first sure language among the channels; None where none is."""
         for channel in channels:
             task = replace(self._task, channel=channel)
@@ -127,7 +127,7 @@ class _FileTranscriber:
                 return found
         return None
 
-    async def transcribe(self, channel: Channel | None, on_progress: Callable[[float], None]) -> Result:
+    async def transcribe(self, channel: CallChannel | None, on_progress: Callable[[float], None]) -> Result:
         length_s = self._task.caller_file_s
         assert length_s is not None
         name = "parts" if channel is None else channel.name
@@ -154,7 +154,7 @@ class _FileTranscriber:
 
 
 def _transcript(
-    recording: Recording, channels: Sequence[Channel | None], results: Sequence[Result], duration_s: float
+    recording: Recording, channels: Sequence[CallChannel | None], results: Sequence[Result], duration_s: float
 ) -> Transcript:
     """Return one transcript of all channels; whoever speaks in one of several is one voice."""
     most = max(results, key=lambda result: (result.detected_lang is not None, _words(result)))

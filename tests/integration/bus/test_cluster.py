@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from nats.errors import Error as NatsError
 from pydantic import SecretStr
 
+from harness.ports import free_ports
 from sederunt.bus.connection import Bus, BusAway
 from sederunt.bus.consume import Consumer
 from sederunt.bus.embedded import OLDEST_SERVER, find_server
@@ -67,14 +67,6 @@ class Cluster:
     async def stop(self) -> None:
         for name in list(self.processes):
             await self.kill(name)
-
-
-def free_ports(count: int) -> list[int]:
-    probes = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(probe.getsockname()[1]) for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
 """A real S3 server beside the tests: SeaweedFS, as one process on free ports, ended by its id."""
 
 import os
-import random
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -14,7 +12,6 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 
 import obstore
@@ -23,14 +20,12 @@ from obstore.exceptions import BaseError
 from obstore.store import S3Store
 from pydantic import SecretStr
 
+from harness.ports import free_ports
 from sederunt.settings import Settings, StorageSettings
 from sederunt.storage.objects import Objects, open_objects
 
 KEY, SECRET, BUCKET = "practice", "practice-secret", "recordings"
 PORTS = ("master.port", "volume.port", "filer.port", "s3.port")  # each has a second one for gRPC
-# SeaweedFS binds its last ports seconds after its first. No outgoing connection is given one of these meanwhile, and
-# no nats-server takes one (`bus.embedded`).
-FREE = range(10_000, 20_000)
 TRIES = 3
 CURL = ("curl", "-sS", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{KEY}:{SECRET}")
 
@@ -58,7 +53,7 @@ def s3_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @contextmanager
 def _running(program: str, folder: Path) -> Iterator[tuple[str, "subprocess.Popen[bytes]", Path]]:
     """(its address, its process, its log), which may not answer yet or never."""
-    ports = _free_ports(2 * len(PORTS))
+    ports = free_ports(2 * len(PORTS))
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(_command(program, folder, ports), stdout=log, stderr=log, cwd=folder)
     try:
@@ -81,19 +76,6 @@ def _command(program: str, folder: Path, ports: list[int]) -> list[str]:
         *(f"-s3.config={config}", "-master.volumeSizeLimitMB=64", "-volume.max=20", "-s3.port.iceberg=0"),
         *("-s3.port.lance=0", "-s3.iam=false"),
     ]
-
-
-def _free_ports(count: int) -> list[int]:
-    return list(islice((port for port in random.sample(FREE, len(FREE)) if _is_free(port)), count))
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def _wait_for(endpoint: str, server: "subprocess.Popen[bytes]") -> str | None:

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sederunt.media.channels import RATE, Channel, Samples, Stereo, one_channel, separate_channels
+from sederunt.media.channels import RATE, CallChannel, Samples, Stereo, one_channel, separate_channels
 
 DURATION_S = 20
-CALL = Channel(number=1, levels_db=(-13.0, -13.0))
+CALL = CallChannel(number=1, levels_db=(-13.0, -13.0))
 
 
 def talk(*turns: tuple[float, float], level: float = 0.3) -> Samples:

@@ -10,7 +10,7 @@ from obstore.store import MemoryStore
 
 from sederunt.accounting import Ledger
 from sederunt.errors import ProviderError
-from sederunt.media.channels import Channel
+from sederunt.media.channels import CallChannel
 from sederunt.media.probe import MediaFacts
 from sederunt.media.readers import Readers
 from sederunt.model.recording import Recording, RecordingConfig
@@ -24,8 +24,8 @@ from sederunt.transcripts import recording_transcript
 from sederunt.transcripts.recording_transcript import RecordingTranscriptRequest, transcribe_recording
 
 ID = UUID(int=9)
-CALL = tuple(Channel(number=number, levels_db=(-20.0, -30.0)) for number in (0, 1))
-# Channel → when it speaks, and what.
+CALL = tuple(CallChannel(number=number, levels_db=(-20.0, -30.0)) for number in (0, 1))
+# CallChannel → when it speaks, and what.
 SAID: dict[str, list[tuple[float, float, str]]] = {
     "channel-0": [(1, 2, "Good morning."), (6, 9, "It is on its way.")],
     "channel-1": [(2.5, 5, "Where is my parcel?"), (8, 10, "At last.")],
