@@ -73,9 +73,7 @@ class ProcessWatch:
         self._processes, self._stopped = SessionProcesses(), StoppedProcesses()
         self._kinds: dict[tuple[int, int], str] = {}  # of each process of these browsers
         self._gpu: dict[int, int] = {}  # the GPU process of each browser
-        self._freeing: dict[
-            int, float
-        ] = {}  # browsers of which a page was ended for its memory → until when they free it
+        self._freeing: dict[int, float] = {}  # browsers that free an ended page's memory → until when
         self.renderer_cpu = RendererCpu()
 
     async def run(self) -> None:

@@ -6,8 +6,9 @@ cost one process that knows no secret, and never the API or the worker.
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,14 +49,18 @@ def probe_sandboxed(path: Path, *, gives_way: int = 0) -> MediaFacts:
 
 
 def _probed(path: Path, gives_way: int) -> MediaFacts:
-    with READERS.reader("probe", str(path.absolute()), str(PROBE_CPU_S), str(gives_way)) as reader:
+    return MediaFacts(**_answer("probe", path, PROBE_CPU_S, gives_way))
+
+
+def _answer(act: str, path: Path, cpu_s: int, gives_way: int, *more: str) -> Any:
+    """Return what a reader tells as JSON when it has ended."""
+    with READERS.reader(act, str(path.absolute()), str(cpu_s), str(gives_way), *more) as reader:
         try:
-            status = reader.wait(STALLED_S, cpu_s=PROBE_CPU_S)
+            status = reader.wait(STALLED_S, cpu_s=cpu_s)
         except TimeoutError:
-            raise BrokenMedia(_TOO_DEAR.format(cpu_s=PROBE_CPU_S)) from None
-        raise_fault(status, reader.errors.read(), PROBE_CPU_S)
-        facts: Mapping[str, str | float | bool] = json.loads(reader.output.read())
-    return MediaFacts(**facts)  # type: ignore[arg-type]  # written by the reader out of the same record
+            raise BrokenMedia(_TOO_DEAR.format(cpu_s=cpu_s)) from None
+        raise_fault(status, reader.errors.read(), cpu_s)
+        return json.loads(reader.output.read())
 
 
 def separate_channels_sandboxed(path: Path, *, duration_s: float, gives_way: int = 0) -> tuple[CallChannel, ...]:
@@ -72,15 +77,7 @@ def separate_channels_sandboxed(path: Path, *, duration_s: float, gives_way: int
 
 
 def _channels(path: Path, duration_s: float, gives_way: int) -> tuple[CallChannel, ...]:
-    cpu_s = _decoding_cpu_s(duration_s)
-    end_s = str(duration_s + SLACK_S)
-    with READERS.reader("channels", str(path.absolute()), str(cpu_s), str(gives_way), end_s) as reader:
-        try:
-            status = reader.wait(STALLED_S, cpu_s=cpu_s)
-        except TimeoutError:
-            raise BrokenMedia(_TOO_DEAR.format(cpu_s=cpu_s)) from None
-        raise_fault(status, reader.errors.read(), cpu_s)
-        told = json.loads(reader.output.read())
+    told = _answer("channels", path, _decoding_cpu_s(duration_s), gives_way, str(duration_s + SLACK_S))
     return tuple(CallChannel(number=each["number"], levels_db=tuple(each["levels_db"])) for each in told)
 
 
