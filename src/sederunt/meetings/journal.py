@@ -20,6 +20,7 @@ from sederunt.database.bots import Bots
 from sederunt.database.live_lines import LiveLineStore
 from sederunt.errors import Superseded
 from sederunt.meetings.live.messages import line_message, line_message_id, message_of
+from sederunt.meetings.second_self import SecondSelf
 from sederunt.meetings.session.roster import Roster, silenced
 from sederunt.model.bot import HOST_LOST, PLANNED_MOVE, Bot, Gap
 from sederunt.model.history import BUDGET_SPENT, CHAT_MESSAGE, LIVE_TROUBLE, PAGE_TROUBLE, RECORDING_GAP, seat_wait_s
@@ -32,7 +33,6 @@ from sederunt.model.trouble import PageTrouble
 MOST_STAYS = 5
 # A bot that waited less for a host, and found the meeting over, would have come too late anyway.
 LATE_S = 30.0
-LINGER_S = 10.0  # that a holder whose place is taken waits to be asked to leave
 
 logger = log.get(component="meetings")
 
@@ -63,13 +63,11 @@ class Journal:
         self.bot = bot
         self._ledger = ledger or Ledger()
         self._spent: set[str] = set()  # budgets of which was told that they are spent
+        self._second_self = SecondSelf()
         self._bots, self._live_lines, self._feed = bots, live_lines, feed
         self.away_cause = HOST_LOST  # why the bot was away when this holder took it over
         self.is_holder = True  # False for who is about to take the bot over: it writes nothing yet
         self._is_claiming = False
-        self._known_before: frozenset[str] | None = None  # those who were here before a second page of this bot
-        self._lost_at: float | None = None  # when it learned that another holder has the bot
-        self._second_selves: set[str] = set()  # keys of such pages
         self._untold: list[Change] = []
         self._troubles: list[PageTrouble] = []  # not written yet
         self._written_sources: dict[str, str] = {}  # audio source → participant key, as it stands in the database
@@ -103,12 +101,12 @@ class Journal:
         """Hear that another page of this bot is about to come, or there already: whoever appears under the bot's own
         name from now on is no participant. Who is known before is.
         """
-        if self._known_before is None:
-            self._known_before = frozenset(one.key for one in await self.participants())
+        if not self._second_self.is_expected:
+            self._second_self.expect(one.key for one in await self.participants())
 
     def end_second_self(self) -> None:
         """Hear that the other page has left: whoever comes under the bot's name now is somebody else."""
-        self._known_before = None
+        self._second_self.end()
 
     async def note_move(self, at_s: float) -> None:
         """Write that another host took the bot over, by plan, at a second of the recording."""
@@ -166,14 +164,7 @@ class Journal:
         await self.is_stop_requested()
 
     def _lingers(self) -> bool:
-        """Return whether this holder, whose place is taken, shall record on, unheard, until it is asked to leave: the
-        next one does so within moments, once it records.
-        """
-        if self._known_before is None:
-            return False
-        now = asyncio.get_running_loop().time()
-        self._lost_at = now if self._lost_at is None else self._lost_at
-        return now - self._lost_at < LINGER_S
+        return self._second_self.may_linger(asyncio.get_running_loop().time())
 
     def _refuse_stale(self, row: Bot) -> None:
         if row.epoch != self.bot.epoch and not self._is_claiming:
@@ -255,10 +246,10 @@ class Journal:
 
         A database that is away ends no meeting: what could not be written is written with a later call.
         """
-        self._find_second_selves(roster)
-        (changes, self._untold), told = ([each for each in self._untold if not self._is_second_self(each)], []), 0
+        self._second_self.find(roster, self.bot.config.bot_name)
+        (changes, self._untold), told = ([each for each in self._untold if not self._second_self.is_of(each)], []), 0
         (changed, withdrawn), sources = roster.fold.take_changed(), dict(roster.fold.sources)
-        changed = tuple(one for one in changed if one.key not in self._second_selves)
+        changed = tuple(one for one in changed if one.key not in self._second_self.keys)
         try:
             if changed or changes or sources != self._written_sources:
                 await self._bots.save_participants(
@@ -298,15 +289,6 @@ class Journal:
     def end_counting(self) -> None:
         """Forget what this stay used."""
         self._ledger.forget(self.bot.id)
-
-    def _find_second_selves(self, roster: Roster) -> None:
-        if self._known_before is not None:
-            own = (self.bot.config.bot_name, roster.fold.own_name)
-            named = {one.key for one in roster.fold.participants if one.name in own}
-            self._second_selves |= named - self._known_before
-
-    def _is_second_self(self, change: Change) -> bool:
-        return not isinstance(change, PersonWrote) and change.participant.key in self._second_selves
 
     async def end_open_speech(self, at_s: float, *, but: Collection[str] = ()) -> None:
         """End every speaking mark that is open at a second of the recording, but those of some participants.

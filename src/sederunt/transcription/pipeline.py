@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sederunt.settings import Settings
 from sederunt.transcription.live import Event, Frame, OnEvent, Trouble
@@ -32,11 +33,11 @@ class Pipeline:
         is_mixed: Callable[[str], bool] = lambda _source: False,
         close_s: float = CLOSE_S,
     ) -> None:
-        self._settings, self._provider, self._order = settings, provider, order
-        self._on_event, self._prefix, self._is_mixed, self._close_s = on_event, prefix, is_mixed, close_s
+        self._open, self._order = partial(provider.open, settings), order
+        self._on_event, self._is_mixed, self._close_s = on_event, is_mixed, close_s
         self.terms = provider.terms(order.model)
         self._streams: dict[str, Stream] = {}
-        self._numbers, self._labels = itertools.count(1), itertools.count(0)
+        self._ids, self._labels = (f"{prefix}-{number}" for number in itertools.count(1)), itertools.count(0)
         self._troubles: set[str] = set()
         self._closed, self._all_over = False, asyncio.Event()
         self._patience: Patience | None = None
@@ -77,7 +78,7 @@ class Pipeline:
     # --- what streams ask of their bot --------------------------------------------------------------------------------
 
     def open(self, *, mixed: bool, tell: Callable[[SessionEvent], None]) -> Session:
-        return self._provider.open(self._settings, replace(self._order, mixed=mixed), tell)
+        return self._open(replace(self._order, mixed=mixed), tell)
 
     def tell(self, events: Sequence[Event]) -> None:
         if self._patience is not None and events:
@@ -92,7 +93,7 @@ class Pipeline:
             self.tell([Trouble(message, lossy)])
 
     def new_id(self) -> str:
-        return f"{self._prefix}-{next(self._numbers)}"
+        return next(self._ids)
 
     def new_label(self) -> int:
         return next(self._labels)

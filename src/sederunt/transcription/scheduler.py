@@ -129,6 +129,58 @@ class Asked:
     given: threading.Event = field(default_factory=threading.Event)
 
 
+class RecentUse:
+    """The CPU-seconds that accounts had lately: they fade, and those of this moment are shared among who is at work.
+
+    Args:
+        cpu: CPU-seconds of this process.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, cpu: Callable[[], float], now: Callable[[], float]) -> None:
+        self._cpu, self._now = cpu, now
+        self._had_s: dict[UUID, float] = {}
+        self._cpu_seen, self._faded_at_s = cpu(), now()
+
+    def of(self, account: UUID) -> float:
+        return self._had_s.get(account, 0.0)
+
+    def charge(self, running: Sequence[Workload]) -> None:
+        """Let what was had fade, and charge what was spent since the last call to those that ran; one for each turn."""
+        now_s = self._now()
+        left = 0.5 ** ((now_s - self._faded_at_s) / RECENT_S)
+        self._faded_at_s = now_s
+        self._had_s = {account: had_s * left for account, had_s in self._had_s.items() if had_s * left > TURN_S / 100}
+        seen, self._cpu_seen = self._cpu_seen, self._cpu()
+        for workload in running:
+            share_s = (self._cpu_seen - seen) / len(running)
+            workload.cpu_s += share_s
+            self._had_s[workload.account] = self._had_s.get(workload.account, 0.0) + share_s
+
+
+class IdleTimer:
+    """Calls `on_idle` once, from a thread of its own, after so many seconds in which nobody stopped it."""
+
+    def __init__(self, idle_s: float, on_idle: Callable[[], None] | None) -> None:
+        self._idle_s, self._on_idle = idle_s, on_idle
+        self._timer: threading.Timer | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self._timer is not None
+
+    def start(self) -> None:
+        if self._on_idle is not None:
+            self._timer = threading.Timer(self._idle_s, self._on_idle)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
 class Scheduler:
     """Lends the cores of one process. Every method may be called from any thread.
 
@@ -152,16 +204,14 @@ class Scheduler:
     ) -> None:
         self.cores = cores
         self.threads = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="transcription")
-        self._weight_of, self._cpu, self._now = weight_of, cpu, now
-        self._idle_s, self._on_idle = idle_s, on_idle
-        self.resting: threading.Timer | None = None  # runs while there is no job
+        self.idle = IdleTimer(idle_s, on_idle)  # runs while there is no job, once there was one
+        self._weight_of = weight_of
         self._lock = threading.Lock()
         self._workloads: list[Workload] = []
         self._waiting: list[Asked] = []
         self._running: list[Workload] = []  # once per turn
-        self._served: dict[UUID, float] = {}  # CPU-seconds, fading
+        self._recent = RecentUse(cpu, now)
         self._number = self._given = 0
-        self._cpu_seen, self._faded_at_s = cpu(), now()
 
     @contextmanager
     def workload(self, account: UUID, urgency: Urgency) -> Iterator[Workload]:
@@ -169,23 +219,19 @@ class Scheduler:
         workload = Workload(self, account, urgency)
         with self._lock:
             self._workloads.append(workload)
-            if self.resting is not None:
-                self.resting.cancel()
-                self.resting = None
+            self.idle.stop()
         try:
             yield workload
         finally:
             with self._lock:
                 self._workloads.remove(workload)
-                if not self._workloads and self._on_idle is not None:
-                    self.resting = threading.Timer(self._idle_s, self._on_idle)
-                    self.resting.daemon = True
-                    self.resting.start()
+                if not self._workloads:
+                    self.idle.start()
 
     def ask(self, workload: Workload, rank: Rank, source_s: float = 0.0, *, instead: bool = False) -> Asked:
         """Ask for a core; `instead` of one that the job has, which somebody else may get in this moment."""
         with self._lock:
-            self._note()
+            self._recent.charge(self._running)
             if instead:
                 self._running.remove(workload)
                 workload.running -= 1
@@ -199,7 +245,7 @@ class Scheduler:
     def withdraw(self, asked: Asked) -> None:
         """Leave the line, or give the core back where it was lent meanwhile."""
         with self._lock:
-            self._note()
+            self._recent.charge(self._running)
             if asked.given.is_set():
                 self._running.remove(asked.workload)
                 asked.workload.running -= 1
@@ -222,7 +268,7 @@ class Scheduler:
     def note(self) -> None:
         """Bring what workloads have spent up to this moment."""
         with self._lock:
-            self._note()
+            self._recent.charge(self._running)
 
     def _claims(self) -> list[TurnClaim]:
         turns = Counter(workload.account for workload in self._running)
@@ -231,7 +277,7 @@ class Scheduler:
             TurnClaim(
                 urgency=asked.workload.urgency,
                 running=turns[account := asked.workload.account] / weights[account],
-                served_s=self._served.get(account, 0.0) / weights[account],
+                served_s=self._recent.of(account) / weights[account],
                 remaining_s=asked.workload.remaining_s,
                 rank=asked.rank,
                 source_s=asked.source_s,
@@ -239,18 +285,6 @@ class Scheduler:
             )
             for asked in self._waiting
         ]
-
-    def _note(self) -> None:
-        """Let what was had fade, and share out what was spent since the last change among those at work."""
-        now_s = self._now()
-        left = 0.5 ** ((now_s - self._faded_at_s) / RECENT_S)
-        self._faded_at_s = now_s
-        self._served = {account: had_s * left for account, had_s in self._served.items() if had_s * left > TURN_S / 100}
-        seen, self._cpu_seen = self._cpu_seen, self._cpu()
-        for workload in self._running:
-            share = (self._cpu_seen - seen) / len(self._running)
-            workload.cpu_s += share
-            self._served[workload.account] = self._served.get(workload.account, 0.0) + share
 
 
 class Lane:

@@ -20,7 +20,7 @@ from sederunt.transcription.live import Ended, Final, LiveSegment
 from sederunt.transcription.sessions import Heard, Over, Session, SessionEvent, Warned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -65,13 +65,15 @@ class _Open:
 
 
 class _Tail:
-    """How sound ends: whoever stops speaking fades within a few hundredths of a second."""
+    """Where and how sound ends: whoever stops speaking fades within a few hundredths of a second."""
 
     def __init__(self) -> None:
+        self.end = float("-inf")  # in seconds of the recording
         self.broke_off = False  # in full voice
         self._peak = 0.0  # the loudest of the last seconds
 
-    def hear(self, samples: NDArray[np.int16]) -> None:
+    def hear(self, start: float, samples: NDArray[np.int16]) -> None:
+        self.end = start + len(samples) / RATE
         self._peak = max(self._peak * PEAK_KEPT ** (len(samples) / RATE), _peak(samples))
         self.broke_off = _peak(samples[-TAIL:]) >= max(BROKEN_OFF * self._peak, LEAST_PEAK)
 
@@ -96,6 +98,33 @@ class _Losses:
     def end(self) -> None:
         """Note that a session answers."""
         self._count = 0
+
+
+class _Unsettled:
+    """Sound that no session has answered, for the one after a lost one."""
+
+    def __init__(self) -> None:
+        self._sound = Backlog()
+        self.until = 0.0  # everything before is answered, in seconds of the recording
+
+    def __bool__(self) -> bool:
+        return bool(self._sound)
+
+    def append(self, start: float, samples: NDArray[np.int16], *, keep_s: float) -> None:
+        """Keep the next samples, and forget what lies longer ago than `keep_s`."""
+        self._sound.append(start, samples)
+        self._sound.drop_until(start - keep_s)
+
+    def settle(self, until: float) -> None:
+        self.until = max(self.until, until)
+        self._sound.drop_until(self.until)
+
+    def pieces(self) -> Iterator[tuple[float, NDArray[np.int16]]]:
+        self._sound.drop_until(self.until)
+        return self._sound.all()
+
+    def clear(self) -> None:
+        self._sound.clear()
 
 
 class _VoiceNumbers:
@@ -128,12 +157,10 @@ class Stream:
     def __init__(self, bot: Pipeline, source: str, *, mixed: bool) -> None:
         self._bot, self._source, self._mixed = bot, source, mixed
         self._now = 0.0  # sound or silence is known until then, in seconds of the recording
-        self._sound_end = float("-inf")  # where the last sound ended
         self._current: _Open | None = None
         self._coming: _Open | None = None  # takes over before the current one's limit
         self._leaving: list[_Open] = []
-        self._recent = Backlog()  # what no session has answered, for the one after a lost one
-        self._settled_until = 0.0
+        self._unsettled = _Unsettled()
         self._orphans: list[LiveSegment] = []  # drafts of a lost session, waiting to be said again
         self._voices = _VoiceNumbers(bot.new_label)
         self._tail = _Tail()
@@ -148,9 +175,9 @@ class Stream:
     # --- sound --------------------------------------------------------------------------------------------------------
 
     def hear(self, start: float, samples: NDArray[np.int16]) -> None:
-        if start < self._sound_end - JITTER_S:
-            samples = samples[round((self._sound_end - start) * RATE) :]
-            start = self._sound_end
+        if start < self._tail.end - JITTER_S:
+            samples = samples[round((self._tail.end - start) * RATE) :]
+            start = self._tail.end
         if self._gone or not len(samples):
             return
         end = start + len(samples) / RATE
@@ -159,33 +186,31 @@ class Stream:
             return
         if start > self._now + JITTER_S:
             self.silence_until(start)
-        self._recent.append(start, samples)
-        self._recent.drop_until(start - self._bot.terms.resend_s)
+        self._unsettled.append(start, samples, keep_s=self._bot.terms.resend_s)
         if self._current is not None:
             self._current.feed(start, samples)
         elif start >= self._losses.retry_at:
             self._begin(start)
         if self._coming is not None:
             self._coming.feed(start, samples)
-        self._tail.hear(samples)
-        self._sound_end = end
+        self._tail.hear(start, samples)
         self._now = max(self._now, end)
         self._replace_in_time(in_pause=False)
 
     def may_go_on(self, now: float) -> bool:
         """Return whether sound broke off in full voice, and not before this second: then more of it may be late."""
-        return self._tail.broke_off and self._sound_end > now
+        return self._tail.broke_off and self._tail.end > now
 
     def silence_until(self, now: float) -> None:
         if self._gone or now <= self._now:
             return
-        room = self._bot.terms.silence_sent_s - (self._now - self._sound_end)
+        room = self._bot.terms.silence_sent_s - (self._now - self._tail.end)
         count = round(min(now - self._now, max(0.0, room)) * RATE)
         for opened in (self._current, self._coming):
             if opened is not None and count > 0:
                 opened.feed(self._now, np.zeros(count, np.int16), silent=True)
         self._now = now
-        silent_s = now - self._sound_end
+        silent_s = now - self._tail.end
         if silent_s >= self._bot.terms.idle_s:
             self.finish()
         else:
@@ -204,10 +229,9 @@ class Stream:
 
     def _begin(self, start: float) -> None:
         """Open a session and feed it what none has settled yet."""
-        self._recent.drop_until(self._settled_until)
-        first = next((at for at, _ in self._recent.all()), start)
+        first = next((at for at, _ in self._unsettled.pieces()), start)
         self._current = self._opened(first)
-        for at, piece in self._recent.all():
+        for at, piece in self._unsettled.pieces():
             if self._current is not None:
                 self._current.feed(at, piece)
 
@@ -249,10 +273,10 @@ class Stream:
         for opened in (self._current, self._coming):
             if opened is not None:
                 self._leave(opened)
-        if self._current is None and self._recent:
+        if self._current is None and self._unsettled:
             self._bot.trouble("Live transcription was away at the end: what was said meanwhile is missing.")
         self._current = self._coming = None
-        self._recent.clear()
+        self._unsettled.clear()
         self._settle_orphans()
 
     def _leave(self, opened: _Open) -> None:
@@ -276,8 +300,7 @@ class Stream:
             else:
                 self._bot.tell(opened.line.take(event))
             if opened is not self._coming:
-                self._settled_until = max(self._settled_until, opened.line.settled_until)
-                self._recent.drop_until(self._settled_until)
+                self._unsettled.settle(opened.line.settled_until)
 
     def _over(self, opened: _Open, event: Over) -> None:
         if opened in self._leaving:
@@ -293,7 +316,7 @@ class Stream:
         elif opened is self._current:
             self._orphans += opened.line.leftovers()
             if self._coming is not None:
-                self._hand_over(self._settled_until)
+                self._hand_over(self._unsettled.until)
             else:
                 self._current = None
                 self._lost(event.cause, retry=event.retry)
@@ -309,7 +332,7 @@ class Stream:
         if not self._gone:
             self._settle_orphans()
             self._gone = True
-            self._recent.clear()
+            self._unsettled.clear()
             self._bot.tell([Ended(self._source, cause)])
 
     def _settle_orphans(self) -> None:

@@ -220,10 +220,10 @@ def test_models_stay_while_somebody_may_need_them() -> None:
     with scheduler.workload(ADA, Urgency.BOT):
         with scheduler.workload(BEN, Urgency.BOT):
             pass
-        assert scheduler.resting is None
-    assert scheduler.resting is not None
+        assert not scheduler.idle.is_running
+    assert scheduler.idle.is_running
     with scheduler.workload(BEN, Urgency.BOT):
-        assert scheduler.resting is None
+        assert not scheduler.idle.is_running
     assert unloaded == []
 
 

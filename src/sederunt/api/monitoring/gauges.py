@@ -37,52 +37,33 @@ class GaugeSources:
     clock: Clock
 
 
-class InstallationGauges:
-    """The gauges that are the same whichever api process is asked."""
+class _Gauges:
+    """Makes gauges under the product's prefix."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        def gauge(name: str, text: str, *labels: str) -> Gauge:
-            return Gauge(f"sederunt_{name}", text, labels, registry=registry)
+        self._registry = registry
 
-        self._seats = gauge("seats", "Places for bots on living hosts, by state.", "state")
+    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
+        return Gauge(f"sederunt_{name}", text, labels, registry=self._registry)
+
+
+class ProcessGauges(_Gauges):
+    """What the processes tell of themselves."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        super().__init__(registry)
+        gauge = self._gauge
         self._processes = gauge("processes", "Processes heard of, by role and state.", "role", "state")
         self._parts = gauge("part_faults", "Processes whose self-test failed, by part.", "role", "part")
         self._resident = gauge("role_resident_bytes", "Memory of a process without its children.", "role", "name")
         self._cpu = gauge("role_cpu_seconds", "CPU that a process has used, without its children.", "role", "name")
         self._load = gauge("host_load", "Share of all cores that was busy.", "name")
-        self._budget_use = gauge("budget_use", "Share of a limit that its largest holder uses.", "budget")
-        self._budget_limit = gauge("budget_limit", "What one holder may use.", "budget")
-        self._budget_refusals = gauge("budget_refusals", "Who was refused, or had to wait.", "role", "name", "budget")
-        self._bots = gauge("bots", "Bots at hosts or on their way there, by status.", "status")
-        self._line = gauge("bots_waiting", "Bots that are due and have no seat.")
-        self._late = gauge("bots_waiting_seconds", "For how long the first in the line has waited.")
         self._browser_cpu = gauge("browser_cpu_seconds", "CPU that a host's living browsers have used.", "name")
         self._browser_memory = gauge("browser_resident_bytes", "Memory of a host's browsers.", "name")
-        self._counters = ProcessCountersCollector(registry)
-        self._use: dict[str, float] = {}
-        self._jobs = gauge("jobs", "Jobs in a queue, by state.", "kind", "state")
-        self._job_age = gauge("oldest_job_seconds", "Age of the oldest job of a queue, at work or not.", "kind")
-        self._webhooks = gauge("webhooks_pending", "Webhooks that are not delivered yet.")
-        self._webhook_age = gauge("oldest_webhook_seconds", "Age of the oldest of them.")
 
     def hear(self, heartbeats: Heartbeats) -> None:
-        """Take what the processes told last."""
-        self._use = {}
-        seats = seats_of(heartbeats.living("host"))
-        for state, count in (("total", seats.total), ("held", seats.held), ("free", seats.free)):
-            self._seats.labels(state).set(count)
-        self._counters.hear(heartbeats.living())
-        self._parts.clear()
-        for labelled in (
-            self._resident,
-            self._cpu,
-            self._load,
-            self._budget_use,
-            self._budget_refusals,
-            self._browser_cpu,
-            self._browser_memory,
-        ):
-            labelled.clear()
+        for told in (self._parts, self._resident, self._cpu, self._load, self._browser_cpu, self._browser_memory):
+            told.clear()
         for role in ROLES:
             living = heartbeats.living(role)
             self._processes.labels(role, "alive").set(len(living))
@@ -91,26 +72,62 @@ class InstallationGauges:
                 self._tell(heartbeat)
 
     def _tell(self, heartbeat: Heartbeat) -> None:
-        who = (heartbeat.role, heartbeat.name)
+        facts, who = heartbeat.facts, (heartbeat.role, heartbeat.name)
         for part in faults_of(heartbeat):
             self._parts.labels(heartbeat.role, part).inc()
-        self._resident.labels(*who).set(heartbeat.facts.get("resident", 0))
-        self._cpu.labels(*who).set(heartbeat.facts.get("cpu_s", 0))
-        if "load" in heartbeat.facts:
-            self._load.labels(heartbeat.name).set(heartbeat.facts["load"])
-        if browsers := heartbeat.facts.get("browsers"):
+        self._resident.labels(*who).set(facts.get("resident", 0))
+        self._cpu.labels(*who).set(facts.get("cpu_s", 0))
+        if "load" in facts:
+            self._load.labels(heartbeat.name).set(facts["load"])
+        if browsers := facts.get("browsers"):
             self._browser_cpu.labels(heartbeat.name).set(browsers["cpu_s"])
             self._browser_memory.labels(heartbeat.name).set(browsers["resident"])
-        for name, told in heartbeat.facts.get("budgets", {}).items():
-            self._budget_refusals.labels(*who, name).set(told["refused"])
-            self._budget_limit.labels(name).set(told["most"])
-            share = told["used"] / told["most"] if told["most"] else 0.0
-            self._use[name] = max(self._use.get(name, 0.0), share)
-            self._budget_use.labels(name).set(self._use[name])
+
+
+class BudgetGauges(_Gauges):
+    """What the processes tell of the budgets that they count."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        super().__init__(registry)
+        self._use = self._gauge("budget_use", "Share of a limit that its largest holder uses.", "budget")
+        self._limit = self._gauge("budget_limit", "What one holder may use.", "budget")
+        self._refusals = self._gauge("budget_refusals", "Who was refused, or had to wait.", "role", "name", "budget")
+
+    def hear(self, heartbeats: Heartbeats) -> None:
+        for told in (self._use, self._refusals):
+            told.clear()
+        use: dict[str, float] = {}
+        for heartbeat in (each for role in ROLES for each in heartbeats.living(role)):
+            for name, told_of in heartbeat.facts.get("budgets", {}).items():
+                self._refusals.labels(heartbeat.role, heartbeat.name, name).set(told_of["refused"])
+                self._limit.labels(name).set(told_of["most"])
+                share = told_of["used"] / told_of["most"] if told_of["most"] else 0.0
+                use[name] = max(use.get(name, 0.0), share)
+                self._use.labels(name).set(use[name])
+
+
+class WorkGauges(_Gauges):
+    """What there is to do: bots and the seats that they take, jobs in queues, webhooks."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        super().__init__(registry)
+        gauge = self._gauge
+        self._seats = gauge("seats", "Places for bots on living hosts, by state.", "state")
+        self._bots = gauge("bots", "Bots at hosts or on their way there, by status.", "status")
+        self._line = gauge("bots_waiting", "Bots that are due and have no seat.")
+        self._late = gauge("bots_waiting_seconds", "For how long the first in the line has waited.")
+        self._jobs = gauge("jobs", "Jobs in a queue, by state.", "kind", "state")
+        self._job_age = gauge("oldest_job_seconds", "Age of the oldest job of a queue, at work or not.", "kind")
+        self._webhooks = gauge("webhooks_pending", "Webhooks that are not delivered yet.")
+        self._webhook_age = gauge("oldest_webhook_seconds", "Age of the oldest of them.")
+
+    def hear(self, heartbeats: Heartbeats) -> None:
+        seats = seats_of(heartbeats.living("host"))
+        for state, count in (("total", seats.total), ("held", seats.held), ("free", seats.free)):
+            self._seats.labels(state).set(count)
 
     async def read(self, sources: GaugeSources) -> None:
-        """Read everything. What does not answer leaves its last values: /ready says that it is away."""
-        self.hear(sources.heartbeats)
+        """Read rows and queues. What does not answer leaves its last values: /ready says that it is away."""
         now = sources.clock.now()
         await _tried(self._read_line(sources, now))
         await _tried(self._read_webhooks(sources, now))
@@ -144,6 +161,26 @@ class InstallationGauges:
             self._jobs.labels(kind, "at_work").set(depth.at_work)
             age_s = (now - depth.oldest).total_seconds() if depth.oldest is not None else 0.0
             self._job_age.labels(kind).set(max(age_s, 0.0))
+
+
+class InstallationGauges:
+    """The gauges that are the same whichever api process is asked."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._processes, self._budgets = ProcessGauges(registry), BudgetGauges(registry)
+        self._work = WorkGauges(registry)
+        self._counters = ProcessCountersCollector(registry)
+
+    def hear(self, heartbeats: Heartbeats) -> None:
+        """Take what the processes told last."""
+        self._counters.hear(heartbeats.living())
+        for gauges in (self._processes, self._budgets, self._work):
+            gauges.hear(heartbeats)
+
+    async def read(self, sources: GaugeSources) -> None:
+        """Take what the processes told last, then read what there is to do."""
+        self.hear(sources.heartbeats)
+        await self._work.read(sources)
 
 
 async def _tried(reading: Awaitable[None]) -> None:
