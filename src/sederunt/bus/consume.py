@@ -66,6 +66,54 @@ class _GivenJob:
         return self.sequence, self.resource_id
 
 
+class JobRequest:
+    """The open question for one job: asks the server, and knows when it is answered or void."""
+
+    def __init__(self, bus: Bus, queue: streams.Queue) -> None:
+        self._bus, self._queue = bus, queue
+        self._changed = asyncio.Event()  # an answer came, a job ended, the bus is back, or we shall stop
+        self._is_open = False
+        self._settled_at = 0.0
+
+    @property
+    def settling_s(self) -> float:
+        """Return for how long nobody takes jobs yet after a connect; 0 or less when that is over."""
+        return self._settled_at - time.monotonic()
+
+    async def ask(self, inbox: str) -> None:
+        """Ask for one job and wait until the server has answered, something else changed, or the question is void."""
+        self._is_open = True
+        pull_s = min(PULL_S, self._bus.settings.ack_wait_s / 2)
+        question = json.dumps({"batch": 1, "expires": int(pull_s * 1e9)}).encode()
+        await self._bus.tell(streams.next_subject(self._queue), question, reply=inbox)
+        # A lost question (the server died over it) is asked again when the bus is back, or at the latest now:
+        deadline = time.monotonic() + (pull_s + 2 if self._bus.connected else 1)
+        while self._is_open and time.monotonic() < deadline:
+            await self.wait(deadline - time.monotonic())
+
+    def end(self) -> None:
+        """Take it that the question is answered, or nobody waits for the answer any more."""
+        self._is_open = False
+        self._changed.set()
+
+    def back(self) -> None:
+        """Hear that the bus is connected again: the question is lost, and holders come back first."""
+        self._settled_at = time.monotonic() + SETTLE_S
+        self.end()
+
+    def wake(self) -> None:
+        """End a wait; an open question stays open."""
+        self._changed.set()
+
+    async def wait(self, seconds: float) -> None:
+        self._changed.clear()
+        try:
+            async with asyncio.timeout(max(seconds, 0)):
+                await self._changed.wait()
+        except TimeoutError:
+            pass
+
+
 class Consumer:
     """Takes jobs of one kind. `run` until `drain`; both are awaited by the role."""
 
@@ -89,7 +137,7 @@ class Consumer:
         self._must_wait_s = must_wait_s
         self.kind = kind
         self._bus = bus
-        self._queue = streams.QUEUES[kind]
+        self._request = JobRequest(bus, streams.QUEUES[kind])
         self._handler = handler
         self._slots = slots
         self._has_room = has_room
@@ -98,9 +146,6 @@ class Consumer:
         # A job that has to wait for another of its resource is refused every few seconds: that says nothing against it.
         self._refused: Counter[tuple[int, str]] = Counter()
         self._waiting_out: dict[tuple[int, str], asyncio.Task[None]] = {}  # jobs whose holder does not answer
-        self._changed = asyncio.Event()  # an answer came, a job ended, the bus is back, or we shall stop
-        self._asked = False
-        self._settled_at = 0.0
         self._stopping = False
         self._taking = asyncio.Lock()  # held from asking who holds a job until it is ours or is not
         self._subscription: Subscription | None = None
@@ -123,15 +168,15 @@ class Consumer:
         inbox = self._bus.new_inbox()
         self._subscription = await self._bus.subscribe(inbox, self._arrived)
         end_back = self._bus.when_back(self._back)
-        self._settled_at = time.monotonic() + SETTLE_S
+        self._request.back()
         try:
             while not self._stopping:
-                if (pause := self._settled_at - time.monotonic()) > 0:
-                    await self._wait(pause)
+                if (pause_s := self._request.settling_s) > 0:
+                    await self._request.wait(pause_s)
                 elif self.held < self._slots and self._has_room():
-                    await self._ask(inbox)
+                    await self._request.ask(inbox)
                 else:
-                    await self._wait(ROOM_S)
+                    await self._request.wait(ROOM_S)
         finally:
             end_back()
 
@@ -152,7 +197,7 @@ class Consumer:
             cut_short: set where what still runs is to be handed back at once.
         """
         self._stopping = True
-        self._changed.set()
+        self._request.end()
         # First of all, or the server would give what we hand back to our own open question.
         if self._subscription is not None:
             async with self._taking:  # closing would cancel it, and the job be nobody's until its ack wait is over
@@ -186,29 +231,8 @@ class Consumer:
         if running:
             logger.warning("jobs did not end", action="jobs_left", kind=self.kind, count=len(running))
 
-    async def _ask(self, inbox: str) -> None:
-        """Ask for one job and wait until the server has answered, or the question is void."""
-        self._asked = True
-        pull_s = min(PULL_S, self._bus.settings.ack_wait_s / 2)
-        question = json.dumps({"batch": 1, "expires": int(pull_s * 1e9)}).encode()
-        await self._bus.tell(streams.next_subject(self._queue), question, reply=inbox)
-        # A lost question (the server died over it) is asked again when the bus is back, or at the latest now:
-        deadline = time.monotonic() + (pull_s + 2 if self._bus.connected else 1)
-        while self._asked and not self._stopping and time.monotonic() < deadline:
-            await self._wait(deadline - time.monotonic())
-
-    async def _wait(self, seconds: float) -> None:
-        self._changed.clear()
-        try:
-            async with asyncio.timeout(max(seconds, 0)):
-                await self._changed.wait()
-        except TimeoutError:
-            pass
-
     def _back(self) -> None:
-        self._settled_at = time.monotonic() + SETTLE_S
-        self._asked = False
-        self._changed.set()
+        self._request.back()
         for held in self._held.values():
             held.extend_now()
 
@@ -220,8 +244,7 @@ class Consumer:
         elif msg.headers and msg.headers.get("Status") not in ("404", "408", "100"):
             logger.debug("no job given", action="pull_refused", kind=self.kind, status=msg.headers.get("Status"))
             await asyncio.sleep(REFUSED_PAUSE_S)
-        self._asked = False
-        self._changed.set()
+        self._request.end()
 
     async def _take(self, msg: Msg) -> None:
         message = json.loads(msg.data)
@@ -266,7 +289,7 @@ class Consumer:
         async with self._taking:
             self._waiting_out.pop(given.key, None)
             await self._take_as_found(Holder.BUSY if self.holds(given.resource_id) else found, given)
-        self._changed.set()
+        self._request.wake()
 
     async def _take_as_found(self, found: Holder, given: _GivenJob) -> None:
         id_ = given.resource_id
@@ -304,7 +327,7 @@ class Consumer:
 
     def _ended(self, key: tuple[int, str]) -> None:
         self._held.pop(key, None)
-        self._changed.set()
+        self._request.wake()
 
 
 async def _late(tasks: set[asyncio.Task[None]], within_s: float, cut_short: asyncio.Event) -> set[asyncio.Task[None]]:

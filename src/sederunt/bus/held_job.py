@@ -61,6 +61,24 @@ def awake() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
+class JobOffer:
+    """A job that is offered to whoever is given it next, while its holder works on until that one took its place."""
+
+    def __init__(self) -> None:
+        self.is_made = False
+        self._taker: tuple[str, float] | None = None  # the handle of its delivery, and when it took the offer
+
+    def is_for(self, handle: str) -> bool:
+        """Return whether the offer is for whoever asks: for one at a time, and another when that one has come to
+        nothing.
+        """
+        taken = self._taker
+        if taken is None or taken[0] == handle or awake() - taken[1] > OFFER_S:
+            self._taker = handle, awake()
+            return True
+        return False
+
+
 class HeldJob:
     """One job at work: the handler, beside it the one who keeps it ours, then the settling."""
 
@@ -78,10 +96,8 @@ class HeldJob:
         self._bus = bus
         self._handle = handle  # the subject on which the server hears about this delivery
         self.handing_back = False  # nobody works at it any more, and whoever is given it shall
-        self._offered = False  # to whoever is given it next: we work on until that one has taken our place
-        self._taker: tuple[str, float] | None = None  # its handle, and when it took the offer
+        self._offer = JobOffer()
         self._on_cut_off = on_cut_off
-        self._ack_wait_s = bus.settings.ack_wait_s
         self._confirmed_at = awake()
         self._nudge = asyncio.Event()
         self._settling = False
@@ -95,28 +111,18 @@ class HeldJob:
         """
         if self._settling or self.task.done():
             return False
-        self._offered = True
+        self._offer.is_made = True
         await end(self._keeper)  # the server shall hear of the job from its new holder alone
         await self._bus.confirm(self._handle, nak(0), within_s=2)
         return True
 
     async def _answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        if self._offered:
-            return {"adopted": False, "handing_over": self._is_taken_by(str(question.get("handle")))}
+        if self._offer.is_made:
+            return {"adopted": False, "handing_over": self._offer.is_for(str(question.get("handle")))}
         adopted = question.get("sequence") == self._sequence
         if adopted:
             self.adopt(str(question["handle"]))
         return {"adopted": adopted, "holder": self._bus.name}
-
-    def _is_taken_by(self, handle: str) -> bool:
-        """Return whether the offer is for whoever asks: for one at a time, and another when that one has come to
-        nothing.
-        """
-        taken = self._taker
-        if taken is None or taken[0] == handle or awake() - taken[1] > OFFER_S:
-            self._taker = handle, awake()
-            return True
-        return False
 
     def adopt(self, handle: str) -> None:
         """Take over a second delivery of the job we are at: this is where it hears about us from now on."""
@@ -142,10 +148,10 @@ class HeldJob:
             await asyncio.shield(end(self._keeper))
         self._settling = True
         self.handing_back = isinstance(outcome, Redeliver)
-        gone = self.handing_back or self._offered
+        gone = self.handing_back or self._offer.is_made
         if answering is not None and gone:
             await answering.close()
-        if not self._offered:
+        if not self._offer.is_made:
             await self._settle(outcome)
         if answering is not None and not gone:
             await answering.close()
@@ -154,9 +160,9 @@ class HeldJob:
         seen_at = self._confirmed_at
         while True:
             await self._pause()
-            asleep, seen_at = awake() - seen_at > self._ack_wait_s * 2, awake()
+            asleep, seen_at = awake() - seen_at > self._bus.settings.ack_wait_s * 2, awake()
             confirmed = await self._bus.confirm(self._handle, b"+WPI", within_s=self._patience_s())
-            silent = awake() - self._confirmed_at > self._ack_wait_s * 2
+            silent = awake() - self._confirmed_at > self._bus.settings.ack_wait_s * 2
             if asleep or (silent and not confirmed and not self._bus.local):
                 self._cut_off()
             if confirmed:
@@ -172,8 +178,8 @@ class HeldJob:
 
     def _patience_s(self) -> float:
         """Return a third of the ack wait, and less just before the two after which somebody else takes the job."""
-        third_s = self._ack_wait_s / 3
-        left_s = self._confirmed_at + 2 * self._ack_wait_s - awake()
+        third_s = self._bus.settings.ack_wait_s / 3
+        left_s = self._confirmed_at + 2 * self._bus.settings.ack_wait_s - awake()
         return min(third_s, left_s + _JUST_AFTER_S) if left_s > 0 else third_s
 
     def _cut_off(self) -> None:
