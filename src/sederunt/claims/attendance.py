@@ -83,8 +83,9 @@ class Attendance:
             speaking.move(key, canonical)
         told, strangers = self._told(), speaking.strangers
         changes: list[RosterChange] = []
-        for canonical, verdict in seen.verdicts.items():
-            changes += self._placed(canonical, verdict, told[canonical], at_ms)
+        for canonical in seen.verdicts:
+            if not register.is_former(canonical, seen.verdicts):
+                changes += self._placed(canonical, seen.verdicts, told[canonical], at_ms)
         register.find_again()
         own = register.own_keys
         return [change for change in changes if change.participant.key not in own] + speaking.bind(strangers)
@@ -99,15 +100,16 @@ class Attendance:
         return {person: {source: word.subject for source, word in of.items()} for person, of in found.items()}
 
     def _placed(
-        self, canonical: str, verdict: PresenceVerdict, told: Mapping[Source, Subject], at_ms: int
+        self, canonical: str, verdicts: Mapping[str, PresenceVerdict], told: Mapping[Source, Subject], at_ms: int
     ) -> list[RosterChange]:
         """Note that one person is here, or is not; returns what listeners should hear of."""
+        verdict = verdicts[canonical]
         # The name by the strongest source that has one.
         named = ((subject.name, source) for source, subject in told.items() if subject.name)
         name, by = next(named, ("", Source.PROTOCOL))
         one = self._register.people.get(self._register.key_of(canonical))
         if one is None:
-            one = self._register.enter(canonical, name, by, at_ms) if verdict.here else None
+            one = self._register.enter(canonical, name, by, at_ms, verdicts) if verdict.here else None
             if one is None:
                 return []
             self._unwritten.note(one.key)

@@ -77,7 +77,10 @@ class Fold:
 
     def recall(self, participants: Iterable[Participant]) -> None:
         """Note those of earlier pages, before anything of this one."""
-        self._register.recall(participants)
+        known = tuple(participants)
+        self._register.recall(known)
+        if any(one.key != one.name for one in known):  # else they were read off the page
+            self._speaking.expect_protocol()
 
     def _take_state(self, claim: Claim) -> None:
         if claim.holds:

@@ -1,10 +1,11 @@
 """Everybody who was ever here, the keys and names that mean them, and which of them the bot itself is."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sederunt.claims.claim import Claim, Fact, Source
-from sederunt.claims.presence import Reason
+from sederunt.claims.presence import PresenceVerdict, Reason
 from sederunt.claims.rules import MOST_PEOPLE, ORDER
 from sederunt.model.participant import Participant
 
@@ -62,13 +63,16 @@ class Register:
         self._keys: dict[str, str] = {}  # canonical key → the key they were told of first by, if another
         self._canonicals: dict[str, str] = {}  # … and back
         self._by_name: Mapping[str, str] = {}
-        self._recalled: dict[str, str] = {}  # name → key, of those whom earlier pages knew by no more than a name
+        self._recalled: dict[str, list[str]] = {}  # name → keys, of those whom earlier pages knew
         self._earlier_names: tuple[str, ...] = ()
 
     def recall(self, participants: Iterable[Participant]) -> None:
-        """Note those of earlier pages. Whom they knew by no more than a name, this one may know by a key."""
+        """Note those of earlier pages. Whom they knew by a key this one may know by a name, or the other way round; and
+        who went and came meanwhile may have another key."""
         known = tuple(participants)
-        self._recalled = {one.name: one.key for one in known if one.key == one.name}
+        self._recalled = defaultdict(list)
+        for one in known:
+            self._recalled[one.name].append(one.key)
         self._earlier_names = tuple(one.name for one in known)
 
     # --- keys ----------------------------------------------------------------------------------------------------
@@ -96,25 +100,67 @@ class Register:
         key) of those who turn out to be two people so far, the first of whom is gone."""
         two: list[tuple[str, str]] = []
         for token, canonical in self.known_as.items():
-            if token == canonical or token not in self.people or canonical in self._keys:
+            key = self.key_of(token)
+            if canonical in (token, key) or key not in self.people or canonical in self._keys:
                 continue
-            if canonical not in self.people and token not in self._canonicals:
-                self.call(canonical, token)
-            elif canonical in self.people and not self.people[token].here:
-                two.append((token, canonical))
+            if canonical not in self.people and key not in self._canonicals:
+                self.call(canonical, key)
+            elif canonical in self.people and not self.people[key].here:
+                two.append((key, canonical))
         return two
 
     # --- people --------------------------------------------------------------------------------------------------
 
-    def enter(self, canonical: str, name: str, named_by: Source, at_ms: int) -> KnownPerson | None:
-        """Return somebody who is here for the first time, noted; None where there are too many already."""
+    def is_former(self, canonical: str, verdicts: Mapping[str, PresenceVerdict]) -> bool:
+        """Return whether somebody does not go by this canonical key any more, because they came back under another.
+
+        Where both are here, they are two people, and whoever came later is to be entered anew.
+        """
+        key = self.key_of(canonical)
+        current = self.canonical_of(key)
+        if current == canonical or current not in verdicts:
+            return False
+        if not verdicts[canonical].here:
+            return True
+        if verdicts[current].here:
+            self._keys.pop(current, None)
+        self._canonicals.pop(key, None)
+        if canonical != key:
+            self._canonicals[key] = canonical
+        return False
+
+    def enter(
+        self, canonical: str, name: str, named_by: Source, at_ms: int, verdicts: Mapping[str, PresenceVerdict]
+    ) -> KnownPerson | None:
+        """Return somebody who is here by an unknown key, noted: the same as who left under this name, or somebody new.
+        None where there are too many already."""
+        if canonical not in self.own.found and (key := self._same(canonical, name, verdicts)) is not None:
+            if named_by is Source.PROTOCOL or key == name:
+                self.call(canonical, key)
+            else:  # a page knows by name whom the protocol will tell by key
+                self._keys[canonical] = key
+            if key in self.people:
+                return self.people[key]
         if len(self.people) >= MOST_PEOPLE:
             return None
-        if (key := self._recalled.pop(name, None)) is not None and canonical not in self.own.found:
-            self.call(canonical, key)
         one = KnownPerson(key=self.key_of(canonical), name=name, avatar=None, first_ms=at_ms, named_by=named_by)
         self.people[one.key] = one
         return one
+
+    def _same(self, canonical: str, name: str, verdicts: Mapping[str, PresenceVerdict]) -> str | None:
+        """Return the key of who was here under this name and is not any more; None for somebody new."""
+        if not name:
+            return None
+        keys = self._recalled.get(name, [])
+        if canonical in keys:
+            keys.remove(canonical)
+            return None
+        gone = (key for key, one in self.people.items() if one.name == name and not one.here)
+        earlier = (key for key in keys if key not in self.people and key not in verdicts)
+        found = next(iter([*gone, *earlier]), None)
+        if found in keys:
+            keys.remove(found)
+        return found
 
     def find_again(self) -> None:
         """Settle anew whom a name means, and who the bot is, once people or names changed."""

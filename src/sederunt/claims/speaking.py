@@ -24,6 +24,10 @@ class Speaking:
         self._marks = SpeechMarks()
         self._reigning: Source | None = None  # whose word on speech counted last
 
+    def expect_protocol(self) -> None:
+        """Note that the protocol told of people on an earlier page."""
+        self._speech.expect_protocol()
+
     def take(self, claim: Claim) -> None:
         """Note a claim of speech, of who is shown large, of captured sound, or of whose a media source is."""
         self._speech.take(claim)

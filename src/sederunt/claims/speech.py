@@ -41,6 +41,7 @@ class Speech:
         self._doubtful_ms: dict[Source, int] = {}  # what is claimed since before that moment outlived a silence
         self.heard_ms: dict[str, int] = {}  # person → when their own sound was heard last
         self._was_heard = False  # whether any sound was weighed
+        self._protocol_is_due = False  # it told of people on an earlier page: it will tell who speaks
         self.last_sound_ms: int | None = None
 
     @property
@@ -52,6 +53,11 @@ class Speech:
     def reigning(self) -> Source | None:
         """Return the source whose word on speech counts."""
         return next((source for source in self._spoke() if source not in self._dethroned), None)
+
+    def expect_protocol(self) -> None:
+        """Note that the protocol told of people on an earlier page. It names who speaks when that changes, and whoever
+        is large meanwhile may be anybody: it counts once sound goes on that the protocol does not explain."""
+        self._protocol_is_due = True
 
     # --- claims --------------------------------------------------------------------------------------------------
 
@@ -198,4 +204,5 @@ class Speech:
 
     def _spoke(self) -> list[Source]:
         """Return the sources that ever told of speech, the strongest first."""
-        return sorted((s for s, table in self._tables.items() if table.heard_ms is not None), key=_RANK.__getitem__)
+        spoke = sorted((s for s, table in self._tables.items() if table.heard_ms is not None), key=_RANK.__getitem__)
+        return [Source.PROTOCOL, *spoke] if self._protocol_is_due and spoke == [Source.STAGE] else spoke

@@ -412,6 +412,47 @@ def test_whom_an_earlier_page_knew_by_name_alone_is_the_same_participant() -> No
     assert [one.key for one in fold.participants] == ["Ada", "9"]
 
 
+def test_whom_an_earlier_page_knew_by_key_is_the_same_participant_though_the_page_names_them_first() -> None:
+    fold = Fold()
+    fold.recall(folded(here("8=Ada", "9=Grace")).participants)
+    play(fold, [here("Ada", at=1, source=Source.TILES), here("8=Ada", "9=Grace", at=2), speaks("8", at=3)], until=9)
+    assert [one.key for one in fold.participants] == ["8", "9"]
+    assert spoken(fold).keys() == {"Ada"}
+
+
+def test_whom_a_page_names_first_and_the_protocol_by_a_new_key_is_who_was_here_before() -> None:
+    fold = Fold()
+    fold.recall(folded(here("8=Ada")).participants)
+    play(fold, [here("Ada", at=1, source=Source.TILES), here("7=Ada", at=2), gone("7", 9)], until=12)
+    assert [one.key for one in fold.participants] == ["8"]
+    assert not fold.company
+
+
+def test_who_comes_back_under_another_key_is_one_participant() -> None:
+    fold = folded(here("1=Ada", "2=Bob"), gone("1", 3), here("3=Ada", at=6, kind=Extent.DELTA), owns("33", "3", 6))
+    assert [(one.key, one.name) for one in fold.participants] == [("1", "Ada"), ("2", "Bob")]
+    assert fold.company == {"1", "2"}
+    assert fold.sources == {"33": "1"}
+    play(fold, [gone("3", 9)])
+    assert fold.company == {"2"}
+    play(fold, [here("4=Ada", at=12, kind=Extent.DELTA)])
+    assert fold.company == {"1", "2"}
+    assert len(fold.participants) == 2
+
+
+def test_who_comes_back_while_the_other_of_that_name_is_here_is_somebody_else() -> None:
+    fold = folded(here("1=Ada"), gone("1", 3), here("3=Ada", at=6, kind=Extent.DELTA))
+    play(fold, [here("1=Ada", at=8, kind=Extent.DELTA)], until=20)
+    assert fold.company == {"1", "3"}
+
+
+def test_two_of_one_name_stay_two_on_the_next_page() -> None:
+    fold = Fold()
+    fold.recall(folded(here("1=Sam", "2=Sam")).participants)
+    play(fold, [here("2=Sam", "1=Sam", "3=Sam", at=1)], until=5)
+    assert fold.company == {"1", "2", "3"}
+
+
 # --- speech ------------------------------------------------------------------------
 
 
@@ -425,6 +466,21 @@ def test_own_sound_is_believed_before_any_display() -> None:
 def test_speech_heard_before_its_owner_is_known_counts_from_when_it_began() -> None:
     fold = folded(here("1=Ada"), sound("11", True, 5), owns("11", "1", 8), sound("11", False, 9))
     assert spoken(fold) == {"Ada": [(5, 9)]}
+
+
+def test_on_a_later_page_the_stage_waits_for_the_protocol_that_told_of_people_before() -> None:
+    fold = Fold()
+    fold.recall(folded(here("1=Ada", "2=Bob")).participants)
+    told = [here("1=Ada", "2=Bob"), large("Bob", 1), sound("t", True, 1), speaks("1", at=8)]
+    play(fold, told, until=9)
+    assert spoken(fold) == {"Ada": [(8, None)]}
+
+
+def test_on_a_later_page_the_stage_is_believed_where_the_protocol_stays_silent() -> None:
+    fold = Fold()
+    fold.recall(folded(here("1=Ada", "2=Bob")).participants)
+    play(fold, [here("1=Ada", "2=Bob"), large("Bob", 1), sound("t", True, 1)], until=14)
+    assert spoken(fold).keys() == {"Bob"}
 
 
 def test_a_track_that_changes_hands_while_it_sounds_ends_the_speech_of_who_had_it() -> None:
