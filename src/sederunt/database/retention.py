@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import Integer, Table, bindparam, delete, select, update
+from sqlalchemy import Integer, Table, bindparam, delete, select, text, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from sederunt import log
+from sederunt.clock import SYSTEM_CLOCK
 from sederunt.database import search
 from sederunt.database import tables as t
 from sederunt.database.columns import Moment
@@ -23,6 +25,7 @@ KEPT: dict[Resource, tuple[timedelta, timedelta]] = {
     "recording": (timedelta(days=1), timedelta(days=365)),
 }
 
+AGREED_S = 5.0  # between this machine's clock and the database's
 CUT_OFF_AFTER = timedelta(days=1)  # an upload whose row is not there by then never gets one
 
 _ROWS: dict[Resource, Table] = {"bot": t.bots, "recording": t.recordings}
@@ -56,6 +59,38 @@ async def write_receipt(
 async def row_is_there(connection: AsyncConnection, resource_id: UUID) -> None:
     """Take `expect_row`'s receipt back, inside the transaction that makes the row."""
     await connection.execute(delete(t.deletions).where(t.deletions.c.resource_id == resource_id))
+
+
+class RetentionTimes:
+    """What all processes note of the time by which they judge media: see `jobs/retention_time`."""
+
+    _ROW = 1
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._noted = database.query(select(t.retention_times.c.believed))
+
+    async def noted(self) -> datetime | None:
+        """Return what was noted last; None before the first time."""
+        row = await self._noted.first()
+        return row["believed"] if row else None
+
+    async def clock(self) -> datetime:
+        """Return this machine's time, or the database's where that one has a clock of its own and it is earlier."""
+        here = self._database.clock.now()
+        if self._database.is_sqlite:
+            return here
+        async with self._database.begin() as connection:
+            there = float(await connection.scalar(select(text("extract(epoch from clock_timestamp())"))) or 0)
+        ahead_s = SYSTEM_CLOCK.now().timestamp() - there
+        return here - timedelta(seconds=ahead_s) if ahead_s > AGREED_S else here
+
+    async def note(self, believed: datetime) -> None:
+        """Note what is believed now."""
+        insert = sqlite.insert if self._database.is_sqlite else postgresql.insert
+        noting = insert(t.retention_times).values(id=self._ROW, believed=believed)
+        async with self._database.begin() as connection:
+            await connection.execute(noting.on_conflict_do_update(index_elements=["id"], set_={"believed": believed}))
 
 
 class Deletions:

@@ -503,3 +503,8 @@ calendar_meetings = Table(
 
 # One row: the schema for which the oldest program was written that works with this one.
 oldest_program = Table("oldest_program", metadata, Column("revision", Text, primary_key=True))
+
+# One row: the time by which media was last judged old enough to go, or not.
+retention_times = Table(
+    "retention_times", metadata, Column("id", Integer, primary_key=True), Column("believed", Moment, nullable=False)
+)

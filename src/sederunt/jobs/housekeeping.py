@@ -7,6 +7,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -19,11 +20,12 @@ from sederunt.database.deliveries import Deliveries
 from sederunt.database.holdings import Holdings
 from sederunt.database.outbox import Outbox, Resource
 from sederunt.database.recordings import Recordings
-from sederunt.database.retention import Deletion, Deletions
+from sederunt.database.retention import Deletion, Deletions, RetentionTimes
 from sederunt.jobs.follow_ups import NEEDED, NEEDED_BY_RECORDINGS
 from sederunt.jobs.holdings import measure
 from sederunt.jobs.line import WaitingLine
 from sederunt.jobs.publish import sweep
+from sederunt.jobs.retention_time import RetentionTime
 from sederunt.jobs.scratch import remove_left
 from sederunt.jobs.vendor_deletion import VendorDeletion
 from sederunt.model.recording import Recording
@@ -46,6 +48,7 @@ class Stores:
     recordings: Recordings
     deliveries: Deliveries
     deletions: Deletions
+    times: RetentionTimes
     outbox: Outbox
     holdings: Holdings
     objects: Objects
@@ -77,6 +80,7 @@ class Housekeeping:
         self._stores, self._line = stores, line
         self._bus = bus
         self._clock, self._counted = clock, SteadyClock(clock)
+        self._time = RetentionTime()
         self._suspects: frozenset[Lost] = frozenset()
         self._back = asyncio.Event()  # the message server was away
         self._log_holds_deleted = True  # who was here before us may have died in between
@@ -139,9 +143,10 @@ class Housekeeping:
         requeued = await self._put_back_lost_jobs()
         for holding in await self._stores.holdings.unmeasured():
             await measure(holding, self._stores.holdings, self._stores.objects)
-        expired = await self._remove_expired()
+        expired = await self._remove_expired(await self._retention_time())
         await asyncio.to_thread(remove_left, self._stores.scratch)
-        deletions = await self._stores.deletions.unfinished()
+        # Of an upload that comes just now, a receipt says that it goes tomorrow.
+        deletions = [each for each in await self._stores.deletions.unfinished() if self._time.came(each.requested_at)]
         for deletion in deletions:
             await self._delete(deletion)
         if self._log_holds_deleted:
@@ -188,9 +193,15 @@ class Housekeeping:
             needed.append(("fetch", "recording", [r.id for r in recordings if must_be_fetched(r)]))
         return needed
 
-    async def _remove_expired(self) -> int:
+    async def _retention_time(self) -> datetime:
+        """Return the time by which media is judged, and note it for whoever is started next."""
+        times = self._stores.times
+        believed = self._time.at(await times.clock(), self._clock.monotonic(), await times.noted())
+        await times.note(believed)
+        return believed
+
+    async def _remove_expired(self, now: datetime) -> int:
         """Remove media that had its time. Transcripts stay."""
-        now = self._clock.now()
         bots = await self._stores.bots.expired(now)
         for bot_id in bots:
             await self._stores.objects.delete_prefix(f"bots/{bot_id}/")

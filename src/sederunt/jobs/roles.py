@@ -20,6 +20,7 @@ from sederunt.calendars.follower import CalendarFollower
 from sederunt.counters import COUNTERS
 from sederunt.database.calendars import CalendarFeeds
 from sederunt.database.holdings import AccountLimits
+from sederunt.database.retention import RetentionTimes
 from sederunt.database.seats import BookingLimits
 from sederunt.database.waiting import WaitingBots
 from sederunt.errors import SetupError
@@ -286,6 +287,7 @@ async def _housekeeping(context: WorkerContext) -> AsyncIterator[None]:
         recordings=context.recordings,
         deliveries=context.deliveries,
         deletions=context.deletions,
+        times=RetentionTimes(context.database),
         outbox=context.outbox,
         holdings=context.holdings,
         objects=context.objects,

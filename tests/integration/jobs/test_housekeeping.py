@@ -23,7 +23,7 @@ from sederunt.database.holdings import Holdings
 from sederunt.database.ids import new_id
 from sederunt.database.outbox import Outbox
 from sederunt.database.recordings import Recordings
-from sederunt.database.retention import Deletion, Deletions, kept_until
+from sederunt.database.retention import Deletion, Deletions, RetentionTimes, kept_until
 from sederunt.database.transcripts import Transcripts
 from sederunt.database.waiting import WaitingBots
 from sederunt.jobs.housekeeping import Housekeeping, Stores
@@ -52,6 +52,7 @@ def stores(database: Database, bots: Bots, outbox: Outbox, objects: Objects, tmp
         recordings=Recordings(database),
         deliveries=Deliveries(database),
         deletions=Deletions(database),
+        times=RetentionTimes(database),
         outbox=outbox,
         holdings=Holdings(database),
         objects=objects,
@@ -329,3 +330,30 @@ async def test_what_killed_workers_left_is_removed(
     await bots.request_deletion(bot.id, bot.account_id)
     await housekeeping.slow_pass()
     assert list(stores.scratch.iterdir()) == [fresh]
+
+
+async def test_a_clock_set_forward_deletes_no_media_and_no_upload_that_comes_just_now(
+    stores: Stores, bus: Bus, line: WaitingLine, bots: Bots, clock: FakeClock, database: Database, make_bot: MakeBot
+) -> None:
+    def started() -> Housekeeping:
+        return Housekeeping(stores, bus, clock, line)
+
+    housekeeping, month_s = started(), timedelta(days=30).total_seconds()
+    await housekeeping.slow_pass()
+    bot, coming = await bots.create(make_bot()), new_id(clock.now())
+    await bots.record_transition(bot.id, Trigger.REFUSED, reason=StopReason.REQUEST_DENIED)
+    await stores.deletions.expect_row("recording", coming, database.default_account_id)
+    files = [f"bots/{bot.id}/recording.webm", f"recordings/{coming}/source"]
+    for file in files:
+        await stores.objects.put(file, b"media")
+    clock.set_wall(month_s)
+    for each in (housekeeping, started()):  # whoever is started meanwhile believes it no more
+        tidied = await each.slow_pass()
+        assert (tidied.expired, tidied.deleted) == (0, 0)
+    assert sorted(await stores.objects.keys("")) == files
+    clock.set_wall(-month_s)
+    assert (await housekeeping.slow_pass()).expired == 0
+    clock.advance(month_s)
+    tidied = await housekeeping.slow_pass()
+    assert (tidied.expired, tidied.deleted) == (1, 1)
+    assert await stores.objects.keys("") == []
