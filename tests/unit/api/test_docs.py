@@ -10,6 +10,7 @@ from sederunt.api.openapi import document
 from sederunt.api.route import Route
 from sederunt.api.routes import ROUTES
 from sederunt.api.schemas.answers import ANSWERS
+from sederunt.api.schemas.requests import BotFields
 from sederunt.model.bot import Verdict
 from sederunt.model.participant import SpeakingKind
 from sederunt.model.status import REASONS, BotStatus, RecordingStatus
@@ -34,6 +35,21 @@ def test_every_route_is_in_the_guide(route: Route) -> None:
 
 def test_every_field_is_in_the_guide() -> None:
     assert (REQUEST_FIELDS | ANSWER_FIELDS) - WORDS - {"errors"} == set()
+
+
+@pytest.mark.parametrize(
+    ("heading", "fields"),
+    [
+        ("### Configuration of a bot", set(BotFields.model_fields) - {"metadata"}),
+        ("### The bot object", set(ANSWERS["Bot"]["properties"])),
+    ],
+)
+def test_every_field_of_a_bot_has_its_place_in_the_table_of_its_section(heading: str, fields: set[str]) -> None:
+    """Elsewhere in the guide the same word may stand for something else."""
+    section = GUIDE.split(f"{heading}\n")[1].split("\n### ")[0]
+    first_cells = " ".join(line.split(" | ")[0] for line in section.splitlines() if line.startswith("| "))
+    missing = fields - set(re.findall(r"`([^`]+)`", first_cells))
+    assert missing == set(), f"docs/api.md, '{heading}': name these in the first column of its table"
 
 
 def test_every_status_reason_verdict_and_model_is_in_the_guide() -> None:
@@ -68,8 +84,9 @@ def test_every_refusal_of_the_document_is_in_the_guide() -> None:
 
 def test_a_default_is_told_only_where_it_is_one() -> None:
     schemas = document()["components"]["schemas"]
-    told = {name: field["default"] for name, field in schemas["BotFields"]["properties"].items() if "default" in field}
-    flags = ("video", "store_recording_for_1_year", "profanity_filter", "realtime_audio")
+    fields = schemas["BotFields"]["properties"]
+    told = {name: field["default"] for name, field in fields.items() if "default" in field}
+    flags = [name for name, field in BotFields.model_fields.items() if field.annotation is bool]
     assert told == dict.fromkeys(flags, False)
     assert not any("default" in field for field in schemas["BotChanges"]["properties"].values())
 

@@ -69,6 +69,8 @@ def _absent(record: str, name: str, kind: Any) -> Any:
         return ()
     if origin in (dict, Mapping, collections.abc.Mapping):
         return {}
+    if kind is bool:
+        return False
     raise ValueError(f"{record} lacks '{name}'")
 
 

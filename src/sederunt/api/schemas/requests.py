@@ -6,6 +6,7 @@ is what a PATCH changes.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from dataclasses import fields as config_fields
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar
 
@@ -23,22 +24,11 @@ from sederunt.transcription.models import batch_models, bot_models, find, record
 MOST_FALLBACKS = 4
 
 
-# Fields that stand in the config under the name and with the value they have in the request.
-_PLAIN = (
-    "meeting_url",
-    "bot_name",
-    "transcription_model",
-    "transcription_credentials",
-    "transcription_fallback",
-    "bot_avatar_url",
-    "lang",
-    "video",
-    "webhook_url",
-    "store_recording_for_1_year",
-    "profanity_filter",
-    "initial_chat_message",
-    "realtime_audio",
+# Fields that the config holds in another form than they were sent in; `changed_config` has a line for each.
+CONVERTED = frozenset(
+    {"service", "authentication", "webhook_events", "custom_vocabulary", "custom_metadata", "stop_options"}
 )
+_CONFIG_FIELDS = frozenset(field.name for field in config_fields(BotConfig))
 
 
 _BotModel = Annotated[str, *v.word(bot_models())]
@@ -212,7 +202,7 @@ def new_config(fields: BotFields) -> BotConfig:
 def changed_config(config: BotConfig, fields: BotFields, *, new: bool = False) -> BotConfig:
     """Return the config with every field that was sent, the others as they are. Stop options are merged key by key."""
     sent = fields.model_fields_set
-    changes: dict[str, Any] = {name: getattr(fields, name) for name in _PLAIN if name in sent}
+    changes: dict[str, Any] = {name: getattr(fields, name) for name in sent & _CONFIG_FIELDS - CONVERTED}
     if "service" in sent:
         changes["service"] = Service(fields.service)
     if "authentication" in sent:

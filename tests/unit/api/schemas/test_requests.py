@@ -1,6 +1,7 @@
 """What callers may send: every value and limit of the interface, and a sentence that names the field for the rest."""
 
 import base64
+from dataclasses import fields
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ import pytest
 from harness.fake_clock import FakeClock
 from sederunt.api.schemas.faults import read
 from sederunt.api.schemas.requests import (
+    CONVERTED,
     BotFields,
     RecordingFields,
     changed_config,
@@ -120,9 +122,7 @@ def test_unknown_fields_are_ignored(good_bot: Body) -> None:
     config_of({**good_bot, "client": "js-sdk", "client_version": "0.5.5", "__class__": {}, "": 1, "id": 7})
 
 
-@pytest.mark.parametrize(
-    ("field", "good", "bad"),
-    [
+VALUES: list[tuple[str, list[Any], list[Any]]] = [  # field, values that are taken, values that are not
         ("bot_name", ["B", "名" * 1000, " padded "], ["", "   ", "x" * 1001, 7, ["B"], "a\x00b", "\ud800"]),
         ("video", [True, False], ["true", 1, 0, []]),
         ("realtime_audio", [True, False], ["true", 1]),
@@ -146,7 +146,8 @@ def test_unknown_fields_are_ignored(good_bot: Body) -> None:
         ("scheduled_start_time", [0, -1, 1_900_000_000, 1_900_000_000_000, 1.9e9, None], ["1900000000", 1.5, True,
          10**15, 1e300]),
         ("time_limit", [5, 240, 30.0, None], [4, 241, "30", 5.5, True]),
-        ("initial_chat_message", ["Hello", None], ["", " ", 7, "x" * 10_001]),
+        ("webhook_events", [["chat_message", "page_trouble"], [], None], [["status_update"], "chat_message", [7]]),
+    ("initial_chat_message", ["Hello", None], ["", " ", 7, "x" * 10_001]),
         (
             "stop_options",
             [{}, None, {"time_limit": 5}, {"silence_detection": 0, "last_person_detection": 60, "other": "x"}],
@@ -168,8 +169,38 @@ def test_unknown_fields_are_ignored(good_bot: Body) -> None:
             ["", "###", base64.b64encode(b"GIF89a" + bytes(40)).decode(), 7, {"a": 1}, "A" * 6_700_000,
              "data:image/png;base64,"],
         ),
-    ],
-)  # fmt: skip
+]  # fmt: skip
+# Tested one by one elsewhere in this file.
+OTHERWISE_TESTED = {"transcription_model", "service", "meeting_url"}
+
+
+def test_every_field_of_a_bot_has_good_and_bad_values_here() -> None:
+    assert set(BotFields.model_fields) - {field for field, _, _ in VALUES} - OTHERWISE_TESTED == set(), (
+        "add a row to VALUES above: what the field takes, and what it refuses"
+    )
+
+
+# Fields of the request that are no part of the config, and the other way round.
+NOT_IN_CONFIG = {"bot_avatar_file", "scheduled_start_time", "time_limit", "metadata"}
+NOT_A_CALLERS = {"bot_avatar_object", "host_rules"}
+
+
+def test_request_and_config_of_a_bot_have_the_same_fields() -> None:
+    """What only the request has is taken and lost; what only the config has cannot be asked for."""
+    sent, kept = set(BotFields.model_fields), {field.name for field in fields(BotConfig)}
+    assert sent - kept == NOT_IN_CONFIG, "add it to BotConfig (src/sederunt/model/bot.py)"
+    assert kept - sent == NOT_A_CALLERS, "add it to BotFields (src/sederunt/api/schemas/requests.py)"
+
+
+def test_a_field_without_another_form_is_kept_as_it_was_sent(good_bot: Body) -> None:
+    for field, good, _ in VALUES:
+        if field not in NOT_IN_CONFIG | CONVERTED and good[0] is not None:
+            config = config_of({**good_bot, field: good[0]})
+            expected = UUID(good[0]) if field == "transcription_credentials" else good[0]
+            assert getattr(config, field) == (tuple(expected) if isinstance(expected, list) else expected), field
+
+
+@pytest.mark.parametrize(("field", "good", "bad"), VALUES)
 def test_a_field_takes_its_values_and_names_itself_for_others(
     good_bot: Body, field: str, good: list[object], bad: list[object]
 ) -> None:
