@@ -1,6 +1,8 @@
 """What hosts and workers count reaches the metrics with their heartbeats, as Prometheus reads it."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +72,11 @@ async def test_each_step_is_timed_also_where_it_fails(monkeypatch: pytest.Monkey
     total, *counts = tally.told()["step_seconds"]["knock"]
     assert total >= 0
     assert sum(counts) == 2
+
+
+def test_every_counter_is_moved_somewhere_and_has_its_row() -> None:
+    source = Path(__file__).parents[2] / "src"
+    text = "".join(path.read_text(encoding="utf-8") for path in source.rglob("*.py"))
+    moved = set(re.findall(r"counters\.add\(\s*\"(\w+)\"", text))
+    assert MEASURES.keys() - moved == set(), "nobody calls counters.add with these rows of MEASURES"
+    assert moved - MEASURES.keys() == set(), "give these a row in MEASURES (src/sederunt/counters.py)"

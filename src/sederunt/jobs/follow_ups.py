@@ -8,17 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sederunt.model.status import BotStatus, RecordingStatus
+from sederunt.model.status import TRANSITIONS, BotStatus, RecordingStatus
 from sederunt.settings import Settings
 
 _S = BotStatus
-
-# Status → subject of the job that a resource needs on entering it; written into the outbox with the status.
-FOLLOW_UPS: Mapping[BotStatus, str] = {
-    _S.BOOTING: "job.attend",
-    _S.PROCESSING: "job.assemble",
-    _S.TRANSCRIBING: "job.transcribe",
-}
 
 # Status → kind of the job that must be queued or at work for as long as the status lasts. Housekeeping puts it back
 # where the queue lost it.
@@ -29,6 +22,13 @@ NEEDED: Mapping[BotStatus, str] = {
     _S.LEAVING: "attend",
     _S.PROCESSING: "assemble",
     _S.TRANSCRIBING: "transcribe",
+}
+# Status → subject of the job that is started on entering it, written into the outbox with the status. A status that
+# needs the same job as the one before it goes on with that one.
+FOLLOW_UPS: Mapping[BotStatus, str] = {
+    status: f"job.{kind}"
+    for status, kind in NEEDED.items()
+    if kind not in {NEEDED.get(old) for old, row in TRANSITIONS.items() if status in row.values()}
 }
 NEEDED_BY_RECORDINGS: Mapping[RecordingStatus, str] = {RecordingStatus.TRANSCRIBING: "transcribe"}
 

@@ -13,7 +13,7 @@ from sederunt.api.schemas.answers import ANSWERS
 from sederunt.api.schemas.requests import BotFields
 from sederunt.model.bot import Verdict
 from sederunt.model.participant import SpeakingKind
-from sederunt.model.status import REASONS, BotStatus, RecordingStatus
+from sederunt.model.status import ACTIVE, REASONS, BotStatus, RecordingStatus
 from sederunt.transcription.models import Can, models
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
@@ -34,7 +34,8 @@ def test_every_route_is_in_the_guide(route: Route) -> None:
 
 
 def test_every_field_is_in_the_guide() -> None:
-    assert (REQUEST_FIELDS | ANSWER_FIELDS) - WORDS - {"errors"} == set()
+    missing = (REQUEST_FIELDS | ANSWER_FIELDS) - WORDS - {"errors"}
+    assert missing == set(), "docs/api.md does not name these"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,14 @@ def test_every_status_reason_verdict_and_model_is_in_the_guide() -> None:
     words = {*BotStatus, *RecordingStatus, *Verdict, *SpeakingKind}
     words |= {reason for reasons in REASONS.values() for reason in reasons}
     names = {name for row in models() for name in (row.identifier, *row.aliases)}
-    assert ({str(word) for word in words} | names) - WORDS == set()
+    missing = ({str(word) for word in words} | names) - WORDS
+    assert missing == set(), "docs/api.md does not name these"
+
+
+def test_the_row_of_delete_names_the_statuses_that_refuse_it() -> None:
+    row = next(line for line in GUIDE.splitlines() if line.startswith("| `DELETE /bot/{id}` |"))
+    refused = row.rsplit("409 while", 1)[1]
+    assert set(re.findall(r"`(\w+)`", refused)) == ACTIVE, "docs/api.md, at DELETE /bot/{id}: the statuses of ACTIVE"
 
 
 def test_the_table_of_models_says_what_each_is_for_and_what_it_can() -> None:

@@ -1,6 +1,7 @@
 """A bot as columns, and back."""
 
 import json
+import re
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -12,8 +13,10 @@ from sederunt.clock import SYSTEM_CLOCK
 from sederunt.database.bot_rows import NoSeals, config_columns, config_of, fact_columns, metadata_digest
 from sederunt.database.columns import document_text
 from sederunt.database.ids import new_id
+from sederunt.database.tables import IS_AT_WORK
 from sederunt.errors import SetupError
 from sederunt.model.bot import Authentication, BotConfig, Gap, Service, Verdict
+from sederunt.model.status import AT_WORK
 
 _TEXT = st.text(st.characters(), max_size=20)
 _AUTHENTICATIONS = st.builds(Authentication, meeting_account_id=st.none() | _TEXT, entry_token=st.none())
@@ -87,3 +90,9 @@ def test_what_is_not_a_fact_cannot_be_written_as_one(name: str) -> None:
 
 def test_metadata_entries_with_the_same_letters_differ() -> None:
     assert metadata_digest("a", "bc") != metadata_digest("ab", "c")
+
+
+def test_the_index_of_bots_at_work_covers_their_statuses() -> None:
+    """Its condition is written out, since a partial index serves only a query that says the same, word for word."""
+    told = set(re.findall(r"'(\w+)'", str(IS_AT_WORK)))
+    assert told == AT_WORK, "tables.IS_AT_WORK: change it together with AT_WORK, and add a migration of the index"

@@ -6,7 +6,9 @@ from sederunt.model.status import BotStatus, StopReason
 
 
 def test_every_status_reason_and_verdict_has_its_words() -> None:
-    assert set(UNDER_WAY) | set(ENDED) | {"finished", "not_admitted"} == set(BotStatus)
+    assert set(UNDER_WAY) | set(ENDED) | {"finished", "not_admitted"} == set(BotStatus), (
+        "model/explanations.py: a sentence for each status, in UNDER_WAY or ENDED"
+    )
     assert set(REASONS) == set(StopReason)
     assert set(VERDICTS) == set(Verdict)
 

@@ -17,11 +17,13 @@ from sederunt.api.resources.usage import usage_values
 from sederunt.api.resources.webhooks import deliveries_values, secret_values
 from sederunt.api.schemas.account_requests import KEYED_PROVIDERS
 from sederunt.bus.heartbeat import Heartbeat
+from sederunt.bus.streams import QUEUES
 from sederunt.console.doctor import DoctorRun
 from sederunt.console.page import Page
 from sederunt.database.deliveries import DeliveryState
 from sederunt.database.identities import Identities
 from sederunt.errors import InvalidConfig
+from sederunt.jobs.follow_ups import NEEDED
 from sederunt.jobs.installation import faults_of, seats_of
 from sederunt.model.status import AT_WORK, BotStatus
 from sederunt.platforms.registry import services_taking
@@ -160,11 +162,10 @@ async def operations(page: Page) -> Response:
         return page.render("operations.html", facts=None)
     heartbeats, waiting = context.installation.heartbeats, context.installation.waiting
     seated = {status: len(await context.bots.with_status(status)) for status in BotStatus if status in AT_WORK}
-    working = {
-        status: len(await context.bots.with_status(status)) for status in (BotStatus.PROCESSING, BotStatus.TRANSCRIBING)
-    }
+    after = [status for status in NEEDED if status not in AT_WORK]
+    working = {status: len(await context.bots.with_status(status)) for status in after}
     disk = await asyncio.to_thread(shutil.disk_usage, context.settings.data)
-    queues = {kind: len(await context.bus.queued(kind)) for kind in ("attend", "assemble", "transcribe", "deliver")}
+    queues = {kind: len(await context.bus.queued(kind)) for kind in QUEUES}
     load = psutil.getloadavg()
     memory = psutil.virtual_memory()
     facts = {

@@ -91,7 +91,8 @@ def keys(schema: str) -> set[str]:
 
 def test_a_bot_has_the_documented_fields_in_the_documented_order(bot: Bot, addresses: Addresses) -> None:
     shown = json.loads(plain_bot_json(bot, addresses))
-    assert list(shown) == list(ANSWERS["Bot"]["properties"]) == ANSWERS["Bot"]["required"]
+    in_order = "views.bot_values and answers._BOT have the same fields in the same order"
+    assert list(shown) == list(ANSWERS["Bot"]["properties"]) == ANSWERS["Bot"]["required"], in_order
     assert set(bot_summary(bot, addresses)) == keys("BotSummary")
 
 
