@@ -10,7 +10,6 @@ live mail, name and login services, to which a request from us could be made to 
 """
 
 import asyncio
-import socket
 import ssl
 import typing
 from collections.abc import AsyncIterator
@@ -24,8 +23,7 @@ import httpcore2
 import httpx2
 
 from sederunt.errors import DestinationError
-
-Address = IPv4Address | IPv6Address
+from sederunt.name_lookup import Address, addresses_of
 
 # IPv6 forms that carry an IPv4 address: (network, how many bits of the address lie to the right of it).
 _CARRIERS = (
@@ -282,17 +280,12 @@ class HeadLimited(httpcore2.AsyncNetworkStream):
 
 
 async def _resolve(host: str, port: int, timeout_s: float | None) -> list[Address]:
-    """Return every address of a host in the system's order of preference. Spellings such as 127.1 are resolved
-    as well.
-    """
     try:
-        async with asyncio.timeout(timeout_s):
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return await addresses_of(host, port, timeout_s)
     except TimeoutError:
         raise httpcore2.ConnectTimeout(f"{host} was not resolved in time") from None
     except (OSError, UnicodeError) as error:
         raise httpcore2.ConnectError(f"{host} was not resolved: {error}") from None
-    return list(dict.fromkeys(ip_address(str(entry[4][0]).partition("%")[0]) for entry in found))
 
 
 class _GuardedTransport(httpx2.AsyncHTTPTransport):

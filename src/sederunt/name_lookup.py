@@ -1,0 +1,73 @@
+"""Where names lead: looked up in threads of their own, so that a name server that never answers holds up nobody.
+
+The event loop's own lookups share four threads of the whole process, and a lookup that nobody waits for any longer
+keeps its thread until the system gives up, after 10 s to 30 s. Four names of a silent server were enough to keep every
+webhook and every fetch waiting.
+"""
+
+import asyncio
+import socket
+import threading
+from concurrent.futures import Future
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from queue import SimpleQueue
+
+Address = IPv4Address | IPv6Address
+
+# All places for webhooks, fetches and calendars of a process at once, as often as their lookups outlive them.
+MOST_LOOKUPS = 256
+
+_Wanted = tuple[str, int, "Future[list[Address]]"]
+
+
+class LookupThreads:
+    """Threads that look up names, begun as they are needed. They keep no process from ending."""
+
+    def __init__(self, most: int = MOST_LOOKUPS) -> None:
+        self._most = most
+        self._wanted: SimpleQueue[_Wanted] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._begun = 0
+        self._free = 0  # threads that wait, less those for which there is something in the queue
+
+    def look_up(self, host: str, port: int) -> "Future[list[Address]]":
+        """Return what will be every address of a host. Cancelled before its turn, it costs nothing."""
+        found: Future[list[Address]] = Future()
+        with self._lock:
+            begins = self._free <= 0 and self._begun < self._most
+            self._begun += begins
+            self._free += begins - 1
+        self._wanted.put((host, port, found))
+        if begins:
+            threading.Thread(target=self._work, name="name lookup", daemon=True).start()
+        return found
+
+    def _work(self) -> None:
+        while True:
+            host, port, found = self._wanted.get()
+            if found.set_running_or_notify_cancel():
+                _answer(host, port, found)
+            with self._lock:
+                self._free += 1
+
+
+_THREADS = LookupThreads()
+
+
+async def addresses_of(host: str, port: int, timeout_s: float | None) -> list[Address]:
+    """Return every address of a host in the system's order of preference, spellings such as 127.1 included.
+
+    Raises TimeoutError, OSError and UnicodeError.
+    """
+    async with asyncio.timeout(timeout_s):
+        return await asyncio.wrap_future(_THREADS.look_up(host, port))
+
+
+def _answer(host: str, port: int, found: "Future[list[Address]]") -> None:
+    try:
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
+    except Exception as error:  # whatever it is, somebody waits for it
+        found.set_exception(error)
+    else:
+        found.set_result(list(dict.fromkeys(addresses)))

@@ -1,0 +1,73 @@
+"""Names are looked up beside one another, whatever some name server does."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+
+from sederunt.addresses import leads_into_private
+from sederunt.name_lookup import LookupThreads
+
+PUBLIC = "8.8.8.8"
+
+
+class NameServer:
+    """Answers for all names but silent ones, and counts what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.speaks = threading.Event()
+
+    def getaddrinfo(self, host: str, port: int, *_: Any, **__: Any) -> list[Any]:
+        self.asked.append(host)
+        if host.startswith("silent"):
+            self.speaks.wait()
+        return [(0, 0, 0, "", (PUBLIC, port))]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
+    server = NameServer()
+    monkeypatch.setattr(socket, "getaddrinfo", server.getaddrinfo)
+    yield server
+    server.speaks.set()
+
+
+async def test_names_whose_server_is_silent_hold_up_no_other_name(server: NameServer) -> None:
+    waiting = [asyncio.create_task(leads_into_private(f"https://silent{n}.example")) for n in range(60)]
+    await asyncio.sleep(0)
+    assert not await leads_into_private("https://good.example", within_s=5)
+    assert "good.example" in server.asked
+    for one in waiting:
+        one.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
+def test_a_lookup_that_nobody_waits_for_any_longer_is_not_begun(server: NameServer) -> None:
+    threads = LookupThreads(most=1)
+    first, second = threads.look_up("silent.example", 80), threads.look_up("other.example", 80)
+    assert second.cancel()
+    third = threads.look_up("third.example", 80)
+    server.speaks.set()
+    assert first.result(5) == third.result(5) == [ip_address(PUBLIC)]
+    assert server.asked == ["silent.example", "third.example"]
+
+
+def test_a_thread_that_is_free_is_taken_before_another_one_begins(server: NameServer) -> None:
+    threads = LookupThreads(most=3)
+    for n in range(20):
+        threads.look_up(f"{n}.example", 80).result(5)
+    assert threads._begun <= 2  # the first may be on its way back to the queue
+
+
+def test_the_faults_of_a_lookup_reach_who_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_found(*_: Any, **__: Any) -> list[Any]:
+        raise socket.gaierror(socket.EAI_NONAME, "no such name")
+
+    monkeypatch.setattr(socket, "getaddrinfo", none_found)
+    with pytest.raises(socket.gaierror):
+        LookupThreads().look_up("nowhere.example", 80).result(5)
