@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-_ONE = re.compile(r"\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*", re.IGNORECASE)
+_ONE = re.compile(r"\s*bytes\s*=\s*([0-9]*)\s*-\s*([0-9]*)\s*", re.IGNORECASE)
+_DIGITS = 18  # no file has so many bytes
 
 
 class Unsatisfiable(Exception):
@@ -29,17 +30,23 @@ def requested_span(header: str | None, size: int) -> ByteRange | None:
     Raises Unsatisfiable.
     """
     found = _ONE.fullmatch(header) if header else None
-    if found is None or found[1] == found[2] == "" or max(map(len, found.groups())) > 18:
+    if found is None or found[1] == found[2] == "":
         return None
     if found[1] == "":
-        count = int(found[2])
+        count = _number(found[2])
         if count == 0 or size == 0:
             raise Unsatisfiable
         return ByteRange(max(0, size - count), size)
-    start = int(found[1])
-    end = int(found[2]) + 1 if found[2] else None
+    start = _number(found[1])
+    end = _number(found[2]) + 1 if found[2] else None
     if end is not None and end <= start:
         return None
     if start >= size:
         raise Unsatisfiable
     return ByteRange(start, size if end is None else min(end, size))
+
+
+def _number(digits: str) -> int:
+    """Return a position or a count. Of numbers beyond any file, it is enough that they are."""
+    told = digits.lstrip("0") or "0"
+    return int(told) if len(told) <= _DIGITS else 10**_DIGITS
