@@ -14,10 +14,11 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sederunt import log
 from sederunt.api.failures import answer_to
+from sederunt.api.transport.bodies import refuse_parts, whole_body
 from sederunt.api.transport.middleware import request_info_of
 from sederunt.errors import Forbidden
 from sederunt.mcp.backend import Backend, service_inside
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 LONGEST_BODY = 1_000_000
+# Each argument that does not fit is told in two hundred letters, while every caller waits.
+MOST_COMMAS = 2_000
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 logger = log.get(component="mcp")
@@ -75,6 +78,8 @@ class McpEndpoint:
             refuse_strangers(request.headers.get("origin"), self._settings)
             caller = await request.app.state.context.auth.caller(request.headers.get("authorization"))
             request_info_of(request).key_id = str(caller.key_id)
+            body = await whole_body(request, LONGEST_BODY)
+            refuse_parts(body, MOST_COMMAS)
         except Exception as error:
             answer: Response = answer_to(error)
             await answer(scope, receive, send)
@@ -84,7 +89,7 @@ class McpEndpoint:
                 ready: asyncio.Future[StreamableHTTPSessionManager] = asyncio.get_running_loop().create_future()
                 self._running = asyncio.create_task(self._run(ready))
                 self._sessions = await ready
-        await self._sessions.asgi_app(scope, receive, send)
+        await self._sessions.asgi_app(scope, _again(body, receive), send)
 
     async def _run(self, ready: "asyncio.Future[StreamableHTTPSessionManager]") -> None:
         """Keep the protocol's own tasks, from the first request to the end: they must end where they began."""
@@ -115,6 +120,16 @@ class McpEndpoint:
         assert isinstance(request, Request)
         headers: Mapping[str, str] = request.headers
         return service_inside(self.app, headers, request.url.scheme)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return what gives a body that was read, and then whatever else comes."""
+    parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> Message:
+        return parts.pop() if parts else await receive()
+
+    return next_message
 
 
 class _RouteApp:

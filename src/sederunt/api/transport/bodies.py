@@ -47,12 +47,17 @@ def parse_json(body: bytes) -> Any:
     """Return the value. NaN, Infinity, endless nesting and numbers of thousands of digits are no JSON for us."""
     if not body.strip():
         raise InvalidConfig({"body": ["The body is empty; a JSON object was expected."]})
-    if body.count(b",") > MOST_COMMAS:
-        raise InvalidConfig({"body": [f"The body has too many parts: more than {MOST_COMMAS:,} commas."]})
+    refuse_parts(body)
     try:
         return json.loads(body, parse_constant=_refuse)
     except (ValueError, RecursionError):  # ValueError covers bad UTF-8 and integers too long to read
         raise InvalidConfig({"body": [_NOT_JSON]}) from None
+
+
+def refuse_parts(body: bytes, most: int = MOST_COMMAS) -> None:
+    """Raise InvalidConfig for a body of too many parts, before anything is read of it."""
+    if body.count(b",") > most:
+        raise InvalidConfig({"body": [f"The body has too many parts: more than {most:,} commas."]})
 
 
 def _refuse(_name: str) -> NoReturn:
