@@ -20,7 +20,7 @@ from sederunt.meetings.diagnostics import keep_claims, keep_diagnostics
 from sederunt.meetings.handover import Move, relieved
 from sederunt.meetings.join.avatar import picture_of
 from sederunt.meetings.join.identity import GUEST, Identity, renew
-from sederunt.meetings.join.knock_times import knocks_in_s
+from sederunt.meetings.join.knock_times import host_may_be_late, knocks_in_s
 from sederunt.meetings.live.live_session import warm_up
 from sederunt.meetings.milestones import admit, challenged, conclude, depart, give_up_lost, never_admitted
 from sederunt.meetings.outcomes import (
@@ -112,7 +112,7 @@ async def _try_pages(
         waiting_room_s,
         endless=came_back,
         early_s=0.0 if came_back else early_s,
-        booked=bot.scheduled_for is not None,
+        host_late=host_may_be_late(bot),
     )
     plan = StayPlan(
         context=context, commands=commands, platform=platform, link=link, limits=limits, avatar=avatar, move=move

@@ -13,12 +13,15 @@ from sederunt.model.status import BotStatus, StopReason
 Service = NewType("Service", str)
 
 
+WAITING_ROOM_MIN = 10  # where the caller says nothing
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StopOptions:
     """When a bot leaves by itself, in minutes. 0 switches the two detections off."""
 
     time_limit: int = 240
-    waiting_room_timeout: int = 10
+    waiting_room_timeout: int = WAITING_ROOM_MIN
     last_person_detection: int = 2
     silence_detection: int = 15
 

@@ -189,13 +189,14 @@ class PageFlow:
         return False
 
     async def load_again_if_premature(self, reading: Reading) -> bool:
-        """Load the page again a few times before a refusal is believed: some are shown too early. Where the bot was
-        sent for a time, for as long as its host may be late."""
+        """Load the page again a few times before a refusal is believed: some are shown too early. Where the caller
+        said that somebody may be late, for as long as that."""
         if reading.row not in self.pages.journey.load_again:
             return False
         pause_s, times = self.pages.journey.load_again[reading.row]
+        waits = self.limits is not None and self.limits.waits_for_host()
         if self.loaded_again >= times:
-            if self.limits is None or not self.limits.waits_for_host():
+            if not waits:
                 return False
             pause_s = HOST_LATE_PAUSE_S
         if self.clock.monotonic() - self.seen.state_since >= pause_s:

@@ -19,7 +19,7 @@ class EntryLimits:
             much besides, but at most 120 s.
         early_s: how long the bot shall wait before it knocks: it was sent to load its page before its time.
         endless: no limit until it waits; for a bot that was inside already and comes back.
-        booked: whether the bot was sent for a time, at which its host may be late.
+        host_late: whether the caller said that a host may be late: by a time, or by a waiting time of its own.
     """
 
     def __init__(
@@ -29,10 +29,10 @@ class EntryLimits:
         *,
         endless: bool = False,
         early_s: float = 0.0,
-        booked: bool = False,
+        host_late: bool = False,
     ) -> None:
         self._clock, self._waiting_room_s = clock, waiting_room_s
-        self._host_waited_for_s = min(waiting_room_s, MOST_HOST_LATE_S) if booked else 0.0
+        self._host_waited_for_s = min(waiting_room_s, MOST_HOST_LATE_S) if host_late else 0.0
         self._host_waited_since: float | None = None
         self.knocks_at = clock.monotonic() + early_s  # not before
         self._entry_s = math.inf if endless else ENTRY_S + min(waiting_room_s, MOST_OF_WAITING_S) + max(early_s, 0.0)

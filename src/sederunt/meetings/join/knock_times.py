@@ -2,6 +2,8 @@
 
 import random
 
+from sederunt.model.bot import WAITING_ROOM_MIN, Bot
+
 FIRST_S = 2.0
 GROWTH = 2.0
 JITTER = 0.5  # at most so much of a pause besides
@@ -19,3 +21,9 @@ def pause_before_s(again: int) -> float:
 def knocks_in_s(due_in_s: float) -> float:
     """Return in how many seconds a bot knocks that is due in `due_in_s` seconds."""
     return due_in_s - KNOCK_AHEAD_S - min(max(due_in_s, 0.0) * SPREAD_SHARE, SPREAD_S)
+
+
+def host_may_be_late(bot: Bot) -> bool:
+    """Return whether the caller reckons with it: the bot was sent for a time, or with a waiting time of its own. Who
+    sends one at once and says nothing is told of a wrong number soon."""
+    return bot.scheduled_for is not None or bot.config.stop_options.waiting_room_timeout != WAITING_ROOM_MIN
