@@ -6,7 +6,7 @@ offers its name field, its button to join, a lobby or the call's controls refuse
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import EvidenceRow, Phase
@@ -21,7 +21,7 @@ SETTLE_S, SIGN_IN_SETTLE_S = 1.0, 6.0
 _MEETING = r"(?:meeting|call|conference|room|session|webinar|event|lobby)"
 _SITZUNG = r"(?:besprechung|meeting|videoanruf|anruf|videokonferenz|konferenz|raum|termin)"
 _REUNION = r"(?:r[ée]uni[oó]n|r[ée]union|appel|llamada|videollamada|conf[ée]rence|conferencia|salle|sala)"
-_RIUNIONE = r"(?:riunione|chiamata|videochiamata|reuni[aã]o|chamada|vergadering|gesprek)"
+_RIUNIONE = r"(?:riunione|chiamata|videochiamata|reuni[aã]o|chamada|vergadering|gesprek|meeting)"
 _HOST = (
     r"(?:host|gastgeber|organisator|veranstalter|hôte|organisateur|anfitri[oó]n|organizador|organizzatore|"
     r"anfitri[aã]o|organisator)\w*"
@@ -30,14 +30,35 @@ _OF_JAPAN = r"(?:会議|ミーティング|通話|ビデオ通話)"
 _SOMEBODY = r"(?:host|organi[sz]er|owner|moderator|presenter|participant|someone|somebody|they)"
 
 
+# Each in English, and in the other languages.
 _REMOVED = (
     r"\byou(?:'ve| have)? (?:were|was|been|got) (?:removed|kicked|ejected|expelled)\b",
     rf"\b(?:{_SOMEBODY}|has|have) (?:removed|kicked|ejected|expelled) you\b",
+)
+_REMOVED_ELSEWHERE = (
     r"\b(?:du wurdest|sie wurden|du bist|sie sind) .{0,40}(?:entfernt|ausgeschlossen|rausgeworfen)",
-    r"vous avez été (?:retir|exclu|expuls|supprim)",
-    r"(?:(?:te|le|lo|la) han?|has sido) (?:expuls|elimin|quit|retir)",
-    r"sei stat[oa] (?:rimoss|espuls)|foi (?:removid|expuls)|je bent (?:verwijderd|uit)",
-    r"(?:削除|退出)(?:され|させられ)",
+    rf"{_HOST} hat (?:sie|dich) .{{0,40}}(?:entfernt|ausgeschlossen)",
+    r"vous avez été (?:retir|exclu|expuls|supprim)|vous a (?:retir|exclu|expuls|supprim)",
+    r"(?:(?:te|le|lo|la) han?|has sido|ha sido) (?:expuls|elimin|quit|retir)",
+    rf"\b(?:te|le|lo|la) (?:quit|elimin|expuls|retir|sac)(?:ó|aron) de (?:la |el |esta )?{_REUNION}",
+    r"sei stat[oa] (?:rimoss|espuls)|ti ha (?:rimoss|espuls)|\bfoi (?:removid|expuls)|removeu você",
+    r"\b(?:je|u) bent .{0,40}verwijderd|heeft (?:je|u) .{0,40}verwijderd",
+    r"(?:削除|退出)(?:され|させられ)|から削除しました",
+)
+_OVER = (
+    rf"\b(?:this|the|your) (?:\w+ )?{_MEETING} (?:has|is) (?:already )?(?:ended|over|finished|been ended)",
+    rf"\b{_MEETING} (?:already )?ended\b",
+)
+_OVER_ELSEWHERE = (
+    rf"{_SITZUNG} (?:ist|wurde) (?:bereits |schon )?(?:vo[nm] \w+ )?(?:beendet|zu ende|vorbei)",
+    rf"{_HOST} hat (?:diese[sn]? |das |den |die ){_SITZUNG} .{{0,12}}beendet",
+    rf"{_REUNION} (?:est|a|ha) (?:déjà |ya )?(?:été |sido )?(?:termin|finaliz|finie?|interromp)",
+    rf"{_REUNION} (?:terminó|finalizó)",
+    rf"{_HOST} (?:a mis fin à|ha (?:finalizado|terminado|terminato)|finalizó|terminó|encerrou|terminou)",
+    rf"{_HOST} heeft .{{0,40}}beëindigd",
+    rf"{_RIUNIONE} (?:(?:è|is|foi) (?:già |stata |al |já )?(?:terminat|finit|conclus|afgelopen|beëindigd|encerrad)|"
+    rf"terminou|acabou)",
+    rf"{_OF_JAPAN}(?:は|を|が).{{0,12}}終了",
 )
 
 
@@ -104,7 +125,9 @@ MEANINGS: Mapping[str, Meaning] = {
             r"(?:リクエスト|参加|アクセス).{0,10}拒否",
         ),
     ),
-    "removed_from_lobby": Meaning(state=PageState.REFUSED, reason=StopReason.REQUEST_DENIED, stems=_REMOVED),
+    "removed_from_lobby": Meaning(
+        state=PageState.REFUSED, reason=StopReason.REQUEST_DENIED, stems=_REMOVED + _REMOVED_ELSEWHERE
+    ),
     "not_allowed": Meaning(
         state=PageState.REFUSED,
         reason=StopReason.REQUEST_DENIED,
@@ -166,16 +189,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "over": Meaning(
         state=PageState.REFUSED,
         reason=StopReason.CALL_ALREADY_FINISHED,
-        stems=(
-            rf"\b(?:this|the|your) (?:\w+ )?{_MEETING} (?:has|is) (?:already )?(?:ended|over|finished|been ended)",
-            rf"\b{_MEETING} (?:already )?ended\b",
-            rf"{_SITZUNG} (?:ist|wurde) (?:bereits |schon )?(?:vo[nm] \w+ )?(?:beendet|zu ende|vorbei)",
-            rf"{_HOST} hat (?:diese[sn]? |das |den |die ){_SITZUNG} .{{0,12}}beendet",
-            rf"{_REUNION} (?:est|a|ha) (?:déjà |ya )?(?:été |sido )?(?:termin|finaliz|finie?)",
-            rf"{_HOST} (?:a mis fin à|ha (?:finalizado|terminado|terminato))",
-            rf"{_RIUNIONE} (?:è|is|foi|terminou|foi encerrada) ?(?:terminat|finit|afgelopen|beëindigd|encerrad)?",
-            rf"{_OF_JAPAN}(?:は|を|が).{{0,12}}終了",
-        ),
+        stems=_OVER + _OVER_ELSEWHERE,
     ),
     "unknown": Meaning(
         state=PageState.REFUSED,
@@ -244,13 +258,14 @@ ENDINGS: Mapping[str, Meaning] = {
     "removed": Meaning(
         state=PageState.REMOVED,
         reason=StopReason.KICKED,
-        stems=_REMOVED,
+        stems=_REMOVED + _REMOVED_ELSEWHERE,
     ),
     "ended": Meaning(
         state=PageState.OVER,
         reason=StopReason.MEETING_ENDED,
         stems=(
-            *MEANINGS["over"].stems,
+            *_OVER,
+            *_OVER_ELSEWHERE,
             rf"\b{_SOMEBODY} (?:has |have )?(?:ended|closed|finished) (?:the|this|your) {_MEETING}",
             rf"\byou(?:'ve| have)? left (?:the|this) {_MEETING}",
             rf"\bthanks? (?:you )?for (?:joining|attending)|\b{_MEETING} (?:was|has been) (?:ended|closed|terminated)",
@@ -289,11 +304,22 @@ def refusals_by_meaning(
     )
 
 
-def endings_by_meaning(site: str, *, unless: tuple[str, ...]) -> tuple[EvidenceRow, ...]:
+# What a dialog over the call's controls says so, where the site's own rows know English alone.
+_ENDINGS_TOLD: Mapping[str, Meaning] = {
+    "removed_told": replace(ENDINGS["removed"], stems=_REMOVED_ELSEWHERE),
+    "ended_told": replace(ENDINGS["ended"], stems=_OVER_ELSEWHERE),
+}
+
+
+def endings_by_meaning(site: str, *, unless: tuple[str, ...], dialogs: tuple[str, ...]) -> tuple[EvidenceRow, ...]:
     """Make the rows that end a call in words which the site's own rows do not know. `unless` are its signs that the
-    call goes on, or that it can be entered again."""
-    rows = Rows(site, phase=Phase.AFTER, unless=unless, seen=SEEN, settle_s=SETTLE_S)
-    return tuple(
-        rows.stem(f"means.{name}", meaning.stems, SOURCE, state=meaning.state, reason=meaning.reason)
+    call goes on, or that it can be entered again; a dialog of `dialogs` may lie over them."""
+    rows = Rows(site, phase=Phase.AFTER, seen=SEEN, settle_s=SETTLE_S)
+    told = tuple(
+        rows.stem(f"means.{name}", meaning.stems, SOURCE, state=meaning.state, reason=meaning.reason, within=dialogs)
+        for name, meaning in _ENDINGS_TOLD.items()
+    )
+    return told + tuple(
+        rows.stem(f"means.{name}", meaning.stems, SOURCE, state=meaning.state, reason=meaning.reason, unless=unless)
         for name, meaning in ENDINGS.items()
     )

@@ -12,15 +12,6 @@ from sederunt.platforms.targets import Act, Step, Target
 # States in which a bot has not asked to be let in yet.
 BEFORE_KNOCK = frozenset({PageState.LOADING, PageState.DIALOG, PageState.PREJOIN})
 
-# How a notice that everybody has to accept is answered, and what beside it says no or leads elsewhere.
-CONSENT_GIVEN = phrases(
-    "Got it* | OK | Okay | Continue* | Accept* | Agree* | I agree* | I accept* | I consent* | I understand* | "
-    "Understood | Acknowledge* | Proceed* | Stay*"
-)
-CONSENT_REFUSED = phrases("Leave* | Cancel* | Decline* | Disagree* | Don't* | Learn* | Sign in* | Continue without*")
-# Panels may be dialogs as well: what people write or are called in them is no notice.
-NO_PANEL = ':not(:has(textarea,[contenteditable="true"],[role="list"],[role="log"],[role="tree"]))'
-DISMISSALS = phrases("Got it | Dismiss | No thanks | Not now")
 COOKIE_ANSWERS = phrases("Reject all | Accept all")
 
 

@@ -129,6 +129,13 @@ ENDS = {
         "The host has removed you",
         "Du wurdest aus der Besprechung entfernt",
         "Vous avez été retiré de la réunion",
+        "Der Host hat Sie aus dem Meeting entfernt",
+        "Le quitaron de esta reunión",
+        "El anfitrión le ha eliminado de esta reunión",
+        "Sei stato rimosso da questa riunione dall'ospite",
+        "Foi removido desta reunião",
+        "Je bent door de host uit deze meeting verwijderd",
+        "ホストがあなたをこのミーティングから削除しました",
     ),
     "ended": (
         "The organizer closed this meeting",
@@ -140,6 +147,15 @@ ENDS = {
         "L'organisateur a mis fin à la réunion pour tout le monde",
         "El organizador ha finalizado la llamada para todos",
         "主催者が会議を終了しました",
+        "El anfitrión finalizó la reunión para todos",
+        "Cette réunion a été interrompue par l'hôte",
+        "Questa riunione è stata terminata dall'ospite",
+        "La riunione è terminata",
+        "A reunião terminou",
+        "Esta reunião foi encerrada pelo anfitrião",
+        "O organizador encerrou a chamada para todos",
+        "De host heeft het gesprek voor iedereen beëindigd",
+        "Deze meeting is beëindigd door de host",
     ),
 }
 NO_ENDS = (
@@ -152,6 +168,9 @@ NO_ENDS = (
     "Das Meeting endet in 10 Minuten",
     "La réunion se terminera dans 10 minutes",
     "Die Untertitel wurden beendet",
+    "La riunione è registrata",
+    "Esta reunião foi gravada",
+    "Ana le quitó el micrófono",
 )
 # What stands on pages that refuse nothing, or on refusals that say nothing.
 NO_REFUSALS = (
@@ -204,6 +223,16 @@ def test_an_end_by_meaning_counts_only_where_the_controls_are_gone(service: Serv
     assert (reading.state, reading.reason) == (PageState.REMOVED, StopReason.KICKED)
     there = {**told, f"{service}.controls_named": ("x", "y", "z")}
     assert platform.judge(PageSnapshot(matches=there), joined=True).state is not PageState.REMOVED
+
+
+@pytest.mark.parametrize("service", services())
+def test_a_dialog_ends_a_call_in_any_language_though_the_controls_stand_below_it(service: Service) -> None:
+    platform = platform_of(service)
+    below = {f"{service}.controls_named": ("x", "y", "z"), f"{service}.means.ended": ("x",)}
+    assert platform.judge(PageSnapshot(matches=below), joined=True).state is not PageState.OVER
+    for name, reason in (("ended", StopReason.MEETING_ENDED), ("removed", StopReason.KICKED)):
+        told = PageSnapshot(matches={**below, f"{service}.means.{name}_told": ("x",)})
+        assert platform.judge(told, joined=True).reason is reason
 
 
 @pytest.mark.parametrize(("service", "lobby"), [("gmeet", "lobby"), ("teams", "lobby"), ("zoom", "waiting_room")])

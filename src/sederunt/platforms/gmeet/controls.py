@@ -4,23 +4,24 @@ from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import DIALOGS, Showing
 from sederunt.platforms.gmeet import labels
 from sederunt.platforms.gmeet.evidence import CTA_NAMES, NAME_FIELDS
-from sederunt.platforms.rows import Targets
-from sederunt.platforms.shared import (
-    BEFORE_KNOCK,
+from sederunt.platforms.notices import (
+    ASKS_CONSENT,
     CONSENT_GIVEN,
     CONSENT_REFUSED,
-    COOKIE_ANSWERS,
     DISMISSALS,
+    DISMISSALS_IN_CALL,
     NO_PANEL,
-    knock_step,
-    name_step,
-    panels,
+    SHARED_WITH,
+    STAYS,
 )
+from sederunt.platforms.rows import Targets
+from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, knock_step, name_step, panels
 from sederunt.platforms.targets import Journey, Step
 
 _target = Targets("gmeet")
 _NOTICE = tuple(dialog + NO_PANEL for dialog in DIALOGS)
 _DISMISSALS = (*DISMISSALS, "Skip", "OK")
+_DISMISSALS_IN_CALL = (*DISMISSALS_IN_CALL, "OK")
 
 _WITHOUT_DEVICES = _target(
     "without_devices",
@@ -36,9 +37,9 @@ _CONSENT = _target(
     "consent",
     "A V B2",
     within=_NOTICE,
-    holding="recorded | recording | transcribed | transcription | taking notes | take notes | live stream",
+    holding=ASKS_CONSENT,
     selectors=('button[data-mdc-dialog-action="ok"]',),
-    names=("Join now", "Join", *CONSENT_GIVEN),
+    names=("Join now", "Join", *labels.JOIN, *CONSENT_GIVEN),
     but_not=CONSENT_REFUSED,
 )
 # Meet's consent to what is shared with another product, whichever it names; it need not be a dialog.
@@ -46,12 +47,12 @@ _SHARING = _target(
     "sharing_consent",
     "I",
     within=(*_NOTICE, "form", "main"),
-    holding="will be shared with | is being shared with | are being shared with | is shared with | are shared with",
+    holding=SHARED_WITH,
     names=("Join now", "Join call", "Join", "Allow*", *CONSENT_GIVEN),
     but_not=CONSENT_REFUSED,
     seen="2026-09",
 )
-_STAY = _target("stay", "K", within=DIALOGS, names="Stay in the call | Stay in call | Stay")
+_STAY = _target("stay", "K", within=DIALOGS, names=STAYS)
 _COOKIES = _target("cookies", "A", names=(*COOKIE_ANSWERS, "Accept all cookies", "I agree"))
 _DISMISS = _target("dismiss", "B2 S", names=_DISMISSALS)
 _CLOSE = _target(
@@ -160,7 +161,7 @@ CONTROLS = CallControls(
         Step(target=_CONSENT),
         Step(target=_SHARING),
         Step(target=_STAY),
-        Step(target=_target("dismiss_in_call", "B2", within=DIALOGS, names=_DISMISSALS)),
+        Step(target=_target("dismiss_in_call", "B2", within=DIALOGS, names=_DISMISSALS_IN_CALL)),
         Step(target=_CLOSE),
         # The site resets both switches on the way from the lobby to the call (B2).
         Step(target=_MICROPHONE_OFF, most=1),

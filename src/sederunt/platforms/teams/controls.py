@@ -2,8 +2,17 @@
 
 from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import DIALOGS, Showing
+from sederunt.platforms.notices import (
+    ASKS_CONSENT,
+    CONSENT_GIVEN,
+    CONSENT_REFUSED,
+    DISMISSALS,
+    DISMISSALS_IN_CALL,
+    NO_PANEL,
+    STAYS,
+)
 from sederunt.platforms.rows import Targets
-from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, DISMISSALS, knock_step, name_step, panels
+from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, knock_step, name_step, panels
 from sederunt.platforms.targets import Journey, Step
 from sederunt.platforms.teams.evidence import LAUNCHER_NAMES, NAME_FIELDS, WITHOUT_DEVICES
 
@@ -12,6 +21,16 @@ _switch = Targets("teams", showing=Showing.LAID_OUT)
 _DIALOG = (*DIALOGS, ".ui-dialog")
 _NOTICE = (*_DIALOG, '[role="alert"]', '[role="status"]', '[data-tid*="notification"]', '[data-tid*="banner"]')
 _DISMISSALS = (*DISMISSALS, "Maybe later")
+_CONSENT = _target(
+    "consent",
+    "K",
+    within=tuple(notice + NO_PANEL for notice in _NOTICE),
+    holding=ASKS_CONSENT,
+    names=("Join now", "Join", "Allow*", *CONSENT_GIVEN),
+    but_not=CONSENT_REFUSED,
+    seen="2026-11",
+)
+_STAY = _target("stay", "K", within=_DIALOG, names=STAYS, seen="2026-11")
 
 _LAUNCHER = _target(
     "launcher",
@@ -78,6 +97,7 @@ JOURNEY = Journey(
     steps=(
         Step(target=_LAUNCHER, states=BEFORE_KNOCK, most=4, again_s=4.0),
         Step(target=_NO_DEVICES, most=6, again_s=1.0),
+        Step(target=_CONSENT, most=6, again_s=1.0),
         Step(target=_COOKIES, states=BEFORE_KNOCK),
         Step(target=_DISMISS),
         Step(target=_CLOSE),
@@ -138,7 +158,9 @@ _CHAT = ChatPanel(
 CONTROLS = CallControls(
     notices=(
         Step(target=_NO_DEVICES),
-        Step(target=_target("dismiss_in_call", "S S'", within=_NOTICE, names=_DISMISSALS)),
+        Step(target=_CONSENT),
+        Step(target=_STAY),
+        Step(target=_target("dismiss_in_call", "S S'", within=_NOTICE, names=DISMISSALS_IN_CALL)),
         Step(target=_CLOSE),
         # The site resets both switches on the way from the lobby to the call (B2, LMA).
         Step(

@@ -2,6 +2,7 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
+from sederunt.platforms.notices import NO_PANEL
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
@@ -213,7 +214,11 @@ _ENDINGS = (
         unless=_CONTROLS,
     ),
     *call_endings(_SITE, _ENDS),
-    *endings_by_meaning(_SITE, unless=("teams.name_field", "teams.join_button", "teams.prejoin_words", *_CONTROLS)),
+    *endings_by_meaning(
+        _SITE,
+        unless=("teams.name_field", "teams.join_button", "teams.prejoin_words", *_CONTROLS),
+        dialogs=tuple(each + NO_PANEL for each in DIALOGS),
+    ),
     _over.selector("end_screen", _END_SCREEN, "LMA"),
     _over.button("rejoin", "Rejoin | Rejoin meeting", "LMA O", unless=_CONTROLS, settle_s=1.0),
     _over.address("address.over", (r"/postmeeting", r"/meetingended", r"calling/end", _ELSEWHERE), "LMA", settle_s=2.0),

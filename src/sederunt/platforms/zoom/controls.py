@@ -2,18 +2,9 @@
 
 from sederunt.platforms.call_controls import CallControls, Camera, ChatPanel
 from sederunt.platforms.evidence import Showing
+from sederunt.platforms.notices import ASKS_CONSENT, CONSENT_GIVEN, CONSENT_REFUSED, DISMISSALS_IN_CALL, NO_PANEL, STAYS
 from sederunt.platforms.rows import Rows, Targets
-from sederunt.platforms.shared import (
-    BEFORE_KNOCK,
-    CONSENT_GIVEN,
-    CONSENT_REFUSED,
-    COOKIE_ANSWERS,
-    DISMISSALS,
-    NO_PANEL,
-    knock_step,
-    name_step,
-    panels,
-)
+from sederunt.platforms.shared import BEFORE_KNOCK, COOKIE_ANSWERS, knock_step, name_step, panels
 from sederunt.platforms.targets import Act, Journey, Step
 from sederunt.platforms.zoom.evidence import JOIN_BUTTONS, MODALS, NAME_FIELDS, PASSCODE_FIELDS
 
@@ -46,16 +37,19 @@ _CONSENT = _target(
     "consent",
     "Z B2 V LMA",
     within=tuple(modal + NO_PANEL for modal in MODALS),
-    holding="recorded | consent | livestream | archiv | transcri | ai companion | disclaimer",
+    holding=(*ASKS_CONSENT, "disclaimer"),
     selectors=("button.zm-btn--primary",),
-    names=CONSENT_GIVEN,
+    names=("Join now", "Allow*", *CONSENT_GIVEN),
     but_not=CONSENT_REFUSED,
 )
+_STAY = _target("stay", "K", within=MODALS, names=STAYS, seen="2026-11")
 _DISMISS = _target(
     "dismiss",
     "Z LMA A B2",
-    within=(*MODALS, ".relative-tooltip", ".settings-feature-tips", '[role="tooltip"]'),
-    names=(*DISMISSALS, "Skip", "Later"),
+    within=tuple(
+        each + NO_PANEL for each in (*MODALS, ".relative-tooltip", ".settings-feature-tips", '[role="tooltip"]')
+    ),
+    names=(*DISMISSALS_IN_CALL, "Close"),
 )
 _MICROPHONE_OFF = _target("microphone_off", "Z V B2", selectors=('#preview-audio-control-button[aria-label="Mute" i]',))
 _CAMERA_OFF = _target("camera_off", "Z V B2", selectors=('#preview-video-control-button[aria-label="Stop Video" i]',))
@@ -91,7 +85,7 @@ JOURNEY = Journey(
     ),
     loading_s=25.0,
     # A meeting whose host has not come yet may show the same page as an unknown number: bots of V and B2 look again for
-    # ten minutes, as ours do that were sent for a time. A wrong number that is to be joined at once is told sooner.
+    # ten minutes, as ours do where the caller reckons with it. A wrong number to be joined at once is told sooner.
     load_again=dict.fromkeys(("zoom.invalid", "zoom.title.invalid", "zoom.means.unknown"), (10.0, 5))
     | {"zoom.unknown": (3.0, 1)},
     name_means_guest=False,  # a token from another account still comes with a name of its own
@@ -124,6 +118,7 @@ _CHAT = ChatPanel(
 CONTROLS = CallControls(
     notices=(
         Step(target=_CONSENT),
+        Step(target=_STAY),
         Step(target=_DISMISS),
         Step(target=_JOIN_AUDIO, most=2),
         Step(target=_OPEN_AUDIO, most=2),

@@ -2,6 +2,7 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
+from sederunt.platforms.notices import NO_PANEL
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
@@ -233,7 +234,11 @@ _REFUSALS = (
 
 _ENDINGS = (
     *call_endings(_SITE, _ENDS),
-    *endings_by_meaning(_SITE, unless=("zoom.name_field", "zoom.join_button", *_CONTROLS)),
+    *endings_by_meaning(
+        _SITE,
+        unless=("zoom.name_field", "zoom.join_button", *_CONTROLS),
+        dialogs=tuple(each + NO_PANEL for each in MODALS),
+    ),
     _over.selector("ended_label", '[aria-label="Meeting is end now"]', "Z LMA"),
     _over.address("address.over", (*_END_PAGES, r"zoom\.us/signin", r"/wc/?$", _ELSEWHERE), "B2 LMA", settle_s=2.0),
     _over.title("title.over", "Join a Meeting - Zoom", "B2 LMA", unless=_CONTROLS, settle_s=2.0),

@@ -1,0 +1,63 @@
+"""Read notices that lie over a page: what those that ask for consent speak of, and how each kind is answered.
+
+A notice is known by what it speaks of and is answered by its button, whichever product it names, in English and in the
+languages of accounts: German, French, Spanish, Portuguese, Italian, Dutch, Japanese.
+"""
+
+from sederunt.platforms.rows import phrases
+
+# Panels may be dialogs as well: what people write or are called in them is no notice.
+NO_PANEL = ':not(:has(textarea,[contenteditable="true"],[role="list"],[role="log"],[role="tree"]))'
+
+# What a notice speaks of that everybody has to accept; parts of words, in small letters.
+RECORDED = phrases(
+    "recorded | recording | transcribed | transcription | livestream | live stream | being archived | taking notes | "
+    "take notes | ai companion | consent | aufgezeichnet | aufzeichnung | transkri | enregistr | consentement | "
+    "grabando | grabad | grabación | grabar | consentimiento | gravad | gravação | gravar | consentimento | "
+    "registrat | registrazion | consenso | opgenomen | opname | toestemming | 録画 | 録音 | 文字起こし | 同意"
+)
+SHARED_WITH = phrases(
+    "will be shared with | is being shared with | are being shared with | is shared with | are shared with"
+)
+_SHARED_ELSEWHERE = phrases(
+    "geteilt | freigegeben | partagé | compartirá | compartid | compartilhad | partilhad | condivis | gedeeld | と共有"
+)
+ASKS_CONSENT = RECORDED + SHARED_WITH + _SHARED_ELSEWHERE
+
+# Which of its buttons accepts, and what beside it says no or leads elsewhere.
+CONSENT_GIVEN = phrases(
+    "Got it* | OK | Okay | Continue* | Accept* | Agree* | I agree* | I accept* | I consent* | Yes, I consent* | "
+    "I understand* | Understood | Acknowledge* | Proceed* | Stay* | "
+    "Weiter | Fortfahren | Akzeptieren | Annehmen | Zustimmen | Ich stimme zu | Einverstanden | Verstanden | "
+    "Continuer | Accepter | J'accepte | Compris | D'accord | OK, compris | "
+    "Continuar | Aceptar | Acepto | Estoy de acuerdo | Entendido | De acuerdo | "
+    "Aceitar | Aceito | Concordo | Entendi | Continua | Accetta | Accetto | Ho capito | Va bene | "
+    "Doorgaan | Accepteren | Akkoord | Begrepen | Ik ga akkoord | 同意する | 同意します | "
+    "続行 | 続ける | 了解 | わかりました"
+)
+CONSENT_REFUSED = phrases(
+    "Leave* | Cancel* | Decline* | Disagree* | Don't* | Learn* | Sign in* | Continue without* | Stay muted"
+)
+
+# What nobody needs is sent away.
+DISMISSALS = phrases("Got it | Dismiss | No thanks | Not now")
+# … in a dialog over the call, also where the host asks a bot to speak, or to go into another room.
+DISMISSALS_IN_CALL = (
+    *DISMISSALS,
+    *phrases(
+        "Stay muted | Keep muted | Stay muted and off | Later | Maybe later | Skip | Remind me later | No, thanks | "
+        "Nicht jetzt | Später | Vielleicht später | Überspringen | Nein danke | Stummgeschaltet bleiben | "
+        "Pas maintenant | Plus tard | Passer | Non merci | Rester en sourdine | "
+        "Ahora no | Más tarde | Omitir | No, gracias | Permanecer silenciado | "
+        "Agora não | Mais tarde | Pular | Não, obrigado | Non ora | Più tardi | Salta | No, grazie | "
+        "Niet nu | Overslaan | Nee, bedankt | 後で | 今はしない | スキップ | ミュートのまま"
+    ),
+)
+# "Are you still there?"
+STAYS = phrases(
+    "Stay in the call | Stay in call | Stay in the meeting | Stay in meeting | Stay | I'm still here | "
+    "I am still here | I'm here | Yes, I'm here | Still here | Im Anruf bleiben | Anruf fortsetzen | Ich bin noch da | "
+    "Rester dans l'appel | Je suis toujours là | Permanecer en la llamada | Seguir en la llamada | Sigo aquí | "
+    "Permanecer na chamada | Continuar na chamada | Ainda estou aqui | Resta nella chiamata | Sono ancora qui | "
+    "In gesprek blijven | Ik ben er nog | 通話を続ける | 参加を続ける"
+)
