@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from sederunt.model.events import since_of
+from sederunt.model.events import screen_source, since_of
 from sederunt.model.participant import Participant
 from sederunt.model.transcript import NameGuess, Segment, Transcript, Utterance, Word
 from sederunt.transcription import text
@@ -37,6 +37,8 @@ LONG_S = 60.0
 SHORT_WORDS, SHORT_S = 2, 0.6
 # Marks of so many seconds name a stretch of mixed sound by themselves.
 RUN_ENOUGH_S = 1.5
+# What a shared screen plays may be the presenter's talk of another day as well as anybody's film.
+SCREEN_CONFIDENCE = 0.5
 # Sound and the word of whose it is from now on come so far apart: a track changes hands in the longest pause within.
 HANDED_WITHIN_S = 0.25
 
@@ -192,13 +194,13 @@ def _unowned(
         return _by_voices(speech, marks, names)
     if speech.mixed:
         return [each for utterance in speech.utterances for each in _by_marks(utterance, speech.source, marks, names)]
-    return _one_voice(f"source {speech.source}", speech.utterances, meeting.links, marks, names)
+    return _one_voice(speech.source, speech.utterances, meeting.links, marks, names)
 
 
 def _one_voice(
-    voice: str, utterances: Sequence[Utterance], links: Mapping[str, str], marks: Marks, names: Mapping[str, str]
+    source: str, utterances: Sequence[Utterance], links: Mapping[str, str], marks: Marks, names: Mapping[str, str]
 ) -> list[NamedUtterance]:
-    """Attribute an unnamed track: one person, judged by all they said.
+    """Attribute an unnamed track: one person, judged by all they said; or what a shared screen plays.
 
     A few seconds do not make it somebody's who has a track already: their mark may linger over another's words.
     """
@@ -207,7 +209,11 @@ def _one_voice(
     key = found.sure(sum(end - start for start, end in spoken))
     if key is not None and (found.seconds[key] >= ENOUGH_S or key not in links.values()):
         return [NamedUtterance(utterance, key, names[key], None) for utterance in utterances]
-    return [NamedUtterance(utterance, voice, None, found.guesses(names)) for utterance in utterances]
+    guesses = found.guesses(names)
+    presenter = links.get(screen_source(source), "")
+    if presenter in names and not guesses:
+        guesses = (NameGuess(name=names[presenter], confidence=SCREEN_CONFIDENCE),)
+    return [NamedUtterance(utterance, f"source {source}", None, guesses) for utterance in utterances]
 
 
 def _by_voices(speech: SourceSpeech, marks: Marks, names: Mapping[str, str]) -> list[NamedUtterance]:
@@ -262,7 +268,7 @@ def _by_spans(
         elif key in names:
             said += [NamedUtterance(part, key, names[key], None) for part in parts]
         else:
-            said += _one_voice(f"source {source}", parts, links, marks, names)
+            said += _one_voice(source, parts, links, marks, names)
     return said
 
 

@@ -84,11 +84,11 @@ def test_a_status_of_seven_of_oneself_is_a_removal_and_of_another_a_leave(collec
     assert "self_status:7" in decoder.noted
 
 
-def test_a_shared_screen_is_nobody(collections: Make, user: Make, proto: Make) -> None:
+def test_a_shared_screen_is_nobody_and_what_it_plays_nobodys_voice(collections: Make, user: Make, proto: Make) -> None:
     share = user(f"{ADA}/share", "Ada", parent=ADA)
     sound = proto((2, 1), (4, "77"), (6, f"{ADA}/share"))
     events = MeetDecoder().decode(collections(users=[user(ADA, "Ada"), share], devices=[sound]))
-    assert events == [several(Subject(key=ADA, name="Ada"))]
+    assert events == [several(Subject(key=ADA, name="Ada")), owns("screen:77", ADA, 1_000)]
 
 
 def test_sound_gets_its_owner_once_and_video_none(collections: Make, proto: Make) -> None:

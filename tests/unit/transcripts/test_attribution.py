@@ -198,6 +198,17 @@ def test_an_unnamed_track_between_two_people_gets_candidates_with_their_shares(s
     assert [round(guess.confidence, 1) for guess in segment.potential_speaker_names] == [0.6, 0.4]
 
 
+def test_what_a_shared_screen_plays_has_the_presenter_for_a_candidate(say: Say, person: Person) -> None:
+    sources = [
+        SourceSpeech(source="11", utterances=[say("see this film", 1.0)]),
+        SourceSpeech(source="77", utterances=[say("once upon a time", 4.0)]),
+    ]
+    links = {"11": "a", "screen:77": "a"}
+    film = attribute(sources, MeetingFacts(duration_s=10, participants=[person("a", "Ada")], links=links)).segments[1]
+    assert (film.speaker, film.speaker_name) == (1, None)
+    assert [(guess.name, guess.confidence) for guess in film.potential_speaker_names or ()] == [("Ada", 0.5)]
+
+
 def test_one_short_sentence_under_one_clear_mark_has_a_name(say: Say, person: Person) -> None:
     speech = SourceSpeech(source="track-1", utterances=[say("yes please", 2.0)])
     people = [person("a", "Ada", (2.0, 3.0)), person("b", "Bob", (5.0, 6.0))]

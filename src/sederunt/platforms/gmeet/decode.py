@@ -143,11 +143,17 @@ class MeetDecoder:
         events: list[Told] = []
         for output in outputs:
             kind, stream, key = output.number(2), output.text(4), output.text(6)
-            if kind in (_AUDIO, None) and stream.isdecimal() and key not in self._shares:
-                events += self._owns(str(int(stream)), key, at_ms)
+            if kind in (_AUDIO, None) and stream.isdecimal():
+                events += self._heard(str(int(stream)), key, at_ms)
             elif kind == _VIDEO and stream and key:
                 self._pictures[stream] = key
         return events + self._named_pictures(at_ms)
+
+    def _heard(self, source: str, key: str, at_ms: int) -> list[Told]:
+        """Whose a voice is; what a shared screen plays is nobody's voice, and told as the screen's."""
+        if key not in self._shares:
+            return self._owns(source, key, at_ms)
+        return self._owns(screen_source(source), self._shares[key], at_ms)
 
     def _named_pictures(self, at_ms: int) -> list[Told]:
         """Whose camera or screen each video track shows, as far as both the network and the page have told."""
