@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sederunt.model.status import StopReason
 from sederunt.platforms.call_controls import ChatPanel, Panel
 from sederunt.platforms.evidence import EvidenceRow, Phase, Showing
+from sederunt.platforms.notices import ASKS_CONSENT, CONSENT_GIVEN, NO_PANEL
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.rows import Patterns, Rows, phrases
 from sederunt.platforms.targets import Act, Step, Target
@@ -91,6 +92,18 @@ def call_endings(site: str, texts: EndTexts) -> tuple[EvidenceRow, ...]:
             unless=texts.controls,
             settle_s=texts.plain_s,
         ),
+    )
+
+
+def call_notices(site: str, *, within: tuple[str, ...], answers: tuple[str, ...]) -> tuple[EvidenceRow, ...]:
+    """Make the signs of a notice over the call that has an answer of ours: one that asks for consent, or that has a
+    button named by `answers`. The controls of the call answer it."""
+    rows = Rows(site, phase=Phase.AFTER, within=tuple(each + NO_PANEL for each in within), seen="2026-11")
+    accepts = rows.button("notice_accepts", CONSENT_GIVEN + phrases("Join now | Allow*"), "K", state=None)
+    return (
+        accepts,
+        rows.text("notice_asks", ASKS_CONSENT, "K", state=PageState.DIALOG, beside=(accepts.id,)),
+        rows.button("notice_to_answer", answers, "K", state=PageState.DIALOG),
     )
 
 

@@ -108,3 +108,13 @@ def test_a_zoom_page_that_asks_to_be_joined_again_is_known_unless_it_is_in_the_c
     assert decide(site.rows, PageSnapshot(matches=asks), joined=True).state is PageState.PREJOIN
     inside = asks | {"zoom.in_call": ["Leave"]}
     assert decide(site.rows, PageSnapshot(matches=inside), joined=True).state is PageState.IN_CALL
+
+
+@pytest.mark.parametrize("service", services())
+def test_a_notice_over_the_call_is_one_to_be_answered_only_where_it_has_an_answer(service: Service) -> None:
+    platform = platform_of(service)
+    asks = {f"{service}.notice_asks": ("consent",), f"{service}.controls_named": ("x", "y", "z")}
+    assert platform.judge(PageSnapshot(matches=asks), joined=True).state is not PageState.DIALOG
+    for answer in ({**asks, f"{service}.notice_accepts": ("ok",)}, {f"{service}.notice_to_answer": ("later",)}):
+        assert platform.judge(PageSnapshot(matches=answer), joined=True).state is PageState.DIALOG
+        assert platform.judge(PageSnapshot(matches=answer), joined=False).state is not PageState.DIALOG

@@ -35,6 +35,8 @@ BUSY_S = 25.0  # … and so long while its frames keep coming: a fresh page cost
 # Where its renderer ran on for so many CPU-seconds meanwhile, it is in an endless loop and will answer no look at all.
 LOOP_CPU_S = 4.0
 LOOPING_S, LOOPING_FED_S = 5.0, 10.0  # one look, two
+# A notice that does not go away is answered at so many looks in a row, then at every twentieth: once a minute.
+NOTICE_TRIES, NOTICE_AGAIN = 5, 20
 FED_S = 5.0  # frames keep coming where the last is no older than this
 
 logger = log.get(component="meetings")
@@ -135,6 +137,7 @@ class PageLooks:
         self._began_at = clock.monotonic()
         self._documents, self._place = page.documents, place_of(page.url)
         self._trouble_since: dict[PageState, float] = {}
+        self._notices = 0  # looks in a row at which a notice lies over the call
         self._unanswered_since: float | None = None  # the first of the looks that the page does not answer
 
     async def look(self) -> Outcome | None:
@@ -145,12 +148,11 @@ class PageLooks:
             return None
         match reading.state:
             case PageState.IN_CALL:
-                self._trouble_since.clear()
-                self._documents = documents
-                self._chores.look_for_people(inside_s=now - self._began_at)
+                self._notices = 0
+                self._goes_on(now, documents)
             case PageState.DIALOG:
-                if not self._chores.is_busy:  # else it is asked again at the next look
-                    await self._chores.settle()
+                self._notices += 1
+                await self._answer(now, documents)
             case PageState.REMOVED:
                 return Departed(departure=Departure(reason=StopReason.KICKED, row=reading.row))
             case PageState.OVER:
@@ -158,6 +160,20 @@ class PageLooks:
             case state:
                 return self._in_trouble(state, now, f"{reading.row}: {reading.seen}")
         return None
+
+    def _goes_on(self, now: float, documents: int) -> None:
+        """Note that the page is in the call."""
+        self._trouble_since.clear()
+        self._documents = documents
+        self._chores.look_for_people(inside_s=now - self._began_at)
+
+    async def _answer(self, now: float, documents: int) -> None:
+        """Answer a notice; one that takes no answer is tried now and then, and the call goes on below it."""
+        stays = self._notices > NOTICE_TRIES
+        if stays and not self.is_urgent:
+            self._goes_on(now, documents)
+        if not self._chores.is_busy and (not stays or self._notices % NOTICE_AGAIN == 0):  # else at the next look
+            await self._chores.settle()
 
     def _in_trouble(self, state: PageState, now: float, seen: str) -> Broken | None:
         """Return the end of a page that has shown for too long what is no call."""

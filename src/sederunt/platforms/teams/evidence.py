@@ -2,11 +2,11 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
-from sederunt.platforms.notices import NO_PANEL
+from sederunt.platforms.notices import DISMISSALS_IN_CALL, NO_PANEL, STAYS
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
-from sederunt.platforms.shared import EndTexts, call_endings, failed_pages, lobby_endings, named_controls
+from sederunt.platforms.shared import EndTexts, call_endings, call_notices, failed_pages, lobby_endings, named_controls
 
 _SITE = "teams"
 _LOGIN = r"^https?://(?:[a-z0-9-]+\.)*login\.(?:microsoft|live)[a-z0-9.-]*(?:[:/?#]|$)"
@@ -225,6 +225,7 @@ _ENDINGS = (
 )
 
 _WAY_IN = (
+    *call_notices(_SITE, within=(*DIALOGS, ".ui-dialog"), answers=DISMISSALS_IN_CALL + STAYS),
     _seen.text(
         "reconnecting",
         "Connection lost | Unable to connect | Reconnecting | Trying to reconnect | Trying to connect",

@@ -2,11 +2,11 @@
 
 from sederunt.model.status import StopReason
 from sederunt.platforms.evidence import DIALOGS, EvidenceRow, Phase, Showing
-from sederunt.platforms.notices import NO_PANEL
+from sederunt.platforms.notices import DISMISSALS_IN_CALL, NO_PANEL, STAYS
 from sederunt.platforms.page_state import PageState
 from sederunt.platforms.refusals import endings_by_meaning, refusals_by_meaning
 from sederunt.platforms.rows import Rows, phrases
-from sederunt.platforms.shared import EndTexts, call_endings, failed_pages, lobby_endings, named_controls
+from sederunt.platforms.shared import EndTexts, call_endings, call_notices, failed_pages, lobby_endings, named_controls
 
 _SITE = "zoom"
 _ELSEWHERE = r"^https?://(?!(?:[a-z0-9-]+\.)*(?:zoom\.us|zoom\.com|zoomgov\.com)(?:[:/?#]|$))"
@@ -245,6 +245,7 @@ _ENDINGS = (
 )
 
 _WAY_IN = (
+    *call_notices(_SITE, within=MODALS, answers=(*DISMISSALS_IN_CALL, *STAYS, "Close")),
     _reconnecting.text(
         "reconnecting",
         "attempt to reconnect | Trying to reconnect | Meeting is reconnecting | Meeting Disconnected",
