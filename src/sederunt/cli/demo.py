@@ -26,7 +26,7 @@ WORST_ERROR_RATE = 0.12
 console = Console()
 
 
-def demo(keep: bool = typer.Option(False, "--keep", help="Leave the service and its data behind.")) -> None:
+def demo(keep: bool = typer.Option(False, "--keep", help="Leave the service running.")) -> None:
     """Serve on a free port, open a practice meeting with three people, send a bot, print what it brings back."""
     raise typer.Exit(asyncio.run(_demo(keep)))
 
@@ -48,14 +48,17 @@ async def _demo(keep: bool) -> int:
         async with httpx2.AsyncClient(base_url=service.base_url, headers=service.headers, timeout=30) as http:
             bot, cost = await _send_and_watch(http, meeting.url, service.data)
         ok = _report(bot, cost, script, data)
-        page = service.base_url.removesuffix("/api/v1") + f"/bots/{bot['id']}"
-        console.print(f"\nThe bot's page in the console: {page}", soft_wrap=True)
         if keep:
+            page = service.base_url.removesuffix("/api/v1") + f"/bots/{bot['id']}"
+            console.print(f"\nThe bot's page in the console: {page}", soft_wrap=True)
             tell(f"Sign in first, where you have not yet, by a link that works once: {service.console_link}")
             tell(f"The same by REST: curl -H 'Authorization: Bearer {service.key}' {service.base_url}/bot/{bot['id']}")
             tell(f"The service goes on. Stop it with: kill {service.pid}")
         else:
-            tell("The service ends with this command; `make demo KEEP=1` leaves it there to look at.")
+            tell(
+                f"\nThe service ends with this command, what it made stays in {data}: delete that when you have seen it."
+            )
+            tell("With `make demo KEEP=1` the service goes on, and the meeting can be looked at in the console.")
     return 0 if ok else 1
 
 

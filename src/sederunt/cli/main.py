@@ -5,7 +5,7 @@ import importlib
 import os
 import sys
 import traceback
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 from typer.exceptions import TyperException
@@ -61,13 +61,13 @@ def main() -> None:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
         help="Self-hosted meeting bots: they join, record and transcribe.",
     )
     for name, (module, attribute, text) in COMMANDS.items():
         if not names or name in names:
             _add(app, name, module, attribute, text, load=bool(names))
-    if names:
-        app.callback()(lambda: None)
+    app.callback()(_options)
     if names and names[0] not in ROLES:  # `serve` has said it for those
         from sederunt.settings import ignored  # not for those who only ask what commands there are
 
@@ -84,6 +84,12 @@ def main() -> None:
     except Exception as error:
         told = sentence_of(error)
         _leave(traceback.format_exc() if told is None else f"sederunt: {plain(told)}")
+
+
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Stand in the help: `main` answers `--version` before anything is imported."""
 
 
 def _explained(error: TyperException) -> int:

@@ -16,9 +16,9 @@ from sederunt.bus.connection import Bus
 from sederunt.bus.heartbeat import EVERY_S, Heartbeat, hearing
 from sederunt.cli.formats import Output, OutputFormat, cell
 from sederunt.cli.terminal import tell, tell_json
-from sederunt.errors import SederuntError
+from sederunt.errors import SederuntError, SetupError
 from sederunt.jobs.installation import NEEDED_ROLES, faults_of, seats_of
-from sederunt.settings import BusSettings, load
+from sederunt.settings import BusSettings, Settings, load
 
 LISTEN_S = 1.5 * EVERY_S  # everybody is asked at once; who is busy sends a heartbeat every second anyway
 LONGEST_S = 5.0  # for a needed role to be heard, on a machine that has more to do than it can
@@ -33,7 +33,7 @@ def status(
     settings = load(**({} if data is None else {"data": data}))
     log.configure("lines", "error")
     try:
-        living = asyncio.run(_living(embedded.address_of(settings.data, settings.bus)))
+        living = asyncio.run(_living(_bus_of(settings)))
     except SederuntError as error:
         tell(f"sederunt: {error}", err=True)
         raise typer.Exit(1) from None
@@ -52,6 +52,17 @@ def status(
 def is_complete(rows: Sequence[dict[str, Any]]) -> bool:
     """Return whether every role that an installation needs is played by a process in order."""
     return set(NEEDED_ROLES) <= {row["role"] for row in rows if row["state"] == "ok"}
+
+
+def _bus_of(settings: Settings) -> BusSettings:
+    """Return where the message server is. Raises SetupError."""
+    bus = embedded.address_of(settings.data, settings.bus)
+    if bus.url is None:
+        raise SetupError(
+            f"No service runs on {settings.data.resolve()}: start one with `sederunt serve`, name its directory with "
+            "--data, or set SEDERUNT_BUS__URL."
+        )
+    return bus
 
 
 async def _living(bus_settings: BusSettings) -> list[Heartbeat]:

@@ -6,6 +6,7 @@
 
 import asyncio
 import contextlib
+import os
 import socket
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from sederunt import log
-from sederunt.errors import Conflict, NotFound
+from sederunt.errors import Conflict, NotFound, SetupError
 from sederunt.practice import clips, control, pages, script, sign_in, sites, tls
 from sederunt.practice.meeting import Meeting
 from sederunt.practice.page_socket import keep_line, visit
@@ -160,7 +161,12 @@ class _Server(uvicorn.Server):
 def _listen(host: str, port: int) -> socket.socket:
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((host, port))
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        reason = os.strerror(error.errno or 0).lower()
+        raise SetupError(f"The practice sites cannot listen on {host}:{port}: {reason}; choose another port.") from None
     return listener
 
 

@@ -48,6 +48,12 @@ def recording_models() -> tuple[str, ...]:
     return _names(row for row in models() if row.for_recordings)
 
 
+def documented(names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the names that the table of the documentation has, without a hosted service's spellings."""
+    spellings = {key for row in models() for key in row.keys}
+    return tuple(name for name in names if name not in spellings)
+
+
 def batch_models(names: Iterable[str]) -> tuple[str, ...]:
     """Return those of the names whose models transcribe what is recorded already."""
     rows = ((name, find(name)) for name in names)
@@ -151,6 +157,7 @@ __all__ = [
     "batch_models",
     "batch_twin",
     "bot_models",
+    "documented",
     "find",
     "has_sockets",
     "is_live_here",

@@ -2,16 +2,18 @@
 
 import asyncio
 import json
+import socket
 import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from sederunt.errors import RequestError
+from sederunt.errors import RequestError, SetupError
 from sederunt.practice import script
 from sederunt.practice.client import PracticeClient
 from sederunt.practice.script import Variant
+from sederunt.practice.server import PracticeServer
 
 
 @pytest.fixture
@@ -30,6 +32,13 @@ async def test_the_served_process_says_how_it_is_reached(facts: dict[str, Any]) 
     assert f"MAP meet.google.com 127.0.0.1:{facts['port']}" in facts["host_rules"]
     async with PracticeClient(facts["control_url"]) as client:
         assert await client.host_rules() == facts["host_rules"]
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(SetupError, match=rf"127\.0\.0\.1:{port}: address already in use; choose another port"):
+            PracticeServer(port)
 
 
 async def test_a_meeting_is_opened_steered_and_closed(facts: dict[str, Any]) -> None:

@@ -2,14 +2,16 @@
 
 import errno
 import sys
+from pathlib import Path
 
 import httpx2
 import pytest
 import typer
 
-from sederunt import __version__
+from sederunt import __version__, log
 from sederunt.cli import main
 from sederunt.cli.error_messages import plain_errors, sentence_of
+from sederunt.cli.status import status
 from sederunt.errors import NotFound
 
 
@@ -44,3 +46,30 @@ def test_the_version_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     monkeypatch.setattr(sys, "argv", ["sederunt", "--version"])
     main.main()
     assert capsys.readouterr().out == f"sederunt {__version__}\n"
+
+
+@pytest.mark.parametrize("asked", ["-h", "--help"])
+def test_the_help_names_every_command_and_both_options(
+    asked: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["sederunt", asked])
+    ended: list[object] = []
+    monkeypatch.setattr(main, "_leave", ended.append)
+    main.main()
+    told = capsys.readouterr().out
+    assert {name for name in (*main.COMMANDS, "--version", "-h") if name not in told} == set()
+    assert ended in ([None], [0])
+
+
+def test_the_status_of_a_directory_without_a_service_says_which_one_was_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(log, "configure", lambda *_: None)
+    with pytest.raises(typer.Exit) as left:
+        status(tmp_path / "typo")
+    told = capsys.readouterr().err
+    assert (left.value.exit_code, f"No service runs on {tmp_path / 'typo'}:" in told, "--data" in told) == (
+        1,
+        True,
+        True,
+    )

@@ -19,7 +19,7 @@ from sederunt.model.history import TOLD_WHEN_ASKED
 from sederunt.model.recording import RecordingConfig
 from sederunt.platforms.registry import services, services_taking
 from sederunt.platforms.sign_in_pages import AccountKind
-from sederunt.transcription.models import batch_models, bot_models, find, recording_models
+from sederunt.transcription.models import batch_models, bot_models, documented, find, recording_models
 
 MOST_FALLBACKS = 4
 
@@ -30,11 +30,13 @@ CONVERTED = frozenset(
 )
 _CONFIG_FIELDS = frozenset(field.name for field in config_fields(BotConfig))
 
-
-_BotModel = Annotated[str, *v.word(bot_models())]
-_RecordingModel = Annotated[str, *v.word(recording_models())]
-_BotFallback = Annotated[tuple[str, ...], *v.words(batch_models(bot_models()), MOST_FALLBACKS)]
-_RecordingFallback = Annotated[tuple[str, ...], *v.words(recording_models(), MOST_FALLBACKS)]
+_BotModel = Annotated[str, *v.word(bot_models(), documented(bot_models()))]
+_RecordingModel = Annotated[str, *v.word(recording_models(), documented(recording_models()))]
+_BATCH = batch_models(bot_models())
+_BotFallback = Annotated[tuple[str, ...], *v.words(_BATCH, MOST_FALLBACKS, documented(_BATCH))]
+_RecordingFallback = Annotated[
+    tuple[str, ...], *v.words(recording_models(), MOST_FALLBACKS, documented(recording_models()))
+]
 _WebhookEvents = Annotated[tuple[str, ...], *v.words(TOLD_WHEN_ASKED, len(TOLD_WHEN_ASKED))]
 _FALLBACK = "Models that transcribe, in this order, where the vendor of transcription_model fails for good."
 _Service = Annotated[str, *v.word(services())]

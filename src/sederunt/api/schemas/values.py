@@ -148,7 +148,7 @@ def metadata_of(value: object) -> dict[str, str]:
         if len(name) > METADATA_NAME_CHARACTERS:
             raise refusal(f"must have keys of at most {METADATA_NAME_CHARACTERS} characters; '{name[:40]}…' is longer")
         if not isinstance(entry, str):
-            raise refusal(f"must have string values only; '{name[:100]}' is none")
+            raise refusal(f"must have string values only; that of '{name[:100]}' is no string")
         _string(entry)
         if len(entry) > METADATA_CHARACTERS:
             raise refusal(f"must have values of at most {METADATA_CHARACTERS} characters; '{name[:100]}' is longer")
@@ -162,10 +162,12 @@ def vocabulary_of(value: object) -> tuple[str, ...]:
         raise refusal(f"must not have more than {VOCABULARY_ENTRIES:,} entries")
     for place, entry in enumerate(value):
         if not isinstance(entry, str):
-            raise refusal(f"must be an array of strings; entry {place} is none")
+            raise refusal(f"must be an array of strings; entry {place} is no string")
         _string(entry)
         if not entry.strip() or len(entry) > VOCABULARY_CHARACTERS:
-            raise refusal(f"must have entries of 1 to {VOCABULARY_CHARACTERS} characters; entry {place} has not")
+            raise refusal(
+                f"must have entries of 1 to {VOCABULARY_CHARACTERS} characters; entry {place} is {'longer' if entry.strip() else 'empty'}"
+            )
     return tuple(value)
 
 
@@ -203,13 +205,13 @@ def picture_type(data: bytes) -> str | None:
     return next((kind for start, kind in _PICTURES if start.match(data)), None)
 
 
-def one_of(names: tuple[str, ...]) -> Callable[[object], str]:
-    """Return a reader of one of these words."""
+def one_of(names: tuple[str, ...], told: tuple[str, ...] = ()) -> Callable[[object], str]:
+    """Return a reader of one of these words, whose refusal lists `told` where not all of them help a reader."""
 
     def read(value: object) -> str:
         text = _string(value)
         if text not in names:
-            raise refusal(f"must be one of: {', '.join(names)}")
+            raise refusal(f"must be one of: {', '.join(told or names)}")
         return text
 
     return read
@@ -238,14 +240,14 @@ def integer_or_null(least: int | None = None, most: int | None = None) -> tuple[
     return read, WithJsonSchema({"anyOf": [schema.json_schema, {"type": "null"}]})
 
 
-def word(names: tuple[str, ...]) -> tuple[PlainValidator, WithJsonSchema]:
-    """Return the annotations of one of these words."""
-    return _type(one_of(names), {"type": "string", "enum": list(names)})
+def word(names: tuple[str, ...], told: tuple[str, ...] = ()) -> tuple[PlainValidator, WithJsonSchema]:
+    """Return the annotations of one of these words; see `one_of` for `told`."""
+    return _type(one_of(names, told), {"type": "string", "enum": list(names)})
 
 
-def words(names: tuple[str, ...], most: int) -> tuple[PlainValidator, WithJsonSchema]:
-    """Return the annotations of a list of up to `most` of these words."""
-    one = one_of(names)
+def words(names: tuple[str, ...], most: int, told: tuple[str, ...] = ()) -> tuple[PlainValidator, WithJsonSchema]:
+    """Return the annotations of a list of up to `most` of these words; see `one_of` for `told`."""
+    one = one_of(names, told)
 
     def read(value: object) -> tuple[str, ...]:
         if not isinstance(value, list):

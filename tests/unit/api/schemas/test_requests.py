@@ -73,6 +73,27 @@ def test_a_required_field_that_is_absent_or_null_is_named(good_bot: Body, name: 
     assert faults == {name: [f"{name} is required."]}
 
 
+def test_an_unknown_model_is_answered_with_the_names_of_the_documentation(good_bot: Body) -> None:
+    sent = {**good_bot, "transcription_model": "gpt", "transcription_fallback": ["gpt"]}
+    for field, (told,) in faults_of(sent).items():
+        listed = told.removeprefix(f"{field} must be one of: ").removesuffix(".").split(", ")
+        assert {"vendor1", "whisper", "deepgram-v3"} <= set(listed)
+        assert [name for name in listed if "/" in name] == []
+    assert faults_of({**good_bot, "transcription_model": "openai/whisper-large-v3"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        (["a", 5], "must be an array of strings; entry 1 is no string."),
+        ([" "], "must have entries of 1 to 100 characters; entry 0 is empty."),
+        (["a", "b" * 101], "must have entries of 1 to 100 characters; entry 1 is longer."),
+    ],
+)
+def test_a_word_that_is_not_taken_is_named_with_what_is_wrong(good_bot: Body, entries: list[object], told: str) -> None:
+    assert faults_of({**good_bot, "custom_vocabulary": entries}) == {"custom_vocabulary": [f"custom_vocabulary {told}"]}
+
+
 def test_all_faults_are_told_at_once_in_the_order_of_the_fields() -> None:
     faults = faults_of({"service": "skype", "video": "yes", "stop_options": {"time_limit": 241}, "bot_name": "B"})
     assert list(faults) == ["transcription_model", "service", "meeting_url", "video", "stop_options.time_limit"]
