@@ -13,7 +13,8 @@ _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid #8886; } h3 { font-size: 1rem; margin-bottom: .2rem; }
 code { font: 13px ui-monospace, monospace; } .method { display: inline-block; width: 4.5rem; font-weight: 700; }
-table { border-collapse: collapse; width: 100%; } td, th { overflow-wrap: anywhere; text-align: left; vertical-align: top; padding: .15rem .6rem
+table { border-collapse: collapse; width: 100%; } td, th { overflow-wrap: anywhere;
+text-align: left; vertical-align: top; padding: .15rem .6rem
 .15rem 0; border-bottom: 1px solid #8883; } summary { cursor: pointer; }
 """
 
@@ -29,8 +30,9 @@ def docs_page() -> str:
     sections = "".join(f"<h2>{escape(tag)}</h2>{''.join(parts)}" for tag, parts in tags.items())
     schemas = "".join(_schema(name, schema) for name, schema in sorted(described["components"]["schemas"].items()))
     return (
-        f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width, initial-scale=1'>"
-        f"<title>Sederunt</title><style>{_STYLE}</style>"
+        f"<!doctype html><html lang=en><meta charset=utf-8>"
+        f"<meta name=viewport content='width=device-width, initial-scale=1'><title>Sederunt</title>"
+        f"<style>{_STYLE}</style>"
         f"<h1>Sederunt</h1><p>{escape(described['info']['description'])} All paths are below <code>{PREFIX}</code>; "
         f"every request carries <code>Authorization: Bearer &lt;key&gt;</code>. The same as a document: "
         f"<a href='{PREFIX}/openapi.json'>openapi.json</a>.</p>{sections}<h2>Shapes</h2>{schemas}</html>"

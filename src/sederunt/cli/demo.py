@@ -55,9 +55,7 @@ async def _demo(keep: bool) -> int:
             tell(f"The same by REST: curl -H 'Authorization: Bearer {service.key}' {service.base_url}/bot/{bot['id']}")
             tell(f"The service goes on. Stop it with: kill {service.pid}")
         else:
-            tell(
-                f"\nThe service ends with this command, what it made stays in {data}: delete that when you have seen it."
-            )
+            tell(f"\nThe service ends with this command, what it made stays in {data}: delete it later.")
             tell("With `make demo KEEP=1` the service goes on, and the meeting can be looked at in the console.")
     return 0 if ok else 1
 

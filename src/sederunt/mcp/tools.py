@@ -336,7 +336,7 @@ def service_of_link(link: str) -> str:
         except RequestError:
             continue
         return service
-    raise InvalidConfig({"meeting_url": [f"meeting_url is a link of none of {', '.join(services())}; give service."]})
+    raise InvalidConfig({"meeting_url": [f"meeting_url is no link of {', '.join(services())}: name its service."]})
 
 
 async def _bot(service_of: Backend, bot_id: str) -> Mapping[str, Any]:

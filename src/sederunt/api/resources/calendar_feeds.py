@@ -151,7 +151,7 @@ async def _check(call: Call, fields: CalendarFeedFields, bot: dict[str, Any], fa
     if "calendar_url" not in faults:
         wrong = refusal(_web_address(fields.calendar_url), allow_private=call.context.settings.allow_private_addresses)
         if wrong:
-            add(faults, "calendar_url", wrong)
+            add(faults, "calendar_url", f"calendar_url cannot be used: {wrong}")
     for rule, name in ((FeedRule.KEYWORD, "keyword"), (FeedRule.MINE, "attendee")):
         if fields.rule == rule and not getattr(fields, name) and name not in faults:
             add(faults, name, f"{name} is required for the rule '{rule}'.")

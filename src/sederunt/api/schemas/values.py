@@ -165,9 +165,8 @@ def vocabulary_of(value: object) -> tuple[str, ...]:
             raise refusal(f"must be an array of strings; entry {place} is no string")
         _string(entry)
         if not entry.strip() or len(entry) > VOCABULARY_CHARACTERS:
-            raise refusal(
-                f"must have entries of 1 to {VOCABULARY_CHARACTERS} characters; entry {place} is {'longer' if entry.strip() else 'empty'}"
-            )
+            fault = "longer" if entry.strip() else "empty"
+            raise refusal(f"must have entries of 1 to {VOCABULARY_CHARACTERS} characters; entry {place} is {fault}")
     return tuple(value)
 
 

@@ -11,6 +11,7 @@ from sederunt.errors import InvalidConfig, TooLarge
 # of speech, as a comparison's reference, has some 20,000.
 MOST_COMMAS = 50_000
 _NOT_JSON = "The body is not valid JSON."
+_FORM = "application/x-www-form-urlencoded"  # what curl and others say of a body that they made of fields
 
 
 async def json_body(request: Request, most_bytes: int) -> Any:
@@ -18,7 +19,14 @@ async def json_body(request: Request, most_bytes: int) -> Any:
     coding = request.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("", "identity"):
         raise InvalidConfig({"body": [f"The body must not be compressed (Content-Encoding: {coding[:40]})."]})
-    return parse_json(await whole_body(request, most_bytes))
+    body = await whole_body(request, most_bytes)
+    try:
+        return parse_json(body)
+    except InvalidConfig as error:
+        if body.strip() and request.headers.get("content-type", "").startswith(_FORM):
+            sentence = f"{error} Send a JSON object instead of a form ({_FORM})."
+            raise InvalidConfig({"body": [sentence]}) from None
+        raise
 
 
 async def whole_body(request: Request, most_bytes: int) -> bytes:

@@ -147,7 +147,9 @@ def remedies(name: str, *, offline: bool) -> str:
     example = "base" if name == AUTO_NAME else name
     sentences = [f"{what} is on this machine." if name == AUTO_NAME else f"{what} is not on this machine."]
     if repository(example) is None:
-        sentences.append(f"It is no name we know ({', '.join((*HUB, *ONNX))}) and no hub id like 'owner/name'.")
+        sentences.append(
+            f"It is no name we know ({', '.join((*HUB, *ONNX))}) and no hub id like 'owner/name': choose another,"
+        )
     elif offline:
         sentences.append(f"Unset SEDERUNT_WHISPER__OFFLINE and run 'sederunt models pull {example}',")
     else:

@@ -69,7 +69,9 @@ def test_offline_is_named_where_it_stands_in_the_way() -> None:
 
 
 def test_a_name_that_nobody_knows_lists_those_we_do() -> None:
-    assert "large-v3" in resolution.remedies("basee", offline=False)
+    told = resolution.remedies("basee", offline=False)
+    assert "large-v3" in told
+    assert ": choose another, or set SEDERUNT_WHISPER__PATH" in told
 
 
 def test_changed_weights_are_a_fault(tmp_path: Path) -> None:
