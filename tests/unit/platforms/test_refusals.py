@@ -47,6 +47,9 @@ SENTENCES = {
         "Désolé, l'accès à la réunion vous a été refusé",
         "Alguien de la llamada ha denegado tu solicitud para unirte",
         "Lo sentimos, se le denegó el acceso a la reunión",
+        "La tua richiesta di partecipazione è stata rifiutata",
+        "O seu pedido para participar foi recusado",
+        "Je verzoek om deel te nemen is geweigerd",
         "参加リクエストが拒否されました",
     ),
     "removed_from_lobby": (
