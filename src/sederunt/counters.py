@@ -35,7 +35,7 @@ MEASURES: Mapping[str, CounterRow] = MappingProxyType(
             CounterRow(name="stays", text="Stays in meetings that ended, by what captured them.", label="backend"),
             CounterRow(name="packets", text="Packets of sound, by what became of them.", label="state"),
             CounterRow(name="recording_gaps", text="Gaps in recordings, by cause.", label="cause"),
-            CounterRow(name="recording_gap_seconds", text="Their length together.", label="cause"),
+            CounterRow(name="recording_gap_seconds", text="Length of all gaps in recordings, by cause.", label="cause"),
             CounterRow(
                 name="live_lag_seconds", text="From the end of live speech to its line.", label="kind", buckets=_SECONDS
             ),

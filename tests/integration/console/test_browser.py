@@ -198,7 +198,12 @@ async def test_a_live_page_turns_into_the_player_when_the_bot_has_ended(
     page = reader.page
     await reader.go(f"/bots/{furnished.live['id']}")
     await expect(page.locator("[data-part=story]")).to_contain_text("It sits in the meeting")
-    for trigger in (Trigger.ENDED, Trigger.LEFT, Trigger.CLOSED):
+    chat, look = page.locator("form[data-chat]"), page.get_by_role("button", name="Look now")
+    await expect(chat).to_be_visible()
+    await room.bots.record_transition(UUID(furnished.live["id"]), Trigger.ENDED)
+    await expect(chat).to_be_hidden(timeout=30_000)  # a message could only be refused now
+    await expect(look).to_be_visible()
+    for trigger in (Trigger.LEFT, Trigger.CLOSED):
         await room.bots.record_transition(UUID(furnished.live["id"]), trigger)
     await expect(page.get_by_text("Nothing was recorded")).to_be_visible(timeout=30_000)
 

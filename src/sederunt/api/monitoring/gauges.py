@@ -119,7 +119,7 @@ class WorkGauges(_Gauges):
         self._jobs = gauge("jobs", "Jobs in a queue, by state.", "kind", "state")
         self._job_age = gauge("oldest_job_seconds", "Age of the oldest job of a queue, at work or not.", "kind")
         self._webhooks = gauge("webhooks_pending", "Webhooks that are not delivered yet.")
-        self._webhook_age = gauge("oldest_webhook_seconds", "Age of the oldest of them.")
+        self._webhook_age = gauge("oldest_webhook_seconds", "Age of the oldest webhook that is not delivered yet.")
 
     def hear(self, heartbeats: Heartbeats) -> None:
         seats = seats_of(heartbeats.living("host"))

@@ -171,6 +171,15 @@ function lane(person, now) {
 
 let status = root.dataset.status ?? '';
 
+/** Show what can be done in this status, and nothing that would only be refused. */
+function offer() {
+  for (const part of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll('[data-while]'))) {
+    part.classList.toggle('hidden', !(part.dataset.while ?? '').split(' ').includes(status));
+  }
+}
+
+offer();
+
 async function poll() {
   if (document.hidden) return;
   try {
@@ -178,6 +187,7 @@ async function poll() {
     showPeople(bot);
     if (bot.status !== status) {
       status = bot.status;
+      offer();
       await refresh();
     }
   } catch {

@@ -1,5 +1,6 @@
 // Minutes per day or month, stacked by nothing: one bar each.
 
+import { beginningOf, spanOf } from './usage_span.js';
 import uPlot from './vendor/uplot.esm.js';
 
 const place = /** @type {HTMLElement} */ (document.querySelector('.plot'));
@@ -10,9 +11,10 @@ const styles = getComputedStyle(document.documentElement);
 /** @type {Map<number, number>} */
 const sums = new Map();
 for (const row of rows) {
-  const at = Date.parse(row.period.length === 7 ? `${row.period}-01T00:00:00Z` : `${row.period}T00:00:00Z`) / 1000;
+  const at = beginningOf(row.period);
   sums.set(at, (sums.get(at) ?? 0) + row.minutes);
 }
+const span = spanOf(place.dataset.from ?? '', place.dataset.to ?? '', place.dataset.group ?? '');
 const times = [...sums.keys()].sort((one, other) => one - other);
 
 /** A colour of the theme, as the canvas takes it. @param {string} name */
@@ -33,7 +35,7 @@ if (times.length) {
     height: 240,
     tzDate: (/** @type {number} */ at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC'),
     cursor: { y: false },
-    scales: { x: { time: true }, y: { range: (/** @type {unknown} */ _plot, /** @type {number} */ _least, /** @type {number} */ most) => [0, Math.max(most, 1) * 1.1] } },
+    scales: { x: { time: true, range: () => span }, y: { range: (/** @type {unknown} */ _plot, /** @type {number} */ _least, /** @type {number} */ most) => [0, Math.max(most, 1) * 1.1] } },
     axes: [axis, { ...axis, size: 60 }],
     series: [{}, { label: 'Minutes', stroke: accent, fill: accent, paths: uPlot.paths.bars({ size: [0.6, 60] }), points: { show: false } }],
   };
