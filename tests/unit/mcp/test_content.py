@@ -101,5 +101,5 @@ def test_a_time_limit_is_no_stop_reason_and_is_told() -> None:
 def test_the_service_is_told_from_the_link() -> None:
     assert service_of_link("https://meet.google.com/abc-defg-hij") == "gmeet"
     assert service_of_link("https://us02web.zoom.us/j/81234567890") == "zoom"
-    with pytest.raises(InvalidConfig, match="give service"):
+    with pytest.raises(InvalidConfig, match="name its service"):
         service_of_link("https://example.org/room")
